@@ -1,0 +1,81 @@
+# Works on a fresh Debian machine with Python ≥ 3.11, git and make; `make help` lists what there is.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+export PYTHON
+
+BIN := .venv/bin
+READY := .venv/.ready
+BENCH_READY := .venv-bench/.ready
+PIP := -m pip --disable-pip-version-check --quiet
+PYTEST := $(BIN)/python -m pytest
+PYTEST_ARGS ?=
+
+.PHONY: help setup packages demo test check bench soak gui docs screenshots test-model lock clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+setup: packages $(READY) ## make .venv with bin/interlock; quick when nothing changed
+	@echo "Ready: $(BIN)/interlock"
+
+packages:
+	@scripts/debian-packages
+
+$(READY): pyproject.toml requirements.lock src/interlock/version.py
+	@python=$$(scripts/find-python) || exit 1; \
+	"$$python" -c 'import ensurepip, venv' 2>/dev/null || scripts/debian-packages python3-venv; \
+	echo "Making .venv with $$python"; \
+	"$$python" -m venv .venv || { echo "That Python cannot make environments; on Debian install python3-venv, or name another: make setup PYTHON=…" >&2; exit 1; }
+	@echo "Installing what requirements.lock names (a minute at most on a usual line)"
+	@$(BIN)/python $(PIP) install --require-hashes -r requirements.lock
+	@$(BIN)/python $(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: packages $(READY) ## Interlock on a sample repository: no key, no network
+	@$(BIN)/interlock demo
+
+test: packages $(READY) ## all tests but the long ones (PYTEST_ARGS="-k word")
+	@$(PYTEST) -n 2 $(PYTEST_ARGS)
+
+check: $(READY) ## format, lint, types, who imports whom
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/basedpyright
+	@$(BIN)/lint-imports --no-logo
+
+soak: packages $(READY) ## long runs with kills and faults at random
+	@if grep -rqs --include='*.py' 'mark\.soak' tests; then $(PYTEST) -m soak --timeout=7200 tests $(PYTEST_ARGS); \
+	else echo "There are no soak tests yet."; fi
+
+bench: packages $(READY) ## figures beside those of other tools, in an environment of their own
+	@if [ -f benchmarks/__main__.py ]; then $(MAKE) --no-print-directory $(BENCH_READY) && .venv-bench/bin/python -m benchmarks; \
+	else echo "There are no benchmarks yet."; fi
+
+$(BENCH_READY): benchmarks/requirements.txt pyproject.toml
+	@python=$$(scripts/find-python) && echo "Making .venv-bench with $$python; the tools compared with are large" && "$$python" -m venv .venv-bench
+	@.venv-bench/bin/python $(PIP) install -r benchmarks/requirements.txt --editable .
+	@touch $@
+
+docs: $(READY) ## check that what the documentation names exists
+	@if [ -d tests/docs ]; then $(PYTEST) tests/docs tests/settings $(PYTEST_ARGS); \
+	else $(PYTEST) tests/settings/test_documentation.py $(PYTEST_ARGS); fi
+
+gui: ## the desktop window
+	@echo "The window is not built yet."
+
+screenshots: ## pictures of the window for the documentation
+	@echo "There are no screenshots yet: the window is not built."
+
+test-model: ## tests against a small local model
+	@echo "There are no tests against a local model yet: no provider is built."
+
+lock: ## write requirements.lock anew from pyproject.toml
+	@python=$$(scripts/find-python) && dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	"$$python" -m venv "$$dir/uv" && "$$dir/uv/bin/python" $(PIP) install uv && \
+	"$$dir/uv/bin/uv" pip compile pyproject.toml --group dev --universal --python-version 3.11 --upgrade --quiet \
+	    --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' --output-file requirements.lock
+
+clean: ## remove environments and caches
+	rm -rf .venv .venv-bench .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage htmlcov build dist
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
