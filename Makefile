@@ -7,7 +7,7 @@ export PYTHON
 BIN := .venv/bin
 READY := .venv/.ready
 BENCH_READY := .venv-bench/.ready
-PIP := -m pip --disable-pip-version-check --quiet
+PIP := -m pip --disable-pip-version-check -qq
 PYTEST := $(BIN)/python -m pytest
 PYTEST_ARGS ?=
 

@@ -1,0 +1,260 @@
+"""Settings: what they are, and how they are read from the user's file and the project's.
+
+Every key stands once, here, with its type, its default and its description; the messages about wrong values and the
+page `docs/settings.md` are made from the same lines.
+"""
+
+import difflib
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, cast, get_args, get_origin
+
+import msgspec
+from msgspec import Meta
+
+from interlock.errors import Misconfigured
+from interlock.toml_lines import key_lines
+
+_INSIDE_THE_PROJECT = r"^(?!.*(^|/)(\.\.|\.git|\.interlock)(/|$))[^/\\\x00-\x1f][^\\\x00-\x1f]*\Z"
+
+Texts = tuple[str, ...]
+
+
+class Conductor(msgspec.Struct, frozen=True):
+    auto_queue: Annotated[bool, Meta(description="Ready tickets start by themselves; off: each asks first")] = False
+    workers: Annotated[int, Meta(ge=1, le=256, description="How many attempts run at once")] = 4
+    escalation: Annotated[Texts, Meta(description="Models to try after failures, weakest first")] = ()
+
+
+class Gates(msgspec.Struct, frozen=True):
+    max_attempts: Annotated[int, Meta(ge=1, le=1000, description="Attempts a gate gives before it escalates")] = 5
+    timeout_s: Annotated[int, Meta(ge=1, le=600, description="Seconds a gate's command may take")] = 300
+    stuck_after: Annotated[
+        int, Meta(ge=0, le=1000, description="The same failure this often in a row escalates early; 0: never")
+    ] = 3
+    test_paths: Annotated[
+        Texts, Meta(description="Files that are tests: a worker that changes an existing one stops for a human")
+    ] = ("tests/**", "test_*", "*_test.*", "*.spec.*")
+
+
+class Workspace(msgspec.Struct, frozen=True):
+    setup: Annotated[
+        str | None,
+        Meta(description="Shell command run once in each new worktree; in a project file only after you trust it"),
+    ] = None
+    setup_timeout_s: Annotated[int, Meta(ge=1, le=86400, description="Seconds that command may take")] = 600
+
+
+class JournalSettings(msgspec.Struct, frozen=True):
+    checkpoint_every: Annotated[
+        int, Meta(ge=1, le=10_000_000, description="Events between two state checkpoints, which make opening quick")
+    ] = 20_000
+
+
+class Settings(msgspec.Struct, frozen=True):
+    sandbox: Annotated[
+        Literal["auto", "bubblewrap", "off"],
+        Meta(description="What commands run in; `off` counts only in the user's file, and a project can only tighten"),
+    ] = "auto"
+    crew: Annotated[Literal["local"], Meta(description="Where attempts run")] = "local"
+    tracks_dir: Annotated[
+        str,
+        Meta(
+            pattern=_INSIDE_THE_PROJECT,
+            description="Folder for the readable state of tracks",
+            extra={"allowed": "a folder inside the project, such as 'conductor/tracks'"},
+        ),
+    ] = "conductor/tracks"
+    conductor: Conductor = Conductor()
+    gates: Gates = Gates()
+    workspace: Workspace = Workspace()
+    journal: JournalSettings = JournalSettings()
+
+
+class Key(NamedTuple):
+    """One documented setting."""
+
+    name: str
+    allowed: str
+    default: str
+    description: str
+
+
+# From most to least strict: of two files' words the stricter counts.
+_STRICTNESS = ("bubblewrap", "auto", "off")
+
+_Table = dict[str, Any]
+
+
+def user_settings_file(environ: Mapping[str, str], home: Path) -> Path:
+    """`$XDG_CONFIG_HOME/interlock/config.toml`; a relative XDG_CONFIG_HOME counts as unset."""
+    base = Path(environ.get("XDG_CONFIG_HOME", ""))
+    return (base if base.is_absolute() else home / ".config") / "interlock" / "config.toml"
+
+
+def load_settings(user_file: Path, project_file: Path) -> Settings:
+    """Read both files; either may be missing. The project's word counts over the user's, but cannot loosen."""
+    user = _read(user_file, str(user_file))
+    project = _read(project_file, project_file.name)
+    if project.values.get("sandbox") == "off":
+        raise project.wrong(
+            ("sandbox",),
+            f'a project may not switch the sandbox off; if you mean it, write sandbox = "off" into {user_file}',
+        )
+    merged = _merge(user.values, project.values)
+    if words := [file["sandbox"] for file in (user.values, project.values) if "sandbox" in file]:
+        merged["sandbox"] = min(words, key=_STRICTNESS.index)
+    return msgspec.convert(merged, Settings)
+
+
+def setup_digest(settings: Settings) -> str | None:
+    """Names exactly the workspace setup command that the user would trust."""
+    if settings.workspace.setup is None:
+        return None
+    return hashlib.sha256(settings.workspace.setup.encode()).hexdigest()
+
+
+def documented_keys() -> tuple[Key, ...]:
+    return tuple(
+        Key(".".join(path), _allowed(field), _shown(field.default), _meta(field).description or "")
+        for path, field in _leaves(Settings, ())
+    )
+
+
+class _File(NamedTuple):
+    """A settings file that has been read; an empty one if it does not exist."""
+
+    label: str
+    lines: Mapping[tuple[str, ...], int]
+    values: _Table
+
+    def wrong(self, path: tuple[str, ...], message: str) -> Misconfigured:
+        return Misconfigured(f"{self.label}:{self.lines[path]}: {message}")
+
+
+def _read(path: Path, label: str) -> _File:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return _File(label, {}, {})
+    except OSError as error:
+        raise Misconfigured(f"{label}: cannot be read: {error.strerror}") from error
+    try:
+        text = data.decode().replace("\r\n", "\n")
+        values = tomllib.loads(text)
+        file = _File(label, key_lines(text), values)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Misconfigured(f"{label}:{line}: not UTF-8 text") from error
+    except tomllib.TOMLDecodeError as error:
+        raise Misconfigured(_syntax_message(label, data, str(error))) from error
+    except RecursionError as error:
+        raise Misconfigured(f"{label}: nested too deeply") from error
+    _check(file, file.values, Settings, ())
+    return file
+
+
+def _syntax_message(label: str, data: bytes, message: str) -> str:
+    reason = re.sub(r" \(at .*\)$", "", message)
+    if found := re.search(r"\(at line (\d+), column (\d+)\)", message):
+        return f"{label}:{found[1]}: not valid TOML: {reason} (column {found[2]})"
+    return f"{label}:{len(data.splitlines())}: not valid TOML: {reason} (at the end of the file)"
+
+
+def _check(file: _File, table: _Table, struct: type[msgspec.Struct], path: tuple[str, ...]) -> None:
+    fields = {field.name: field for field in msgspec.structs.fields(struct)}
+    for name, value in table.items():
+        here = (*path, name)
+        if (field := fields.get(name)) is None:
+            raise file.wrong(here, f"unknown key {'.'.join(here)!r}; {_suggestion(name, struct)}")
+        if inner := _table_type(field):
+            if not isinstance(value, dict):
+                raise file.wrong(here, f"{'.'.join(here)} must be a table, not {_shown(value)}")
+            _check(file, cast(_Table, value), inner, here)
+            continue
+        try:
+            msgspec.convert(value, field.type)
+        except msgspec.ValidationError as error:
+            message = f"{'.'.join(here)} must be {_allowed(field)}, not {_shown(value)}"
+            raise file.wrong(here, message) from error
+
+
+def _suggestion(name: str, struct: type[msgspec.Struct]) -> str:
+    here = [field.name for field in msgspec.structs.fields(struct)]
+    elsewhere = {path[-1]: ".".join(path) for path, _ in _leaves(Settings, ())}
+    if name not in elsewhere and (near := difflib.get_close_matches(name, here, n=1)):
+        return f"did you mean {near[0]!r}?"
+    if near := difflib.get_close_matches(name, elsewhere, n=1):
+        return f"did you mean {elsewhere[near[0]]!r}?"
+    return f"known here: {', '.join(here)}"
+
+
+def _merge(under: _Table, over: _Table) -> _Table:
+    merged = dict(under)
+    for name, value in over.items():
+        below = merged.get(name)
+        both_tables = isinstance(below, dict) and isinstance(value, dict)
+        merged[name] = _merge(cast(_Table, below), cast(_Table, value)) if both_tables else value
+    return merged
+
+
+def _leaves(
+    struct: type[msgspec.Struct], path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], msgspec.structs.FieldInfo]]:
+    for field in msgspec.structs.fields(struct):
+        here = (*path, field.name)
+        if inner := _table_type(field):
+            yield from _leaves(inner, here)
+        else:
+            yield here, field
+
+
+def _table_type(field: msgspec.structs.FieldInfo) -> type[msgspec.Struct] | None:
+    if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
+        return field.type
+    return None
+
+
+def _meta(field: msgspec.structs.FieldInfo) -> Meta:
+    return field.type.__metadata__[0]
+
+
+def _allowed(field: msgspec.structs.FieldInfo) -> str:
+    meta = _meta(field)
+    if meta.extra:
+        return meta.extra["allowed"]
+    kind = get_args(field.type)[0]
+    if kind is bool:
+        return "true or false"
+    if kind is int:
+        return f"a whole number from {meta.ge} to {meta.le}"
+    if kind == Texts:
+        return "a list of texts"
+    if get_origin(kind) is Literal:
+        return " or ".join(_shown(choice) for choice in get_args(kind))
+    return "a text"
+
+
+def _shown(value: object) -> str:
+    """A value as TOML would spell it, kept short."""
+    match value:
+        case None:
+            return "unset"
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "a table"
+        case list() | tuple():
+            items = cast(list[object], value)
+            return _short(f"[{', '.join('[…]' if isinstance(item, list) else _shown(item) for item in items)}]")
+        case str():
+            return repr(_short(value))
+        case _:
+            return _short(str(value))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:79] + "…"
