@@ -1,0 +1,81 @@
+"""Processes start only in `sandbox`, also by the ways that need no import; the pure rooms open no file."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "interlock"
+STARTS_A_PROCESS = {
+    "create_subprocess_exec",
+    "create_subprocess_shell",
+    "subprocess_exec",
+    "subprocess_shell",
+    "fork",
+    "forkpty",
+    "popen",
+    "posix_spawn",
+    "posix_spawnp",
+    "startfile",
+    *(f"exec{ending}" for ending in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+    *(f"spawn{ending}" for ending in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+}
+TOUCHES_THE_WORLD = {"open", "print", "input", "breakpoint", "exec", "eval", "__import__"}
+
+
+def test_only_the_sandbox_starts_processes() -> None:
+    outside = (path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] != "sandbox")
+    assert [found for path in outside for found in process_starts(path.name, path.read_text())] == []
+
+
+@pytest.mark.parametrize("room", ["domain", "views"])
+def test_the_pure_rooms_call_nothing_that_touches_the_world(room: str) -> None:
+    assert [found for path in (SOURCE / room).rglob("*.py") for found in world_calls(path.name, path.read_text())] == []
+
+
+def test_preexec_fn_is_used_nowhere() -> None:
+    assert [path.name for path in SOURCE.rglob("*.py") if "preexec_fn=" in path.read_text()] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "await asyncio.create_subprocess_exec('ls')",
+        "from asyncio import create_subprocess_shell",
+        "start = loop.subprocess_exec",
+        "os.fork()",
+        "from os import execvp as go",
+        "os.system('ls')",
+    ],
+)
+def test_a_planted_process_start_is_found(line: str) -> None:
+    assert list(process_starts("x.py", f"async def f():\n    {line}")) == ["x.py:2"]
+
+
+def test_a_planted_open_is_found() -> None:
+    assert list(world_calls("x.py", "def f():\n    return open('x').read()")) == ["x.py:2"]
+
+
+def process_starts(name: str, source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Attribute(value=ast.Name(id="os"), attr="system"):
+                yield f"{name}:{node.lineno}"
+            case ast.Attribute(attr=attr) if attr in STARTS_A_PROCESS:
+                yield f"{name}:{node.lineno}"
+            case ast.ImportFrom(module="os" | "asyncio", names=names) if any(
+                alias.name in STARTS_A_PROCESS or alias.name == "system" for alias in names
+            ):
+                yield f"{name}:{node.lineno}"
+            case _:
+                pass
+
+
+def world_calls(name: str, source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name(id=called)) if called in TOUCHES_THE_WORLD:
+                yield f"{name}:{node.lineno}"
+            case _:
+                pass
