@@ -27,7 +27,7 @@ $(READY): pyproject.toml requirements.lock src/interlock/version.py
 	"$$python" -c 'import ensurepip, venv' 2>/dev/null || scripts/debian-packages python3-venv; \
 	echo "Making .venv with $$python"; \
 	"$$python" -m venv .venv || { echo "That Python cannot make environments; on Debian install python3-venv, or name another: make setup PYTHON=…" >&2; exit 1; }
-	@echo "Installing what requirements.lock names (a minute at most on a usual line)"
+	@echo "Installing what requirements.lock names (may take a minute)"
 	@$(BIN)/python $(PIP) install --require-hashes -r requirements.lock
 	@$(BIN)/python $(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
