@@ -1,0 +1,120 @@
+"""Approvals: what is asked, exactly what would run, and how it was answered."""
+
+from hashlib import sha256
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.json import Encoder
+
+from interlock.domain.gates import Blob
+
+Kind = Literal["script", "tool", "step", "spawn", "ask", "tracks", "gate", "merge", "unknown"]
+Decision = Literal["approve", "reject", "abort", "retry", "skip"]
+
+NEVER_AUTOMATIC: frozenset[Kind] = frozenset({"gate", "unknown"})
+"""Kinds that `--approve all` leaves to a person."""
+
+_exact = Encoder(order="deterministic")
+
+
+class ScriptPayload(Struct, frozen=True, tag="script"):
+    """A shell script: the bytes, where, with which environment names, how confined."""
+
+    script: str
+    directory: str
+    env_names: tuple[str, ...]
+    sandbox: str
+    network: bool = False
+
+
+class StepPayload(Struct, frozen=True, tag="step"):
+    """A ticket that starts only by a human's word."""
+
+    description: str
+    role: str
+    script: str | None = None
+
+
+class GatePayload(Struct, frozen=True, tag="gate"):
+    """A gate that failed for the last time it may: retry, skip or abort."""
+
+    gate: int
+    command: str
+    attempts: int
+    max_attempts: int
+    message: str
+
+
+class MergePayload(Struct, frozen=True, tag="merge"):
+    """Landing a track on the user's branch."""
+
+    branch: str
+    before: str
+    after: str
+    diff: str
+    diff_blob: Blob | None = None
+
+
+class UnknownPayload(Struct, frozen=True, tag="unknown"):
+    """An effect that may or may not have happened before a crash."""
+
+    what: str
+    question: str
+
+
+Payload = ScriptPayload | StepPayload | GatePayload | MergePayload | UnknownPayload
+
+
+class Pending(Struct, frozen=True, tag="pending"):
+    pass
+
+
+class Answered(Struct, frozen=True, tag="answered"):
+    decision: Decision
+    by: str
+    at: str
+    message: str = ""
+    edited: str | None = None
+    digest: str = ""
+
+
+class Withdrawn(Struct, frozen=True, tag="withdrawn"):
+    why: str
+    at: str
+
+
+class Approval(Struct, frozen=True, kw_only=True):
+    id: str
+    kind: Kind
+    asker: str
+    track: str
+    ticket: str | None = None
+    why: str = ""
+    payload: Payload
+    digest: str
+    requested_at: str
+    deadline: str | None = None
+    state: Pending | Answered | Withdrawn = Pending()
+
+
+ALLOWED: dict[Kind, tuple[Decision, ...]] = {
+    "script": ("approve", "reject", "abort"),
+    "tool": ("approve", "reject", "abort"),
+    "step": ("approve", "reject", "abort"),
+    "spawn": ("approve", "reject", "abort"),
+    "ask": ("approve", "reject"),
+    "tracks": ("approve", "reject"),
+    "gate": ("retry", "skip", "abort"),
+    "merge": ("approve", "reject"),
+    "unknown": ("retry", "skip", "abort"),
+}
+
+
+def digest(payload: Payload) -> str:
+    """Names exactly what would run: any change to it is another digest."""
+    return sha256(_exact.encode(payload)).hexdigest()
+
+
+def approval_number(approval_id: str) -> int:
+    """`A-17` → 17; ids count up in the order of asking."""
+    return int(approval_id[2:])

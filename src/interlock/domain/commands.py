@@ -1,0 +1,246 @@
+"""Everything that can be asked of the workbench. Imperative, plain data."""
+
+from msgspec import UNSET, Struct, UnsetType
+
+from interlock.domain.approvals import Decision, MergePayload, ScriptPayload
+from interlock.domain.gates import Gate, GateDefaults, GateResult
+from interlock.domain.tickets import Priority, Role, Saved, TicketSpec
+
+
+def _snake(name: str) -> str:
+    return "".join("_" + c.lower() if c.isupper() and i else c.lower() for i, c in enumerate(name))
+
+
+class _Command(Struct, frozen=True, tag_field="type", tag=_snake):
+    pass
+
+
+# ── by people ────────────────────────────────────────────────────────────────────────────
+
+
+class AddTrack(_Command, frozen=True):
+    track: str
+    title: str
+    description: str
+    tickets: tuple[TicketSpec, ...]
+
+
+class AddTickets(_Command, frozen=True):
+    track: str
+    tickets: tuple[TicketSpec, ...]
+
+
+class StartTrack(_Command, frozen=True):
+    """Begin, or go on with, a track's tickets."""
+
+    track: str
+
+
+class PauseTrack(_Command, frozen=True):
+    track: str
+
+
+class ResumeTrack(_Command, frozen=True):
+    track: str
+
+
+class AbortTrack(_Command, frozen=True):
+    track: str
+    reason: str = "aborted"
+
+
+class TicketChanges(Struct, frozen=True, omit_defaults=True):
+    """What an edit replaces; anything unset stays."""
+
+    description: str | UnsetType = UNSET
+    assigned_to: Role | UnsetType = UNSET
+    target_file: str | UnsetType | None = UNSET
+    context_requirements: tuple[str, ...] | UnsetType = UNSET
+    depends_on: tuple[str, ...] | UnsetType = UNSET
+    step_mode: bool | UnsetType = UNSET
+    verify: tuple[Gate, ...] | UnsetType = UNSET
+    script: str | UnsetType | None = UNSET
+    priority: Priority | UnsetType = UNSET
+    model_override: str | UnsetType | None = UNSET
+
+
+class EditTicket(_Command, frozen=True):
+    track: str
+    ticket: str
+    changes: TicketChanges
+
+
+class MoveTicket(_Command, frozen=True):
+    """Put a ticket at `position` (from 0) of its track's order."""
+
+    track: str
+    ticket: str
+    position: int
+
+
+class SkipTicket(_Command, frozen=True):
+    track: str
+    ticket: str
+
+
+class RetryTicket(_Command, frozen=True):
+    track: str
+    ticket: str
+
+
+class BlockTicket(_Command, frozen=True):
+    track: str
+    ticket: str
+    reason: str
+
+
+class CancelTicket(_Command, frozen=True):
+    track: str
+    ticket: str
+    reason: str = "cancelled"
+
+
+class KillWorker(_Command, frozen=True):
+    track: str
+    ticket: str
+
+
+class ApproveTask(_Command, frozen=True):
+    """Answer the ticket's step approval with yes."""
+
+    track: str
+    ticket: str
+
+
+TicketCommand = (
+    EditTicket | MoveTicket | SkipTicket | RetryTicket | BlockTicket | CancelTicket | KillWorker | ApproveTask
+)
+
+
+class Bulk(_Command, frozen=True):
+    """All of these, or none."""
+
+    commands: tuple[TicketCommand, ...]
+
+
+class AnswerApproval(_Command, frozen=True):
+    approval: str
+    decision: Decision
+    edited: str | None = None
+    message: str = ""
+
+
+# ── by the engine: what its effects came to ──────────────────────────────────────────────
+
+
+class StartConductor(_Command, frozen=True):
+    """From now on ready tickets may start; a running process stands behind this."""
+
+    workers: int = 4
+    auto_queue: bool = False
+    approve_all: bool = False
+    gates: GateDefaults = GateDefaults()
+
+
+class StopConductor(_Command, frozen=True):
+    reason: str = ""
+
+
+class Recover(_Command, frozen=True):
+    """The process before this one is gone: what it had in hand is lost."""
+
+    reason: str = "the workbench stopped"
+
+
+class AskScript(_Command, frozen=True):
+    track: str
+    ticket: str
+    attempt: int
+    payload: ScriptPayload
+    why: str
+    deadline: str | None = None
+
+
+class ExpireApproval(_Command, frozen=True):
+    approval: str
+
+
+class SubmitWork(_Command, frozen=True):
+    track: str
+    ticket: str
+    attempt: int
+    saved: Saved | None = None
+    summary: str = ""
+
+
+class FailWork(_Command, frozen=True):
+    track: str
+    ticket: str
+    attempt: int
+    reason: str
+
+
+class RedoAttempt(_Command, frozen=True):
+    """The attempt is thrown away and a new one made, told why."""
+
+    track: str
+    ticket: str
+    attempt: int
+    why: str
+
+
+class ReportGate(_Command, frozen=True):
+    track: str
+    ticket: str
+    attempt: int
+    gate: int
+    result: GateResult
+    escalation: str = ""  # the text for a human, should this be the last try
+
+
+class FinishMerge(_Command, frozen=True):
+    track: str
+    ticket: str
+    attempt: int
+    commit: str
+
+
+class AskLanding(_Command, frozen=True):
+    track: str
+    payload: MergePayload
+
+
+class FinishLanding(_Command, frozen=True):
+    track: str
+    commit: str
+
+
+class FailLanding(_Command, frozen=True):
+    track: str
+    reason: str
+
+
+Command = (
+    AddTrack
+    | AddTickets
+    | StartTrack
+    | PauseTrack
+    | ResumeTrack
+    | AbortTrack
+    | TicketCommand
+    | Bulk
+    | AnswerApproval
+    | StartConductor
+    | StopConductor
+    | Recover
+    | AskScript
+    | ExpireApproval
+    | SubmitWork
+    | FailWork
+    | RedoAttempt
+    | ReportGate
+    | FinishMerge
+    | AskLanding
+    | FinishLanding
+    | FailLanding
+)

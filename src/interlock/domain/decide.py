@@ -1,0 +1,109 @@
+"""Rules: from state and intent to facts, or Rejected. One function per command; the rest is elsewhere
+in this family (`ticket_rules`, `approval_rules`, `work_rules`).
+"""
+
+from typing import assert_never
+
+from interlock.domain import approval_rules, ticket_rules, work_rules
+from interlock.domain.commands import (
+    AbortTrack,
+    AddTickets,
+    AddTrack,
+    AnswerApproval,
+    ApproveTask,
+    AskLanding,
+    AskScript,
+    BlockTicket,
+    Bulk,
+    CancelTicket,
+    EditTicket,
+    ExpireApproval,
+    FailLanding,
+    FailWork,
+    FinishLanding,
+    FinishMerge,
+    KillWorker,
+    MoveTicket,
+    PauseTrack,
+    Recover,
+    RedoAttempt,
+    ReportGate,
+    ResumeTrack,
+    RetryTicket,
+    SkipTicket,
+    StartConductor,
+    StartTrack,
+    StopConductor,
+    SubmitWork,
+)
+from interlock.domain.envelopes import Submission
+from interlock.domain.events import Event
+from interlock.domain.state import State
+from interlock.domain.track_rules import abort_track, add_tickets, add_track, pause_track, resume_track, start_track
+from interlock.errors import Rejected
+
+Events = tuple[Event, ...]
+
+
+def decide(state: State, submission: Submission) -> Events:
+    """What happens if this is allowed; raises Rejected, and records nothing, if it is not."""
+    command, actor = submission.command, submission.actor
+    match command:
+        case SubmitWork():
+            return work_rules.submit_work(state, command)
+        case ReportGate():
+            return work_rules.report_gate(state, command)
+        case FinishMerge():
+            return work_rules.finish_merge(state, command)
+        case AskScript():
+            return work_rules.ask_script(state, command)
+        case FailWork():
+            return work_rules.fail_work(state, command)
+        case RedoAttempt():
+            return work_rules.redo_attempt(state, command)
+        case AnswerApproval():
+            return approval_rules.answer(state, command, actor)
+        case ApproveTask():
+            return approval_rules.approve_task(state, command, actor)
+        case ExpireApproval():
+            return approval_rules.expire(state, command)
+        case AddTrack():
+            return add_track(state, command)
+        case AddTickets():
+            return add_tickets(state, command)
+        case StartTrack():
+            return start_track(state, command)
+        case PauseTrack():
+            return pause_track(state, command)
+        case ResumeTrack():
+            return resume_track(state, command)
+        case AbortTrack():
+            return abort_track(state, command)
+        case EditTicket():
+            return ticket_rules.edit(state, command)
+        case MoveTicket():
+            return ticket_rules.move(state, command)
+        case SkipTicket():
+            return ticket_rules.skip(state, command)
+        case RetryTicket():
+            return ticket_rules.retry(state, command)
+        case BlockTicket():
+            return ticket_rules.block(state, command)
+        case CancelTicket():
+            return ticket_rules.cancel(state, command)
+        case KillWorker():
+            return ticket_rules.kill(state, command, actor)
+        case StartConductor():
+            return work_rules.start_conductor(command)
+        case StopConductor() | Recover():
+            return work_rules.stop_conductor(state, command.reason)
+        case AskLanding():
+            return work_rules.ask_landing(state, command, actor)
+        case FinishLanding():
+            return work_rules.finish_landing(state, command)
+        case FailLanding():
+            return work_rules.fail_landing(state, command)
+        case Bulk():
+            raise Rejected("a bulk operation is decided one by one, by the door")
+        case _:
+            assert_never(command)

@@ -1,0 +1,55 @@
+"""The door everyone uses: a submission in, its records and the state after them out. Pure."""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from interlock.domain.commands import Bulk
+from interlock.domain.decide import decide
+from interlock.domain.envelopes import Actor, Recorded, Submission
+from interlock.domain.events import Event
+from interlock.domain.evolve import evolve
+from interlock.domain.follow_up import answer_to, next_move
+from interlock.domain.state import State
+from interlock.errors import Rejected
+
+
+class Step(Struct, frozen=True):
+    records: tuple[Recorded, ...]
+    state: State
+
+
+def step(state: State, submission: Submission, at: str) -> Step:
+    """Raises Rejected, and nothing has happened; or gives everything that follows, as one whole."""
+    records: list[Recorded] = []
+
+    def record(actor: Actor, event: Event) -> None:
+        nonlocal state
+        recorded = Recorded(state.version + 1, at, actor, submission.id, event)
+        records.append(recorded)
+        state = evolve(state, recorded)
+
+    command = submission.command
+    if isinstance(command, Bulk):
+        if not command.commands:
+            raise Rejected("the bulk operation is empty")
+        parts = [Submission(submission.id, submission.actor, part) for part in command.commands]
+    else:
+        parts = [submission]
+    for part in parts:
+        for event in decide(state, part):
+            record(part.actor, event)
+            for actor, answer in answer_to(state, event):
+                record(actor, answer)
+    while move := next_move(state):
+        record(*move)
+        for actor, answer in answer_to(state, move[1]):
+            record(actor, answer)
+    return Step(tuple(records), state)
+
+
+def replay(records: Iterable[Recorded], state: State | None = None) -> State:
+    state = State() if state is None else state
+    for recorded in records:
+        state = evolve(state, recorded)
+    return state

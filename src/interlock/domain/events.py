@@ -1,0 +1,246 @@
+"""Everything that can have happened. Past tense, plain data; the journal holds nothing else.
+
+Names and fields are stored for ever: a change of shape needs an upcast (journal/upcast.py).
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from interlock.domain.approvals import Decision, Kind, Payload
+from interlock.domain.gates import GateDefaults, GateResult
+from interlock.domain.tickets import Saved, TicketSpec
+
+
+def _snake(name: str) -> str:
+    return "".join("_" + c.lower() if c.isupper() and i else c.lower() for i, c in enumerate(name))
+
+
+class _Event(Struct, frozen=True, tag_field="type", tag=_snake, omit_defaults=True):
+    pass
+
+
+# ── tracks ───────────────────────────────────────────────────────────────────────────────
+
+
+class TrackAdded(_Event, frozen=True):
+    track: str
+    title: str
+    description: str
+
+
+class TicketsAdded(_Event, frozen=True):
+    track: str
+    tickets: tuple[TicketSpec, ...]
+
+
+class TrackStarted(_Event, frozen=True):
+    track: str
+
+
+class TrackPaused(_Event, frozen=True):
+    track: str
+
+
+class TrackEnded(_Event, frozen=True):
+    """Nothing of it can move any more."""
+
+    track: str
+    status: Literal["done", "blocked"]
+
+
+class TrackAborted(_Event, frozen=True):
+    track: str
+    reason: str
+
+
+class LandingStarted(_Event, frozen=True):
+    track: str
+    branch: str
+    before: str
+    after: str
+
+
+class TrackLanded(_Event, frozen=True):
+    track: str
+    commit: str
+
+
+class LandingFailed(_Event, frozen=True):
+    track: str
+    reason: str
+
+
+# ── tickets ──────────────────────────────────────────────────────────────────────────────
+
+
+class TicketStarted(_Event, frozen=True):
+    track: str
+    ticket: str
+    attempt: int
+
+
+class AttemptResumed(_Event, frozen=True):
+    """An answered attempt got its worker."""
+
+    track: str
+    ticket: str
+    attempt: int
+
+
+class AttemptLost(_Event, frozen=True):
+    """The process that ran it is gone; its effects were disposable and are thrown away."""
+
+    track: str
+    ticket: str
+    attempt: int
+    why: str
+
+
+class AttemptShelved(_Event, frozen=True):
+    """Its work is saved; only the verification was interrupted and will be run again."""
+
+    track: str
+    ticket: str
+    attempt: int
+
+
+class AttemptReturned(_Event, frozen=True):
+    """The attempt cannot be used; a new one starts, told why."""
+
+    track: str
+    ticket: str
+    attempt: int
+    why: str
+
+
+class WorkSubmitted(_Event, frozen=True):
+    track: str
+    ticket: str
+    attempt: int
+    saved: Saved
+    summary: str = ""
+
+
+class GateFinished(_Event, frozen=True):
+    track: str
+    ticket: str
+    attempt: int
+    gate: int
+    result: GateResult
+
+
+class TicketCompleted(_Event, frozen=True):
+    track: str
+    ticket: str
+    attempt: int
+    commit: str | None = None
+    unverified: bool = False
+    result: str | None = None
+
+
+class TicketSkipped(_Event, frozen=True):
+    track: str
+    ticket: str
+
+
+class TicketBlocked(_Event, frozen=True):
+    track: str
+    ticket: str
+    reason: str
+
+
+class TicketReopened(_Event, frozen=True):
+    track: str
+    ticket: str
+
+
+class TicketCancelled(_Event, frozen=True):
+    track: str
+    ticket: str
+    reason: str
+
+
+class TicketEdited(_Event, frozen=True):
+    track: str
+    spec: TicketSpec
+
+
+class TicketMoved(_Event, frozen=True):
+    track: str
+    ticket: str
+    position: int
+
+
+# ── approvals ────────────────────────────────────────────────────────────────────────────
+
+
+class ApprovalRequested(_Event, frozen=True, kw_only=True):
+    approval: str
+    kind: Kind
+    asker: str
+    track: str
+    ticket: str | None = None
+    why: str = ""
+    payload: Payload
+    digest: str
+    deadline: str | None = None
+
+
+class ApprovalAnswered(_Event, frozen=True):
+    approval: str
+    decision: Decision
+    message: str = ""
+    edited: str | None = None
+    digest: str = ""  # of what may run now: the payload's own, or the edited one's
+
+
+class ApprovalWithdrawn(_Event, frozen=True):
+    approval: str
+    why: str
+
+
+# ── the conductor ────────────────────────────────────────────────────────────────────────
+
+
+class ConductorStarted(_Event, frozen=True):
+    workers: int
+    auto_queue: bool
+    approve_all: bool
+    gates: GateDefaults
+
+
+class ConductorStopped(_Event, frozen=True):
+    reason: str
+
+
+Event = (
+    TicketStarted
+    | TicketCompleted
+    | WorkSubmitted
+    | GateFinished
+    | ApprovalRequested
+    | ApprovalAnswered
+    | ApprovalWithdrawn
+    | AttemptResumed
+    | AttemptLost
+    | AttemptShelved
+    | AttemptReturned
+    | TicketSkipped
+    | TicketBlocked
+    | TicketReopened
+    | TicketCancelled
+    | TicketEdited
+    | TicketMoved
+    | TrackAdded
+    | TicketsAdded
+    | TrackStarted
+    | TrackPaused
+    | TrackEnded
+    | TrackAborted
+    | LandingStarted
+    | TrackLanded
+    | LandingFailed
+    | ConductorStarted
+    | ConductorStopped
+)

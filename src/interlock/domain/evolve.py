@@ -1,0 +1,270 @@
+"""Facts change state. Nothing here refuses: whatever is recorded has happened."""
+
+from typing import assert_never
+
+from immutables import Map
+from msgspec.structs import replace
+
+from interlock.domain import schedule as scheduling
+from interlock.domain.approvals import Answered, Approval, GatePayload, Withdrawn, approval_number
+from interlock.domain.envelopes import Recorded
+from interlock.domain.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    ApprovalWithdrawn,
+    AttemptLost,
+    AttemptResumed,
+    AttemptReturned,
+    AttemptShelved,
+    ConductorStarted,
+    ConductorStopped,
+    GateFinished,
+    LandingFailed,
+    LandingStarted,
+    TicketBlocked,
+    TicketCancelled,
+    TicketCompleted,
+    TicketEdited,
+    TicketMoved,
+    TicketReopened,
+    TicketsAdded,
+    TicketSkipped,
+    TicketStarted,
+    TrackAborted,
+    TrackAdded,
+    TrackEnded,
+    TrackLanded,
+    TrackPaused,
+    TrackStarted,
+    WorkSubmitted,
+)
+from interlock.domain.placing import place, put, set_status
+from interlock.domain.state import Conductor, State
+from interlock.domain.tickets import (
+    Asking,
+    Blocked,
+    Cancelled,
+    Completed,
+    Escalated,
+    Grant,
+    Merging,
+    Queued,
+    Ticket,
+    Todo,
+    Verifying,
+    Working,
+)
+from interlock.domain.tracks import Landing, Track
+
+
+def evolve(state: State, recorded: Recorded) -> State:
+    """The state after one more fact."""
+    state = _apply(state, recorded)
+    return replace(state, version=recorded.version)
+
+
+def _apply(state: State, recorded: Recorded) -> State:
+    event, at = recorded.event, recorded.at
+    match event:
+        case TicketStarted(track, ticket, attempt):
+            found = state.tracks[track].tickets[ticket]
+            return put(state, replace(found, stage=Working(), attempts=attempt, started_at=found.started_at or at), at)
+        case TicketCompleted(track, ticket, _, commit, unverified, result):
+            found = state.tracks[track].tickets[ticket]
+            done = replace(
+                found,
+                stage=Completed(commit),
+                finished_at=at,
+                unverified=unverified,
+                result=result,
+                why=None,
+                grant=None,
+            )
+            return put(state, done, at)
+        case WorkSubmitted(track, ticket, _, saved, summary):
+            found = state.tracks[track].tickets[ticket]
+            stage = Verifying(saved) if found.spec.verify else Merging(saved, unverified=True)
+            return put(state, replace(found, stage=stage, grant=None, result=summary or None), at)
+        case GateFinished():
+            return _gate_finished(state, event, at)
+        case ApprovalRequested():
+            return _requested(state, event, at)
+        case ApprovalAnswered():
+            return _answered(state, event, recorded.actor, at)
+        case ApprovalWithdrawn(approval, why):
+            gone = replace(state.approvals[approval], state=Withdrawn(why, at))
+            return _close(state, gone)
+        case AttemptResumed(track, ticket, _):
+            found = state.tracks[track].tickets[ticket]
+            stage = found.stage.then if isinstance(found.stage, Queued) else Working()
+            return put(state, replace(found, stage=stage), at)
+        case AttemptLost(track, ticket, _, _):
+            # An answered approval is not asked again: the grant outlives the lost attempt.
+            return place(state, track, ticket, Todo(cleared=True), at)
+        case AttemptShelved(track, ticket, _):
+            stage = state.tracks[track].tickets[ticket].stage
+            return place(state, track, ticket, Queued(stage), at) if isinstance(stage, Verifying) else state
+        case AttemptReturned(track, ticket, _, why):
+            found = state.tracks[track].tickets[ticket]
+            return put(state, replace(found, stage=Todo(cleared=True), why=why), at)
+        case TicketSkipped(track, ticket):
+            found = state.tracks[track].tickets[ticket]
+            done = replace(found, stage=Completed(), finished_at=at, unverified=True, result="skipped", grant=None)
+            return put(state, done, at)
+        case TicketBlocked(track, ticket, reason):
+            found = state.tracks[track].tickets[ticket]
+            return put(state, replace(found, stage=Blocked(reason), finished_at=at, grant=None), at)
+        case TicketReopened(track, ticket):
+            found = state.tracks[track].tickets[ticket]
+            return put(state, replace(found, stage=Todo(), finished_at=None, grant=None), at)
+        case TicketCancelled(track, ticket, reason):
+            found = state.tracks[track].tickets[ticket]
+            return put(state, replace(found, stage=Cancelled(reason), finished_at=at, grant=None), at)
+        case TicketEdited(track, spec):
+            before = state.tracks[track].tickets[spec.id]
+            changed = replace(before, spec=spec, stage=Todo() if isinstance(before.stage, Todo) else before.stage)
+            return _with_tickets(state, track, state.tracks[track].tickets.set(spec.id, changed), at)
+        case TicketMoved(track, ticket, position):
+            order = [name for name in state.tracks[track].order if name != ticket]
+            order.insert(position, ticket)
+            return _with_tickets(state, track, state.tracks[track].tickets, at, tuple(order))
+        case TrackAdded(track, title, description):
+            new = Track(id=track, title=title, description=description, created_at=at, updated_at=at)
+            return replace(state, tracks=state.tracks.set(track, new), track_order=(*state.track_order, track))
+        case TicketsAdded():
+            return _tickets_added(state, event, at)
+        case TrackStarted(track):
+            return set_status(state, track, "running", at)
+        case TrackPaused(track):
+            return set_status(state, track, "paused", at)
+        case TrackEnded(track, status):
+            return set_status(state, track, status, at)
+        case TrackAborted(track, _):
+            return set_status(state, track, "aborted", at)
+        case LandingStarted(track, branch, before, after):
+            return _landing(state, track, Landing(branch, before, after, "started"), at)
+        case TrackLanded(track, commit):
+            before = state.tracks[track].landing
+            landing = Landing(before.branch if before else "", before.before if before else "", commit, "landed")
+            return _landing(state, track, landing, at)
+        case LandingFailed(track, reason):
+            before = state.tracks[track].landing
+            failed = replace(before, state="failed", detail=reason) if before else None
+            return _landing(state, track, failed, at)
+        case ConductorStarted(workers, auto_queue, approve_all, gates):
+            return replace(state, conductor=Conductor(True, workers, auto_queue, approve_all, gates))
+        case ConductorStopped():
+            return replace(state, conductor=replace(state.conductor, on=False, approve_all=False))
+        case _:
+            assert_never(event)
+
+
+def _tickets_added(state: State, event: TicketsAdded, at: str) -> State:
+    track = state.tracks[event.track]
+    added = [Ticket(track=event.track, spec=spec, created_at=at) for spec in event.tickets]
+    tickets = track.tickets.update({ticket.spec.id: ticket for ticket in added})
+    schedule = scheduling.current(track.schedule, track.order, track.tickets)
+    grown = replace(
+        track,
+        order=(*track.order, *(spec.id for spec in event.tickets)),
+        tickets=tickets,
+        counts=replace(track.counts, todo=track.counts.todo + len(added)),
+        schedule=scheduling.add(schedule, tickets, added),
+        updated_at=at,
+    )
+    return replace(state, tracks=state.tracks.set(event.track, grown))
+
+
+def _with_tickets(
+    state: State, track_id: str, tickets: Map[str, Ticket], at: str, order: tuple[str, ...] | None = None
+) -> State:
+    """Order, priority or dependencies changed: the schedule is made anew."""
+    track = state.tracks[track_id]
+    order = track.order if order is None else order
+    changed = replace(track, order=order, tickets=tickets, schedule=scheduling.build(order, tickets), updated_at=at)
+    return replace(state, tracks=state.tracks.set(track_id, changed))
+
+
+def _landing(state: State, track: str, landing: Landing | None, at: str) -> State:
+    return replace(state, tracks=state.tracks.set(track, replace(state.tracks[track], landing=landing, updated_at=at)))
+
+
+def _gate_finished(state: State, event: GateFinished, at: str) -> State:
+    ticket = state.tracks[event.track].tickets[event.ticket]
+    stage = ticket.stage
+    if not isinstance(stage, Verifying):
+        return state
+    if not event.result.passed:
+        results = (*stage.previous_results, event.result)
+        worse = replace(stage, attempt_count=stage.attempt_count + 1, previous_results=results)
+        return put(state, replace(ticket, stage=worse), at)
+    return put(state, replace(ticket, stage=_past_gate(ticket, stage, stage.skipped)), at)
+
+
+def _past_gate(ticket: Ticket, stage: Verifying, skipped: bool) -> Verifying | Merging:
+    if stage.gate + 1 < len(ticket.spec.verify):
+        return Verifying(stage.saved, gate=stage.gate + 1, skipped=skipped)
+    return Merging(stage.saved, unverified=skipped)
+
+
+def _requested(state: State, event: ApprovalRequested, at: str) -> State:
+    approval = Approval(
+        id=event.approval,
+        kind=event.kind,
+        asker=event.asker,
+        track=event.track,
+        ticket=event.ticket,
+        why=event.why,
+        payload=event.payload,
+        digest=event.digest,
+        requested_at=at,
+        deadline=event.deadline,
+    )
+    state = replace(
+        state,
+        approvals=state.approvals.set(approval.id, approval),
+        pending=state.pending.set(approval_number(approval.id), approval.id),
+    )
+    if event.ticket is None:
+        return state
+    ticket = state.tracks[event.track].tickets[event.ticket]
+    match event.kind, ticket.stage:
+        case "step", Todo():
+            return put(state, replace(ticket, stage=Todo(asked=approval.id)), at)
+        case "gate", Verifying() as stage:
+            return put(state, replace(ticket, stage=Escalated(approval.id, stage)), at)
+        case _:
+            return put(state, replace(ticket, stage=Asking(approval.id)), at)
+
+
+def _close(state: State, approval: Approval) -> State:
+    number = approval_number(approval.id)
+    return replace(
+        state,
+        approvals=state.approvals.set(approval.id, approval),
+        pending=state.pending.delete(number) if number in state.pending else state.pending,
+    )
+
+
+def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> State:
+    approval = state.approvals[event.approval]
+    answer = Answered(event.decision, actor, at, event.message, event.edited, event.digest)
+    state = _close(state, replace(approval, state=answer))
+    if approval.ticket is None or event.decision in ("reject", "abort"):
+        return state  # what a refusal does to the ticket is an event of its own
+    ticket = state.tracks[approval.track].tickets[approval.ticket]
+    match ticket.stage:
+        case Todo():
+            return put(state, replace(ticket, stage=Todo(cleared=True)), at)
+        case Asking():
+            grant = Grant(approval.id, event.digest, event.edited)
+            return put(state, replace(ticket, stage=Queued(Working()), grant=grant), at)
+        case Escalated(_, stage) if isinstance(approval.payload, GatePayload):
+            if event.decision == "retry":
+                again = replace(stage, attempt_count=0, previous_results=())
+                return put(state, replace(ticket, stage=Queued(again)), at)
+            ahead = _past_gate(ticket, stage, skipped=True)
+            onward = Queued(ahead) if isinstance(ahead, Verifying) else ahead
+            return put(state, replace(ticket, stage=onward), at)
+        case _:
+            return state

@@ -1,0 +1,76 @@
+"""Verification gates as data: what is to run, with which limits, and how it ended."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+PRESETS: dict[str, tuple[int, int]] = {"fast": (1, 30), "full": (5, 300), "extended": (10, 600)}
+"""Preset name → (attempts, seconds)."""
+
+TIMEOUT_RANGE = (1, 600)
+
+GateStatus = Literal["passed", "failed", "timed_out", "killed", "error"]
+
+
+class Gate(Struct, frozen=True, omit_defaults=True):
+    """A shell verification as its author wrote it; None means: not said."""
+
+    command: str
+    preset: Literal["fast", "full", "extended"] | None = None
+    max_attempts: int | None = None
+    timeout_s: float | None = None
+    loop: bool = False
+    cwd: str | None = None
+    env: dict[str, str] = {}
+
+
+class GateDefaults(Struct, frozen=True):
+    max_attempts: int = 5
+    timeout_s: float = 300
+
+
+class Limits(Struct, frozen=True):
+    """What really applies to a gate."""
+
+    max_attempts: int
+    timeout_s: float
+
+
+class Blob(Struct, frozen=True):
+    """A big text, kept beside the journal and named by its hash."""
+
+    sha256: str
+    size: int
+
+
+class GateResult(Struct, frozen=True, kw_only=True):
+    """One run of one gate. Passed only if it exited normally with 0."""
+
+    status: GateStatus
+    exit_code: int
+    command: str
+    duration_ms: int
+    stdout: str = ""  # tails; the whole is in the blobs
+    stderr: str = ""
+    explanation: str = ""
+    stdout_blob: Blob | None = None
+    stderr_blob: Blob | None = None
+
+    @property
+    def passed(self) -> bool:
+        return self.status == "passed"
+
+    @property
+    def timed_out(self) -> bool:
+        return self.status == "timed_out"
+
+
+def limits(gate: Gate, defaults: GateDefaults) -> Limits:
+    """Explicit beats preset beats default; the timeout is clamped."""
+    attempts, seconds = PRESETS[gate.preset] if gate.preset else (defaults.max_attempts, defaults.timeout_s)
+    if gate.max_attempts is not None:
+        attempts = gate.max_attempts
+    if gate.timeout_s is not None:
+        seconds = gate.timeout_s
+    low, high = TIMEOUT_RANGE
+    return Limits(max(1, attempts), min(max(seconds, low), high))

@@ -1,0 +1,70 @@
+"""The whole state: what `decide` reads, `evolve` makes, and views show. Immutable."""
+
+from difflib import get_close_matches
+
+from immutables import Map
+from msgspec import Struct
+
+from interlock.domain.approvals import Approval
+from interlock.domain.gates import GateDefaults
+from interlock.domain.tickets import Ticket
+from interlock.domain.tracks import Track
+from interlock.errors import Rejected
+
+
+class Conductor(Struct, frozen=True):
+    """Whether a process stands ready to run tickets, and by which settings."""
+
+    on: bool = False
+    workers: int = 4
+    auto_queue: bool = False
+    approve_all: bool = False
+    gates: GateDefaults = GateDefaults()
+
+
+class State(Struct, frozen=True):
+    version: int = 0
+    tracks: Map[str, Track] = Map()
+    track_order: tuple[str, ...] = ()
+    running: tuple[str, ...] = ()  # tracks that may start tickets, in order
+    busy: int = 0  # tickets that occupy a worker
+    approvals: Map[str, Approval] = Map()
+    pending: Map[int, str] = Map()  # number → id of the approvals still open
+    conductor: Conductor = Conductor()
+
+    def track(self, track: str) -> Track:
+        found = self.tracks.get(track)
+        if found is None:
+            raise Rejected(f"no track {track!r}{_nearest(track, self.track_order)}")
+        return found
+
+    def ticket(self, track: str, ticket: str) -> Ticket:
+        tickets = self.track(track).tickets
+        found = tickets.get(ticket)
+        if found is None:
+            raise Rejected(f"no ticket {ticket!r} in track {track!r}{_nearest(ticket, self.track(track).order)}")
+        return found
+
+    def approval(self, approval: str) -> Approval:
+        found = self.approvals.get(approval)
+        if found is None:
+            raise Rejected(f"no approval {approval!r}")
+        return found
+
+    def next_approval_id(self) -> str:
+        return f"A-{len(self.approvals) + 1}"
+
+    def pending_approvals(self) -> tuple[Approval, ...]:
+        """Open approvals, oldest first."""
+        return tuple(self.approvals[self.pending[number]] for number in sorted(self.pending))
+
+    def approval_of(self, track: str, ticket: str) -> Approval | None:
+        """The open approval that this ticket waits for."""
+        stage = self.ticket(track, ticket).stage
+        approval_id = getattr(stage, "asked", None) or getattr(stage, "approval", None)
+        return self.approvals[approval_id] if approval_id else None
+
+
+def _nearest(name: str, names: tuple[str, ...]) -> str:
+    close = get_close_matches(name, names[:10_000], n=3)
+    return f"; did you mean {' or '.join(repr(other) for other in close)}?" if close else ""

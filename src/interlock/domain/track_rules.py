@@ -1,0 +1,128 @@
+"""Rules about whole tracks: adding, starting, pausing, aborting."""
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from interlock.domain.commands import AbortTrack, AddTickets, AddTrack, PauseTrack, ResumeTrack, StartTrack
+from interlock.domain.dag import Dag
+from interlock.domain.events import (
+    ApprovalWithdrawn,
+    Event,
+    TicketCancelled,
+    TicketsAdded,
+    TrackAborted,
+    TrackAdded,
+    TrackPaused,
+    TrackStarted,
+)
+from interlock.domain.ids import check_id
+from interlock.domain.state import State
+from interlock.domain.tickets import TERMINAL, Ticket, TicketSpec
+from interlock.domain.tracks import Track
+from interlock.errors import Rejected
+
+Events = tuple[Event, ...]
+
+ROW = 1_000
+"""Tickets per event: a huge import is many rows of one all-or-nothing append, not one huge row."""
+
+
+def add_track(state: State, command: AddTrack) -> Events:
+    check_id(command.track, "track")
+    if command.track in state.tracks:
+        raise Rejected(f"track {command.track!r} exists already; choose another id, or add tickets to it")
+    specs = _normal(command.tickets)
+    Dag([spec.id for spec in specs], (spec.depends_on for spec in specs))
+    title = command.title.strip() or command.track
+    return (TrackAdded(command.track, title, command.description), *_rows(command.track, specs))
+
+
+def add_tickets(state: State, command: AddTickets) -> Events:
+    track = state.track(command.track)
+    if track.status == "aborted":
+        raise Rejected(f"track {track.id!r} is aborted; import the tickets as another track")
+    if not command.tickets:
+        raise Rejected("there is no ticket to add")
+    specs = _normal(command.tickets)
+    everything = [*(track.tickets[name].spec for name in track.order), *specs]
+    Dag([spec.id for spec in everything], (spec.depends_on for spec in everything))
+    return (*_rows(track.id, specs), *_awake(track))
+
+
+def start_track(state: State, command: StartTrack) -> Events:
+    track = state.track(command.track)
+    match track.status:
+        case "running":
+            return ()
+        case "ready" | "paused" | "blocked":
+            return (TrackStarted(track.id),)
+        case _:
+            raise Rejected(f"track {track.id!r} is {track.status}; it cannot be started")
+
+
+def pause_track(state: State, command: PauseTrack) -> Events:
+    track = state.track(command.track)
+    if track.status == "paused":
+        return ()
+    if track.status not in ("running", "ready"):
+        raise Rejected(f"track {track.id!r} is {track.status}; only a running track can be paused")
+    return (TrackPaused(track.id),)
+
+
+def resume_track(state: State, command: ResumeTrack) -> Events:
+    track = state.track(command.track)
+    if track.status != "paused":
+        raise Rejected(f"track {track.id!r} is {track.status}, not paused")
+    return (TrackStarted(track.id),)
+
+
+def abort_track(state: State, command: AbortTrack) -> Events:
+    track = state.track(command.track)
+    if track.status in ("done", "aborted"):
+        raise Rejected(f"track {track.id!r} is {track.status} already")
+    return abort_events(state, track, command.reason)
+
+
+def abort_events(state: State, track: Track, reason: str, but: str | None = None) -> Events:
+    """Every unfinished ticket is cancelled; approvals still open (except `but`) are taken back."""
+    open_ones = [a for a in state.pending_approvals() if a.track == track.id and a.id != but]
+    unfinished = [t for t in (track.tickets[name] for name in track.order) if not isinstance(t.stage, TERMINAL)]
+    return (
+        *(ApprovalWithdrawn(a.id, f"track aborted: {reason}") for a in open_ones),
+        *(TicketCancelled(track.id, t.id, f"track aborted: {reason}") for t in unfinished),
+        TrackAborted(track.id, reason),
+    )
+
+
+def awake_for(state: State, ticket: Ticket) -> Events:
+    return _awake(state.track(ticket.track))
+
+
+def _awake(track: Track) -> Events:
+    """A track that had ended goes on: there is something to move again."""
+    return (TrackStarted(track.id),) if track.status in ("done", "blocked") else ()
+
+
+def _rows(track: str, specs: tuple[TicketSpec, ...]) -> Iterable[TicketsAdded]:
+    return (TicketsAdded(track, specs[start : start + ROW]) for start in range(0, len(specs), ROW))
+
+
+def _normal(specs: tuple[TicketSpec, ...]) -> tuple[TicketSpec, ...]:
+    return tuple(check_spec(spec) for spec in specs)
+
+
+def check_spec(spec: TicketSpec) -> TicketSpec:
+    """A ticket that makes sense by itself, without repeated dependencies."""
+    if spec.assigned_to == "shell" and not (spec.script and spec.script.strip()):
+        raise Rejected(f"ticket {spec.id!r} is assigned to 'shell' and needs a 'script'")
+    if spec.assigned_to != "shell" and spec.script is not None:
+        raise Rejected(f"ticket {spec.id!r} has a 'script' but is assigned to {spec.assigned_to!r}, not to 'shell'")
+    for gate in spec.verify:
+        if gate.max_attempts is not None and gate.max_attempts < 1:
+            raise Rejected(f"ticket {spec.id!r}: max_attempts of a gate is at least 1, not {gate.max_attempts}")
+        if gate.timeout_s is not None and gate.timeout_s != gate.timeout_s:
+            raise Rejected(f"ticket {spec.id!r}: timeout_s of a gate is a number of seconds")
+    if len(spec.depends_on) > 1 and len(set(spec.depends_on)) != len(spec.depends_on):
+        spec = replace(spec, depends_on=tuple(dict.fromkeys(spec.depends_on)))
+    return spec

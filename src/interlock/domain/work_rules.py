@@ -1,0 +1,183 @@
+"""Rules for what the engine reports: work, gates, merges, landings, its own coming and going."""
+
+from interlock.domain.approvals import GatePayload, Payload, digest
+from interlock.domain.commands import (
+    AskLanding,
+    AskScript,
+    FailLanding,
+    FailWork,
+    FinishLanding,
+    FinishMerge,
+    RedoAttempt,
+    ReportGate,
+    StartConductor,
+    SubmitWork,
+)
+from interlock.domain.events import (
+    ApprovalRequested,
+    AttemptLost,
+    AttemptReturned,
+    AttemptShelved,
+    ConductorStarted,
+    ConductorStopped,
+    Event,
+    GateFinished,
+    LandingFailed,
+    TicketBlocked,
+    TicketCompleted,
+    TrackLanded,
+    WorkSubmitted,
+)
+from interlock.domain.gates import limits
+from interlock.domain.state import State
+from interlock.domain.tickets import Merging, Stage, Ticket, Verifying, Working
+from interlock.errors import Rejected
+
+Events = tuple[Event, ...]
+
+
+def submit_work(state: State, command: SubmitWork) -> Events:
+    ticket = _at(state, command, Working)
+    if command.saved is not None:
+        return (WorkSubmitted(ticket.track, ticket.id, command.attempt, command.saved, command.summary),)
+    return (TicketCompleted(ticket.track, ticket.id, command.attempt, unverified=True, result=command.summary or None),)
+
+
+def fail_work(state: State, command: FailWork) -> Events:
+    ticket = _at(state, command, Working, Verifying, Merging)
+    return (TicketBlocked(ticket.track, ticket.id, command.reason),)
+
+
+def redo_attempt(state: State, command: RedoAttempt) -> Events:
+    ticket = _at(state, command, Working, Verifying, Merging)
+    return (AttemptReturned(ticket.track, ticket.id, command.attempt, command.why),)
+
+
+def ask_script(state: State, command: AskScript) -> Events:
+    ticket = _at(state, command, Working)
+    return (
+        ApprovalRequested(
+            approval=state.next_approval_id(),
+            kind="script",
+            asker=f"worker:{ticket.id}/{command.attempt}",
+            track=ticket.track,
+            ticket=ticket.id,
+            why=command.why,
+            payload=command.payload,
+            digest=digest(command.payload),
+            deadline=command.deadline,
+        ),
+    )
+
+
+def report_gate(state: State, command: ReportGate) -> Events:
+    ticket = _at(state, command, Verifying)
+    stage = ticket.stage
+    if not isinstance(stage, Verifying) or stage.gate != command.gate:
+        raise Rejected(f"ticket {ticket.name!r} is not at gate {command.gate}")
+    finished = GateFinished(ticket.track, ticket.id, command.attempt, command.gate, command.result)
+    if command.result.passed:
+        return (finished,)
+    gate = ticket.spec.verify[command.gate]
+    most = limits(gate, state.conductor.gates).max_attempts
+    tries = stage.attempt_count + 1
+    if tries < most:
+        return (finished,)
+    if state.conductor.approve_all:
+        how = "timed out" if command.result.timed_out else f"exit {command.result.exit_code}"
+        reason = f"verification failed: {gate.command} ({how}, attempts {tries}/{most})"
+        return (finished, TicketBlocked(ticket.track, ticket.id, reason))
+    payload: Payload = GatePayload(command.gate, gate.command, tries, most, command.escalation)
+    return (
+        finished,
+        ApprovalRequested(
+            approval=state.next_approval_id(),
+            kind="gate",
+            asker=f"worker:{ticket.id}/{command.attempt}",
+            track=ticket.track,
+            ticket=ticket.id,
+            why=f"the gate failed {tries} of {most} times",
+            payload=payload,
+            digest=digest(payload),
+        ),
+    )
+
+
+def finish_merge(state: State, command: FinishMerge) -> Events:
+    ticket = _at(state, command, Merging)
+    unverified = isinstance(ticket.stage, Merging) and ticket.stage.unverified
+    return (
+        TicketCompleted(
+            ticket.track, ticket.id, command.attempt, command.commit, unverified=unverified, result=ticket.result
+        ),
+    )
+
+
+def start_conductor(command: StartConductor) -> Events:
+    if not 1 <= command.workers <= 256:
+        raise Rejected(f"workers is a number from 1 to 256, not {command.workers}")
+    return (ConductorStarted(command.workers, command.auto_queue, command.approve_all, command.gates),)
+
+
+def stop_conductor(state: State, reason: str) -> Events:
+    """Attempts in hand are lost, or shelved where their work is already saved."""
+    lost: list[Event] = []
+    if state.busy:
+        for track_id in state.track_order:
+            track = state.tracks[track_id]
+            if not track.counts.in_progress:
+                continue
+            for name in track.order:
+                ticket = track.tickets[name]
+                if isinstance(ticket.stage, Working):
+                    lost.append(AttemptLost(track_id, name, ticket.attempts, reason))
+                elif isinstance(ticket.stage, Verifying):
+                    lost.append(AttemptShelved(track_id, name, ticket.attempts))
+    if state.conductor.on or lost:
+        return (*lost, ConductorStopped(reason))
+    return ()
+
+
+def ask_landing(state: State, command: AskLanding, actor: str) -> Events:
+    track = state.track(command.track)
+    if track.status != "done":
+        raise Rejected(f"track {track.id!r} is {track.status}; only a done track can be landed")
+    if any(a.kind == "merge" and a.track == track.id for a in state.pending_approvals()):
+        raise Rejected(f"landing track {track.id!r} is asked already")
+    return (
+        ApprovalRequested(
+            approval=state.next_approval_id(),
+            kind="merge",
+            asker=actor,
+            track=track.id,
+            why=f"land track {track.id} on {command.payload.branch}",
+            payload=command.payload,
+            digest=digest(command.payload),
+        ),
+    )
+
+
+def finish_landing(state: State, command: FinishLanding) -> Events:
+    track = state.track(command.track)
+    if track.landing is None or track.landing.state != "started":
+        raise Rejected(f"track {track.id!r} is not being landed")
+    return (TrackLanded(track.id, command.commit),)
+
+
+def fail_landing(state: State, command: FailLanding) -> Events:
+    track = state.track(command.track)
+    if track.landing is None or track.landing.state != "started":
+        raise Rejected(f"track {track.id!r} is not being landed")
+    return (LandingFailed(track.id, command.reason),)
+
+
+def _at(
+    state: State,
+    command: SubmitWork | FailWork | RedoAttempt | AskScript | ReportGate | FinishMerge,
+    *stages: type[Stage],
+) -> Ticket:
+    """The ticket, if this report is about the attempt that is under way."""
+    ticket = state.ticket(command.track, command.ticket)
+    if ticket.attempts != command.attempt or type(ticket.stage) not in stages:
+        raise Rejected(f"attempt {command.attempt} of ticket {ticket.name!r} is over")
+    return ticket

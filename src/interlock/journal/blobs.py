@@ -1,0 +1,48 @@
+"""Big texts beside the journal, named by their content; durable before `put` returns."""
+
+import os
+from hashlib import sha256
+from pathlib import Path
+
+from interlock.errors import JournalError, JournalUnwritable
+
+
+class Blobs:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, content: bytes) -> str:
+        name = sha256(content).hexdigest()
+        target = self._folder / name
+        if target.exists():
+            return name
+        part = self._folder / f".{name}.{os.getpid()}"
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            with part.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            part.rename(target)
+            sync_folder(self._folder)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise JournalUnwritable(f"cannot keep a text of {len(content):,} bytes: {error.strerror}") from error
+        return name
+
+    def get(self, name: str) -> bytes:
+        if len(name) != 64 or not name.isalnum():
+            raise JournalError(f"{name!r} is not a blob's name")
+        try:
+            return (self._folder / name).read_bytes()
+        except FileNotFoundError:
+            raise JournalError(f"the text {name[:12]}… is not kept any more") from None
+
+
+def sync_folder(folder: Path) -> None:
+    """A new name is durable only when its folder is."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,49 @@
+"""A picture of the state kept beside the journal. Wrong, old or missing, it is simply not used."""
+
+import os
+import sqlite3
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from interlock import wire
+from interlock.ports import Checkpoint, Head
+
+
+class _Title(Struct, frozen=True):
+    version: int
+    hash: str
+    schema: int
+    sha256: str
+
+
+def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
+    """Best effort: without it the journal is read from the start."""
+    cache = folder / "cache"
+    title = _Title(
+        checkpoint.head.version, checkpoint.head.hash, wire.STATE_SCHEMA, sha256(checkpoint.body).hexdigest()
+    )
+    part = cache / f"state.{os.getpid()}"
+    try:
+        cache.mkdir(mode=0o700, exist_ok=True)
+        part.write_bytes(msgspec.json.encode(title) + b"\n" + checkpoint.body)
+        part.rename(cache / "state")
+    except OSError:
+        part.unlink(missing_ok=True)
+
+
+def load_checkpoint(folder: Path, connection: sqlite3.Connection) -> Checkpoint | None:
+    """Only if it is whole, of today's shape, and of this very journal."""
+    try:
+        line, _, body = (folder / "cache" / "state").read_bytes().partition(b"\n")
+        title = msgspec.json.decode(line, type=_Title)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    if title.schema != wire.STATE_SCHEMA or sha256(body).hexdigest() != title.sha256:
+        return None
+    found = connection.execute("SELECT hash FROM events WHERE version = ?", (title.version,)).fetchone()
+    if found is None or found[0] != title.hash:
+        return None
+    return Checkpoint(Head(title.version, title.hash), body)

@@ -1,0 +1,105 @@
+"""Reading a journal: always possible, also while another process writes it or nobody may."""
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+from interlock.domain.envelopes import Recorded
+from interlock.errors import JournalCorrupt, JournalError
+from interlock.journal.blobs import Blobs
+from interlock.journal.chain import GENESIS
+from interlock.journal.checkpoints import load_checkpoint
+from interlock.journal.upcast import read_event
+from interlock.ports import Checkpoint, Head
+
+Row = tuple[int, str, str, str, int, str, str]
+
+
+def rows(connection: sqlite3.Connection, after: int = 0) -> Iterator[Row]:
+    try:
+        cursor = connection.execute(
+            "SELECT version, at, actor, cause, schema, event, hash FROM events WHERE version > ? ORDER BY version",
+            (after,),
+        )
+        cursor.arraysize = 1_000
+        while batch := cursor.fetchmany():
+            yield from batch
+    except sqlite3.DatabaseError as error:
+        raise JournalCorrupt(f"the journal cannot be read: {describe(error)}") from error
+
+
+def head_row(connection: sqlite3.Connection) -> Head:
+    try:
+        found = connection.execute("SELECT version, hash FROM events ORDER BY version DESC LIMIT 1").fetchone()
+    except sqlite3.DatabaseError as error:
+        raise JournalCorrupt(f"the journal cannot be read: {describe(error)}") from error
+    return Head(*found) if found else Head(0, GENESIS)
+
+
+def describe(error: sqlite3.Error) -> str:
+    text = str(error)
+    match text:
+        case "database or disk is full":
+            return "the disk is full; free some space and start again, nothing that was confirmed is lost"
+        case "attempt to write a readonly database" | "unable to open database file":
+            return f"{text} (are the folder and its files writable for you?)"
+        case _:
+            return text
+
+
+class JournalReader:
+    """A read-only view of the journal in `folder`; holds no lock."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        path = folder / "journal.db"
+        if not path.is_file():
+            raise JournalError(f"there is no journal in {folder}; 'interlock init' makes a project")
+        self._connection = self._connect(path)
+
+    def _connect(self, path: Path) -> sqlite3.Connection:
+        try:
+            connection = _connect_ro(path)
+            connection.execute("SELECT 1 FROM events LIMIT 1").fetchone()
+        except sqlite3.OperationalError as error:
+            if "no such table" in str(error):
+                raise JournalCorrupt(f"{path} is not a journal") from error
+            # WAL needs a writable folder even for reading: read a copy instead.
+            self._copy = tempfile.TemporaryDirectory(prefix="interlock-journal-")
+            for name in ("journal.db", "journal.db-wal"):
+                if (self._folder / name).exists():
+                    shutil.copyfile(self._folder / name, Path(self._copy.name) / name)
+            connection = sqlite3.connect(Path(self._copy.name) / "journal.db", isolation_level=None)
+        except sqlite3.DatabaseError as error:
+            raise JournalCorrupt(f"{path} is damaged or not a journal: {describe(error)}") from error
+        return connection
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        return self._connection
+
+    def head(self) -> Head:
+        return head_row(self._connection)
+
+    def read(self, after: int = 0) -> Iterator[Recorded]:
+        for version, at, actor, cause, schema, event, _ in rows(self._connection, after):
+            yield Recorded(version, at, actor, cause, read_event(schema, event))
+
+    def get_blob(self, sha256: str) -> bytes:
+        return Blobs(self._folder / "blobs").get(sha256)
+
+    def load_checkpoint(self) -> Checkpoint | None:
+        return load_checkpoint(self._folder, self._connection)
+
+    def close(self) -> None:
+        self._connection.close()
+        if self._copy is not None:
+            self._copy.cleanup()
+
+
+def _connect_ro(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, isolation_level=None, timeout=10)

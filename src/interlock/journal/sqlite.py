@@ -1,0 +1,147 @@
+"""The journal on disk: SQLite in WAL mode, every append fsynced, every row chained to the last.
+
+<folder>/journal.db      table `events`, one row per event, key `version`
+<folder>/journal.head    version and hash of the last row, so that missing last rows show
+<folder>/blobs/          texts too big for a row
+<folder>/cache/state     a checkpoint that can be thrown away
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from interlock import wire
+from interlock.domain.envelopes import Recorded
+from interlock.errors import JournalCorrupt, JournalError, JournalUnwritable
+from interlock.journal.blobs import Blobs, sync_folder
+from interlock.journal.chain import GENESIS, chained
+from interlock.journal.checkpoints import load_checkpoint, save_checkpoint
+from interlock.journal.headfile import HeadFile
+from interlock.journal.lock import WriterLock
+from interlock.journal.reading import describe, head_row, rows
+from interlock.journal.upcast import read_event
+from interlock.ports import Checkpoint, Head
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS events (
+    version INTEGER PRIMARY KEY, at TEXT NOT NULL, actor TEXT NOT NULL, cause TEXT NOT NULL,
+    schema INTEGER NOT NULL, event TEXT NOT NULL, hash TEXT NOT NULL)
+"""
+_INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+class SqliteJournal:
+    """Open for writing: holds the project's writer lock until closed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise JournalUnwritable(f"cannot make {folder}: {error.strerror}") from error
+        self._lock = WriterLock(folder / "lock")
+        try:
+            self._connection = _open_for_writing(folder)
+            self._head_file = HeadFile(folder / "journal.head")
+            self._head = self._checked_head()
+        except BaseException:
+            self._lock.release()
+            raise
+        self._blobs = Blobs(folder / "blobs")
+
+    def head(self) -> Head:
+        return self._head
+
+    def append(self, records: Sequence[Recorded]) -> None:
+        """All or nothing; on disk when this returns."""
+        version, last = self._head.version, self._head.hash
+        encode, schema = wire.encode, wire.SCHEMA
+        batch: list[tuple[int, str, str, str, int, str, str]] = []
+        for record in records:
+            version += 1
+            if record.version != version:
+                raise JournalError(f"version {record.version} does not follow {version - 1}")
+            event = encode(record.event)
+            last = chained(last, version, record.at, record.actor, record.cause, schema, event)
+            batch.append((version, record.at, record.actor, record.cause, schema, event.decode(), last))
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany(_INSERT, batch)
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise JournalUnwritable(f"the journal cannot be written: {describe(error)}") from error
+        self._head = Head(version, last)
+        self._head_file.write(self._head)
+
+    def read(self, after: int = 0) -> Iterator[Recorded]:
+        for version, at, actor, cause, schema, event, _ in rows(self._connection, after):
+            yield Recorded(version, at, actor, cause, read_event(schema, event))
+
+    def put_blob(self, content: bytes) -> str:
+        return self._blobs.put(content)
+
+    def get_blob(self, sha256: str) -> bytes:
+        return self._blobs.get(sha256)
+
+    def save_checkpoint(self, checkpoint: Checkpoint) -> None:
+        save_checkpoint(self._folder, checkpoint)
+
+    def load_checkpoint(self) -> Checkpoint | None:
+        return load_checkpoint(self._folder, self._connection)
+
+    def close(self) -> None:
+        self._head_file.close()
+        self._connection.close()
+        self._lock.release()
+
+    def _checked_head(self) -> Head:
+        """The last row, which must be the one the head file remembers or come after it."""
+        head = head_row(self._connection)
+        remembered = self._head_file.read()
+        if remembered is None:
+            if head.version:
+                raise JournalCorrupt(
+                    f"{self._folder / 'journal.head'} is missing or unreadable, so removed rows could not be noticed;"
+                    " look with 'interlock journal verify', then accept what is there with"
+                    " 'interlock journal verify --rebuild-head'"
+                )
+            self._head_file.write(Head(0, GENESIS))
+            sync_folder(self._folder)
+            return head
+        if remembered.version > head.version:
+            gone = remembered.version - head.version
+            raise JournalCorrupt(
+                f"the last {gone} row{'s' if gone > 1 else ''} of the journal are missing"
+                f" ({head.version} of {remembered.version} are there); nothing is written to it before that is"
+                " settled. 'interlock journal verify' tells more"
+            )
+        found = next(rows(self._connection, remembered.version - 1), None) if remembered.version else None
+        if found is not None and found[6] != remembered.hash:
+            raise JournalCorrupt(
+                f"row {remembered.version} of the journal is not the one that was written;"
+                " 'interlock journal verify' tells more"
+            )
+        self._head_file.write(head)
+        return head
+
+
+def _open_for_writing(folder: Path) -> sqlite3.Connection:
+    path = folder / "journal.db"
+    fresh = not path.exists()
+    try:
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute(_TABLE)
+    except sqlite3.OperationalError as error:
+        raise JournalUnwritable(f"the journal {path} cannot be opened for writing: {describe(error)}") from error
+    except sqlite3.DatabaseError as error:
+        raise JournalCorrupt(f"{path} is damaged or not a journal: {describe(error)}") from error
+    if fresh:
+        os.chmod(path, 0o600)
+        sync_folder(folder)
+    return connection

@@ -1,0 +1,84 @@
+"""Does the journal still say what was written? Every row, every link, and the last one."""
+
+import sqlite3
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from interlock.errors import JournalError
+from interlock.journal.chain import GENESIS, chained
+from interlock.journal.headfile import HeadFile, parse_head
+from interlock.journal.lock import WriterLock
+from interlock.journal.reading import JournalReader, rows
+from interlock.journal.upcast import read_event
+from interlock.ports import Head
+
+
+class Report(Struct, frozen=True):
+    ok: bool
+    rows: int
+    head: str
+    problem: str = ""
+
+
+def verify(folder: Path) -> Report:
+    reader = JournalReader(folder)
+    try:
+        return _verify(folder, reader.connection)
+    finally:
+        reader.close()
+
+
+def _verify(folder: Path, connection: sqlite3.Connection) -> Report:
+    # The head first: rows may be added while we read, never removed.
+    try:
+        remembered = parse_head((folder / "journal.head").read_bytes())
+    except OSError:
+        remembered = None
+    last, count = GENESIS, 0
+    hash_at_head: str | None = GENESIS if remembered is not None and remembered.version == 0 else None
+    try:
+        for version, at, actor, cause, schema, event, digest in rows(connection):
+            if version != count + 1:
+                missing = (
+                    f"row {count + 1} is missing"
+                    if version == count + 2
+                    else f"rows {count + 1} to {version - 1} are missing"
+                )
+                return Report(False, count, last, missing)
+            if chained(last, version, at, actor, cause, schema, event.encode()) != digest:
+                return Report(False, count, last, f"row {version} was altered, moved, or follows a row that was")
+            try:
+                read_event(schema, event)
+            except (msgspec.MsgspecError, JournalError) as error:
+                return Report(False, count, last, f"row {version} is no event this Interlock knows: {error}")
+            last, count = digest, version
+            if remembered is not None and version == remembered.version:
+                hash_at_head = digest
+    except JournalError as error:
+        return Report(False, count, last, f"after row {count}: {error}")
+    if remembered is None:
+        return Report(
+            False, count, last, "journal.head is missing or unreadable: removed last rows could not be noticed"
+        )
+    if hash_at_head is None:
+        return Report(False, count, last, f"the last rows are missing: {count} of {remembered.version} are there")
+    if hash_at_head != remembered.hash:
+        return Report(False, count, last, f"row {remembered.version} is not the one journal.head remembers")
+    return Report(True, count, last)
+
+
+def rebuild_head(folder: Path) -> Report:
+    """Accept the rows that are there, if they form an unbroken chain, as all there is."""
+    lock = WriterLock(folder / "lock")
+    try:
+        report = verify(folder)
+        if report.ok or report.problem.startswith(("journal.head", "the last rows")):
+            file = HeadFile(folder / "journal.head")
+            file.write(Head(report.rows, report.head))
+            file.close()
+            return verify(folder)
+        return report
+    finally:
+        lock.release()

@@ -1,0 +1,242 @@
+"""The seams of the program: roles the engine needs and plug-ins play.
+
+Nothing here does anything. `app.py` decides who plays which role.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from interlock.domain.envelopes import Recorded
+from interlock.domain.gates import GateResult
+from interlock.domain.tickets import Saved, TicketSpec
+
+# ── journal ──────────────────────────────────────────────────────────────────────────────
+
+
+class Head(Struct, frozen=True):
+    """The last row: its version (0 when empty) and its chained hash (hex)."""
+
+    version: int
+    hash: str
+
+
+class Checkpoint(Struct, frozen=True):
+    """A disposable picture of the state after `version`; `body` is opaque to the journal."""
+
+    head: Head
+    body: bytes
+
+
+class Journal(Protocol):
+    """The one truth. `append` is all-or-nothing and durable when it returns."""
+
+    def head(self) -> Head: ...
+
+    def append(self, records: Sequence[Recorded]) -> None: ...
+
+    def read(self, after: int = 0) -> Iterator[Recorded]: ...
+
+    def put_blob(self, content: bytes) -> str: ...
+
+    def get_blob(self, sha256: str) -> bytes: ...
+
+    def save_checkpoint(self, checkpoint: Checkpoint) -> None: ...
+
+    def load_checkpoint(self) -> Checkpoint | None: ...
+
+    def close(self) -> None: ...
+
+
+class Clock(Protocol):
+    def now(self) -> str:
+        """RFC 3339 in UTC, with microseconds and a final Z."""
+        ...
+
+
+class Ids(Protocol):
+    def new(self) -> str: ...
+
+
+# ── processes ────────────────────────────────────────────────────────────────────────────
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """A hostile command and exactly what it may touch.
+
+    `env` is the whole environment. `writable` and `readable` are absolute host paths that
+    exist; `readable` ones are mounted read-only, and win over a writable parent.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str]
+    writable: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+    network: bool = False
+    timeout_s: float | None = None
+    stdin: bytes | None = None
+    keep: str | None = None  # a folder for the whole output (bounded): files `stdout`, `stderr`
+
+
+class Finished(Struct, frozen=True, kw_only=True):
+    """How a job ended. When it is returned, nothing the job started is alive."""
+
+    status: Literal["exited", "killed", "timed_out", "error"]
+    exit_code: int  # the exit status; 128+n when killed by signal n; -1 otherwise
+    signal: int | None
+    stdout: str  # the last 5,000 characters, with a marker naming what was dropped
+    stderr: str
+    duration_ms: int
+    message: str = ""  # for "error": why it could not run
+
+
+class Output(Struct, frozen=True):
+    """What one of our own programs (git) said."""
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+
+class Sandbox(Protocol):
+    """The only door through which processes start. Cancelling `run` kills all it started first."""
+
+    @property
+    def level(self) -> Literal["bubblewrap", "landlock", "off"]: ...
+
+    async def run(self, job: Job) -> Finished: ...
+
+    async def run_trusted(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        stdin: bytes | None = None,
+        timeout_s: float = 600,
+    ) -> Output:
+        """Run a program of ours on arguments of ours (git plumbing); never anything a model or repository wrote."""
+        ...
+
+
+# ── workspaces ───────────────────────────────────────────────────────────────────────────
+
+
+class Workspace(Struct, frozen=True):
+    """One attempt's own folder."""
+
+    path: str
+    base: str  # the commit it was made from
+    git_dir: str | None  # read-only for the worker; None when it must not see one
+
+
+class Conflict(Struct, frozen=True):
+    """The attempt does not fit on the track's tip any more."""
+
+    paths: tuple[str, ...]
+    text: str
+
+
+class Combined(Struct, frozen=True):
+    """An attempt's change on top of the track's tip, not yet published."""
+
+    tip: str
+    commit: str
+    tree: str
+
+
+class Landing(Struct, frozen=True):
+    """What landing a track would do to the user's branch."""
+
+    branch: str
+    before: str
+    after: str
+    diff: str
+
+
+class Workspaces(Protocol):
+    """Git, as the engine needs it. Only these methods ever change a repository of the user's."""
+
+    async def open(self) -> None: ...
+
+    async def start_track(self, track: str) -> str: ...
+
+    def path_for(self, track: str, ticket: str) -> str: ...
+
+    async def prepare(self, track: str, ticket: str) -> Workspace: ...
+
+    async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved: ...
+
+    async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace: ...
+
+    async def combine(self, track: str, ticket: str, saved: Saved, message: str) -> Combined | Conflict: ...
+
+    async def publish(self, track: str, combined: Combined) -> bool: ...
+
+    async def merged_commit(self, track: str, ticket: str) -> str | None: ...
+
+    async def remove(self, track: str, ticket: str) -> None: ...
+
+    async def landing(self, track: str) -> Landing: ...
+
+    async def land(self, track: str, landing: Landing) -> None: ...
+
+    async def is_landed(self, landing_after: str) -> bool: ...
+
+    async def sweep(self, live: frozenset[tuple[str, str]]) -> None: ...
+
+
+# ── work ─────────────────────────────────────────────────────────────────────────────────
+
+
+class Assignment(Struct, frozen=True):
+    """One attempt at one ticket."""
+
+    track: str
+    ticket: TicketSpec
+    attempt: int
+    script: str  # what was approved: the ticket's own, or the human's edit
+    why: str | None = None  # what went wrong before
+
+
+class Done(Struct, frozen=True):
+    """The work is finished and saved; None when there is nothing to merge."""
+
+    saved: Saved | None
+    summary: str = ""
+
+
+class Failed(Struct, frozen=True):
+    """The work ended badly."""
+
+    reason: str
+    output: str = ""
+
+
+class Crew(Protocol):
+    """Where attempts run."""
+
+    async def work(self, assignment: Assignment) -> Done | Failed: ...
+
+
+class GateRunner(Protocol):
+    """Runs one gate of a ticket on one saved tree."""
+
+    async def run(self, track: str, ticket: TicketSpec, gate: int, commit: str) -> GateResult: ...
+
+
+class PolicyVerdict(Struct, frozen=True):
+    verdict: Literal["allow", "ask", "deny"]
+    rule: str
+    reason: str
+
+
+class Policy(Protocol):
+    def script(self, script: str, ticket: TicketSpec) -> PolicyVerdict: ...
+
+
+# ── what front ends get ──────────────────────────────────────────────────────────────────
+
+Wake = Callable[[], None]

@@ -1,0 +1,147 @@
+"""The JSON shape of commands, events and state: journal, socket and files share it."""
+
+import json
+from typing import Any
+
+import msgspec
+from immutables import Map
+from msgspec import Struct
+from msgspec.structs import replace
+
+from interlock.domain import schedule as scheduling
+from interlock.domain.approvals import Approval, Pending, approval_number
+from interlock.domain.commands import Command
+from interlock.domain.envelopes import Recorded, Submission
+from interlock.domain.events import Event
+from interlock.domain.state import Conductor, State
+from interlock.domain.tickets import BUSY, Ticket
+from interlock.domain.tracks import Counts, Landing, Track, TrackStatus
+
+SCHEMA = 1
+"""Of the events as they are written now; see journal/upcast.py for older ones."""
+
+STATE_SCHEMA = 1
+"""Of the checkpoint; any other is thrown away and the journal read instead."""
+
+_encoder = msgspec.json.Encoder()
+_exact = msgspec.json.Encoder(order="deterministic")
+_event = msgspec.json.Decoder(Event)
+_recorded = msgspec.json.Decoder(Recorded)
+_submission = msgspec.json.Decoder(Submission)
+
+encode = _encoder.encode
+"""Anything of ours as JSON bytes."""
+
+decode_event = _event.decode
+decode_recorded = _recorded.decode
+decode_submission = _submission.decode
+
+
+def event_name(event: Event) -> str:
+    return str(event.__struct_config__.tag)
+
+
+def to_plain(value: object) -> Any:
+    """Dicts, lists, strings and numbers: what `--json` prints."""
+    return msgspec.to_builtins(value)
+
+
+def pretty(value: object) -> str:
+    return json.dumps(to_plain(value), indent=2, ensure_ascii=False)
+
+
+def event_from_plain(value: dict[str, Any]) -> Event:
+    """An event that an upcast has rewritten."""
+    return msgspec.convert(value, Event)
+
+
+def command_from_plain(value: object) -> Command:
+    return msgspec.convert(value, Command)
+
+
+# ── the whole state, for checkpoints and for comparing two replays byte for byte ─────────
+
+
+class _StoredTrack(Struct, frozen=True, array_like=True):
+    id: str
+    title: str
+    description: str
+    status: TrackStatus
+    created_at: str
+    updated_at: str
+    landing: Landing | None
+    tickets: tuple[Ticket, ...]  # in order
+
+
+class _StoredState(Struct, frozen=True, array_like=True):
+    version: int
+    tracks: tuple[_StoredTrack, ...]
+    approvals: tuple[Approval, ...]
+    conductor: Conductor
+
+
+_stored = msgspec.json.Decoder(_StoredState)
+
+
+def encode_state(state: State) -> bytes:
+    """Only what does not follow from the rest; the same bytes on any machine and hash seed."""
+    tracks = tuple(_stored_track(state.tracks[name]) for name in state.track_order)
+    approvals = tuple(sorted(state.approvals.values(), key=lambda approval: approval_number(approval.id)))
+    return _exact.encode(_StoredState(state.version, tracks, approvals, state.conductor))
+
+
+def decode_state(body: bytes) -> State:
+    stored = _stored.decode(body)
+    tracks = [_track(found) for found in stored.tracks]
+    return State(
+        version=stored.version,
+        tracks=Map({track.id: track for track in tracks}),
+        track_order=tuple(track.id for track in tracks),
+        running=tuple(track.id for track in tracks if track.status == "running"),
+        busy=sum(
+            isinstance(ticket.stage, BUSY) for found in stored.tracks if _moving(found) for ticket in found.tickets
+        ),
+        approvals=Map({approval.id: approval for approval in stored.approvals}),
+        pending=Map({approval_number(a.id): a.id for a in stored.approvals if isinstance(a.state, Pending)}),
+        conductor=stored.conductor,
+    )
+
+
+def _stored_track(track: Track) -> _StoredTrack:
+    tickets = track.tickets
+    return _StoredTrack(
+        track.id,
+        track.title,
+        track.description,
+        track.status,
+        track.created_at,
+        track.updated_at,
+        track.landing,
+        tuple(tickets[name] for name in track.order),
+    )
+
+
+def _moving(found: _StoredTrack) -> bool:
+    return found.status not in ("done", "aborted")
+
+
+def _track(found: _StoredTrack) -> Track:
+    order = tuple(ticket.spec.id for ticket in found.tickets)
+    tickets = Map({ticket.spec.id: ticket for ticket in found.tickets})
+    counts = dict.fromkeys(("todo", "in_progress", "completed", "blocked", "cancelled"), 0)
+    for ticket in found.tickets:
+        counts[ticket.status] += 1
+    track = Track(
+        id=found.id,
+        title=found.title,
+        description=found.description,
+        status=found.status,
+        created_at=found.created_at,
+        updated_at=found.updated_at,
+        landing=found.landing,
+        order=order,
+        tickets=tickets,
+        counts=Counts(**counts),
+    )
+    # An ended track's schedule is made when something happens to it again (scheduling.current).
+    return replace(track, schedule=scheduling.build(order, tickets)) if _moving(found) else track
