@@ -1,0 +1,21 @@
+"""The environment a command gets: by allow-list, so that no key or token of the user's is ever in it."""
+
+from collections.abc import Mapping
+
+_NAMES = frozenset(
+    {
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR"),
+        *("TERM", "COLORTERM", "NO_COLOR", "CI", "SOURCE_DATE_EPOCH"),
+        *("VIRTUAL_ENV", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONUTF8"),
+        *("PYENV_ROOT", "PYENV_VERSION", "CONDA_PREFIX", "CONDA_DEFAULT_ENV"),
+        *("NODE_PATH", "NODE_ENV", "NVM_DIR", "NVM_BIN", "JAVA_HOME", "GOROOT", "GOPATH", "GOFLAGS"),
+        *("CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "RUST_BACKTRACE", "GEM_HOME", "GEM_PATH"),
+    }
+)
+_PREFIXES = ("LC_",)
+
+
+def clean_env(source: Mapping[str, str], extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What of `source` a command may know, and `extra`, which somebody wrote for it."""
+    kept = {name: value for name, value in source.items() if name in _NAMES or name.startswith(_PREFIXES)}
+    return {**kept, **(extra or {})}

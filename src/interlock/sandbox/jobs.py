@@ -1,0 +1,84 @@
+"""What every sandbox does alike with a job: check it, hand it to a keeper, read how it ended. No processes here."""
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from importlib.resources import files
+
+from interlock.ports import Finished, Job
+
+KEEPER = files("interlock.sandbox").joinpath("keeper.py").read_bytes()
+INTERPRETER = os.path.realpath(sys.executable)  # not the environment's link to it: it runs without one
+
+_REPORT = re.compile(rb"(exited|killed|error|stopped)(?: (.*))?", re.DOTALL)
+
+
+def problem(job: Job) -> str | None:
+    """Why a job cannot be tried at all."""
+    if not job.argv or not job.argv[0]:
+        return "there is no command to run"
+    if any("\0" in text for text in (*job.argv, job.cwd, *job.env, *job.env.values())):
+        return "a NUL character cannot be part of a command or its environment"
+    if any(not name or "=" in name for name in job.env):
+        return "an environment name is empty or has '=' in it"
+    for path in (job.cwd, *job.writable, *job.readable):
+        if not os.path.isabs(path) or os.path.normpath(path) != path:
+            return f"the path {path!r} is not absolute and plain"
+        if not os.path.exists(path):
+            return f"there is no {path}"
+    if not os.path.isdir(job.cwd):
+        return f"{job.cwd} is not a folder"
+    return None
+
+
+def keeper_command(fd: int) -> list[str]:
+    """The keeper, from a file in memory: no path of ours has to exist where it runs."""
+    return [INTERPRETER, "-I", "-S", f"/proc/self/fd/{fd}"]
+
+
+def spec(job: Job, env: Mapping[str, str]) -> bytes:
+    """The job as a keeper reads it."""
+    fields = [job.cwd, str(len(job.argv)), *job.argv, *(f"{name}={value}" for name, value in env.items())]
+    return b"\0".join(os.fsencode(field) for field in fields)
+
+
+def not_run(message: str) -> Finished:
+    return Finished(status="error", exit_code=-1, signal=None, stdout="", stderr="", duration_ms=0, message=message)
+
+
+def finished(
+    *, report: bytes, code: int | None, timed_out: bool, stdout: str, stderr: str, duration_ms: int
+) -> Finished:
+    """How it ended, by the keeper's report and, where there is one, the exit status that must agree with it.
+
+    A command can reach the keeper's pipe through /proc and write into it, but not make the keeper exit with 0. So the
+    status decides, and the report only tells 128+n as a number from 128+n as a signal.
+    """
+
+    def ended(status: str, exit_code: int = -1, number: int | None = None, message: str = "") -> Finished:
+        return Finished(
+            status=status,  # pyright: ignore[reportArgumentType]
+            exit_code=exit_code,
+            signal=number,
+            stdout=stdout,
+            stderr=stderr,
+            duration_ms=duration_ms,
+            message=message,
+        )
+
+    if timed_out:
+        return ended("timed_out")
+    match = _REPORT.fullmatch(report)
+    kind, detail = (match[1], match[2] or b"") if match else (b"", b"")
+    if kind == b"error":
+        return ended("error", message=detail.decode(errors="replace"))
+    if kind == b"exited" and detail.isdigit() and code in (None, int(detail)):
+        return ended("exited", int(detail))
+    if kind == b"killed" and detail.isdigit() and code in (None, 128 + int(detail)):
+        return ended("killed", 128 + int(detail), int(detail))
+    if code is not None and code > 128:
+        return ended("killed", code, code - 128)
+    if code is not None and code > 0 and report:
+        return ended("exited", code)
+    return ended("error", message=stderr.strip() or "the process that watches over the command did not report")

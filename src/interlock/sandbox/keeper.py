@@ -1,0 +1,194 @@
+"""Starts one command, waits for it, says how it ended. A program of its own: `python -I -S <this file> DUTY …`.
+
+`inside REPORT SPEC`: within a bubblewrap namespace, whose init only tells 128+n. Writes one line to descriptor REPORT,
+then exits with the same number, so that a forged line is noticed: what counts as success is the exit status alone.
+
+`launcher CONTROL`: without a namespace. Stays, and forks a keeper for each job it is sent. The keeper adopts whatever
+its command leaves behind (child subreaper) and kills it before it reports, also when Interlock itself is gone.
+
+It imports nothing of Interlock, and for `inside` only what is built into the interpreter: that is 7 ms instead of 20.
+"""
+
+import posix
+import sys
+
+TYPE_CHECKING = False  # the one of `typing` costs its import
+if TYPE_CHECKING:
+    import signal as _signal
+else:
+    import _signal
+
+_PR_SET_CHILD_SUBREAPER = 36
+_UNCATCHABLE = (_signal.SIGKILL, _signal.SIGSTOP)
+_DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
+
+
+def read_spec(fd: int) -> tuple[bytes, list[bytes], dict[bytes, bytes]]:
+    """Directory, arguments, environment: NUL-separated, the arguments counted."""
+    parts: list[bytes] = []
+    while part := posix.read(fd, 1 << 20):
+        parts.append(part)
+    posix.close(fd)
+    cwd, count, *rest = b"".join(parts).split(b"\0")
+    argv, pairs = rest[: int(count)], rest[int(count) :]
+    return cwd, argv, dict(pair.split(b"=", 1) for pair in pairs)  # pyright: ignore[reportArgumentType]
+
+
+def stand_firm() -> list[int]:
+    """Ignore every signal that can be: a script's `kill -TERM -1` is not for us. Returns what the command gets back."""
+    ours: list[int] = []
+    for number in range(1, _signal.NSIG):
+        if number in _UNCATCHABLE:
+            continue
+        try:
+            _signal.signal(number, _signal.SIG_DFL if number == _signal.SIGCHLD else _signal.SIG_IGN)
+        except (OSError, ValueError):
+            continue
+        ours.append(number)
+    return ours
+
+
+def spawn(cwd: bytes, argv: list[bytes], env: dict[bytes, bytes], signals: list[int], streams: list[int]) -> int | str:
+    """The command's pid, or why there is none."""
+    try:
+        posix.chdir(cwd)
+    except OSError as error:
+        return f"cannot enter {cwd.decode(errors='replace')}: {error.strerror}"
+    name = argv[0]
+    folders = [b""] if b"/" in name else env.get(b"PATH", _DEFAULT_PATH).split(b":")
+    actions = [(posix.POSIX_SPAWN_DUP2, stream, number) for number, stream in enumerate(streams)]
+    problem = "not found"
+    for folder in folders:
+        path = folder + b"/" + name if folder else name
+        try:
+            posix.stat(path)  # much cheaper than a process that finds nothing
+            return posix.posix_spawn(
+                path,
+                argv,
+                env,
+                file_actions=actions,
+                setpgroup=0,
+                setsigmask=(),
+                setsigdef=signals,
+            )
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            problem = error.strerror or str(error)
+    return f"cannot run {name.decode(errors='replace')}: {problem}"
+
+
+def ending(status: int) -> tuple[int, str]:
+    """A wait status as an exit status and a line."""
+    if posix.WIFSIGNALED(status):
+        number = posix.WTERMSIG(status)
+        return 128 + number, f"killed {number}"
+    code = posix.WEXITSTATUS(status)
+    return code, f"exited {code}"
+
+
+def inside(report: int, spec: int) -> int:
+    posix.set_inheritable(report, False)  # the command gets its three streams and nothing else
+    signals = stand_firm()
+    started = spawn(*read_spec(spec), signals, [])
+    if isinstance(started, str):
+        code, line = 127, f"error {started}"
+    else:
+        code, line = ending(posix.waitpid(started, 0)[1])
+    posix.write(report, line.encode())
+    return code
+
+
+def launcher(control_fd: int) -> int:
+    import ctypes
+    import socket
+
+    if posix.fork():  # started as a child, at work as an orphan: nobody has to wait for us
+        return 0
+    posix.setsid()
+    stand_firm()
+    _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)  # keepers need no burial
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    control = socket.socket(fileno=control_fd)
+    while True:
+        _, fds, _, _ = socket.recv_fds(control, 1, 5, socket.MSG_CMSG_CLOEXEC)
+        if not fds:
+            return 0
+        if posix.fork() == 0:
+            control.close()
+            signals = stand_firm()
+            prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+            keep(signals, *fds)
+            posix._exit(0)  # pyright: ignore[reportPrivateUsage]
+        for fd in fds:
+            posix.close(fd)
+
+
+def keep(signals: list[int], line: int, spec: int, *streams: int) -> None:
+    """One job: `line` is where the report goes; its other end closing, or a word from there, ends the job."""
+    import select
+
+    started = spawn(*read_spec(spec), signals, list(streams))
+    for stream in streams:
+        posix.close(stream)
+    if isinstance(started, str):
+        posix.write(line, f"error {started}".encode())
+        return
+    poll = select.poll()
+    poll.register(line, select.POLLIN)
+    poll.register(main := posix.pidfd_open(started), select.POLLIN)
+    over = any(fd == main for fd, _ in poll.poll())
+    text = ending(posix.waitpid(started, 0)[1])[1] if over else "stopped"
+    kill_descendants()
+    posix.write(line, text.encode())
+
+
+def kill_descendants() -> None:
+    """Kill children until there are none: orphans become ours. That waitpid knows of nobody is the proof."""
+    import select
+
+    rounds = 0
+    while True:
+        alive = children()
+        beyond = [pid for pid in alive if not kill(pid)]
+        try:
+            while posix.waitpid(-1, posix.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        if alive and alive == beyond:  # only what runs as another user, by sudo
+            return
+        rounds += 1
+        if rounds > 500:  # something is stuck in the kernel, not merely quick
+            select.select([], [], [], 0.001)
+
+
+def kill(pid: int) -> bool:
+    try:
+        posix.kill(pid, _signal.SIGKILL)
+    except PermissionError:
+        return False
+    return True
+
+
+def children() -> list[int]:
+    me = posix.getpid()
+    try:
+        with open(f"/proc/{me}/task/{me}/children", "rb") as file:
+            return [int(pid) for pid in file.read().split()]
+    except FileNotFoundError:  # a kernel without CONFIG_PROC_CHILDREN
+        return [pid for pid in map(int, filter(str.isdigit, posix.listdir("/proc"))) if parent_of(pid) == me]
+
+
+def parent_of(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+if __name__ == "__main__":
+    posix.close(int(sys.argv[0].rpartition("/")[2]))  # this very text, /proc/self/fd/N
+    duties = {"inside": inside, "launcher": launcher}
+    posix._exit(duties[sys.argv[1]](*map(int, sys.argv[2:])))  # pyright: ignore[reportPrivateUsage]

@@ -1,0 +1,124 @@
+"""Where the bytes of a stream go: a tail in memory, the whole on disk, both bounded."""
+
+import contextlib
+import os
+from typing import Protocol
+
+TAIL_CHARACTERS = 5_000
+KEPT_BYTES = 16 * 1024 * 1024
+
+_WIDEST = 4  # bytes of one character in UTF-8
+
+
+class Sink(Protocol):
+    def feed(self, chunk: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Whole:
+    """Everything, in memory: for programs of our own."""
+
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> None:
+        self._chunks.append(chunk)
+
+    def close(self) -> None:
+        pass
+
+    def content(self) -> bytes:
+        return b"".join(self._chunks)
+
+
+class Tail:
+    """The last characters of a stream, decoded once at the end; what came before is only counted."""
+
+    def __init__(self, characters: int = TAIL_CHARACTERS) -> None:
+        self._characters = characters
+        # Enough bytes for that many of the widest characters, and one more that the cut may have split.
+        self._room = _WIDEST * (characters + 1)
+        self._bytes = bytearray()
+        self._seen = 0
+
+    def feed(self, chunk: bytes) -> None:
+        self._seen += len(chunk)
+        self._bytes += chunk[-self._room :]
+        if len(self._bytes) > 4 * self._room:
+            del self._bytes[: -self._room]
+
+    def close(self) -> None:
+        pass
+
+    def text(self) -> str:
+        """The tail; a first line says how much is missing."""
+        whole = len(self._bytes) == self._seen
+        decoded = (self._bytes if whole else self._bytes[-self._room :]).decode("utf-8", errors="replace")
+        if whole and len(decoded) <= self._characters:
+            return decoded
+        tail = decoded[-self._characters :]
+        # Each replacement character stands for at least one byte, so this never claims too much.
+        kept = sum(1 if c == "\ufffd" else len(c.encode()) for c in tail)
+        return f"[… {max(self._seen - kept, 0):,} bytes dropped …]\n{tail}"
+
+
+class Kept:
+    """A stream as a file of bounded size: its first half as it came, its last half at the end, a marker between.
+
+    The second half of the file is written in a circle and put straight by `close`.
+    """
+
+    def __init__(self, path: str, limit: int = KEPT_BYTES) -> None:
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        self._half = limit // 2
+        self._seen = 0
+
+    def feed(self, chunk: bytes) -> None:
+        view = memoryview(chunk)
+        while view:
+            if self._seen < self._half:
+                at, room = self._seen, self._half - self._seen
+            else:
+                turn = (self._seen - self._half) % self._half
+                at, room = self._half + turn, self._half - turn
+            written = os.pwrite(self._fd, view[:room], at)
+            self._seen += written
+            view = view[written:]
+
+    def close(self) -> None:
+        try:
+            if self._seen > 2 * self._half:
+                self._straighten()
+        finally:
+            os.close(self._fd)
+
+    def _straighten(self) -> None:
+        circle = os.pread(self._fd, self._half, self._half)
+        start = (self._seen - self._half) % self._half
+        marker = f"\n[… {self._seen - 2 * self._half:,} bytes dropped …]\n".encode()
+        at = self._half
+        for part in (marker, memoryview(circle)[start:], memoryview(circle)[:start]):
+            at += os.pwrite(self._fd, part, at)
+
+
+class Both:
+    """A tail in memory and, when there is a place for it, the whole on disk. A full disk costs only the file's rest."""
+
+    def __init__(self, folder: str | None, name: str) -> None:
+        self.tail = Tail()
+        self._kept = Kept(os.path.join(folder, name)) if folder is not None else None
+
+    def feed(self, chunk: bytes) -> None:
+        self.tail.feed(chunk)
+        if self._kept is not None:
+            try:
+                self._kept.feed(chunk)
+            except OSError:
+                self.close()
+
+    def close(self) -> None:
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            with contextlib.suppress(OSError):
+                kept.close()

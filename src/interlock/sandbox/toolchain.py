@@ -1,0 +1,197 @@
+"""Which folders of the machine a sandbox shows, read-only, so that the user's tools work in it as they do outside.
+
+The system's own folders, and what PATH and a few variables point at. Of HOME nothing else: tools that live there are
+shown by their own prefix (a virtual environment, a version of node), never by a folder that also holds other things.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+
+# What programs look up, and nothing that is secret.
+_ETC = (
+    "alternatives",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "crypto-policies",
+    "debian_version",
+    "fonts",
+    "group",
+    "host.conf",
+    "hosts",
+    "java",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "locale.alias",
+    "locale.conf",
+    "localtime",
+    "magic",
+    "mime.types",
+    "nsswitch.conf",
+    "os-release",
+    "passwd",
+    "perl",
+    "pki",
+    "protocols",
+    "rpc",
+    "services",
+    "ssl",
+    "terminfo",
+    "timezone",
+)
+_ETC_PREFIXES = ("java-", "python")  # Debian: the configuration of a version
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
+_PREFIX_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYENV_ROOT", "RUSTUP_HOME", "JAVA_HOME", "GOROOT")
+_BESIDE_BIN = ("lib", "lib64", "libexec", "include")
+_NEVER_WHOLE = ("/", "/home", "/root", "/tmp", "/var", "/var/tmp", "/run", "/etc", "/opt", "/mnt", "/media", "/srv")
+# Folders that hold nothing but tools: virtual environments, conda, pyenv, asdf, rustup.
+_SIGNS: tuple[set[str], ...] = (
+    {"pyvenv.cfg"},
+    {"conda-meta"},
+    {"shims", "versions"},
+    {"shims", "installs"},
+    {"toolchains", "settings.toml"},
+)
+_PRIVATE = {".git", ".interlock"}  # a folder with one of these is somebody's project
+
+
+class Toolchain:
+    """Paths to show, in the order found, each at its own place. Links are shown by what they lead to."""
+
+    def __init__(self, env: Mapping[str, str], interpreter: str, network: bool) -> None:
+        self._home = _clean(env.get("HOME", ""))
+        self._shown: dict[str, None] = {}
+        self._links: dict[str, str] = {}
+        self._seen: set[str] = set()
+        self._system(network)
+        for name in _PREFIX_VARIABLES:
+            if prefix := _clean(env.get(name, "")):
+                self._prefix(prefix)
+        for entry in env.get("PATH", "").split(":"):
+            if folder := _clean(entry):
+                self._folder_of_programs(folder, env)
+        self._program(interpreter, env)
+
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """(place, target) of the system's own links, such as /bin → usr/bin."""
+        return list(self._links.items())
+
+    @property
+    def paths(self) -> list[str]:
+        """Outer folders first, so that an inner one is mounted upon them."""
+        return sorted(self._shown)
+
+    def _system(self, network: bool) -> None:
+        for place in _SYSTEM:
+            if os.path.islink(place):
+                self._links[place] = os.readlink(place)
+            elif os.path.isdir(place):
+                self._shown[place] = None
+        for name in os.listdir("/etc"):
+            if name in _ETC or name.startswith(_ETC_PREFIXES) or (network and name == "resolv.conf"):
+                place = f"/etc/{name}"
+                if os.path.exists(place):
+                    self._shown[place] = None
+
+    def _folder_of_programs(self, folder: str, env: Mapping[str, str]) -> None:
+        if folder in self._seen or not os.path.isdir(folder) or folder in _NEVER_WHOLE:
+            return
+        if self._home and contains(folder, self._home):
+            return
+        self._seen.add(folder)
+        if self._is_shown(folder) and self._is_shown(os.path.realpath(folder)):
+            if not folder.startswith(_SYSTEM):
+                self._pythons(folder, env)
+            return
+        parent, name = os.path.split(folder)
+        if name == "bin" or name == "shims" or folder.endswith("/node_modules/.bin"):
+            self._prefix(parent)
+        self._show(folder)
+        if os.path.exists(os.path.join(folder, "rustup")) and self._home:
+            self._prefix(env.get("RUSTUP_HOME") or os.path.join(self._home, ".rustup"))
+        for entry in os.scandir(folder):
+            if entry.is_symlink():
+                self._program(entry.path, env)
+        self._pythons(folder, env)
+
+    def _pythons(self, folder: str, env: Mapping[str, str]) -> None:
+        """Those that this folder's lead to, and the one its virtual environment was made from."""
+        for name in ("python", "python3"):
+            path = os.path.join(folder, name)
+            if os.path.islink(path):
+                self._program(path, env)
+        for home in _homes(os.path.join(os.path.dirname(folder), "pyvenv.cfg")):
+            self._folder_of_programs(home, env)
+
+    def _program(self, path: str, env: Mapping[str, str]) -> None:
+        """Show a program, whatever links lead to it, and the prefix each of them stands in."""
+        for hop in _hops(path):
+            folder = os.path.dirname(hop)
+            for place in dict.fromkeys((folder, os.path.realpath(folder))):
+                if self._is_shown(place):
+                    continue
+                if os.path.basename(place) == "bin":
+                    self._folder_of_programs(place, env)
+                else:
+                    self._show(os.path.join(place, os.path.basename(hop)))
+
+    def _prefix(self, prefix: str) -> None:
+        """The whole of it when it is a tool's own; otherwise only what stands beside its `bin`."""
+        if not os.path.isdir(prefix):
+            return
+        real = os.path.realpath(prefix)
+        if self._is_a_tools_own(prefix) and self._is_a_tools_own(real):
+            self._show(prefix)
+            self._show(real)
+        else:
+            for name in ("bin", *_BESIDE_BIN):
+                if os.path.isdir(os.path.join(prefix, name)):
+                    self._show(os.path.join(prefix, name))
+
+    def _is_a_tools_own(self, prefix: str) -> bool:
+        if prefix in _NEVER_WHOLE or (self._home and contains(prefix, self._home)):
+            return False
+        names = set(os.listdir(prefix))
+        if any(signs <= names for signs in _SIGNS):
+            return True
+        if names & _PRIVATE:
+            return False
+        # Not HOME/.local, HOME/.cargo, HOME/go: they hold more than tools.
+        return not contains(self._home or "/", prefix) or prefix.count("/") - self._home.count("/") >= 2
+
+    def _show(self, path: str) -> None:
+        if os.path.exists(path) and not self._is_shown(path):
+            self._shown[path] = None
+
+    def _is_shown(self, path: str) -> bool:
+        return any(contains(place, path) for place in (*self._shown, *self._links))
+
+
+def contains(folder: str, path: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _clean(path: str) -> str:
+    """The path without detours, or nothing when it is not absolute."""
+    return os.path.normpath(path) if path.startswith("/") else ""
+
+
+def _hops(path: str) -> Iterator[str]:
+    """The path, and every path its links lead through."""
+    for _ in range(40):  # as many as the kernel follows
+        yield path
+        if not os.path.islink(path):
+            return
+        path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
+
+
+def _homes(config: str) -> Iterator[str]:
+    try:
+        with open(config, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                key, _, value = line.partition("=")
+                if key.strip() == "home" and (home := _clean(value.strip())):
+                    yield home
+    except OSError:
+        return
