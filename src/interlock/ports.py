@@ -3,13 +3,16 @@
 Nothing here does anything. `app.py` decides who plays which role.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from interlock.domain.envelopes import Recorded
+from interlock.domain.approvals import ScriptPayload
+from interlock.domain.commands import Command
+from interlock.domain.envelopes import Actor, Recorded
 from interlock.domain.gates import GateResult
+from interlock.domain.state import State
 from interlock.domain.tickets import Saved, TicketSpec
 
 # ── journal ──────────────────────────────────────────────────────────────────────────────
@@ -192,12 +195,13 @@ class Workspaces(Protocol):
 
 
 class Assignment(Struct, frozen=True):
-    """One attempt at one ticket."""
+    """One attempt at one ticket. `digest` names exactly what was allowed to run."""
 
     track: str
     ticket: TicketSpec
     attempt: int
-    script: str  # what was approved: the ticket's own, or the human's edit
+    script: str  # the ticket's own, or the human's edit of it
+    digest: str = ""
     why: str | None = None  # what went wrong before
 
 
@@ -218,7 +222,13 @@ class Failed(Struct, frozen=True):
 class Crew(Protocol):
     """Where attempts run."""
 
-    async def work(self, assignment: Assignment) -> Done | Failed: ...
+    def terms(self, assignment: Assignment) -> ScriptPayload:
+        """Exactly what `work` would run, for the approval that must come first."""
+        ...
+
+    async def work(self, assignment: Assignment) -> Done | Failed:
+        """Runs it, unless the terms are not (any more) those that `digest` names."""
+        ...
 
 
 class GateRunner(Protocol):
@@ -239,4 +249,34 @@ class Policy(Protocol):
 
 # ── what front ends get ──────────────────────────────────────────────────────────────────
 
-Wake = Callable[[], None]
+
+class Receipt(Struct, frozen=True):
+    """A command was taken: the version after it, and what it recorded. All of it is durable."""
+
+    version: int
+    records: tuple[Recorded, ...]
+
+
+class Submit(Protocol):
+    """The door. Raises Rejected when refused, JournalError when it could not be made durable."""
+
+    async def submit(self, actor: Actor, command: Command) -> Receipt: ...
+
+
+class Following(Protocol):
+    """Everything recorded after a version, in order, without gap or repeat, as it becomes durable."""
+
+    async def next(self) -> Sequence[Recorded]: ...
+
+    def close(self) -> None: ...
+
+
+class Front(Submit, Protocol):
+    """What a front end holds: the door, the latest durable state, and a way to follow."""
+
+    @property
+    def state(self) -> State: ...
+
+    def follow(self, after: int) -> Following: ...
+
+    async def ask_landing(self, actor: Actor, track: str) -> Receipt: ...

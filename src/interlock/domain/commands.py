@@ -195,6 +195,7 @@ class ReportGate(_Command, frozen=True):
     attempt: int
     gate: int
     result: GateResult
+    tree: str = ""
     escalation: str = ""  # the text for a human, should this be the last try
 
 

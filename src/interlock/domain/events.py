@@ -128,6 +128,7 @@ class GateFinished(_Event, frozen=True):
     attempt: int
     gate: int
     result: GateResult
+    tree: str = ""  # a pass is valid for this tree only
 
 
 class TicketCompleted(_Event, frozen=True):

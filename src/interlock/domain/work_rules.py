@@ -71,11 +71,13 @@ def ask_script(state: State, command: AskScript) -> Events:
 
 
 def report_gate(state: State, command: ReportGate) -> Events:
-    ticket = _at(state, command, Verifying)
+    ticket = _at(state, command, Verifying, Merging)
     stage = ticket.stage
+    finished = GateFinished(ticket.track, ticket.id, command.attempt, command.gate, command.result, command.tree)
+    if isinstance(stage, Merging):
+        return (finished,)  # run again because the track moved on; the merge queue acts on it
     if not isinstance(stage, Verifying) or stage.gate != command.gate:
         raise Rejected(f"ticket {ticket.name!r} is not at gate {command.gate}")
-    finished = GateFinished(ticket.track, ticket.id, command.attempt, command.gate, command.result)
     if command.result.passed:
         return (finished,)
     gate = ticket.spec.verify[command.gate]

@@ -1,0 +1,201 @@
+"""A workbench with hands: runs what the state calls for, through the ports."""
+
+import asyncio
+import traceback
+from collections.abc import Sequence
+from datetime import datetime
+
+from interlock.domain.approvals import Approval, Pending
+from interlock.domain.commands import Command, ExpireApproval, FailLanding, FailWork, Recover, StartConductor
+from interlock.domain.envelopes import SYSTEM, Actor, Recorded
+from interlock.domain.events import ApprovalRequested
+from interlock.domain.state import State
+from interlock.domain.tickets import Escalated, Merging, Queued, Ticket, Verifying, Working
+from interlock.engine import landing
+from interlock.engine.attempt import do_work, run_gate
+from interlock.engine.merge_queue import MergeQueue
+from interlock.engine.reactions import CLEAN, Effects, Running, token_of, touched
+from interlock.engine.workbench import Workbench
+from interlock.errors import InterlockError, JournalError, Rejected
+from interlock.ports import Clock, Crew, Following, GateRunner, Policy, Receipt, Workspaces
+
+
+class Conductor:
+    """Reacts to durable records. `start` first; `stop` leaves nothing running."""
+
+    def __init__(
+        self, workbench: Workbench, workspaces: Workspaces, crew: Crew, gates: GateRunner, policy: Policy, clock: Clock
+    ) -> None:
+        self._workbench = workbench
+        self._workspaces = workspaces
+        self._crew = crew
+        self._gates = gates
+        self._policy = policy
+        self._clock = clock
+        self._effects = Effects()
+        self._merges = MergeQueue(workspaces, gates, self._report)
+        self._on = False
+        self._branches: dict[str, asyncio.Future[str]] = {}
+
+    @property
+    def state(self) -> State:
+        return self._workbench.state
+
+    async def submit(self, actor: Actor, command: Command) -> Receipt:
+        return await self._workbench.submit(actor, command)
+
+    def follow(self, after: int) -> Following:
+        return self._workbench.follow(after)
+
+    async def ask_landing(self, actor: Actor, track: str) -> Receipt:
+        return await landing.ask_landing(self._workbench, self._workspaces, actor, track)
+
+    async def start(self, settings: StartConductor) -> None:
+        """Put right what a crash left, then begin."""
+        state = self._workbench.state
+        if state.conductor.on or state.busy:
+            await self._workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
+        await self._workspaces.sweep(frozenset(_with_workspace(self._workbench.state)))
+        self._workbench.on_durable(self._react)
+        self._on = True
+        await self._workbench.submit(SYSTEM, settings)
+        self._catch_up(self._workbench.state)
+
+    async def stop(self, reason: str) -> None:
+        """No effect survives this; attempts in hand are recorded as lost or shelved."""
+        self._on = False
+        await self._effects.stop()
+        if self._workbench.broken is None and self._workbench.state.conductor.on:
+            await self._workbench.submit(SYSTEM, Recover(reason))
+
+    # ── reacting ─────────────────────────────────────────────────────────────────────────
+
+    def _react(self, records: Sequence[Recorded], state: State) -> None:
+        if not self._on:
+            return
+        for ticket in touched(records, state):
+            self._want(ticket)
+        for recorded in records:
+            event = recorded.event
+            if isinstance(event, ApprovalRequested) and event.deadline is not None:
+                self._watch_deadline(state.approvals[event.approval])
+            track_id = getattr(event, "track", None)
+            if track_id is not None and state.tracks[track_id].landing is not None:
+                self._want_landing(state, track_id)
+
+    def _catch_up(self, state: State) -> None:
+        """What was called for before this process began."""
+        for track_id in state.track_order:
+            track = state.tracks[track_id]
+            if track.counts.in_progress:
+                for name in track.order:
+                    self._want(track.tickets[name])
+            self._want_landing(state, track_id)
+        for approval in state.pending_approvals():
+            self._watch_deadline(approval)
+
+    def _want(self, ticket: Ticket) -> None:
+        self._effects.want(ticket.name, token_of(ticket), lambda running: self._perform(running, ticket))
+
+    def _want_landing(self, state: State, track_id: str) -> None:
+        found = state.tracks[track_id].landing
+        wanted = ("land", found.after) if found is not None and found.state == "started" else None
+        self._effects.want(f"land {track_id}", wanted, lambda running: self._land(running, track_id))
+
+    def _watch_deadline(self, approval: Approval) -> None:
+        if approval.deadline is None or not isinstance(approval.state, Pending):
+            return
+        left = (_moment(approval.deadline) - _moment(self._clock.now())).total_seconds()
+        asyncio.get_running_loop().call_later(max(left, 0), self._expire, approval.id)
+
+    def _expire(self, approval_id: str) -> None:
+        if self._on:
+            self._workbench.send(SYSTEM, ExpireApproval(approval_id)).add_done_callback(_quietly)
+
+    # ── effects ──────────────────────────────────────────────────────────────────────────
+
+    async def _perform(self, running: Running, ticket: Ticket) -> None:
+        if running.token[0] == CLEAN:
+            await self._remove(ticket)
+            return
+        try:
+            outcome = await self._outcome(ticket)
+        except asyncio.CancelledError:
+            raise
+        except InterlockError as error:
+            outcome = FailWork(ticket.track, ticket.id, ticket.attempts, str(error))
+        except Exception as error:  # noqa: BLE001  a bug must end as a blocked ticket, not as silence
+            outcome = FailWork(ticket.track, ticket.id, ticket.attempts, _bug(error))
+        await self._hand_in(running, outcome)
+
+    async def _outcome(self, ticket: Ticket) -> Command:
+        await self._branch(ticket.track)
+        match ticket.stage:
+            case Working():
+                return await do_work(ticket, self._crew, self._policy)
+            case Verifying() as stage:
+                return await run_gate(ticket, stage, self._gates, self._workbench.state)
+            case _:
+                return await self._merges.merge(ticket)
+
+    async def _branch(self, track: str) -> None:
+        """The track's branch exists before anything of it runs."""
+        made = self._branches.get(track)
+        if made is None or (made.done() and (made.cancelled() or made.exception() is not None)):
+            made = self._branches[track] = asyncio.ensure_future(self._workspaces.start_track(track))
+        if not made.done():
+            await asyncio.wait((made,))
+        made.result()
+
+    async def _land(self, running: Running, track_id: str) -> None:
+        try:
+            outcome = await landing.do_landing(self._workbench.state.tracks[track_id], self._workspaces)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # noqa: BLE001  as above
+            outcome = FailLanding(track_id, _bug(error))
+        await self._hand_in(running, outcome)
+
+    async def _remove(self, ticket: Ticket) -> None:
+        try:
+            await self._workspaces.remove(ticket.track, ticket.id)
+        except InterlockError:
+            return  # the next start sweeps it away
+
+    async def _hand_in(self, running: Running, outcome: Command) -> None:
+        running.reporting = True
+        await self._report(outcome)
+
+    async def _report(self, outcome: Command) -> Receipt:
+        try:
+            return await self._workbench.submit(SYSTEM, outcome)
+        except Rejected:
+            # The attempt was killed, cancelled or answered otherwise meanwhile: its outcome is nobody's.
+            return Receipt(self._workbench.state.version, ())
+        except JournalError:
+            return Receipt(self._workbench.state.version, ())  # the workbench itself says why it stopped
+
+
+def _with_workspace(state: State) -> set[tuple[str, str]]:
+    """Tickets whose folder may still be of use."""
+    live: set[tuple[str, str]] = set()
+    for track_id in state.track_order:
+        track = state.tracks[track_id]
+        if track.counts.in_progress:
+            for name in track.order:
+                if isinstance(track.tickets[name].stage, (Merging, Escalated, Queued, Verifying)):
+                    live.add((track_id, name))
+    return live
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _bug(error: Exception) -> str:
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"internal error: {type(error).__name__}: {error} ({where.name}, line {where.lineno})"
+
+
+def _quietly(answer: "asyncio.Future[Receipt]") -> None:
+    answer.exception()

@@ -1,0 +1,131 @@
+"""Tracks and tickets as people look at them: rows, counted and paged, made when looked at."""
+
+from msgspec import Struct
+
+from interlock.domain.state import State
+from interlock.domain.tickets import (
+    Asking,
+    Completed,
+    Escalated,
+    Merging,
+    Queued,
+    Ticket,
+    Todo,
+    Verifying,
+    Working,
+)
+from interlock.domain.tracks import Track
+
+
+class Progress(Struct, frozen=True):
+    completed: int
+    total: int
+
+
+class TrackRow(Struct, frozen=True):
+    id: str
+    title: str
+    status: str
+    progress: Progress
+    todo: int
+    in_progress: int
+    blocked: int
+    cancelled: int
+    unlanded: bool
+    created_at: str
+    updated_at: str
+
+
+class WorkerRow(Struct, frozen=True):
+    track: str
+    ticket: str
+    attempt: int
+    doing: str
+    since: str
+
+
+def track_row(track: Track) -> TrackRow:
+    counts = track.counts
+    landed = track.landing is not None and track.landing.state == "landed"
+    return TrackRow(
+        track.id,
+        track.title,
+        track.status,
+        Progress(counts.completed, track.total),
+        counts.todo,
+        counts.in_progress,
+        counts.blocked,
+        counts.cancelled,
+        track.status == "done" and not landed,
+        track.created_at,
+        track.updated_at,
+    )
+
+
+def track_rows(state: State) -> tuple[TrackRow, ...]:
+    return tuple(track_row(state.tracks[name]) for name in state.track_order)
+
+
+def tickets_of(track: Track, first: int = 0, count: int | None = None) -> tuple[Ticket, ...]:
+    last = None if count is None else first + count
+    return tuple(track.tickets[name] for name in track.order[first:last])
+
+
+def doing(ticket: Ticket, track: Track) -> str:
+    """One short phrase: what this ticket is at."""
+    stage = ticket.stage
+    match stage:
+        case Todo(asked=str(approval)):
+            return f"waiting for {approval}"
+        case Todo():
+            waits = [name for name in ticket.spec.depends_on if _open(track, name)]
+            return f"after {', '.join(waits[:3])}{' …' if len(waits) > 3 else ''}" if waits else "ready"
+        case Working():
+            return "running"
+        case Asking(approval):
+            return f"waiting for {approval}"
+        case Queued():
+            return "waiting for a worker"
+        case Verifying():
+            gate = ticket.spec.verify[stage.gate].command
+            return f"verifying: {gate} (try {stage.attempt_count + 1})"
+        case Escalated(approval):
+            return f"gate failed, waiting for {approval}"
+        case Merging():
+            return "merging"
+        case Completed():
+            return "skipped" if ticket.result == "skipped" else "done, unverified" if ticket.unverified else "verified"
+        case _:
+            return stage.reason
+
+
+def workers(state: State) -> tuple[WorkerRow, ...]:
+    """Every attempt under way, also those that wait for an answer."""
+    rows: list[WorkerRow] = []
+    for track_id in state.track_order:
+        track = state.tracks[track_id]
+        if not track.counts.in_progress:
+            continue
+        for name in track.order:
+            ticket = track.tickets[name]
+            if ticket.status == "in_progress":
+                rows.append(WorkerRow(track_id, name, ticket.attempts, doing(ticket, track), ticket.started_at or ""))
+    return tuple(rows)
+
+
+def is_stuck(state: State, track_ids: tuple[str, ...]) -> bool:
+    """Nothing of these tracks moves until a person answers."""
+    if state.busy:
+        return False
+    running = [state.tracks[name] for name in track_ids if state.tracks[name].status == "running"]
+    moving = sum(track.counts.in_progress + track.schedule.startable for track in running)
+    if not moving:
+        return False
+    names = {track.id for track in running}
+    asked = sum(1 for a in state.pending_approvals() if a.ticket is not None and a.track in names)
+    return moving == asked
+
+
+def _open(track: Track, name: str) -> bool:
+    ticket = track.tickets.get(name)
+    return ticket is None or not isinstance(ticket.stage, Completed)

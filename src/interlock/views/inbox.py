@@ -1,0 +1,70 @@
+"""Approvals as people look at them: the open ones first come, the whole payload, how to answer."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from interlock.domain.approvals import (
+    ALLOWED,
+    Answered,
+    Approval,
+    GatePayload,
+    MergePayload,
+    Pending,
+    ScriptPayload,
+    StepPayload,
+    approval_number,
+)
+from interlock.domain.state import State
+
+Which = Literal["pending", "answered", "withdrawn", "all"]
+
+
+def listing(state: State, which: Which = "pending", first: int = 0, count: int | None = None) -> tuple[Approval, ...]:
+    if which == "pending":
+        numbers = sorted(state.pending)
+        chosen = numbers[first : None if count is None else first + count]
+        return tuple(state.approvals[state.pending[number]] for number in chosen)
+    wanted = [a for a in state.approvals.values() if which == "all" or state_word(a) == which]
+    wanted.sort(key=lambda approval: approval_number(approval.id))
+    return tuple(wanted[first : None if count is None else first + count])
+
+
+def state_word(approval: Approval) -> Literal["pending", "answered", "withdrawn"]:
+    match approval.state:
+        case Pending():
+            return "pending"
+        case Answered():
+            return "answered"
+        case _:
+            return "withdrawn"
+
+
+def title(approval: Approval) -> str:
+    """What is asked, in one line."""
+    match approval.payload:
+        case ScriptPayload():
+            return f"run the script of {approval.ticket}"
+        case StepPayload():
+            return f"start {approval.ticket}"
+        case GatePayload(_, command, attempts, most):
+            return f"{approval.ticket}: gate failed {attempts}/{most}: {command}"
+        case MergePayload(branch):
+            return f"land {approval.track} on {branch}"
+        case _:
+            return approval.payload.what
+
+
+def as_dict(approval: Approval) -> dict[str, Any]:
+    """For `--json`: everything, flat where a script looks first."""
+    plain: dict[str, Any] = msgspec.to_builtins(approval)
+    state = plain.pop("state")
+    state.pop("type", None)
+    return {
+        "id": approval.id,
+        "state": state_word(approval),
+        "title": title(approval),
+        **{key: value for key, value in plain.items() if key != "id"},
+        "answers": list(ALLOWED[approval.kind]),
+        "answer": state or None,
+    }
