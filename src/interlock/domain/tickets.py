@@ -1,10 +1,26 @@
 """A ticket: what is asked (TicketSpec), where it stands (Stage), what became of it (Ticket)."""
 
-from typing import Literal
+from typing import Literal, cast, get_args
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from interlock.domain.gates import Gate, GateResult
+from interlock.domain.plain_data import (
+    Plain,
+    Read,
+    Wrong,
+    flag,
+    gates,
+    one_of,
+    or_null,
+    read_table,
+    shown,
+    text,
+    texts,
+    whole,
+    written,
+)
+from interlock.errors import Rejected
 
 Role = Literal["tier3-worker", "tier4-qa", "shell"]
 Priority = Literal["high", "medium", "low"]
@@ -131,6 +147,48 @@ class Ticket(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def blocked_reason(self) -> str | None:
         return self.stage.reason if isinstance(self.stage, Blocked) else None
 
+    def to_dict(self) -> Plain:
+        """All of it as plain data, flat (SPEC D1); `stage`, `grant` and `why` are what the other keys cannot say."""
+        spec = self.spec
+        return {
+            "id": spec.id,
+            "track": self.track,
+            "description": spec.description,
+            "status": self.status,
+            "assigned_to": spec.assigned_to,
+            "target_file": spec.target_file,
+            "context_requirements": list(spec.context_requirements),
+            "depends_on": list(spec.depends_on),
+            "blocked_reason": self.blocked_reason,
+            "step_mode": spec.step_mode,
+            "verify": [to_builtins(gate) for gate in spec.verify],
+            "script": spec.script,
+            "priority": spec.priority,
+            "model_override": spec.model_override,
+            "attempts": self.attempts,
+            "created_at": self.created_at,
+            "started_at": self.started_at,
+            "finished_at": self.finished_at,
+            "result": self.result,
+            "unverified": self.unverified,
+            "stage": to_builtins(self.stage),
+            "grant": to_builtins(self.grant),
+            "why": self.why,
+        }
+
+    @classmethod
+    def from_dict(cls, data: object) -> "Ticket":
+        """The inverse of `to_dict`; without `stage` the status says where the ticket stands."""
+        try:
+            found = read_table(data, _FIELDS, required=("id",))
+            stage = _stage(found)
+        except Wrong as wrong:
+            raise Rejected(f"{ticket_label(data, 'a ticket')}: {wrong}") from None
+        spec = TicketSpec(**{key: value for key, value in found.items() if key not in KEPT})
+        kept = {key: value for key, value in found.items() if key in KEPT and key not in _FOLLOWING}
+        fields: Plain = {"track": "", "created_at": "", **kept, "spec": spec, "stage": stage}
+        return cls(**fields)
+
 
 STATUS: dict[type[Stage], Status] = {
     Todo: "todo",
@@ -146,3 +204,62 @@ STATUS: dict[type[Stage], Status] = {
 }
 BUSY: tuple[type[Stage], ...] = (Working, Verifying)
 TERMINAL: tuple[type[Stage], ...] = (Completed, Cancelled)
+
+# ── as plain data ────────────────────────────────────────────────────────────────────────
+
+CHANGEABLE: dict[str, Read] = {
+    "description": text,
+    "assigned_to": one_of(get_args(Role)),
+    "target_file": or_null(text),
+    "context_requirements": texts,
+    "depends_on": texts,
+    "step_mode": flag,
+    "verify": gates,
+    "script": or_null(text),
+    "priority": one_of(get_args(Priority)),
+    "model_override": or_null(text),
+}
+"""What an author writes, and an edit can change."""
+
+KEPT: dict[str, Read] = {
+    "track": text,
+    "status": one_of(get_args(Status)),
+    "blocked_reason": or_null(text),
+    "attempts": whole(0, 2**53),
+    "created_at": text,
+    "started_at": or_null(text),
+    "finished_at": or_null(text),
+    "result": or_null(text),
+    "unverified": flag,
+    "stage": written(Stage),
+    "grant": written(Grant | None),
+    "why": or_null(text),
+}
+"""What Interlock itself keeps about a ticket."""
+
+_FIELDS: dict[str, Read] = {"id": text, **CHANGEABLE, **KEPT}
+_FOLLOWING = ("status", "blocked_reason")  # from the stage
+
+
+def ticket_label(data: object, place: str) -> str:
+    """How a message names the ticket that `data` is meant to be."""
+    name = cast("dict[object, object]", data).get("id") if isinstance(data, dict) else None
+    return f"ticket {shown(name)}" if isinstance(name, str) else place
+
+
+def _stage(found: Plain) -> Stage:
+    status: Status | None = found.get("status")
+    stage: Stage | None = found.get("stage")
+    if stage is None:
+        reason = found.get("blocked_reason") or ""
+        implied: dict[Status, Stage] = {
+            "todo": Todo(),
+            "in_progress": Working(),
+            "completed": Completed(),
+            "blocked": Blocked(reason),
+            "cancelled": Cancelled(reason),
+        }
+        return implied[status or "todo"]
+    if status is not None and STATUS[type(stage)] != status:
+        raise Wrong(f"'status' is {status!r}, but its 'stage' means {STATUS[type(stage)]!r}")
+    return stage
