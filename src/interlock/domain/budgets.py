@@ -1,0 +1,116 @@
+"""Budgets: money is reserved before a call is made and settled when its cost is known (SPEC P7).
+
+Money is whole micro-dollars. A reservation that is never settled, because the process died, goes on counting as spent.
+No event carries these values yet; they are for the calls that agents make.
+"""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from immutables import Map
+from msgspec import Struct
+from msgspec.structs import replace
+
+from interlock.errors import Rejected
+
+Micros = int  # millionths of a dollar
+
+
+class Usage(Struct, frozen=True):
+    """What calls have used: tokens and money."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    cost: Micros = 0
+
+    @property
+    def cost_usd(self) -> float:
+        return self.cost / 1_000_000
+
+    def plus(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+            self.cost + other.cost,
+        )
+
+
+class Scope(Struct, frozen=True):
+    """What a budget is for: one epic, track, ticket or tier."""
+
+    kind: Literal["epic", "track", "ticket", "tier"]
+    name: str
+
+
+class Cap(Struct, frozen=True):
+    scope: Scope
+    most: Micros
+
+
+class Reservation(Struct, frozen=True):
+    id: str
+    scopes: tuple[Scope, ...]
+    amount: Micros
+
+
+class Ledger(Struct, frozen=True):
+    """Who may still spend what. Every method gives a new ledger and leaves this one as it was."""
+
+    caps: Map[Scope, Micros] = Map()
+    used: Map[Scope, Usage] = Map()
+    reserved: Map[Scope, Micros] = Map()
+    open: Map[str, Reservation] = Map()
+
+    def cap(self, cap: Cap) -> "Ledger":
+        """Set or replace a budget; one below what is spent already stops further calls."""
+        return replace(self, caps=self.caps.set(cap.scope, cap.most))
+
+    def spent(self, scope: Scope) -> Usage:
+        return self.used.get(scope, Usage())
+
+    def committed(self, scope: Scope) -> Micros:
+        """Spent, or reserved and not yet known to be otherwise."""
+        return self.spent(scope).cost + self.reserved.get(scope, 0)
+
+    def reserve(self, name: str, scopes: Iterable[Scope], amount: Micros) -> "Ledger":
+        """Set `amount` aside in every scope, or raise Rejected with the figure that is too small."""
+        if amount < 0:
+            raise Rejected(f"a reservation cannot be negative: {dollars(amount)}")
+        if name in self.open:
+            raise Rejected(f"the reservation {name!r} is made already")
+        made = Reservation(name, tuple(dict.fromkeys(scopes)), amount)
+        for scope in made.scopes:
+            most = self.caps.get(scope)
+            if most is not None and self.committed(scope) + amount > most:
+                raise Rejected(
+                    f"over budget: {scope.kind} {scope.name!r} may spend {dollars(most)}; "
+                    f"{dollars(self.committed(scope))} is spent or reserved, and the next call may cost {dollars(amount)}"
+                )
+        return replace(self, reserved=self._moved(made, amount), open=self.open.set(name, made))
+
+    def settle(self, name: str, actual: Usage) -> "Ledger":
+        """The call is over: what it really cost is spent, the rest is free again."""
+        made = self.open.get(name)
+        if made is None:
+            raise Rejected(f"there is no open reservation {name!r}")
+        used = self.used
+        for scope in made.scopes:
+            used = used.set(scope, self.spent(scope).plus(actual))
+        return replace(self, used=used, reserved=self._moved(made, -made.amount), open=self.open.delete(name))
+
+    def _moved(self, made: Reservation, amount: Micros) -> Map[Scope, Micros]:
+        reserved = self.reserved
+        for scope in made.scopes:
+            reserved = reserved.set(scope, reserved.get(scope, 0) + amount)
+        return reserved
+
+
+def dollars(amount: Micros) -> str:
+    """Exact, with at least two decimals: 1_500_000 → `$1.50`."""
+    whole, rest = divmod(abs(amount), 1_000_000)
+    decimals = f"{rest:06d}".rstrip("0").ljust(2, "0")
+    return f"{'-' if amount < 0 else ''}${whole}.{decimals}"
