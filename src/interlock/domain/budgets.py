@@ -87,8 +87,9 @@ class Ledger(Struct, frozen=True):
             most = self.caps.get(scope)
             if most is not None and self.committed(scope) + amount > most:
                 raise Rejected(
-                    f"over budget: {scope.kind} {scope.name!r} may spend {dollars(most)}; "
-                    f"{dollars(self.committed(scope))} is spent or reserved, and the next call may cost {dollars(amount)}"
+                    f"over budget: {scope.kind} {scope.name!r} may spend {dollars(most)},"
+                    f" {dollars(self.committed(scope))} is spent or reserved,"
+                    f" and the next call may cost {dollars(amount)}"
                 )
         return replace(self, reserved=self._moved(made, amount), open=self.open.set(name, made))
 
