@@ -1,0 +1,93 @@
+"""`.worktreeinclude`: files of the user's project that git does not bring along, copied into each new worktree.
+
+The file's lines are patterns as in `.gitignore`; what they match is copied, symbolic links as links. What is there
+already (tracked files) stays, and what was copied is never committed.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import stat
+
+from interlock.workspaces.git import Git
+from interlock.workspaces.threads import in_thread
+
+NAME = ".worktreeinclude"
+_CLONE = 0x40049409  # FICLONE: share the blocks where the file system can
+_NEVER = (b".git", b".interlock")
+
+
+async def copy_included(git: Git, project: str, target: str, no_index: str) -> frozenset[bytes]:
+    """Copy what the project's file asks for; returns the paths copied, relative to `target`."""
+    patterns = os.path.join(project, NAME)
+    if not _is_file(patterns):
+        return frozenset()
+    asked = ("-z", "--others", "--ignored", f"--exclude-from={patterns}")
+    listed = await git("ls-files", *asked, work_tree=project, index=no_index)
+    paths = [path for path in listed.stdout.split(b"\0") if path and path.split(b"/", 1)[0] not in _NEVER]
+    return await in_thread(lambda: frozenset(_copy_all(os.fsencode(project), os.fsencode(target), paths)))
+
+
+def _is_file(path: str) -> bool:
+    return os.path.isfile(path)
+
+
+def _copy_all(source: bytes, target: bytes, paths: list[bytes]) -> list[bytes]:
+    copied: list[bytes] = []
+    folders: set[bytes] = set()
+    for path in paths:
+        if path.endswith(b"/"):  # a nested repository: its files without its history
+            copied += _copy_all(source, target, _files_below(source, path.rstrip(b"/")))
+            continue
+        parent = os.path.dirname(path)
+        if parent not in folders:
+            if not _make_folders(target, parent):
+                continue
+            folders.add(parent)
+        if _copy(os.path.join(source, path), os.path.join(target, path)):
+            copied.append(path)
+    return copied
+
+
+def _files_below(source: bytes, folder: bytes) -> list[bytes]:
+    found: list[bytes] = []
+    for parent, folders, files in os.walk(os.path.join(source, folder)):
+        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
+        folders[:] = [name for name in folders if name != b".git" and name not in links]
+        found += [os.path.relpath(os.path.join(parent, name), source) for name in (*files, *links) if name != b".git"]
+    return found
+
+
+def _make_folders(target: bytes, folder: bytes) -> bool:
+    """False when something of the repository's that is no folder stands in the way."""
+    path = target
+    for part in folder.split(b"/") if folder else ():
+        path = os.path.join(path, part)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path)
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            return False
+    return True
+
+
+def _copy(source: bytes, target: bytes) -> bool:
+    if os.path.lexists(target):
+        return False
+    kind = os.lstat(source).st_mode
+    if stat.S_ISLNK(kind):
+        os.symlink(os.readlink(source), target)
+        return True
+    if not stat.S_ISREG(kind):
+        return False
+    try:
+        opened = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except PermissionError:
+        return False
+    with open(opened, "rb") as reading, open(target, "xb") as writing:
+        try:
+            fcntl.ioctl(writing.fileno(), _CLONE, reading.fileno())
+        except OSError:
+            shutil.copyfileobj(reading, writing, 1 << 20)
+    shutil.copystat(source, target, follow_symlinks=False)
+    return True

@@ -1,0 +1,193 @@
+"""The track's branch: what is on it, how an attempt gets there, exactly once."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from interlock.domain.tickets import Saved
+from interlock.errors import Rejected
+from interlock.ports import Combined, Conflict, Output
+from interlock.workspaces.git import failure, shown, text
+from interlock.workspaces.objects import attempt_of, tree_of, with_trailers
+from interlock.workspaces.repository import Repository
+
+_MOST_CONFLICT = 20_000  # characters of conflict text
+_LOG = "--format=%H %(trailers:key=Ticket,valueonly,separator=%x20)"
+
+
+def branch(track: str) -> str:
+    return f"refs/heads/interlock/{track}"
+
+
+def base_ref(track: str) -> str:
+    return f"refs/interlock/base/{track}"
+
+
+def attempt_ref(track: str, ticket: str, attempt: int) -> str:
+    return f"refs/interlock/attempts/{track}/{ticket}/{attempt}"
+
+
+@dataclass
+class _Merged:
+    """Which tickets are on a track's branch, as of `tip`."""
+
+    tip: str
+    commits: dict[str, str]
+
+
+class Integration:
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._merged: dict[str, _Merged] = {}
+        self._ticket_of: dict[str, str] = {}  # commits combined here and not yet published
+        self._writing = asyncio.Lock()
+
+    async def start(self, track: str, head: str) -> str:
+        """Make the branch at `head` unless it exists; returns the commit it began at."""
+        base, tip = await self._repository.resolve(base_ref(track)), await self._repository.resolve(branch(track))
+        if base is not None and tip is not None:
+            return base
+        if tip is not None:
+            begun = await self._repository.refs("merge-base", head, tip, ok=(0, 1))
+            base = text(begun.stdout) or tip
+        base = base or head
+        lines = [f"update {base_ref(track)} {base}"]
+        if tip is None:
+            lines.append(f"create {branch(track)} {base}")
+        output = await self._write("--stdin", stdin="".join(f"{line}\n" for line in lines).encode())
+        if output.code != 0:
+            if b"refs/heads/interlock'" in output.stderr:
+                raise Rejected("a branch named 'interlock' is in the way of 'interlock/…' branches: rename it")
+            raise failure("update-ref", output)
+        return base
+
+    async def tip(self, track: str) -> str:
+        found = await self._repository.resolve(branch(track))
+        if found is None:
+            raise Rejected(f"track {track!r} has no branch interlock/{track}")
+        return found
+
+    async def keep(self, track: str, ticket: str, attempt: int, commit: str) -> None:
+        """Keep an attempt's commit on a ref of its own."""
+        await self.point(attempt_ref(track, ticket, attempt), commit)
+
+    async def point(self, ref: str, commit: str) -> None:
+        output = await self._write(ref, commit)
+        if output.code != 0:
+            raise failure("update-ref", output)
+
+    async def combine(self, track: str, ticket: str, saved: Saved, message: str) -> Combined | Conflict:
+        """The attempt's change on the branch's tip; the commit already there if the ticket is merged."""
+        tip, attempt = await self._look(track, saved)
+        if done := (await self._merged_at(track, tip)).get(ticket):
+            tree = text((await self._repository.refs("rev-parse", f"{done}^{{tree}}")).stdout)
+            return Combined(tip=done, commit=done, tree=tree)
+        tree = saved.tree if tip == saved.base else await self._merge(track, ticket, tip, saved.commit)
+        if isinstance(tree, Conflict):
+            return tree
+        commit = await self._repository.objects.commit(tree, (tip,), with_trailers(message, ticket, attempt))
+        self._ticket_of[commit] = ticket
+        return Combined(tip=tip, commit=commit, tree=tree)
+
+    async def publish(self, track: str, combined: Combined) -> bool:
+        if combined.tip == combined.commit:
+            return True  # it was there when it was combined
+        output = await self._write("-m", "interlock: merge", branch(track), combined.commit, combined.tip)
+        if output.code == 0:
+            ticket, known = self._ticket_of.pop(combined.commit, None), self._merged.get(track)
+            if ticket is not None and known is not None and known.tip == combined.tip:
+                known.commits[ticket] = known.tip = combined.commit
+            return True
+        tip = await self.tip(track)
+        if tip == combined.tip:
+            raise failure("update-ref", output)
+        return await self._repository.descends(tip, combined.commit)
+
+    async def merged_commit(self, track: str, ticket: str) -> str | None:
+        tip = await self._repository.resolve(branch(track))
+        return None if tip is None else (await self._merged_at(track, tip)).get(ticket)
+
+    async def _look(self, track: str, saved: Saved) -> tuple[str, int | None]:
+        """The branch's tip and the attempt's number, in one process."""
+        names = f"{branch(track)}\n{saved.commit}\n".encode()
+        output = (await self._repository.refs("cat-file", "--batch", stdin=names)).stdout
+        found: list[tuple[str, bytes]] = []
+        while output:
+            header, _, rest = output.partition(b"\n")
+            words = header.split()
+            if len(words) != 3:
+                raise Rejected(f"{shown(header)} in the repository, which track {track!r} needs")
+            size = int(words[2])
+            found.append((words[0].decode(), rest[:size]))
+            output = rest[size + 1 :]
+        (tip, _), (_, commit) = found
+        return tip, attempt_of(commit) if tree_of(commit) == saved.tree else None
+
+    async def _merge(self, track: str, ticket: str, tip: str, commit: str) -> str | Conflict:
+        how = ("--write-tree", "--name-only", "-z")
+        output = await self._repository.plumbing("merge-tree", *how, tip, commit, durable=True, ok=(0, 1))
+        tree, _, rest = output.stdout.partition(b"\0")
+        if output.code == 0:
+            return tree.decode().strip()
+        listed, _, said = rest.partition(b"\0\0")
+        paths = tuple(dict.fromkeys(shown(path) for path in listed.split(b"\0") if path))
+        hunks = await self._hunks(tip, tree.decode(), [path for path in listed.split(b"\0") if path])
+        hunks = hunks.replace(f"<<<<<<< {tip}", f"<<<<<<< interlock/{track}").replace(
+            f">>>>>>> {commit}", f">>>>>>> {ticket}"
+        )
+        return Conflict(paths, cut(f"{_messages(said)}\n\n{hunks}", _MOST_CONFLICT))
+
+    async def _hunks(self, tip: str, tree: str, paths: list[bytes]) -> str:
+        """The conflicting files with their marks, as a diff against the tip."""
+        how = ("-r", "--patch", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
+        few = [path.decode() for path in paths[:50] if path.decode("utf-8", "ignore").encode() == path]
+        specs = [f":(top,literal){path}" for path in few]
+        return text((await self._repository.plumbing("diff-tree", *how, tip, tree, "--", *specs)).stdout)
+
+    async def _merged_at(self, track: str, tip: str) -> dict[str, str]:
+        known = self._merged.get(track)
+        if known is not None and known.tip == tip:
+            return known.commits
+        since = known.tip if known is not None and await self._repository.descends(tip, known.tip) else None
+        commits = dict(known.commits) if known is not None and since is not None else {}
+        since = since or await self._repository.resolve(base_ref(track))
+        limits = [tip] if since is None else [tip, f"^{since}"]
+        output = await self._repository.refs("log", "--no-merges", "--reverse", _LOG, *limits)
+        for line in shown(output.stdout).splitlines():
+            commit, _, ticket = line.partition(" ")
+            if ticket:
+                commits[ticket] = commit
+        self._merged[track] = _Merged(tip, commits)
+        return commits
+
+    async def _write(self, *args: str, stdin: bytes | None = None) -> Output:
+        """One change of our own refs. A lock in the way is what a killed git of ours left: nobody else writes them."""
+        async with self._writing:
+            output = await self._repository.refs("update-ref", *args, stdin=stdin, durable=True, ok=(0, 1, 128))
+            if b".lock': File exists" in output.stderr:
+                self.unlock()
+                output = await self._repository.refs("update-ref", *args, stdin=stdin, durable=True, ok=(0, 1, 128))
+            return output
+
+    def unlock(self) -> None:
+        refs = Path(self._repository.place.common_dir, "refs")
+        for folder in (refs / "heads" / "interlock", refs / "interlock"):
+            for lock in folder.rglob("*.lock") if folder.is_dir() else ():
+                with suppress(OSError):
+                    lock.unlink()
+
+
+def cut(what: str, most: int) -> str:
+    return what if len(what) <= most else f"{what[:most]}\n[… {len(what) - most:,} more characters]"
+
+
+def _messages(said: bytes) -> str:
+    """merge-tree's own words: after each group `count, paths…, kind` comes one sentence."""
+    fields = said.split(b"\0")
+    lines: list[str] = []
+    position = 0
+    while position < len(fields) and fields[position].isdigit():
+        position += int(fields[position]) + 3
+        lines.append(shown(fields[position - 1]).strip())
+    return "\n".join(lines)

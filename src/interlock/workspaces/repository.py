@@ -1,0 +1,176 @@
+"""Which repository the work happens in: the user's own, or a private one beside a folder that has none.
+
+Two gits speak for it. `refs` is the user's repository as it is: branches, history, the user's own tree. `plumbing` has
+settings and attributes of ours alone and shares only the objects: whatever a worker left in its folder
+(`.git`, `.gitattributes`, `.gitmodules`, nested repositories) finds no filter, driver or hook to name.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from interlock.errors import Misconfigured
+from interlock.ports import Output, Sandbox
+from interlock.workspaces.git import Git, check_version, flags, shown, text
+from interlock.workspaces.objects import Objects, identity
+
+SNAPSHOTS = "snapshot"  # the branch of a private repository
+_STATE = ".interlock"
+# Wins over every `.gitattributes`: what is saved is what was there, and what is shown is what was saved.
+_BYTES_AS_THEY_ARE = "* -text !eol -ident -filter -working-tree-encoding\n"
+_MIRRORED = ("core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.ignorecase")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where git found a repository around the project."""
+
+    top: str
+    git_dir: str
+    common_dir: str
+    object_format: str
+    prefix: str  # of the project inside it, "" or "sub/folder"
+
+
+@dataclass(frozen=True)
+class Repository:
+    place: Place
+    private: bool
+    refs: Git
+    plumbing: Git
+    objects: Objects
+    scratch: Path  # our own git folder for this project, in the user's state folder
+
+    async def resolve(self, name: str) -> str | None:
+        """The commit a ref or object name stands for."""
+        output = await self.refs("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", ok=(0, 1, 128))
+        return text(output.stdout) if output.code == 0 else None
+
+    async def descends(self, commit: str, ancestor: str) -> bool:
+        return (await self.refs("merge-base", "--is-ancestor", ancestor, commit, ok=(0, 1, 128))).code == 0
+
+
+class Finder:
+    """Looks at a project as the user's own git would, and opens what it finds."""
+
+    def __init__(self, project: Path, scratch: Path, run: Sandbox) -> None:
+        self._project = project
+        self._scratch = scratch
+        self._run = run
+        self.around: Place | None = None  # the repository around the project, used or not
+
+    async def open(self) -> Repository:
+        await check_version(self._run)
+        self.around = await self._locate()
+        own = self._project / _STATE / "private.git"
+        if self.around is not None and await self._has_commit() and await self._all_landed(own):
+            return await self._assemble(self.around, private=False)
+        await self._make_private(own)
+        place = Place(str(self._project), str(own), str(own), "sha1", "")
+        return await self._assemble(place, private=True)
+
+    async def _locate(self) -> Place | None:
+        asked = ("--show-toplevel", "--git-dir", "--git-common-dir", "--show-object-format", "--show-prefix")
+        output = await self._as_user("rev-parse", "--path-format=absolute", *asked)
+        if output.code != 0:
+            if b"dubious ownership" in output.stderr:
+                raise Misconfigured(
+                    f"the repository around {self._project} belongs to another user; to trust it:"
+                    f" git config --global --add safe.directory {self._project}"
+                )
+            return None
+        answers = os.fsdecode(output.stdout).split("\n")
+        if len(answers) != len(asked) + 1:
+            raise Misconfigured(f"the path of the repository around {self._project} has a line break in it")
+        top, git_dir, common_dir, object_format, prefix, _ = answers
+        return Place(top, git_dir, common_dir, object_format, prefix.rstrip("/"))
+
+    async def _has_commit(self) -> bool:
+        """Whether HEAD holds this folder: not in a new repository, not in a folder its repository ignores."""
+        return (await self._as_user("rev-parse", "HEAD^{commit}", "HEAD:./")).code == 0
+
+    async def _all_landed(self, own: Path) -> bool:
+        """A private repository is left for a real one only when nothing in it waits to be landed."""
+        if not _is_git_dir(own):
+            return True
+        waiting = Git(self._run, str(own), env={})(
+            "for-each-ref", "--no-merged=HEAD", "refs/heads/interlock/", ok=(0, 128)
+        )
+        return not (await waiting).stdout
+
+    async def _make_private(self, own: Path) -> None:
+        if not _is_git_dir(own):
+            _make_folder(own)
+            await Git(self._run, str(own), env={})(
+                "init", "--quiet", "--bare", "--template=", f"--initial-branch={SNAPSHOTS}"
+            )
+
+    async def _assemble(self, place: Place, *, private: bool) -> Repository:
+        config = await self._config()
+        who = identity(config.get("user.name"), config.get("user.email"))
+        name, _, email = who.rstrip(">").partition(" <")
+        env = {
+            "GIT_COMMITTER_NAME": name,
+            "GIT_COMMITTER_EMAIL": email,
+            "GIT_AUTHOR_NAME": name,
+            "GIT_AUTHOR_EMAIL": email,
+        }
+        objects = f"{place.common_dir}/objects"
+        shallow = f"{place.common_dir}/shallow"
+        own_env = {**env, "GIT_OBJECT_DIRECTORY": objects}
+        if self._write_scratch(place, config, shallow):
+            own_env["GIT_SHALLOW_FILE"] = shallow
+        mirrored = () if private else tuple(f"{key}={config[key]}" for key in _MIRRORED if key in config)
+        return Repository(
+            place=place,
+            private=private,
+            refs=Git(self._run, place.git_dir, settings=mirrored, env=env),
+            plumbing=Git(self._run, str(self._scratch), settings=("core.autocrlf=false",), env=own_env),
+            objects=Objects(objects, place.object_format, who),
+            scratch=self._scratch,
+        )
+
+    def _write_scratch(self, place: Place, config: dict[str, str], shallow: str) -> bool:
+        """A git folder without objects or branches; written anew each time, so that nothing odd survives in it."""
+        for folder in ("refs", "info"):
+            (self._scratch / folder).mkdir(parents=True, exist_ok=True)
+        lines = ["[core]", "\trepositoryFormatVersion = 1", "\tbare = false"]
+        if shared := config.get("core.sharedrepository"):
+            lines.append(f"\tsharedRepository = {shared}")
+        lines += ["[extensions]", f"\tobjectFormat = {place.object_format}", ""]
+        (self._scratch / "config").write_text("\n".join(lines))
+        (self._scratch / "HEAD").write_text("ref: refs/heads/none\n")
+        (self._scratch / "info" / "attributes").write_text(_BYTES_AS_THEY_ARE)
+        ignored = [b"/%s/" % os.fsencode(os.path.join(place.prefix, _STATE))]
+        for source in (self._global_ignores(config), Path(place.common_dir, "info", "exclude")):
+            if source.is_file():
+                ignored.append(source.read_bytes())
+        (self._scratch / "info" / "exclude").write_bytes(b"\n".join([*ignored, b""]))
+        return os.path.exists(shallow)
+
+    def _global_ignores(self, config: dict[str, str]) -> Path:
+        default = os.path.join(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "git", "ignore")
+        return Path(os.path.expanduser(config.get("core.excludesfile", default)))
+
+    async def _config(self) -> dict[str, str]:
+        """The user's settings; only plain values of a few keys are ever used."""
+        output = await self._as_user("config", "--list", "-z", "--includes")
+        pairs = (entry.partition("\n") for entry in shown(output.stdout).split("\0"))
+        return {key: value for key, _, value in pairs if key}
+
+    async def _as_user(self, *args: str) -> Output:
+        env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        env |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        for name in ("GIT_CONFIG_GLOBAL", "GIT_CEILING_DIRECTORIES"):
+            if name in os.environ:
+                env[name] = os.environ[name]
+        off = flags("core.fsmonitor=false", "core.hooksPath=/dev/null")
+        return await self._run.run_trusted(["git", *off, *args], cwd=str(self._project), env=env)
+
+
+def _is_git_dir(folder: Path) -> bool:
+    return (folder / "HEAD").exists()
+
+
+def _make_folder(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,207 @@
+"""One folder per ticket, outside the project: made from a commit, shown another, swept away.
+
+Each is a linked worktree of the user's repository, so that `git log` and `git diff` work inside, but nothing here
+believes what it says: our index of it lies beside our own git folder, where no worker can write.
+"""
+
+import contextlib
+import hashlib
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+from interlock.errors import Rejected, Unavailable
+from interlock.workspaces.include import copy_included
+from interlock.workspaces.repository import Repository
+from interlock.workspaces.staging import Listing, look, make_readable, submodules, unlock
+from interlock.workspaces.threads import in_thread
+
+_TRASH = ".trash"
+_MARK = "interlock-"
+
+
+class Worktrees:
+    def __init__(self, repository: Repository, project: str, root: Path) -> None:
+        self._repository = repository
+        self._git = repository.plumbing
+        self._project = project
+        self._root = root
+        self._registered = Path(repository.place.common_dir, "worktrees")
+
+    def folder(self, track: str, ticket: str) -> Path:
+        return self._root / track / ticket
+
+    def index(self, track: str, ticket: str) -> str:
+        return str(self._notes(track, ticket) / "index")
+
+    def included(self, track: str, ticket: str) -> frozenset[bytes]:
+        """Paths in the ticket's folder that were copied from the user's and are not part of the work."""
+        try:
+            return frozenset(filter(None, (self._notes(track, ticket) / "included").read_bytes().split(b"\0")))
+        except FileNotFoundError:
+            return frozenset()
+
+    def exists(self, track: str, ticket: str) -> bool:
+        return (self._notes(track, ticket) / "made").exists() and self.folder(track, ticket).is_dir()
+
+    async def make(self, track: str, ticket: str, commit: str) -> None:
+        """A fresh folder that holds the commit; whatever was there before is gone."""
+        await self.remove(track, ticket)
+        folder, notes = self.folder(track, ticket), self._notes(track, ticket)
+        folder.mkdir(parents=True)
+        notes.mkdir(parents=True)
+        index, prefix = self.index(track, ticket), self._repository.place.prefix
+        await self._git("read-tree", "--reset", "-u", commit, work_tree=str(folder), index=index)
+        copied = await copy_included(self._git, self._project, self._inside(track, ticket), index + ".none")
+        before = os.fsencode(f"{prefix}/") if prefix else b""
+        (notes / "included").write_bytes(b"".join(before + path + b"\0" for path in copied))
+        self._register(track, ticket, commit)
+        (notes / "made").touch()
+
+    def _inside(self, track: str, ticket: str) -> str:
+        """The project's folder in the worktree. A commit could have made it a link to anywhere."""
+        inside = self.folder(track, ticket) / self._repository.place.prefix
+        if os.path.realpath(inside) != str(inside):
+            raise Rejected(f"{self._repository.place.prefix} is a symbolic link on the branch of track {track!r}")
+        inside.mkdir(parents=True, exist_ok=True)
+        return str(inside)
+
+    async def show(self, track: str, ticket: str, commit: str) -> None:
+        """The folder holds exactly this commit, beside ignored and included files."""
+        if not self.exists(track, ticket):
+            await self.make(track, ticket, commit)
+            return
+        folder, index = str(self.folder(track, ticket)), self.index(track, ticket)
+        unlock(index)
+        try:
+            await self._reset(folder, index, commit, self.included(track, ticket))
+        except Unavailable:
+            await self.make(track, ticket, commit)
+        else:
+            self._register(track, ticket, commit)
+            self._inside(track, ticket)
+
+    async def _reset(self, folder: str, index: str, commit: str, included: frozenset[bytes]) -> None:
+        for _ in range(5):
+            await self._git("read-tree", "--reset", "-u", commit, work_tree=folder, index=index)
+            for path in await submodules(self._git, index):
+                if not any(kept.startswith(path + b"/") for kept in included):
+                    _empty(Path(folder, os.fsdecode(path)))
+            if not _discard(folder, await look(self._git, folder, index), included):
+                return
+        raise Unavailable(f"{folder} does not become what commit {commit} says")
+
+    async def remove(self, track: str, ticket: str) -> None:
+        notes = self._notes(track, ticket)
+        (notes / "made").unlink(missing_ok=True)
+        if aside := self._set_aside(self.folder(track, ticket)):
+            await in_thread(lambda: _delete(aside))
+        shutil.rmtree(notes, ignore_errors=True)
+        shutil.rmtree(self._registration(track, ticket), ignore_errors=True)
+        with contextlib.suppress(OSError):
+            self.folder(track, ticket).parent.rmdir()
+
+    async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
+        """Nothing of ours remains but the folders of `live` tickets."""
+        for base in (self._root, self._repository.scratch / "tickets"):
+            for track, ticket in _pairs(base):
+                if (track, ticket) not in live:
+                    await self.remove(track, ticket)
+        for track, ticket in live:
+            unlock(self.index(track, ticket))
+        known = {self._registration(track, ticket).name for track, ticket in live}
+        for entry in self._ours_registered():
+            if entry.name not in known:
+                shutil.rmtree(entry, ignore_errors=True)
+        for left in _entries(self._root / _TRASH):
+            await in_thread(lambda left=left: _delete(left))
+
+    def _notes(self, track: str, ticket: str) -> Path:
+        return self._repository.scratch / "tickets" / track / ticket
+
+    def _registration(self, track: str, ticket: str) -> Path:
+        digest = hashlib.sha256(os.fsencode(self.folder(track, ticket))).hexdigest()[:12]
+        return self._registered / f"{_MARK}{ticket}-{digest}"
+
+    def _register(self, track: str, ticket: str, commit: str) -> None:
+        """Make git work inside the folder. In a private repository there is none to see."""
+        entry, link = self._registration(track, ticket), self.folder(track, ticket) / ".git"
+        _delete(link)
+        if self._repository.private:
+            return
+        link.write_bytes(b"gitdir: %s\n" % os.fsencode(entry))
+        entry.mkdir(parents=True, exist_ok=True)
+        (entry / "gitdir").write_bytes(os.fsencode(link) + b"\n")
+        (entry / "commondir").write_text("../..\n")
+        (entry / "HEAD").write_text(commit + "\n")
+        shutil.copy2(self.index(track, ticket), entry / "index")  # with its time: git compares the files' with it
+
+    def _ours_registered(self) -> list[Path]:
+        ours: list[Path] = []
+        root = os.fsencode(self._root) + b"/"
+        for entry in _entries(self._registered):
+            with contextlib.suppress(OSError):
+                if entry.name.startswith(_MARK) and (entry / "gitdir").read_bytes().startswith(root):
+                    ours.append(entry)
+        return ours
+
+    def _set_aside(self, folder: Path) -> Path | None:
+        """Out of the way at once; deleting can take its time."""
+        if not os.path.lexists(folder):
+            return None
+        target = self._root / _TRASH / secrets.token_hex(8)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not folder.is_symlink():
+            folder.chmod(0o700)
+        return folder.rename(target)
+
+
+def _discard(folder: str, listing: Listing, included: frozenset[bytes]) -> bool:
+    """Remove what is not part of the tree. True when git must look again: a link hid a folder, a file hid others."""
+    again = bool(listing.changed)
+    for path in listing.others:
+        if path in included:
+            continue
+        target = Path(folder, os.fsdecode(path))
+        if target.is_symlink() or not target.is_dir():
+            again |= target.is_symlink() or target.name == ".gitignore"
+            target.unlink(missing_ok=True)
+        else:
+            _delete(target)
+        _remove_empty(target.parent, Path(folder))
+    return again
+
+
+def _remove_empty(folder: Path, end: Path) -> None:
+    with contextlib.suppress(OSError):
+        while folder != end:
+            folder.rmdir()
+            folder = folder.parent
+
+
+def _empty(folder: Path) -> None:
+    for entry in _entries(folder):
+        _delete(entry)
+
+
+def _delete(path: Path) -> None:
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    try:
+        shutil.rmtree(path)
+    except PermissionError:
+        make_readable(str(path))
+        shutil.rmtree(path)
+
+
+def _pairs(base: Path) -> list[tuple[str, str]]:
+    return [(t.name, k.name) for t in _entries(base) if t.name != _TRASH and t.is_dir() for k in _entries(t)]
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
