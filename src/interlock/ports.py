@@ -133,6 +133,7 @@ class Workspace(Struct, frozen=True):
     path: str
     base: str  # the commit it was made from
     git_dir: str | None  # read-only for the worker; None when it must not see one
+    root: str = ""  # the whole worktree; `path` is inside it when the project is a folder of a larger repository
 
 
 class Conflict(Struct, frozen=True):
@@ -163,6 +164,10 @@ class Workspaces(Protocol):
     """Git, as the engine needs it. Only these methods ever change a repository of the user's."""
 
     async def open(self) -> None: ...
+
+    async def exclude(self, *folders: str) -> None: ...
+
+    async def dirty(self) -> tuple[str, ...]: ...
 
     async def start_track(self, track: str) -> str: ...
 
