@@ -111,7 +111,7 @@ def launcher(control_fd: int) -> int:
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     control = socket.socket(fileno=control_fd)
     while True:
-        _, fds, _, _ = socket.recv_fds(control, 1, 5, socket.MSG_CMSG_CLOEXEC)
+        _, fds, _, _ = socket.recv_fds(control, 1, 5)
         if not fds:
             return 0
         if posix.fork() == 0:
@@ -128,7 +128,10 @@ def keep(signals: list[int], line: int, spec: int, *streams: int) -> None:
     """One job: `line` is where the report goes; its other end closing, or a word from there, ends the job."""
     import select
 
+    for fd in (line, *streams):
+        posix.set_inheritable(fd, False)
     started = spawn(*read_spec(spec), signals, list(streams))
+    posix.chdir("/")  # hold on to nothing of the job's
     for stream in streams:
         posix.close(stream)
     if isinstance(started, str):

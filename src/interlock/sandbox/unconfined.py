@@ -124,6 +124,9 @@ async def _start_launcher() -> int:
         os.close(null)
     try:
         await processes.insist(child.status)
+    except asyncio.CancelledError:
+        ours.close()
+        raise
     finally:
         child.close()
     return ours.detach()
