@@ -51,7 +51,12 @@ class Runner:
             asyncio.get_running_loop().call_later(
                 self.kill_after_s, lambda: process.returncode is None and process.kill()
             )
-        out, err = await process.communicate(stdin)
+        try:
+            out, err = await process.communicate(stdin)
+        except asyncio.CancelledError:
+            process.kill()
+            await process.wait()
+            raise
         self.commands.append([*argv])
         if self.after is not None:
             self.after([*argv])

@@ -1,3 +1,4 @@
+# ruff: noqa: ASYNC240  a story is the only coroutine there is
 """The usual way of a ticket: prepare, save, show, combine, publish."""
 
 import os
@@ -216,6 +217,7 @@ def test_combining_and_publishing_twice_leaves_one_commit(desk: Desk) -> None:
         assert await store.publish("t", combined)
         for later in (store, await desk.open()):
             again = await later.combine("t", "T-1", saved, "Do T-1")
+            assert isinstance(again, Combined)
             assert again == Combined(combined.commit, combined.commit, combined.tree)
             assert await later.publish("t", again)
             assert await later.merged_commit("t", "T-1") == combined.commit

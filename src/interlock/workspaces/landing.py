@@ -1,25 +1,22 @@
 """Landing: the only moment the user's branch and files change.
 
-What it will do is computed without touching them. Doing it goes: lock the index, write files, put the new index in
-place, unlock, move the branch. Cut off anywhere before the last step, the branch is where it was, the files are partly
-or wholly the new ones, and landing again goes on from there.
+What it will do is computed without touching them. Doing it goes: lock the index, write the new files beside the old,
+put each in its place by a rename, then the new index, unlock, move the branch. Cut off anywhere before the last step,
+the branch is where it was, each file is wholly the old or the new one, and landing again goes on from there.
 """
 
 import os
-import secrets
-import shutil
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
-from interlock.errors import Rejected, Unavailable
+from interlock.errors import Rejected
 from interlock.ports import Landing
+from interlock.workspaces.files import draft_of, fresh_folder, in_the_way, locked, put_in_place
 from interlock.workspaces.git import shown, text
 from interlock.workspaces.integration import Integration, branch, cut
 from interlock.workspaces.repository import Repository
-from interlock.workspaces.snapshots import snapshot
+from interlock.workspaces.snapshots import Snapshots
+from interlock.workspaces.threads import in_thread
 
-_SIGNATURE = b"interlock is landing\n"
 _MOST_DIFF = 400_000  # characters
 _MOST_LINES = 50_000
 _MOST_NAMED = 10
@@ -28,12 +25,14 @@ _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
 
 
 class Landings:
-    def __init__(self, repository: Repository, integration: Integration) -> None:
+    def __init__(self, repository: Repository, integration: Integration, snapshots: Snapshots) -> None:
         self._repository = repository
         self._integration = integration
+        self._snapshots = snapshots
         self._git = repository.refs
         self._top = repository.place.top
         self._index = Path(repository.place.git_dir, "index")
+        self._beside = Path(repository.place.top, repository.place.prefix, ".interlock", "landing")
 
     async def dirty(self) -> tuple[bytes, ...]:
         """Tracked files that differ from HEAD, in the index or on disk."""
@@ -44,11 +43,13 @@ class Landings:
     async def prepare(self, track: str) -> Landing:
         tip = await self._integration.tip(track)
         if self._repository.private:
-            await snapshot(self._repository)
+            await self._snapshots.take()
         before, onto = await self._head()
         shared = text((await self._git("merge-base", before, tip, ok=(0, 1))).stdout)
         if shared == tip:
             return Landing(onto, before, before, "")
+        if self._repository.private:
+            await self._refuse_both_changed(shared, before, tip)
         after = tip if shared == before else await self._merge(track, before, tip, onto)
         await self._refuse_overwriting(before, after)
         await self._integration.point(f"refs/interlock/landing/{track}", after)  # the answer may take weeks
@@ -104,12 +105,21 @@ class Landings:
         dirty = set(await self.dirty())
         if self._repository.private:
             dirty &= touched.keys()
-        untracked = {path for path, kind in touched.items() if kind == "A" and self._in_the_way(path, touched)} - dirty
+        untracked = {
+            path for path, kind in touched.items() if kind == "A" and in_the_way(path, touched, self._top)
+        } - dirty
         if (dirty | untracked) <= touched.keys() and not await self._differ_from(after, dirty | untracked):
             return
         if dirty:
             raise Rejected(f"{_named(sorted(dirty))} changed and not committed: commit or stash before landing")
         raise Rejected(f"landing would overwrite {_named(sorted(untracked))}, which git does not track: move it away")
+
+    async def _refuse_both_changed(self, shared: str, before: str, tip: str) -> None:
+        """A plain folder has no history to go back to: nothing is merged into a file the user changed."""
+        mine, theirs = await self._changes(shared, before), await self._changes(shared, tip)
+        both = mine.keys() & theirs.keys() & (await self._changes(before, tip)).keys()
+        if both:
+            raise Rejected(f"{_named(sorted(both))} changed in the folder since the track began")
 
     async def _changes(self, before: str, after: str) -> dict[bytes, str]:
         """Paths landing changes, and how: A(dded), D(eleted), M(odified), T(ype)."""
@@ -117,29 +127,12 @@ class Landings:
         fields = output.stdout.split(b"\0")
         return {path: kind.decode() for kind, path in zip(fields[::2], fields[1::2], strict=False)}
 
-    def _in_the_way(self, path: bytes, touched: dict[bytes, str]) -> bool:
-        """Something the user's repository does not track stands where the file will be."""
-        top = os.fsencode(self._top)
-        parts = path.split(b"/")
-        for depth in range(1, len(parts)):
-            above = b"/".join(parts[:depth])
-            if touched.get(above) == "D":
-                return False
-            target = os.path.join(top, above)
-            if os.path.lexists(target) and (os.path.islink(target) or not os.path.isdir(target)):
-                return True
-        target = os.path.join(top, path)
-        if os.path.isdir(target) and not os.path.islink(target):  # a folder goes if landing empties it
-            inside = (os.path.join(parent, name) for parent, _, names in os.walk(target) for name in names)
-            return any(touched.get(os.path.relpath(name, top)) != "D" for name in inside)
-        return os.path.lexists(target)
-
     async def _differ_from(self, commit: str, paths: set[bytes]) -> bool:
         """Whether any of these files on disk is not what the commit has."""
         if not paths:
             return False
-        with _draft(self._index) as index:
-            await self._git("read-tree", "--reset", commit, index=index)
+        with draft_of(self._index) as index:
+            await self._git("read-tree", "--reset", commit, work_tree=self._top, index=index)
             listed = await self._git("ls-files", "-z", "--modified", "--deleted", work_tree=self._top, index=index)
         known = await self._git("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
         differing, there = set(listed.stdout.split(b"\0")), set(known.stdout.split(b"\0"))
@@ -150,23 +143,15 @@ class Landings:
 
     async def _move(self, before: str, after: str) -> None:
         """The user's files and index from one commit to the other; what differs in neither stays as it is."""
-        with _locked(self._index), _draft(self._index) as draft:
-            await self._write_files(before, after, draft)
-            os.replace(draft, self._index)
-
-    async def _write_files(self, before: str, after: str, index: str) -> None:
-        await self._git("update-index", "-q", "--refresh", work_tree=self._top, index=index, ok=(0, 1))
         touched = await self._changes(before, after)
-        unfinished = set(await self.dirty()) & touched.keys()
-        unfinished |= {path for path, kind in touched.items() if kind == "A" and self._in_the_way(path, touched)}
-        if unfinished:  # a landing that was cut off; all of these are already as they will be
-            paths = b"".join(path + b"\0" for path in sorted(unfinished))
-            how = ("--add", "--remove", "--replace", "-z", "--stdin")
-            await self._git("update-index", *how, work_tree=self._top, index=index, stdin=paths)
-        try:
-            await self._git("read-tree", "-m", "-u", before, after, work_tree=self._top, index=index)
-        except Unavailable as refusal:
-            raise Rejected(f"nothing was landed: {refusal}") from refusal
+        with locked(self._index), draft_of(self._index) as index, fresh_folder(self._beside) as written:
+            await self._git("read-tree", "-i", "-m", before, after, index=index)
+            wanted = b"".join(path + b"\0" for path, kind in touched.items() if kind != "D")
+            into = (f"--prefix={written}/", "--force", "--quiet", "-z", "--stdin")
+            await self._git("checkout-index", *into, work_tree=self._top, index=index, stdin=wanted)
+            await in_thread(lambda: put_in_place(touched, written, self._top))
+            await self._git("update-index", "-q", "--refresh", work_tree=self._top, index=index, ok=(0, 1))
+            os.replace(index, self._index)
 
     async def _diff(self, before: str, after: str) -> str:
         stat = await self._git("diff-tree", "-r", "--numstat", *_PLAIN, before, after)
@@ -175,37 +160,6 @@ class Landings:
             return cut(f"Too much to show line by line (added, removed, file):\n{shown(stat.stdout)}", _MOST_DIFF)
         patch = await self._git("diff-tree", "-r", "--patch", "-M", *_PLAIN, before, after)
         return cut(shown(patch.stdout), _MOST_DIFF)
-
-
-@contextmanager
-def _locked(index: Path) -> Generator[None]:
-    """The user's index is ours meanwhile. A lock we left when killed bears our signature."""
-    lock = Path(f"{index}.lock")
-    try:
-        with open(lock, "xb") as file:
-            file.write(_SIGNATURE)
-    except FileExistsError:
-        if lock.read_bytes() != _SIGNATURE:
-            raise Rejected(f"another git command is at work ({lock} exists); try again when it has ended") from None
-    try:
-        yield
-    finally:
-        lock.unlink(missing_ok=True)
-
-
-@contextmanager
-def _draft(index: Path) -> Generator[str]:
-    """A copy of the user's index, in its folder: a split index finds its other half only there."""
-    for left in index.parent.glob(f"{index.name}.interlock-*"):
-        left.unlink(missing_ok=True)
-    draft = Path(f"{index}.interlock-{secrets.token_hex(4)}")
-    if index.exists():
-        shutil.copy2(index, draft)  # with its time: git compares the files' with it
-    try:
-        yield str(draft)
-    finally:
-        draft.unlink(missing_ok=True)
-        Path(f"{draft}.lock").unlink(missing_ok=True)
 
 
 def _under_way(git_dir: str) -> str | None:

@@ -1,23 +1,30 @@
 """The private repository of a folder that has none: its commits are pictures of the folder."""
 
-from interlock.errors import Unavailable
-from interlock.workspaces.git import text
+import asyncio
+
 from interlock.workspaces.repository import SNAPSHOTS, Repository
 from interlock.workspaces.staging import stage, unlock
 
 
-async def snapshot(repository: Repository) -> str:
-    """The commit that holds the folder as it is now: the last one, or a new one if anything changed."""
-    index = f"{repository.place.git_dir}/index"
-    unlock(index)
-    tree = await stage(repository.plumbing, repository.place.top, index, frozenset())
-    last = await repository.resolve("HEAD")
-    if last is not None and text((await repository.refs("rev-parse", f"{last}^{{tree}}")).stdout) == tree:
-        return last
-    parents = () if last is None else (last,)
-    commit = await repository.objects.commit(tree, parents, "The folder as it was\n")
-    ref = f"refs/heads/{SNAPSHOTS}"
-    moved = await repository.refs("update-ref", ref, commit, last or "", durable=True, ok=(0, 1, 128))
-    if moved.code != 0:
-        raise Unavailable(f"the folder's snapshot could not be kept: {text(moved.stderr)}")
-    return commit
+class Snapshots:
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._taking = asyncio.Lock()
+
+    async def take(self) -> str:
+        """The commit that holds the folder as it is now: the last one, or a new one if anything changed."""
+        async with self._taking:
+            return await self._take()
+
+    async def _take(self) -> str:
+        repository = self._repository
+        index = f"{repository.place.git_dir}/index"
+        unlock(index)
+        tree = await stage(repository.plumbing, repository.place.top, index, frozenset())
+        last = await repository.resolve("HEAD")
+        if last is not None and await repository.refs.line("rev-parse", f"{last}^{{tree}}") == tree:
+            return last
+        parents = () if last is None else (last,)
+        commit = await repository.objects.commit(tree, parents, "The folder as it was\n")
+        await repository.refs("update-ref", f"refs/heads/{SNAPSHOTS}", commit, last or "", durable=True)
+        return commit

@@ -3,7 +3,11 @@
 import hashlib
 import os
 import re
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 from interlock.domain.tickets import Saved
 from interlock.errors import Misconfigured, Unavailable
@@ -13,9 +17,12 @@ from interlock.workspaces.integration import Integration
 from interlock.workspaces.landing import Landings
 from interlock.workspaces.objects import with_trailers
 from interlock.workspaces.repository import Finder, Repository
-from interlock.workspaces.snapshots import snapshot
+from interlock.workspaces.snapshots import Snapshots
 from interlock.workspaces.staging import stage, unlock
 from interlock.workspaces.worktrees import Worktrees
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def project_key(project: Path) -> str:
@@ -36,6 +43,28 @@ def _append_missing(file: Path, lines: list[bytes]) -> bool:
     return bool(missing)
 
 
+def _in_words(work: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
+    """A full or read-only disk is nobody's bug."""
+
+    @wraps(work)
+    async def worded(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return await work(*args, **kwargs)
+        except OSError as error:
+            raise Unavailable(f"{error.filename or 'a file'}: {error.strerror}") from error
+
+    return worded
+
+
+@dataclass(frozen=True)
+class _Opened:
+    repository: Repository
+    worktrees: Worktrees
+    integration: Integration
+    snapshots: Snapshots
+    landings: Landings
+
+
 class GitWorkspaces:
     def __init__(self, project_root: Path, state_dir: Path, run: Sandbox) -> None:
         self._project = Path(os.path.realpath(project_root))
@@ -43,7 +72,7 @@ class GitWorkspaces:
         key = project_key(self._project)
         self._root = state / "worktrees" / key
         self._finder = Finder(self._project, state / "git" / key, run)
-        self._opened: tuple[Repository, Worktrees, Integration, Landings] | None = None
+        self._opened: _Opened | None = None
 
     async def open(self) -> None:
         try:
@@ -51,11 +80,17 @@ class GitWorkspaces:
             repository = await self._finder.open()
         except OSError as error:
             raise Misconfigured(f"cannot write to {error.filename}: {error.strerror}") from error
-        integration = Integration(repository)
-        worktrees = Worktrees(repository, str(self._project), self._root)
-        self._opened = repository, worktrees, integration, Landings(repository, integration)
+        integration, snapshots = Integration(repository), Snapshots(repository)
+        self._opened = _Opened(
+            repository,
+            Worktrees(repository, str(self._project), self._root),
+            integration,
+            snapshots,
+            Landings(repository, integration, snapshots),
+        )
 
-    async def exclude(self, *folders: str) -> None:
+    @_in_words
+    async def exclude(self, folders: Sequence[str]) -> None:
         """Make git overlook these folders of the project, in the repository around it if there is one."""
         if (around := self._finder.around) is None:
             return
@@ -63,90 +98,87 @@ class GitWorkspaces:
         if _append_missing(Path(around.common_dir, "info", "exclude"), [os.fsencode(line) for line in wanted]):
             await self.open()
 
+    @_in_words
     async def dirty(self) -> tuple[str, ...]:
         """Tracked files with changes that are not committed: the work is based on HEAD, without them."""
-        if self._repository.private:
+        if self._now.repository.private:
             return ()
-        return tuple(shown(path) for path in await self._landings.dirty())
+        return tuple(shown(path) for path in await self._now.landings.dirty())
 
+    @_in_words
     async def start_track(self, track: str) -> str:
-        if self._repository.private:
-            head = await snapshot(self._repository)
+        if self._now.repository.private:
+            head = await self._now.snapshots.take()
         else:
-            head = await self._repository.resolve("HEAD") or ""
-        return await self._integration.start(track, head)
+            head = await self._now.repository.resolve("HEAD") or ""
+        return await self._now.integration.start(track, head)
 
     def path_for(self, track: str, ticket: str) -> str:
-        return os.path.join(self._worktrees.folder(track, ticket), self._repository.place.prefix).rstrip("/")
+        return os.path.join(self._now.worktrees.folder(track, ticket), self._now.repository.place.prefix).rstrip("/")
 
+    @_in_words
     async def prepare(self, track: str, ticket: str) -> Workspace:
-        tip = await self._integration.tip(track)
-        await self._worktrees.make(track, ticket, tip)
+        tip = await self._now.integration.tip(track)
+        await self._now.worktrees.make(track, ticket, tip)
         return self._workspace(track, ticket, tip)
 
+    @_in_words
     async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved:
-        if not self._worktrees.exists(track, ticket):
+        if not self._now.worktrees.exists(track, ticket):
             raise Unavailable(f"the folder of {track}/{ticket} is gone")
-        folder, index = str(self._worktrees.folder(track, ticket)), self._worktrees.index(track, ticket)
+        folder, index = str(self._now.worktrees.folder(track, ticket)), self._now.worktrees.index(track, ticket)
         unlock(index)
-        tree = await stage(self._repository.plumbing, folder, index, self._worktrees.included(track, ticket))
+        tree = await stage(self._now.repository.plumbing, folder, index, self._now.worktrees.included(track, ticket))
         full = with_trailers(message, ticket, attempt)
-        commit = await self._repository.objects.commit(tree, (workspace.base,), full)
-        await self._integration.keep(track, ticket, attempt, commit)
+        commit = await self._now.repository.objects.commit(tree, (workspace.base,), full)
+        await self._now.integration.keep(track, ticket, attempt, commit)
         return Saved(base=workspace.base, commit=commit, tree=tree)
 
+    @_in_words
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
-        await self._worktrees.show(track, ticket, commit)
+        await self._now.worktrees.show(track, ticket, commit)
         return self._workspace(track, ticket, commit)
 
+    @_in_words
     async def combine(self, track: str, ticket: str, saved: Saved, message: str) -> Combined | Conflict:
-        return await self._integration.combine(track, ticket, saved, message)
+        return await self._now.integration.combine(track, ticket, saved, message)
 
+    @_in_words
     async def publish(self, track: str, combined: Combined) -> bool:
-        return await self._integration.publish(track, combined)
+        return await self._now.integration.publish(track, combined)
 
+    @_in_words
     async def merged_commit(self, track: str, ticket: str) -> str | None:
-        return await self._integration.merged_commit(track, ticket)
+        return await self._now.integration.merged_commit(track, ticket)
 
+    @_in_words
     async def remove(self, track: str, ticket: str) -> None:
-        await self._worktrees.remove(track, ticket)
+        await self._now.worktrees.remove(track, ticket)
 
+    @_in_words
     async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
-        await self._worktrees.sweep(live)
-        self._integration.unlock()
+        await self._now.worktrees.sweep(live)
+        self._now.integration.unlock()
 
+    @_in_words
     async def landing(self, track: str) -> Landing:
-        return await self._landings.prepare(track)
+        return await self._now.landings.prepare(track)
 
+    @_in_words
     async def land(self, track: str, landing: Landing) -> None:
-        await self._landings.land(landing)
+        await self._now.landings.land(landing)
 
+    @_in_words
     async def is_landed(self, landing_after: str) -> bool:
-        return await self._landings.is_landed(landing_after)
+        return await self._now.landings.is_landed(landing_after)
 
     def _workspace(self, track: str, ticket: str, commit: str) -> Workspace:
-        git_dir = None if self._repository.private else self._repository.place.common_dir
-        root = str(self._worktrees.folder(track, ticket))
+        git_dir = None if self._now.repository.private else self._now.repository.place.common_dir
+        root = str(self._now.worktrees.folder(track, ticket))
         return Workspace(path=self.path_for(track, ticket), base=commit, git_dir=git_dir, root=root)
 
     @property
-    def _parts(self) -> tuple[Repository, Worktrees, Integration, Landings]:
+    def _now(self) -> _Opened:
         if self._opened is None:
             raise RuntimeError("open() comes first")
         return self._opened
-
-    @property
-    def _repository(self) -> Repository:
-        return self._parts[0]
-
-    @property
-    def _worktrees(self) -> Worktrees:
-        return self._parts[1]
-
-    @property
-    def _integration(self) -> Integration:
-        return self._parts[2]
-
-    @property
-    def _landings(self) -> Landings:
-        return self._parts[3]

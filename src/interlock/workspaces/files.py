@@ -1,0 +1,112 @@
+"""The user's own files while a landing changes them: what is in the way, the index's lock, the renames."""
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from interlock.errors import Rejected
+
+_SIGNATURE = b"interlock is landing\n"
+
+
+def in_the_way(path: bytes, touched: Mapping[bytes, str], folder: str) -> bool:
+    """Whether something git does not track stands where landing will put a new file."""
+    top = os.fsencode(folder)
+    parts = path.split(b"/")
+    for depth in range(1, len(parts)):
+        above = b"/".join(parts[:depth])
+        if touched.get(above) == "D":
+            return False
+        target = os.path.join(top, above)
+        if os.path.lexists(target) and (os.path.islink(target) or not os.path.isdir(target)):
+            return True
+    target = os.path.join(top, path)
+    if os.path.isdir(target) and not os.path.islink(target):  # a folder goes if landing empties it
+        inside = (os.path.join(parent, name) for parent, _, names in os.walk(target) for name in names)
+        return any(touched.get(os.path.relpath(name, top)) != "D" for name in inside)
+    return os.path.lexists(target)
+
+
+def put_in_place(touched: Mapping[bytes, str], source: str, folder: str) -> None:
+    """Delete and rename; a file is never half of one thing and half of another."""
+    top, new = os.fsencode(folder), os.fsencode(source)
+    for path in (path for path, kind in touched.items() if kind == "D"):
+        target = os.path.join(top, path)
+        if os.path.islink(target) or not os.path.isdir(target):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                os.unlink(target)
+        _remove_empty_above(target, top)
+    for path in (path for path, kind in touched.items() if kind != "D"):
+        written, target = os.path.join(new, path), os.path.join(top, path)
+        if os.path.islink(written) or os.path.isfile(written):  # not there: outside the user's sparse checkout
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            if os.path.isdir(target) and not os.path.islink(target):
+                _remove_empty_below(target)
+            _rename(written, target)
+
+
+def _rename(source: bytes, target: bytes) -> None:
+    try:
+        os.replace(source, target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        shutil.move(os.fsdecode(source), os.fsdecode(target))
+
+
+def _remove_empty_above(path: bytes, top: bytes) -> None:
+    with contextlib.suppress(OSError):
+        while (path := os.path.dirname(path)) != top:
+            os.rmdir(path)
+
+
+def _remove_empty_below(folder: bytes) -> None:
+    for parent, _, _ in os.walk(folder, topdown=False):
+        os.rmdir(parent)
+
+
+@contextmanager
+def locked(index: Path) -> Generator[None]:
+    """The user's index is ours meanwhile. A lock we left when killed bears our signature."""
+    lock = Path(f"{index}.lock")
+    try:
+        with open(lock, "xb") as file:
+            file.write(_SIGNATURE)
+    except FileExistsError:
+        if lock.read_bytes() != _SIGNATURE:
+            raise Rejected(f"another git command is at work ({lock} exists); try again when it has ended") from None
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+
+
+@contextmanager
+def draft_of(index: Path) -> Generator[str]:
+    """A copy of the user's index, in its folder: a split index finds its other half only there."""
+    for left in index.parent.glob(f"{index.name}.interlock-*"):
+        left.unlink(missing_ok=True)
+    draft = Path(f"{index}.interlock-{secrets.token_hex(4)}")
+    if index.exists():
+        shutil.copy2(index, draft)  # with its time: git compares the files' with it
+    try:
+        yield str(draft)
+    finally:
+        draft.unlink(missing_ok=True)
+        Path(f"{draft}.lock").unlink(missing_ok=True)
+
+
+@contextmanager
+def fresh_folder(folder: Path) -> Generator[str]:
+    """An empty folder on the file system of the user's files, gone afterwards."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield str(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,183 @@
+# ruff: noqa: ASYNC240  a story is the only coroutine there is
+"""Killed at any moment: what is left is swept, what was saved is there, nothing is broken."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from interlock.domain.tickets import Saved
+from interlock.errors import InterlockError, Unavailable
+from interlock.ports import Combined
+from interlock.workspaces.store import GitWorkspaces
+from tests.workspaces.desk import Desk, attempt, merge, run, writes
+
+
+def test_sweeping_removes_all_but_the_living_and_the_users_own(desk: Desk, tmp_path: Path) -> None:
+    async def story() -> None:
+        store = await desk.repository().open()
+        desk.git("worktree", "add", "-q", "--detach", str(tmp_path / "interlock-mine"))
+        for track in ("a", "a-b"):
+            await store.start_track(track)
+        for track, ticket in (("a", "b-c"), ("a-b", "c"), ("a", "gone")):
+            await store.prepare(track, ticket)
+        (Path(store.path_for("a", "half")) / "made").mkdir(parents=True)
+        for name in ("refs/heads/interlock/a.lock", "refs/interlock/base/a.lock", "refs/heads/main.lock"):
+            (desk.project / ".git" / name).write_text("")
+        store = await desk.open()
+        await store.sweep(frozenset({("a", "b-c")}))
+        assert [Path(line.split()[0]) for line in desk.git("worktree", "list").split("\n")] == [
+            desk.project,
+            tmp_path / "interlock-mine",
+            Path(store.path_for("a", "b-c")),
+        ]
+        assert sorted(os.listdir(desk.state / "worktrees" / Path(store.path_for("a", "x")).parts[-3])) == [
+            ".trash",
+            "a",
+        ]
+        assert os.listdir(Path(store.path_for("a", "b-c")).parent) == ["b-c"]
+        assert (desk.project / ".git/refs/heads/main.lock").exists(), "not ours"
+        (desk.project / ".git/refs/heads/main.lock").unlink()
+        _, saved = await attempt(store, "a", "b-c", writes("x", "1"))
+        await merge(store, "a", "b-c", saved)
+
+    run(story())
+    desk.assert_sound()
+
+
+@pytest.mark.parametrize("pause", [0.0005, 0.002, 0.004, 0.008, 0.016])
+def test_git_killed_in_the_middle_of_anything_leaves_a_sound_repository(desk: Desk, pause: float) -> None:
+    def work(folder: Path) -> None:
+        desk.write({f"more/{number}": f"{number}\n" * 20 for number in range(300)}, folder)
+
+    async def killed(store: GitWorkspaces, saved: Saved) -> None:
+        """Every step once, each with its git killed somewhere."""
+        desk.runner.kill_after_s = pause
+        for step in (
+            store.start_track("new"),
+            store.prepare("t", "T-2"),
+            store.show_tree("t", "T-1", saved.base),
+            attempt(store, "t", "T-1", work, 2),
+            merge(store, "t", "T-1", saved),
+        ):
+            try:
+                await step
+            except (InterlockError, AssertionError):
+                continue
+        desk.runner.kill_after_s = None
+
+    async def story() -> None:
+        desk.repository({f"dir{number % 7}/{number}": f"{number}\n" for number in range(400)})
+        store = await desk.open()
+        base = await store.start_track("t")
+        _, saved = await attempt(store, "t", "T-1", work)
+        await killed(store, saved)
+        store = await desk.open()
+        await store.sweep(frozenset({("t", "T-1")}))
+        desk.assert_sound()
+        shown = await store.show_tree("t", "T-1", saved.commit)
+        assert len(list(Path(shown.path, "more").iterdir())) == 300
+        assert desk.git("status", "--porcelain", cwd=Path(shown.path)) == ""
+        if await store.merged_commit("t", "T-1") is None:
+            await merge(store, "t", "T-1", saved)
+        await store.start_track("new")
+        assert desk.git("rev-list", "--count", f"{base}..interlock/t") == "1"
+        assert desk.git("rev-parse", "interlock/t^{tree}") == saved.tree
+        await store.sweep(frozenset())
+        assert desk.git("worktree", "list").count("\n") == 0
+
+    run(story())
+    desk.assert_sound()
+
+
+def test_a_crash_between_any_two_git_commands_of_a_merge_is_seen_afterwards(desk: Desk) -> None:
+    class Killed(Exception):
+        """The process dies here."""
+
+    async def story() -> None:
+        store = await desk.repository().open()
+        base = await store.start_track("t")
+        _, saved = await attempt(store, "t", "T-1", writes("x", "1"))
+        outcomes: list[bool] = []
+        for allowed in range(4):
+            left = allowed
+
+            def die(argv: list[str]) -> None:
+                nonlocal left
+                left -= 1
+                if left < 0:
+                    raise Killed
+
+            desk.runner.after = die
+            try:
+                combined = await store.combine("t", "T-1", saved, "Do it")
+                assert isinstance(combined, Combined)
+                await store.publish("t", combined)
+            except Killed:
+                pass
+            desk.runner.after = None
+            store = await desk.open()
+            outcomes.append(await store.merged_commit("t", "T-1") is not None)
+        assert outcomes == sorted(outcomes) and outcomes[-1]
+        assert desk.git("rev-list", "--count", f"{base}..interlock/t") == "1"
+
+    run(story())
+    desk.assert_sound()
+
+
+def test_a_lock_on_our_own_branch_is_cleared_by_the_next_write(desk: Desk) -> None:
+    async def story() -> None:
+        store = await desk.repository().open()
+        await store.start_track("t")
+        _, saved = await attempt(store, "t", "T-1", writes("x", "1"))
+        (desk.project / ".git/refs/heads/interlock/t.lock").write_text("")
+        await merge(store, "t", "T-1", saved)
+
+    run(story())
+    desk.assert_sound()
+
+
+def test_a_spoilt_index_of_ours_is_made_again(desk: Desk) -> None:
+    async def story() -> None:
+        store = await desk.repository().open()
+        await store.start_track("t")
+        workspace, saved = await attempt(store, "t", "T-1", writes("x", "1"))
+        for index in (desk.state / "git").rglob("index"):
+            index.write_bytes(b"spoilt")
+            Path(f"{index}.lock").write_text("")
+        await store.show_tree("t", "T-1", saved.commit)
+        assert Path(workspace.path, "x").read_text() == "1"
+
+    run(story())
+
+
+def test_saving_a_folder_that_is_gone_is_said_in_words(desk: Desk) -> None:
+    async def story() -> None:
+        store = await desk.repository().open()
+        await store.start_track("t")
+        workspace = await store.prepare("t", "T-1")
+        await store.remove("t", "T-1")
+        with pytest.raises(Unavailable, match="the folder of t/T-1 is gone"):
+            await store.save(workspace, "t", "T-1", 1, "x")
+
+    run(story())
+
+
+def test_a_cancelled_attempt_can_be_prepared_again_at_once(desk: Desk) -> None:
+    async def story() -> None:
+        desk.repository({f"f{number}": "x" for number in range(200)})
+        store = await desk.open()
+        await store.start_track("t")
+        for pause in (0.0, 0.001, 0.003, 0.01):
+            task = asyncio.ensure_future(store.prepare("t", "T-1"))
+            await asyncio.wait([task], timeout=pause)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            desk.git("worktree", "list")
+        workspace, saved = await attempt(store, "t", "T-1", writes("x", "1"))
+        assert len(os.listdir(workspace.path)) == 202
+        assert desk.git("diff", "--name-only", saved.base, saved.commit) == "x"
+
+    run(story())
+    desk.assert_sound()
