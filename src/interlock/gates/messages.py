@@ -48,7 +48,7 @@ def _facts(result: GateResult) -> list[str]:
     lines = [f"**Command:** {_code(result.command)}", f"**Exit Code:** {result.exit_code}"]
     if result.timed_out:
         lines.append(f"**Timed out:** {result.explanation or 'yes'}")
-    elif result.explanation:
+    elif result.explanation and result.explanation != f"exit code {result.exit_code}":
         lines.append(f"**Meaning:** {result.explanation}")
     return lines
 

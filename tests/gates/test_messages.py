@@ -1,0 +1,68 @@
+"""What a failed gate says."""
+
+from msgspec.structs import replace
+
+from interlock.domain.gates import GateResult
+from interlock.gates.messages import bounce_back, escalation
+
+FAILED = GateResult(
+    status="failed", exit_code=1, command="npm test", duration_ms=5, stderr="boom\n", explanation="exit code 1"
+)
+
+
+def test_a_bounce_back_says_what_failed_and_what_to_do() -> None:
+    assert bounce_back(FAILED, 2, 5) == (
+        "## Shell Verification FAILED (Attempt 2/5)\n"
+        "\n"
+        "**Command:** `npm test`\n"
+        "**Exit Code:** 1\n"
+        "\n"
+        "### Error Output\n"
+        "\n"
+        "```\nboom\n```\n"
+        "\n"
+        "Fix the cause and submit again; the same command will be run again."
+    )
+
+
+def test_an_escalation_names_the_actions() -> None:
+    assert escalation(FAILED, 5, 5) == (
+        "## Shell Verification FAILED - Maximum Attempts Reached\n"
+        "\n"
+        "**Command:** `npm test`\n"
+        "**Attempts:** 5/5\n"
+        "**Exit Code:** 1\n"
+        "\n"
+        "### Recent Error Output\n"
+        "\n"
+        "```\nboom\n```\n"
+        "\n"
+        "gate_action: `retry` (count again from 0), `skip` (go on, unverified) or `abort` (block the ticket)."
+    )
+
+
+def test_stdout_is_shown_when_stderr_is_empty() -> None:
+    assert "```\n1 failed\n```" in bounce_back(replace(FAILED, stderr=" \n", stdout="1 failed\n"), 1, 1)
+    assert "```\n(no output)\n```" in bounce_back(replace(FAILED, stderr=""), 1, 1)
+
+
+def test_only_the_last_2000_characters_are_shown() -> None:
+    text = bounce_back(replace(FAILED, stderr="x" + "y" * 2_000), 1, 1)
+    assert "\n" + "y" * 2_000 + "\n" in text
+    assert "x" not in text.split("### Error Output")[1].split("```")[1]
+
+
+def test_a_fence_is_longer_than_any_inside() -> None:
+    text = bounce_back(replace(FAILED, stderr="```\n````` and ``\n"), 1, 1)
+    assert "``````\n```\n````` and ``\n``````" in text
+
+
+def test_a_command_with_backticks_or_lines_is_quoted_whole() -> None:
+    assert "**Command:** `` echo `date` ``" in bounce_back(replace(FAILED, command="echo `date`"), 1, 1)
+    assert "**Command:** \n```sh\na\nb\n```" in bounce_back(replace(FAILED, command="a\nb"), 1, 1)
+
+
+def test_a_timeout_says_so() -> None:
+    late = replace(FAILED, status="timed_out", exit_code=-1, explanation="timed out after 30 s; everything was killed")
+    for text in (bounce_back(late, 1, 5), escalation(late, 5, 5)):
+        assert "**Exit Code:** -1\n**Timed out:** timed out after 30 s" in text
