@@ -28,6 +28,9 @@ _SAFE = (
     "gc.auto=0",
     "maintenance.auto=false",
     "index.sparse=false",
+    "core.quotePath=false",
+    "trailer.separators=:",
+    "i18n.logOutputEncoding=UTF-8",
 )
 _DURABLE = ("core.fsync=committed,loose-object,reference", "core.fsyncMethod=batch")
 

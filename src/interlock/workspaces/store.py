@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from interlock.domain.tickets import Saved
-from interlock.errors import Misconfigured, Unavailable
+from interlock.errors import Misconfigured, Rejected, Unavailable
 from interlock.ports import Combined, Conflict, Landing, Sandbox, Workspace
 from interlock.workspaces.git import shown
 from interlock.workspaces.integration import Integration
@@ -110,7 +110,9 @@ class GitWorkspaces:
         if self._now.repository.private:
             head = await self._now.snapshots.take()
         else:
-            head = await self._now.repository.resolve("HEAD") or ""
+            head = await self._now.repository.resolve("HEAD")
+            if head is None:
+                raise Rejected("HEAD has no commit to begin a track at")
         return await self._now.integration.start(track, head)
 
     def path_for(self, track: str, ticket: str) -> str:
