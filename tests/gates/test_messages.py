@@ -3,11 +3,9 @@
 from msgspec.structs import replace
 
 from interlock.domain.gates import GateResult
-from interlock.gates.messages import bounce_back, escalation
+from interlock.domain.gate_messages import bounce_back, escalation
 
-FAILED = GateResult(
-    status="failed", exit_code=1, command="npm test", duration_ms=5, stderr="boom\n", explanation="exit code 1"
-)
+FAILED = GateResult(status="failed", exit_code=1, command="npm test", duration_ms=5, stderr="boom\n")
 
 
 def test_a_bounce_back_says_what_failed_and_what_to_do() -> None:
@@ -66,3 +64,8 @@ def test_a_timeout_says_so() -> None:
     late = replace(FAILED, status="timed_out", exit_code=-1, explanation="timed out after 30 s; everything was killed")
     for text in (bounce_back(late, 1, 5), escalation(late, 5, 5)):
         assert "**Exit Code:** -1\n**Timed out:** timed out after 30 s" in text
+
+
+def test_an_exit_code_with_a_meaning_is_explained() -> None:
+    missing = replace(FAILED, exit_code=127, explanation="exit code 127: a command was not found")
+    assert "**Exit Code:** 127\n**Meaning:** exit code 127: a command was not found" in bounce_back(missing, 1, 1)

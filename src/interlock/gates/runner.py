@@ -83,6 +83,7 @@ class ShellGates:
 
 def to_result(finished: Finished, command: str) -> GateResult:
     """How a command's end is judged: passed only by a normal exit with 0."""
+    explanation = explain(finished)  # said where the number alone does not say it
     return GateResult(
         status=_status(finished),
         exit_code=finished.exit_code,
@@ -90,7 +91,7 @@ def to_result(finished: Finished, command: str) -> GateResult:
         duration_ms=finished.duration_ms,
         stdout=finished.stdout[-TAIL:],
         stderr=finished.stderr[-TAIL:],
-        explanation="" if _is_success(finished) else explain(finished),
+        explanation=explanation if explanation != f"exit code {finished.exit_code}" else "",
     )
 
 
