@@ -141,6 +141,20 @@ def test_a_submodule_stays_the_commit_it_was_whatever_is_planted_in_it(desk: Des
     desk.assert_sound()
 
 
+def test_a_repository_planted_in_a_tracked_folder_is_gone_before_a_gate_looks(desk: Desk, tmp_path: Path) -> None:
+    async def story() -> None:
+        desk.repository({"a/b/c": "1\n", "a/d": "2\n"})
+        store = await desk.open(desk.project / "a")
+        await store.start_track("t")
+        workspace, saved = await attempt(store, "t", "T-1", lambda folder: _trap(folder / "b", tmp_path / "flag"))
+        Path(workspace.path, ".git").write_text(f"gitdir: {workspace.path}/b/.git\n")
+        await store.show_tree("t", "T-1", saved.commit)
+        assert [path.parent for path in Path(workspace.root).rglob(".git")] == [Path(workspace.root)]
+        assert desk.git("status", "--porcelain", cwd=Path(workspace.path)) == ""
+
+    run(story())
+
+
 def test_too_many_nested_repositories_are_refused_in_words(desk: Desk) -> None:
     def work(folder: Path) -> None:
         for number in range(201):

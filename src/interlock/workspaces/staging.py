@@ -25,19 +25,22 @@ class Listing:
     def __init__(self, output: bytes) -> None:
         self.changed: list[bytes] = []  # tracked: modified, deleted, or of another kind
         self.others: list[bytes] = []  # neither tracked nor ignored; a nested repository ends in "/"
+        self.tracked: list[bytes] = []  # all of them, where that was asked for
         for entry in output.split(b"\0"):
             tag, path = entry[:2], entry[2:]
             if tag == b"? ":
                 self.others.append(path)
             elif tag in (b"C ", b"R "):
                 self.changed.append(path)
+            elif tag == b"H ":
+                self.tracked.append(path)
 
 
-async def look(git: Git, folder: str, index: str) -> Listing:
-    output = await _list(git, folder, index)
+async def look(git: Git, folder: str, index: str, *more: str) -> Listing:
+    output = await _list(git, folder, index, more)
     if b"ermission denied" in output.stderr:
         await in_thread(lambda: make_readable(folder))
-        output = await _list(git, folder, index)
+        output = await _list(git, folder, index, more)
     return Listing(output.stdout)
 
 
@@ -88,8 +91,8 @@ def make_readable(folder: str) -> None:
                 os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) | 0o700)
 
 
-async def _list(git: Git, folder: str, index: str) -> Output:
-    shape = ("-z", "-t", "--modified", "--deleted", "--others", "--exclude-standard")
+async def _list(git: Git, folder: str, index: str, more: tuple[str, ...]) -> Output:
+    shape = ("-z", "-t", "--modified", "--deleted", "--others", "--exclude-standard", *more)
     return await git("ls-files", *shape, work_tree=folder, index=index)
 
 

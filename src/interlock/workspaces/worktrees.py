@@ -88,7 +88,8 @@ class Worktrees:
             for path in await submodules(self._git, index):
                 if not any(kept.startswith(path + b"/") for kept in included):
                     _empty(Path(folder, os.fsdecode(path)))
-            if not _discard(folder, await look(self._git, folder, index), included):
+            listing = await look(self._git, folder, index, "--cached")
+            if not await in_thread(lambda listing=listing: _discard(folder, listing, included)):
                 return
         raise Unavailable(f"{folder} does not become what commit {commit} says")
 
@@ -170,7 +171,20 @@ def _discard(folder: str, listing: Listing, included: frozenset[bytes]) -> bool:
         else:
             _delete(target)
         _remove_empty(target.parent, Path(folder))
+    for inner in _folders_of(listing.tracked):
+        planted = Path(folder, os.fsdecode(inner), ".git")  # git does not list it, and would believe it
+        if os.path.lexists(planted):
+            _delete(planted)
     return again
+
+
+def _folders_of(paths: list[bytes]) -> set[bytes]:
+    """All folders with a tracked file somewhere below, but not the top."""
+    found: set[bytes] = set()
+    for path in paths:
+        while (path := path.rpartition(b"/")[0]) and path not in found:
+            found.add(path)
+    return found
 
 
 def _remove_empty(folder: Path, end: Path) -> None:
