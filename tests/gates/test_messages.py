@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from interlock.domain.gates import GateResult
 from interlock.domain.gate_messages import bounce_back, escalation
+from interlock.domain.gates import GateResult
 
 FAILED = GateResult(status="failed", exit_code=1, command="npm test", duration_ms=5, stderr="boom\n")
 

@@ -266,9 +266,35 @@ def test_a_virtual_environment_works_with_its_own_python(tmp_path: Path, work: P
     venv = tmp_path / place
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     env = {**ENV, "VIRTUAL_ENV": str(venv), "PATH": f"{venv}/bin:{ENV['PATH']}"}
-    assert says(work, "python -c 'import sys, ssl, sqlite3; print(sys.prefix, sys.version_info[:2])'", env=env) == (
-        f"{venv} {sys.version_info[:2]}"
-    )
+    program = "import sys, ssl, sqlite3; print(sys.prefix, sys.version_info[:2])"
+    job = Job(argv=("python", "-c", program), cwd=str(work), env=env, writable=(str(work),))
+    finished = asyncio.run(BubblewrapSandbox(env=env).run(job))
+    assert (finished.stdout, finished.stderr) == (f"{venv} {sys.version_info[:2]}\n", "")
+
+
+@pytest.mark.parametrize("name", ["PATH", "VIRTUAL_ENV", "HOME", "JAVA_HOME"])
+def test_a_job_cannot_open_a_folder_by_naming_it_in_its_environment(tmp_path: Path, work: Path, name: str) -> None:
+    secret = tmp_path / "other" / "place" / "bin"
+    secret.mkdir(parents=True)
+    (secret / "secret").touch()
+    for value in (secret, secret.parent):
+        assert "No such file" in says(work, f"/bin/cat {secret}/secret", env={**ENV, name: f"{value}:/usr/bin"})
+        assert "No such file" in says(work, f"/bin/cat {secret}/secret", env={**ENV, name: str(value)})
+
+
+def test_our_own_folders_stay_hidden_in_a_folder_around_them(tmp_path: Path) -> None:
+    state = tmp_path / "home" / "state" / "interlock"
+    (state / "worktrees" / "t").mkdir(parents=True)
+    (state / "token").write_text("secret")
+    sandbox = BubblewrapSandbox(hidden=(str(state),))
+
+    def seen(folder: Path) -> str:
+        job = sh(folder, f"ls {state}; cat {state}/token; echo x > {state}/y")
+        return asyncio.run(sandbox.run(job)).stdout
+
+    assert seen(tmp_path / "home") == ""
+    assert seen(state / "worktrees" / "t") == "worktrees\n"
+    assert sorted(os.listdir(state)) == ["token", "worktrees"]
 
 
 def test_the_python_of_path_is_the_same_inside_as_outside(work: Path) -> None:

@@ -8,7 +8,7 @@ from interlock.sandbox.toolchain import Toolchain
 def shown(home: Path, *entries: str, **variables: str) -> list[str]:
     """What of HOME is shown for a PATH of these entries, relative to it."""
     path = ":".join([*(str(home / entry) for entry in entries), "/usr/bin", "/bin"])
-    toolchain = Toolchain({"HOME": str(home), "PATH": path, **variables}, "/usr/bin/env", network=False)
+    toolchain = Toolchain({"HOME": str(home), "PATH": path, **variables}, "/usr/bin/env")
     return [p.removeprefix(f"{home}/") for p in toolchain.paths if p.startswith(str(home))]
 
 
@@ -21,7 +21,7 @@ def make(home: Path, *files: str) -> None:
             (home / link).parent.mkdir(parents=True, exist_ok=True)
             (home / link).symlink_to(target)
         else:
-            path.touch()
+            path.touch(mode=0o755 if "/bin/" in name or path.suffix == ".sh" else 0o644)
 
 
 def test_nothing_of_home_without_a_reason(tmp_path: Path) -> None:
@@ -74,6 +74,24 @@ def test_a_link_to_a_single_file_shows_that_file(tmp_path: Path) -> None:
     assert shown(tmp_path, "bin") == ["bin", "scripts/tool.sh"]
 
 
+def test_a_link_to_what_is_not_a_program_shows_nothing(tmp_path: Path) -> None:
+    make(tmp_path, ".ssh/id_ed25519", "docs/text", "bin/key -> ../.ssh/id_ed25519", "bin/docs -> ../docs")
+    assert shown(tmp_path, "bin") == ["bin"]
+
+
+def test_a_virtual_environment_that_names_a_folder_without_python_does_not_open_it(tmp_path: Path) -> None:
+    make(tmp_path, ".ssh/id_ed25519", "proj/.venv/bin/tool")
+    (tmp_path / "proj/.venv/pyvenv.cfg").write_text(f"home = {tmp_path}/.ssh\n")
+    assert shown(tmp_path, "proj/.venv/bin") == ["proj/.venv"]
+
+
+def test_what_a_worker_can_have_made_is_not_asked(tmp_path: Path) -> None:
+    make(tmp_path, "work/bin/tool -> ../../secret/tool/bin/tool", "secret/tool/bin/tool")
+    env = {"HOME": str(tmp_path), "PATH": f"{tmp_path}/work/bin"}
+    toolchain = Toolchain(env, "/usr/bin/env", writable=(str(tmp_path / "work"),))
+    assert [path for path in toolchain.paths if path.startswith(str(tmp_path))] == []
+
+
 def test_a_folder_reached_through_a_link_is_shown_at_both_places(tmp_path: Path) -> None:
     make(tmp_path, ".sdkman/candidates/java/21/bin/java", ".sdkman/candidates/java/21/lib/x")
     make(tmp_path, ".sdkman/candidates/java/current -> 21")
@@ -90,8 +108,8 @@ def test_the_bin_folder_of_a_project_does_not_show_the_project(tmp_path: Path) -
 
 
 def test_node_modules_are_shown_by_their_bin(tmp_path: Path) -> None:
-    make(tmp_path, "work/proj/.git/x", "work/proj/node_modules/tsc/bin/tsc.js", "work/proj/.env")
-    make(tmp_path, "work/proj/node_modules/.bin/tsc -> ../tsc/bin/tsc.js")
+    make(tmp_path, "work/proj/.git/x", "work/proj/node_modules/tsc/bin/tsc.sh", "work/proj/.env")
+    make(tmp_path, "work/proj/node_modules/.bin/tsc -> ../tsc/bin/tsc.sh")
     assert shown(tmp_path, "work/proj/node_modules/.bin") == ["work/proj/node_modules"]
 
 
@@ -105,7 +123,7 @@ def test_links_that_go_in_circles_are_survived(tmp_path: Path) -> None:
 
 
 def test_secrets_of_the_system_are_not_shown() -> None:
-    paths = Toolchain({}, "/usr/bin/env", network=False).paths
+    paths = Toolchain({}, "/usr/bin/env").paths
     assert "/usr" in paths and "/etc/passwd" in paths
     assert not {"/etc", "/etc/shadow", "/etc/ssh", "/etc/resolv.conf", "/var", "/run", "/"} & set(paths)
     assert ("/etc/resolv.conf" in Toolchain({}, "/usr/bin/env", network=True).paths) == Path(

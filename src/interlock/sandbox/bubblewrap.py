@@ -27,10 +27,17 @@ _OURS = ".interlock"  # exists in no sandbox
 
 
 class BubblewrapSandbox:
-    """Runs hostile commands on exactly the paths they were given."""
+    """Runs hostile commands on exactly the paths they were given, and the tools that `env`, the user's, points at.
 
-    def __init__(self, program: str | None = None) -> None:
+    `hidden` folders do not exist inside, also when a job may use a folder around them.
+    """
+
+    def __init__(
+        self, program: str | None = None, *, env: Mapping[str, str] | None = None, hidden: Sequence[str] = ()
+    ) -> None:
         self._program = program or shutil.which("bwrap") or "bwrap"
+        self._env = dict(os.environ if env is None else env)
+        self._hidden = tuple(hidden)
 
     @property
     def level(self) -> Literal["bubblewrap"]:
@@ -90,20 +97,26 @@ class BubblewrapSandbox:
             args.append("--unshare-net")
         args += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/etc"]
         args += ["--dir", "/run", "--dir", "/var", "--symlink", "../tmp", "/var/tmp"]
-        home = job.env.get("HOME", "")
-        if _gets_an_empty_home(home, job):
-            args += ["--tmpfs", home]
-        toolchain = Toolchain(job.env, jobs.INTERPRETER, job.network)
+        toolchain = Toolchain(self._env, jobs.INTERPRETER, network=job.network, writable=job.writable)
         for place, target in toolchain.links:
             args += ["--symlink", target, place]
+        homes = [home for home in (self._env.get("HOME"), job.env.get("HOME")) if home and _can_be_empty(home, job)]
+        around = [path for path in toolchain.paths if any(contains(path, home) for home in homes)]
+        for path in around:
+            args += ["--ro-bind-try", path, path]
+        for home in dict.fromkeys(homes):
+            args += ["--tmpfs", home]
         for path in toolchain.paths:
-            args += ["--ro-bind", path, path]
+            if path not in around:
+                args += ["--ro-bind-try", path, path]
         for path in job.writable:
             args += ["--bind", path, path]
-            if os.path.isdir(ours := os.path.join(path, _OURS)):
-                args += ["--tmpfs", ours, "--remount-ro", ours]
         for path in job.readable:
             args += ["--ro-bind", path, path]
+        given = (*job.writable, *job.readable)
+        for path in (*self._hidden, *(os.path.join(folder, _OURS) for folder in job.writable)):
+            if os.path.isdir(path) and any(path != folder and contains(folder, path) for folder in given):
+                args += ["--tmpfs", path, "--remount-ro", path]
         return [*args, "--remount-ro", "/"]
 
 
@@ -196,8 +209,9 @@ def _env_inside(job: Job) -> dict[str, str]:
     return env
 
 
-def _gets_an_empty_home(home: str, job: Job) -> bool:
-    if not home.startswith("/") or os.path.normpath(home) in ("/", "/tmp", "/usr", "/etc", "/proc", "/dev"):
+def _can_be_empty(home: str, job: Job) -> bool:
+    """A home of its own, unless the job was given the real one or it is a place that is needed."""
+    if not os.path.isabs(home) or os.path.normpath(home) in ("/", "/tmp", "/usr", "/etc", "/proc", "/dev", "/bin"):
         return False
     return not any(contains(path, home) for path in (*job.writable, *job.readable))
 

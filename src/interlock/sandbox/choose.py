@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from collections.abc import Sequence
 from typing import Literal
 
 from interlock.errors import Misconfigured
@@ -16,14 +17,15 @@ _OTHERWISE = (
 )
 
 
-async def choose(setting: Literal["auto", "bubblewrap", "off"]) -> Sandbox:
+async def choose(setting: Literal["auto", "bubblewrap", "off"], hidden: Sequence[str] = ()) -> Sandbox:
+    """`hidden`: folders of Interlock's own (state, configuration) that must not exist in a sandbox."""
     if setting == "off":
         return UnconfinedSandbox()
     if sys.platform != "linux":
         raise Misconfigured(f"There is a sandbox only on Linux. {_OTHERWISE}")
     if shutil.which("bwrap") is None:
         raise Misconfigured(f"bubblewrap is not installed (on Debian: apt install bubblewrap). {_OTHERWISE}")
-    sandbox = BubblewrapSandbox()
+    sandbox = BubblewrapSandbox(hidden=hidden)
     if reason := await probe(sandbox):
         raise Misconfigured(f"bubblewrap is installed but does not work here: {reason}. {_OTHERWISE}")
     return sandbox

@@ -1,11 +1,12 @@
 """Which folders of the machine a sandbox shows, read-only, so that the user's tools work in it as they do outside.
 
-The system's own folders, and what PATH and a few variables point at. Of HOME nothing else: tools that live there are
-shown by their own prefix (a virtual environment, a version of node), never by a folder that also holds other things.
+The system's own folders, and what the user's PATH and a few variables point at. Of HOME nothing else: tools that live
+there are shown by their own prefix (a virtual environment, a version of node), never by a folder that also holds other
+things. Only the user's own environment is asked, never a job's: a ticket that names a PATH must not thereby open it.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 # What programs look up, and nothing that is secret.
 _ETC = (
@@ -56,10 +57,14 @@ _PRIVATE = {".git", ".interlock"}  # a folder with one of these is somebody's pr
 
 
 class Toolchain:
-    """Paths to show, in the order found, each at its own place. Links are shown by what they lead to."""
+    """Paths to show, each at its own place. What lies in a writable folder is not asked: a worker may have made it."""
 
-    def __init__(self, env: Mapping[str, str], interpreter: str, network: bool) -> None:
+    def __init__(
+        self, env: Mapping[str, str], interpreter: str, *, network: bool = False, writable: Sequence[str] = ()
+    ) -> None:
         self._home = _clean(env.get("HOME", ""))
+        self._homes = {self._home, os.path.realpath(self._home)} - {"", "/"} if self._home else set[str]()
+        self._writable = writable
         self._shown: dict[str, None] = {}
         self._links: dict[str, str] = {}
         self._seen: set[str] = set()
@@ -95,9 +100,7 @@ class Toolchain:
                     self._shown[place] = None
 
     def _folder_of_programs(self, folder: str, env: Mapping[str, str]) -> None:
-        if folder in self._seen or not os.path.isdir(folder) or folder in _NEVER_WHOLE:
-            return
-        if self._home and contains(folder, self._home):
+        if folder in self._seen or not os.path.isdir(folder) or not self._may_show(folder):
             return
         self._seen.add(folder)
         if self._is_shown(folder) and self._is_shown(os.path.realpath(folder)):
@@ -110,9 +113,9 @@ class Toolchain:
         self._show(folder)
         if os.path.exists(os.path.join(folder, "rustup")) and self._home:
             self._prefix(env.get("RUSTUP_HOME") or os.path.join(self._home, ".rustup"))
-        for entry in os.scandir(folder):
-            if entry.is_symlink():
-                self._program(entry.path, env)
+        for name in _names(folder):
+            if os.path.islink(path := os.path.join(folder, name)):
+                self._program(path, env)
         self._pythons(folder, env)
 
     def _pythons(self, folder: str, env: Mapping[str, str]) -> None:
@@ -121,11 +124,14 @@ class Toolchain:
             path = os.path.join(folder, name)
             if os.path.islink(path):
                 self._program(path, env)
-        for home in _homes(os.path.join(os.path.dirname(folder), "pyvenv.cfg")):
-            self._folder_of_programs(home, env)
+        for home in _made_from(os.path.join(os.path.dirname(folder), "pyvenv.cfg")):
+            if os.access(os.path.join(home, "python3"), os.X_OK) or os.access(os.path.join(home, "python"), os.X_OK):
+                self._folder_of_programs(home, env)
 
     def _program(self, path: str, env: Mapping[str, str]) -> None:
         """Show a program, whatever links lead to it, and the prefix each of them stands in."""
+        if not (os.path.isfile(path) and os.access(path, os.X_OK)):
+            return
         for hop in _hops(path):
             folder = os.path.dirname(hop)
             for place in dict.fromkeys((folder, os.path.realpath(folder))):
@@ -138,9 +144,9 @@ class Toolchain:
 
     def _prefix(self, prefix: str) -> None:
         """The whole of it when it is a tool's own; otherwise only what stands beside its `bin`."""
-        if not os.path.isdir(prefix):
-            return
         real = os.path.realpath(prefix)
+        if not os.path.isdir(real):
+            return
         if self._is_a_tools_own(prefix) and self._is_a_tools_own(real):
             self._show(prefix)
             self._show(real)
@@ -150,19 +156,25 @@ class Toolchain:
                     self._show(os.path.join(prefix, name))
 
     def _is_a_tools_own(self, prefix: str) -> bool:
-        if prefix in _NEVER_WHOLE or (self._home and contains(prefix, self._home)):
+        if not self._may_show(prefix):
             return False
-        names = set(os.listdir(prefix))
+        names = set(_names(prefix))
         if any(signs <= names for signs in _SIGNS):
             return True
         if names & _PRIVATE:
             return False
         # Not HOME/.local, HOME/.cargo, HOME/go: they hold more than tools.
-        return not contains(self._home or "/", prefix) or prefix.count("/") - self._home.count("/") >= 2
+        return all(not contains(home, prefix) or prefix.count("/") - home.count("/") >= 2 for home in self._homes)
 
     def _show(self, path: str) -> None:
-        if os.path.exists(path) and not self._is_shown(path):
+        if os.path.exists(path) and self._may_show(path) and not self._is_shown(path):
             self._shown[path] = None
+
+    def _may_show(self, path: str) -> bool:
+        """Not what holds a home, and not what a worker can have made."""
+        if path in _NEVER_WHOLE or any(contains(path, home) for home in self._homes):
+            return False
+        return not any(contains(place, path) for place in self._writable)
 
     def _is_shown(self, path: str) -> bool:
         return any(contains(place, path) for place in (*self._shown, *self._links))
@@ -177,6 +189,13 @@ def _clean(path: str) -> str:
     return os.path.normpath(path) if path.startswith("/") else ""
 
 
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
 def _hops(path: str) -> Iterator[str]:
     """The path, and every path its links lead through."""
     for _ in range(40):  # as many as the kernel follows
@@ -186,7 +205,8 @@ def _hops(path: str) -> Iterator[str]:
         path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
 
 
-def _homes(config: str) -> Iterator[str]:
+def _made_from(config: str) -> Iterator[str]:
+    """The folder of the python that a virtual environment was made from."""
     try:
         with open(config, encoding="utf-8", errors="replace") as file:
             for line in file:
