@@ -31,7 +31,7 @@ def answer(state: State, command: AnswerApproval, actor: str) -> Events:
             f"approval {approval.id} asks about a {approval.kind}: answer {' or '.join(ALLOWED[approval.kind])},"
             f" not {command.decision}"
         )
-    if command.decision == "approve" and actor.startswith("policy:") and approval.kind in NEVER_AUTOMATIC:
+    if actor.startswith("policy:") and approval.kind in NEVER_AUTOMATIC:
         raise Rejected(f"a {approval.kind} approval is answered by a person")
     return _consequences(state, approval, command)
 
@@ -56,7 +56,7 @@ def expire(state: State, command: ExpireApproval) -> Events:
 
 def automatic(approval: Approval) -> ApprovalAnswered | None:
     """What `--approve all` answers by itself, and what it never does."""
-    if approval.kind in NEVER_AUTOMATIC or not isinstance(approval.state, Pending):
+    if approval.kind in NEVER_AUTOMATIC:
         return None
     return ApprovalAnswered(approval.id, "approve", message="--approve all", digest=approval.digest)
 

@@ -122,7 +122,8 @@ def _apply(state: State, recorded: Recorded) -> State:
             return put(state, replace(found, stage=Cancelled(reason), finished_at=at, grant=None), at)
         case TicketEdited(track, spec):
             before = state.tracks[track].tickets[spec.id]
-            changed = replace(before, spec=spec, stage=Todo() if isinstance(before.stage, Todo) else before.stage)
+            stage = Todo() if isinstance(before.stage, Todo) else before.stage
+            changed = replace(before, spec=spec, stage=stage, grant=None)  # the yes was to what stood there before
             return _with_tickets(state, track, state.tracks[track].tickets.set(spec.id, changed), at)
         case TicketMoved(track, ticket, position):
             order = [name for name in state.tracks[track].order if name != ticket]

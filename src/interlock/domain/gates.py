@@ -26,7 +26,7 @@ class Gate(Struct, frozen=True, omit_defaults=True):
 
 class GateDefaults(Struct, frozen=True):
     max_attempts: int = 5
-    timeout_s: float = 300
+    timeout_s: float = 300.0
 
 
 class Limits(Struct, frozen=True):

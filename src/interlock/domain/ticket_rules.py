@@ -41,11 +41,13 @@ def edit(state: State, command: EditTicket) -> Events:
     if not changes:
         raise Rejected("the edit changes nothing")
     spec = check_spec(replace(ticket.spec, **changes))
+    awake: Events = ()
     if spec.depends_on != ticket.spec.depends_on:
+        awake = awake_for(state, ticket)  # it may wait for nothing now
         track = state.track(command.track)
         specs = [spec if name == spec.id else track.tickets[name].spec for name in track.order]
         Dag([s.id for s in specs], (s.depends_on for s in specs))
-    return (*leave(state, ticket, "the ticket was edited"), TicketEdited(command.track, spec))
+    return (*leave(state, ticket, "the ticket was edited"), TicketEdited(command.track, spec), *awake)
 
 
 def move(state: State, command: MoveTicket) -> Events:

@@ -1,6 +1,7 @@
 """Rules about whole tracks: adding, starting, pausing, aborting."""
 
 from collections.abc import Iterable
+from math import isfinite
 
 from msgspec.structs import replace
 
@@ -16,6 +17,7 @@ from interlock.domain.events import (
     TrackPaused,
     TrackStarted,
 )
+from interlock.domain.gates import Gate
 from interlock.domain.ids import check_id
 from interlock.domain.state import State
 from interlock.domain.tickets import TERMINAL, Ticket, TicketSpec
@@ -121,8 +123,14 @@ def check_spec(spec: TicketSpec) -> TicketSpec:
     for gate in spec.verify:
         if gate.max_attempts is not None and gate.max_attempts < 1:
             raise Rejected(f"ticket {spec.id!r}: max_attempts of a gate is at least 1, not {gate.max_attempts}")
-        if gate.timeout_s is not None and gate.timeout_s != gate.timeout_s:
+        if gate.timeout_s is not None and not isfinite(gate.timeout_s):
             raise Rejected(f"ticket {spec.id!r}: timeout_s of a gate is a number of seconds")
+    if any(type(gate.timeout_s) is int for gate in spec.verify):  # read back from the journal it would be a float
+        spec = replace(spec, verify=tuple(_exact(gate) for gate in spec.verify))
     if len(spec.depends_on) > 1 and len(set(spec.depends_on)) != len(spec.depends_on):
         spec = replace(spec, depends_on=tuple(dict.fromkeys(spec.depends_on)))
     return spec
+
+
+def _exact(gate: Gate) -> Gate:
+    return gate if gate.timeout_s is None else replace(gate, timeout_s=float(gate.timeout_s))

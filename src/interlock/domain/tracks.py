@@ -5,7 +5,7 @@ from typing import Literal
 from immutables import Map
 from msgspec import Struct
 
-from interlock.domain.schedule import Schedule
+from interlock.domain.schedule import Schedule, current
 from interlock.domain.tickets import Ticket
 
 TrackStatus = Literal["proposed", "ready", "running", "paused", "done", "blocked", "aborted"]
@@ -48,7 +48,7 @@ class Track(Struct, frozen=True, kw_only=True):
 
     def executable(self) -> tuple[Ticket, ...]:
         """Todo tickets with every dependency completed, in order."""
-        waiting = self.schedule.waiting
+        waiting = current(self.schedule, self.order, self.tickets).waiting
         return tuple(
             ticket for name in self.order if (ticket := self.tickets[name]).status == "todo" and name not in waiting
         )

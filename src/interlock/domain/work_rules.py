@@ -28,7 +28,7 @@ from interlock.domain.events import (
     TrackLanded,
     WorkSubmitted,
 )
-from interlock.domain.gates import limits
+from interlock.domain.gates import GateDefaults, limits
 from interlock.domain.state import State
 from interlock.domain.tickets import Merging, Stage, Ticket, Verifying, Working
 from interlock.errors import Rejected
@@ -118,7 +118,9 @@ def finish_merge(state: State, command: FinishMerge) -> Events:
 def start_conductor(command: StartConductor) -> Events:
     if not 1 <= command.workers <= 256:
         raise Rejected(f"workers is a number from 1 to 256, not {command.workers}")
-    return (ConductorStarted(command.workers, command.auto_queue, command.approve_all, command.gates),)
+    # A float also where a whole number was given: that is what reading the journal gives.
+    gates = GateDefaults(command.gates.max_attempts, float(command.gates.timeout_s))
+    return (ConductorStarted(command.workers, command.auto_queue, command.approve_all, gates),)
 
 
 def stop_conductor(state: State, reason: str) -> Events:

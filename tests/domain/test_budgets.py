@@ -1,0 +1,102 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interlock.domain.budgets import Cap, Ledger, Scope, Usage, dollars
+from interlock.errors import Rejected
+
+EPIC, TRACK, TICKET, TIER = Scope("epic", "e"), Scope("track", "x"), Scope("ticket", "x/T-1"), Scope("tier", "Tier 3")
+SCOPES = (EPIC, TRACK, TICKET, TIER)
+
+
+@given(
+    st.dictionaries(st.sampled_from(SCOPES), st.integers(0, 100)),
+    st.lists(
+        st.tuples(
+            st.integers(0, 6), st.lists(st.sampled_from(SCOPES), max_size=4), st.integers(0, 60), st.integers(0, 100)
+        ),
+        max_size=40,
+    ),
+)
+def test_spent_and_reserved_never_exceed_a_cap_whatever_is_called_when(
+    caps: dict[Scope, int], calls: list[tuple[int, list[Scope], int, int]]
+) -> None:
+    ledger = Ledger()
+    for scope, most in caps.items():
+        ledger = ledger.cap(Cap(scope, most))
+    for number, scopes, amount, share in calls:
+        name = f"call-{number}"
+        try:
+            if name in ledger.open:  # it comes back; some never do
+                ledger = ledger.settle(name, Usage(cost=ledger.open[name].amount * share // 100))
+            else:
+                ledger = ledger.reserve(name, scopes, amount)
+        except Rejected:
+            pass
+        for scope in SCOPES:
+            waiting = sum(made.amount for made in ledger.open.values() if scope in made.scopes)
+            assert ledger.reserved.get(scope, 0) == waiting
+            assert ledger.committed(scope) == ledger.spent(scope).cost + waiting
+            if scope in caps:
+                assert ledger.committed(scope) <= caps[scope]
+
+
+def test_a_call_over_budget_is_not_made_and_the_figure_is_named() -> None:
+    ledger = Ledger().cap(Cap(TRACK, 2_000_000)).reserve("a", (EPIC, TRACK), 1_500_000)
+    with pytest.raises(Rejected) as refused:
+        ledger.reserve("b", (EPIC, TRACK), 500_001)
+    assert str(refused.value) == (
+        "over budget: track 'x' may spend $2.00, $1.50 is spent or reserved, and the next call may cost $0.500001"
+    )
+    assert ledger.reserve("b", (EPIC, TRACK), 500_000).committed(TRACK) == 2_000_000
+
+
+def test_what_was_not_needed_is_free_again() -> None:
+    before = Ledger().reserve("a", (TRACK, TIER, TRACK), 100)
+    after = before.settle("a", Usage(10, 20, 30, 40, 60))
+    assert after.spent(TRACK) == after.spent(TIER) == Usage(10, 20, 30, 40, 60)
+    assert after.spent(EPIC) == Usage()
+    assert (before.committed(TRACK), after.committed(TRACK)) == (100, 60)
+    again = after.reserve("a", (TRACK,), 5).settle("a", Usage(input=1, cost=5))
+    assert again.spent(TRACK) == Usage(11, 20, 30, 40, 65)
+
+
+def test_a_reservation_that_never_comes_back_counts_as_spent() -> None:
+    ledger = Ledger().cap(Cap(TICKET, 100)).reserve("lost", (TICKET,), 90)
+    with pytest.raises(Rejected, match="over budget"):
+        ledger.reserve("next", (TICKET,), 11)
+
+
+def test_a_call_that_cost_more_than_reserved_is_still_booked() -> None:
+    ledger = Ledger().cap(Cap(TIER, 100)).reserve("a", (TIER,), 100).settle("a", Usage(cost=130))
+    assert ledger.committed(TIER) == 130
+    with pytest.raises(Rejected, match="over budget"):
+        ledger.reserve("b", (TIER,), 0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        (lambda ledger: ledger.reserve("a", (), 1), "the reservation 'a' is made already"),
+        (lambda ledger: ledger.reserve("b", (), -1), "a reservation cannot be negative: -$0.000001"),
+        (lambda ledger: ledger.settle("b", Usage()), "there is no open reservation 'b'"),
+    ],
+)
+def test_a_reservation_is_made_once_and_settled_once(wrong: Any, problem: str) -> None:
+    with pytest.raises(Rejected) as refused:
+        wrong(Ledger().reserve("a", (EPIC,), 1))
+    assert str(refused.value) == problem
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [(0, "$0.00"), (1_500_000, "$1.50"), (1, "$0.000001"), (12_345_600, "$12.3456"), (-10_000, "-$0.01")],
+)
+def test_money_is_shown_exactly(amount: int, text: str) -> None:
+    assert dollars(amount) == text
+
+
+def test_a_usage_also_tells_its_cost_in_dollars() -> None:
+    assert Usage(cost=1_250_000).cost_usd == 1.25
