@@ -130,6 +130,12 @@ class AnswerApproval(_Command, frozen=True):
     message: str = ""
 
 
+HumanCommand = (
+    AddTrack | AddTickets | StartTrack | PauseTrack | ResumeTrack | AbortTrack | TicketCommand | Bulk | AnswerApproval
+)
+"""What people may ask for; everything below comes from the engine alone."""
+
+
 # ── by the engine: what its effects came to ──────────────────────────────────────────────
 
 
@@ -222,15 +228,7 @@ class FailLanding(_Command, frozen=True):
 
 
 Command = (
-    AddTrack
-    | AddTickets
-    | StartTrack
-    | PauseTrack
-    | ResumeTrack
-    | AbortTrack
-    | TicketCommand
-    | Bulk
-    | AnswerApproval
+    HumanCommand
     | StartConductor
     | StopConductor
     | Recover

@@ -21,7 +21,8 @@ async def ask_landing(workbench: Workbench, workspaces: Workspaces, actor: str, 
     found = await workspaces.landing(track_id)
     whole = None
     if len(found.diff) > INLINE:
-        whole = Blob(await workbench.put_text(found.diff), len(found.diff.encode(errors="surrogateescape")))
+        content = found.diff.encode(errors="surrogateescape")
+        whole = Blob(await workbench.keep(content), len(content))
     payload = MergePayload(found.branch, found.before, found.after, found.diff[:INLINE], whole)
     return await workbench.submit(actor, AskLanding(track_id, payload))
 

@@ -90,9 +90,8 @@ class Workbench:
         self._followers.add(follower)
         return follower
 
-    async def put_text(self, text: str) -> str:
-        """Keep a big text; durable when this returns."""
-        content = text.encode(errors="surrogateescape")
+    async def keep(self, content: bytes) -> str:
+        """Keep a big text beside the journal; durable when this returns its name."""
         return await self._loop.run_in_executor(self._thread, self._journal.put_blob, content)
 
     async def close(self) -> None:

@@ -3,6 +3,7 @@
 import os
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 
 from interlock.errors import JournalError, JournalUnwritable
 
@@ -16,7 +17,7 @@ class Blobs:
         target = self._folder / name
         if target.exists():
             return name
-        part = self._folder / f".{name}.{os.getpid()}"
+        part = self._folder / f".{name}.{token_hex(4)}"  # several threads may keep the same text at once
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             with part.open("wb") as file:

@@ -1,5 +1,6 @@
 """Reading a journal: always possible, also while another process writes it or nobody may."""
 
+import json
 import shutil
 import sqlite3
 import tempfile
@@ -103,3 +104,10 @@ class JournalReader:
 
 def _connect_ro(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, isolation_level=None, timeout=10)
+
+
+def stored_lines(reader: JournalReader) -> Iterator[str]:
+    """Every row with its hash, as a line of JSON; the event exactly as it is stored."""
+    for version, at, actor, cause, schema, event, digest in rows(reader.connection):
+        head = json.dumps({"version": version, "at": at, "actor": actor, "cause": cause, "schema": schema})
+        yield f'{head[:-1]}, "event": {event}, "hash": "{digest}"}}\n'

@@ -3,10 +3,11 @@
 import hashlib
 import os
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
+from types import CoroutineType
 from typing import Any, ParamSpec, TypeVar
 
 from interlock.domain.tickets import Saved
@@ -43,7 +44,7 @@ def _append_missing(file: Path, lines: list[bytes]) -> bool:
     return bool(missing)
 
 
-def _in_words(work: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
+def _in_words(work: Callable[P, CoroutineType[Any, Any, R]]) -> Callable[P, CoroutineType[Any, Any, R]]:
     """A full or read-only disk is nobody's bug."""
 
     @wraps(work)

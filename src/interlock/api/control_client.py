@@ -1,0 +1,84 @@
+"""The other end of the private socket: the same door, the same state, in another process.
+
+State is not sent: this side reads the journal and applies the same facts as they are told.
+"""
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from interlock import errors, wire
+from interlock.domain.commands import Command
+from interlock.domain.envelopes import Actor, Recorded
+from interlock.ports import Receipt
+
+
+class ControlClient:
+    """Blocking and small: one request at a time."""
+
+    def __init__(self, path: Path, timeout_s: float = 30) -> None:
+        self._path = path
+        self._timeout_s = timeout_s
+        self._file = _connect(path, timeout_s).makefile("rwb")
+
+    def submit(self, actor: Actor, command: Command) -> Receipt:
+        return self._receipt({"do": "submit", "actor": actor, "command": wire.to_plain(command)})
+
+    def ask_landing(self, actor: Actor, track: str) -> Receipt:
+        return self._receipt({"do": "land", "actor": actor, "track": track})
+
+    def stop(self) -> None:
+        self._ask({"do": "stop"})
+
+    def follow(self, after: int) -> Iterator[Recorded]:
+        """Every event after that version, as it happens, until the other side ends."""
+        connection = _connect(self._path, None)
+        with connection, connection.makefile("rwb") as lines:
+            lines.write(wire.encode({"do": "follow", "after": after}) + b"\n")
+            lines.flush()
+            for line in lines:
+                yield wire.decode_recorded(line)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _receipt(self, request: dict[str, Any]) -> Receipt:
+        return msgspec.convert(self._ask(request), Receipt)
+
+    def _ask(self, request: dict[str, Any]) -> Any:
+        try:
+            self._file.write(wire.encode(request) + b"\n")
+            self._file.flush()
+            line = self._file.readline()
+        except TimeoutError:
+            raise errors.Unavailable(f"the workbench did not answer within {self._timeout_s:g} s") from None
+        except OSError as error:
+            raise errors.Unavailable(f"the workbench is gone: {error.strerror}") from error
+        if not line:
+            raise errors.Unavailable("the workbench closed the connection; it may be ending")
+        answer = msgspec.json.decode(line)
+        if "error" in answer:
+            kind = getattr(errors, answer.get("kind", ""), errors.Rejected)
+            if kind in (errors.Rejected, errors.Misconfigured, errors.JournalUnwritable, errors.JournalCorrupt):
+                raise kind(answer["error"])
+            raise errors.Rejected(answer["error"])
+        return answer["ok"]
+
+
+def _connect(path: Path, timeout_s: float | None) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(timeout_s)
+    try:
+        fd = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            connection.connect(f"/proc/self/fd/{fd}/{path.name}")
+        finally:
+            os.close(fd)
+    except OSError as error:
+        connection.close()
+        raise errors.Unavailable(f"the workbench that holds this project does not answer: {error.strerror}") from error
+    return connection

@@ -1,0 +1,66 @@
+"""`interlock approvals …`"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from interlock.app import read_state
+from interlock.cli.exits import DONE
+from interlock.cli.output import say, say_json, table
+from interlock.cli.prompts import describe
+from interlock.cli.sessions import open_session, project_of
+from interlock.domain.approvals import Answered
+from interlock.domain.commands import AnswerApproval
+from interlock.errors import Misconfigured, Rejected
+from interlock.views.display import one_line
+from interlock.views.inbox import as_dict, listing, state_word, title
+
+
+def list_(args: Any) -> int:
+    state = read_state(project_of(args))
+    found = listing(state, args.state, args.offset, args.limit or None)
+    if args.json:
+        say_json([as_dict(approval) for approval in found])
+        return DONE
+    if not found:
+        say("nothing waits for you" if args.state == "pending" else "none")
+        return DONE
+    table(
+        ("ID", "KIND", "STATE", "TICKET", "WHAT"),
+        [
+            (a.id, a.kind, state_word(a), f"{a.track}/{a.ticket}" if a.ticket else a.track, one_line(title(a), 80))
+            for a in found
+        ],
+    )
+    return DONE
+
+
+def show(args: Any) -> int:
+    approval = read_state(project_of(args)).approval(args.id)
+    if args.json:
+        say_json(as_dict(approval))
+    else:
+        for line in describe(approval):
+            say(line)
+    return DONE
+
+
+def answer(args: Any) -> int:
+    if args.hunks:
+        raise Rejected("--hunks picks parts of a file edit; this kind of approval has none")
+    edited = None
+    if args.edit:
+        try:
+            edited = sys.stdin.read() if args.edit == "-" else Path(args.edit).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise Misconfigured(f"{args.edit} cannot be read: {error}") from error
+    with open_session(project_of(args)) as session:
+        session.submit(AnswerApproval(args.id, args.decision, edited, args.message))
+        approval = session.state.approval(args.id)
+    if args.json:
+        say_json(as_dict(approval))
+    elif isinstance(approval.state, Answered):
+        say(f"{approval.id}: {approval.state.decision} by {approval.state.by}")
+        if session.state.running and not session.state.conductor.on:
+            say("'interlock resume' goes on with the work")
+    return DONE

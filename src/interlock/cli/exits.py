@@ -1,0 +1,27 @@
+"""Exit codes, and how an error reaches the person or the script that asked."""
+
+import json
+import sys
+
+from interlock.errors import InterlockError, JournalCorrupt, JournalInUse
+
+DONE = 0
+ERROR = 1
+USAGE = 2
+BLOCKED = 3
+APPROVAL = 4
+BUDGET = 5
+INTERRUPTED = 130
+
+
+def report(error: InterlockError, args: object) -> int:
+    if getattr(args, "json", False):
+        shown: dict[str, object] = {"error": str(error), "kind": type(error).__name__}
+        if isinstance(error, JournalInUse):
+            shown["pid"] = error.pid
+        sys.stdout.write(json.dumps(shown) + "\n")
+    hint = ""
+    if isinstance(error, JournalCorrupt):
+        hint = "\nIt stays readable: 'interlock journal show' and 'interlock journal export' work."
+    sys.stderr.write(f"interlock: {error}{hint}\n")
+    return ERROR

@@ -1,0 +1,212 @@
+"""The words of the command line. Only argparse here: handlers are named, not imported."""
+
+import argparse
+from typing import Any
+
+_FORMAT = argparse.RawDescriptionHelpFormatter
+_TOP = """\
+Interlock: coding with AI agents that a person can trust.
+
+Tickets run in parallel in worktrees of their own; nothing runs before it is approved, nothing counts
+as done before its gate passes, and one journal holds everything.
+"""
+_EXAMPLES = """\
+examples:
+  interlock run --tickets plan.json        run a graph of tickets, asking before each script
+  interlock run --resume                   go on with everything unfinished
+  interlock approvals list                 what waits for you
+  interlock approvals answer A-3 approve   answer it, whether or not a workbench runs
+  interlock tracks land demo               merge a finished track into your branch
+  interlock journal verify                 is the record whole?
+
+exit codes: 0 done, 1 error, 2 usage, 3 blocked, aborted or gate failed, 4 approval needed, 5 budget, 130 interrupted
+"""
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    parser = build()
+    args = parser.parse_args(words)
+    if not hasattr(args, "handler"):
+        chosen: argparse.ArgumentParser = getattr(args, "parser", parser)
+        chosen.error("what should be done? See --help.")
+    return args
+
+
+def build() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("interlock", description=_TOP, epilog=_EXAMPLES, formatter_class=_FORMAT)
+    parser.add_argument("-V", "--version", action="store_const", const="basics:version", dest="handler")
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+    _init(commands)
+    _run(commands)
+    _tracks(commands)
+    _tickets(commands)
+    _workers(commands)
+    _approvals(commands)
+    _journal(commands)
+    _others(commands)
+    return parser
+
+
+def _command(
+    group: Any, name: str, handler: str, text: str, example: str = "", *, json: bool = True
+) -> argparse.ArgumentParser:
+    epilog = f"examples:\n{example}" if example else None
+    made: argparse.ArgumentParser = group.add_parser(
+        name, help=text, description=text[0].upper() + text[1:] + ".", epilog=epilog, formatter_class=_FORMAT
+    )
+    made.set_defaults(handler=handler)
+    made.add_argument("-C", "--project", metavar="DIR", help="the project's folder (default: found from here upwards)")
+    if json:
+        made.add_argument("--json", action="store_true", help="print JSON")
+    return made
+
+
+def _group(commands: Any, name: str, text: str) -> Any:
+    made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    made.set_defaults(parser=made)
+    return made.add_subparsers(metavar="COMMAND", title="commands")
+
+
+def _init(commands: Any) -> None:
+    _command(commands, "init", "basics:init", "make this folder a project (asks nothing; git ignores it)")
+
+
+def _running(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--workers", type=int, metavar="N", help="attempts at once (default: settings, 4)")
+    made.add_argument("--approve", choices=["all"], help="answer every approval but gates: for tests and demos only")
+
+
+def _run(commands: Any) -> None:
+    made = _command(
+        commands,
+        "run",
+        "running:run",
+        "run tickets until they are done, blocked, or wait for you",
+        "  interlock run --tickets plan.json\n  interlock run --tickets plan.json --approve all --land\n"
+        "  interlock run --resume",
+    )
+    made.add_argument("epic", nargs="?", metavar="EPIC", help="a goal in words, to be planned (not built yet)")
+    made.add_argument("--tickets", metavar="FILE", help="a JSON file: an array of tickets, or a track; - is stdin")
+    made.add_argument("--resume", action="store_true", help="go on with everything unfinished")
+    made.add_argument("--land", action="store_true", help="land the track when it is done (asks)")
+    _running(made)
+    made = _command(commands, "resume", "running:resume", "go on with a track, or with everything unfinished")
+    made.add_argument("track", nargs="?", metavar="TRACK")
+    made.add_argument("--land", action="store_true", help="land the track when it is done (asks)")
+    _running(made)
+
+
+def _tracks(commands: Any) -> None:
+    group = _group(commands, "tracks", "tracks: list, show, import, pause, resume, abort, land")
+    _command(group, "list", "tracks:list_", "all tracks with their progress")
+    for name, text in {
+        "show": "one track with its tickets",
+        "pause": "let running attempts finish and start no more",
+        "resume": "let a paused track go on",
+        "abort": "kill its workers and cancel what is not done",
+        "land": "merge a done track into your branch (asks, showing the diff)",
+    }.items():
+        made = _command(group, name, f"tracks:{name}", text)
+        made.add_argument("track", metavar="TRACK")
+        if name == "abort":
+            made.add_argument("--message", "-m", default="", metavar="WHY")
+        if name == "land":
+            made.add_argument("--approve", choices=["all"], help="answer the approval too: for tests and demos only")
+    made = _command(group, "import", "tracks:import_", "store tickets from a file without running them")
+    made.add_argument("file", metavar="FILE")
+    made.add_argument("--into", metavar="TRACK", help="add the tickets to this track")
+
+
+def _tickets(commands: Any) -> None:
+    group = _group(commands, "tickets", "tickets: list, show, edit, retry, skip, block, cancel, move")
+    made = _command(
+        group, "list", "tickets:list_", "tickets, in order", "  interlock tickets list demo --status blocked"
+    )
+    made.add_argument("track", nargs="?", metavar="TRACK")
+    made.add_argument("--status", choices=["todo", "in_progress", "completed", "blocked", "cancelled"])
+    made.add_argument("--limit", type=int, default=0, metavar="N", help="at most N (default: all)")
+    made.add_argument("--offset", type=int, default=0, metavar="N", help="after the first N")
+    for name, text in {
+        "show": "one ticket, with its attempts and gates",
+        "retry": "let a blocked ticket try again",
+        "skip": "count it as completed, unverified; dependants may start",
+        "block": "stop it, with a reason",
+        "cancel": "give it up; dependants stay todo",
+    }.items():
+        made = _command(group, name, f"tickets:{name}", text, f"  interlock tickets {name} demo/T-001")
+        made.add_argument(
+            "ticket", nargs=None if name == "show" else "+", metavar="TICKET", help="TRACK/TICKET or TICKET"
+        )
+        if name == "block":
+            made.add_argument("--message", "-m", default="", metavar="WHY")
+    made = _command(
+        group,
+        "edit",
+        "tickets:edit",
+        "change a ticket that has not started",
+        "  interlock tickets edit T-001 --set priority=high\n  interlock tickets edit T-001 --set script='make test'",
+    )
+    made.add_argument("ticket", metavar="TICKET", help="TRACK/TICKET or TICKET")
+    made.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="VALUE is text, or JSON")
+    made.add_argument("--file", metavar="FILE", help="a JSON object with the keys to change")
+    made = _command(group, "move", "tickets:move", "put a ticket at another place of its track's order")
+    made.add_argument("ticket", metavar="TICKET", help="TRACK/TICKET or TICKET")
+    made.add_argument("position", type=int, metavar="POSITION", help="from 1")
+
+
+def _workers(commands: Any) -> None:
+    group = _group(commands, "workers", "attempts under way: list, kill")
+    _command(group, "list", "tickets:workers", "attempts under way and what they do")
+    made = _command(group, "kill", "tickets:kill", "kill a worker and everything it started")
+    made.add_argument("ticket", nargs="+", metavar="TICKET", help="TRACK/TICKET or TICKET")
+
+
+def _approvals(commands: Any) -> None:
+    group = _group(commands, "approvals", "what waits for you: list, show, answer")
+    made = _command(group, "list", "approvals:list_", "approvals, oldest first")
+    made.add_argument("--state", choices=["pending", "answered", "withdrawn", "all"], default="pending")
+    made.add_argument("--limit", type=int, default=0, metavar="N", help="at most N (default: all)")
+    made.add_argument("--offset", type=int, default=0, metavar="N", help="after the first N")
+    made = _command(group, "show", "approvals:show", "everything about one approval")
+    made.add_argument("id", metavar="ID")
+    made = _command(
+        group,
+        "answer",
+        "approvals:answer",
+        "answer one approval",
+        "  interlock approvals answer A-1 approve\n  interlock approvals answer A-1 approve --edit fixed.sh\n"
+        "  interlock approvals answer A-2 reject --message 'not on this branch'\n"
+        "  interlock approvals answer A-3 retry",
+    )
+    made.add_argument("id", metavar="ID")
+    made.add_argument("decision", choices=["approve", "reject", "abort", "retry", "skip"])
+    made.add_argument("--edit", metavar="FILE", help="approve this text instead; - is stdin")
+    made.add_argument("--hunks", metavar="1,3", help="approve only these hunks (file edits)")
+    made.add_argument("--message", "-m", default="", metavar="M")
+
+
+def _journal(commands: Any) -> None:
+    group = _group(commands, "journal", "the record of everything: show, verify, export, archive, replay")
+    made = _command(group, "show", "journal_words:show", "events, oldest first")
+    made.add_argument("--after", type=int, default=0, metavar="N", help="only events after version N")
+    made.add_argument("--last", type=int, default=0, metavar="N", help="only the last N events")
+    made.add_argument("--follow", "-f", action="store_true", help="go on as they happen")
+    made = _command(group, "verify", "journal_words:verify", "find altered, removed or reordered rows")
+    made.add_argument("--rebuild-head", action="store_true", help="accept the rows that are there as all there is")
+    made = _command(group, "export", "journal_words:export", "the whole journal as JSON lines", json=False)
+    made.add_argument("file", nargs="?", metavar="FILE")
+    made = _command(group, "archive", "journal_words:archive", "a copy in one file that can be kept and verified")
+    made.add_argument("file", nargs="?", metavar="FILE")
+    made = _command(group, "replay", "journal_words:replay", "the state as it was after a version")
+    made.add_argument("--to", type=int, metavar="N", help="the version (default: the last)")
+
+
+def _others(commands: Any) -> None:
+    _command(commands, "doctor", "basics:doctor", "what this machine can do, and what the sandbox promises")
+    made = _command(commands, "trust", "basics:trust", "let this project's own commands run, after reading them")
+    made.add_argument("--yes", action="store_true", help="do not ask")
+    made = _command(commands, "demo", "demo:demo", "a sample repository, worked on from start to end")
+    made.add_argument("--dir", metavar="D", help="where the sample repository goes (default: a temporary folder)")
+    made = commands.add_parser("completion", help="shell completion", description="Shell completion.")
+    made.add_argument("shell", choices=["bash", "zsh", "fish"])
+    made.set_defaults(handler="completion:completion")

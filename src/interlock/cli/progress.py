@@ -1,0 +1,130 @@
+"""Live progress of a run: one line per fact, and on a terminal a bar below them."""
+
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+from interlock.cli.output import colour_on, paint, say
+from interlock.domain.envelopes import Recorded
+from interlock.domain.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    AttemptLost,
+    AttemptReturned,
+    GateFinished,
+    TicketBlocked,
+    TicketCancelled,
+    TicketCompleted,
+    TicketSkipped,
+    TicketStarted,
+    TrackEnded,
+)
+from interlock.domain.state import State
+from interlock.views.display import one_line
+from interlock.views.inbox import title
+
+QUIET_ABOVE = 1_000
+"""Of a huge track only trouble and the bar are shown: nobody reads 100,000 lines."""
+
+
+class Progress:
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._bar: Any = None
+        self._task: Any = None
+        self._live = not quiet and colour_on(sys.stdout)
+
+    def __enter__(self) -> Self:
+        if self._live:
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[note]}"),
+                TimeElapsedColumn(),
+                transient=True,
+            )
+            self._task = self._bar.add_task("", total=None, note="")
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    @contextmanager
+    def paused(self) -> Generator[None]:
+        """The terminal is the prompt's for a while."""
+        if self._bar is None:
+            yield
+            return
+        self._bar.stop()
+        try:
+            yield
+        finally:
+            self._bar.start()
+
+    def show(self, records: Sequence[Recorded], state: State, tracks: Sequence[str]) -> None:
+        if self._quiet:
+            return
+        total = sum(state.tracks[name].total for name in tracks)
+        for recorded in records:
+            if getattr(recorded.event, "track", None) in tracks or hasattr(recorded.event, "approval"):
+                told = line_of(recorded, state)
+                if told is not None and (total <= QUIET_ABOVE or told[1] == "bad"):
+                    self._say(recorded.at[11:19], *told)
+        if self._bar is not None:
+            done = sum(state.tracks[name].counts.completed for name in tracks)
+            waiting = len(state.pending)
+            note = f"{state.busy} running" + (f", {waiting} waiting for you" if waiting else "")
+            self._bar.update(self._task, total=total, completed=done, note=note, description=" ".join(tracks[:3]))
+
+    def _say(self, at: str, text: str, colour: str | None) -> None:
+        line = f"{paint(at, 'dim')}  {paint(text, colour)}"
+        if self._bar is not None:
+            from rich.text import Text
+
+            self._bar.console.print(Text.from_ansi(line))
+        else:
+            say(line)
+
+
+def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
+    """What a person watching wants to read of this, and its colour."""
+    event = recorded.event
+    match event:
+        case TicketStarted(_, ticket, attempt):
+            again = f", attempt {attempt}" if attempt > 1 else ""
+            return f"{ticket}  started{again}", "running"
+        case GateFinished(_, ticket, _, _, result):
+            how = "passed" if result.passed else result.explanation or result.status
+            colour = "good" if result.passed else "bad"
+            return (
+                f"{ticket}  gate {one_line(result.command, 60)}: {one_line(how, 80)} ({result.duration_ms} ms)",
+                colour,
+            )
+        case TicketCompleted(_, ticket, _, commit, unverified):
+            where = f", merged as {commit[:10]}" if commit else ""
+            return f"{ticket}  completed{' (unverified)' if unverified else ''}{where}", "good"
+        case TicketBlocked(_, ticket, reason):
+            return f"{ticket}  blocked: {one_line(reason)}", "bad"
+        case TicketSkipped(_, ticket):
+            return f"{ticket}  skipped by {recorded.actor}", None
+        case TicketCancelled(_, ticket, reason):
+            return f"{ticket}  cancelled: {one_line(reason)}", None
+        case AttemptReturned(_, ticket, attempt, why):
+            return f"{ticket}  attempt {attempt} cannot be merged, a new one follows: {one_line(why)}", "waiting"
+        case AttemptLost(_, ticket, attempt, why):
+            return f"{ticket}  attempt {attempt} lost: {one_line(why)}", "waiting"
+        case ApprovalRequested(approval=approval):
+            return f"{approval}  asks: {one_line(title(state.approvals[approval]))}", "waiting"
+        case ApprovalAnswered(approval, decision):
+            return f"{approval}  {decision} by {recorded.actor}", None
+        case TrackEnded(track, status):
+            return f"track {track} is {status}", "good" if status == "done" else "bad"
+        case _:
+            return None

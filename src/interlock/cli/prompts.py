@@ -1,0 +1,137 @@
+"""Asking a person in the terminal: who asks, why, the exact bytes, and then y / n / e / a."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from interlock.cli.output import paint, say
+from interlock.cli.sessions import Session
+from interlock.domain.approvals import (
+    Answered,
+    Approval,
+    Decision,
+    GatePayload,
+    MergePayload,
+    ScriptPayload,
+    StepPayload,
+    UnknownPayload,
+    Withdrawn,
+)
+from interlock.domain.commands import AnswerApproval
+from interlock.errors import Rejected
+from interlock.sandbox.foreground import run_editor
+from interlock.views.display import safe
+from interlock.views.inbox import title
+
+_WORDS: dict[str, dict[str, Decision]] = {
+    "script": {"y": "approve", "n": "reject", "e": "approve", "a": "abort"},
+    "step": {"y": "approve", "n": "reject", "a": "abort"},
+    "gate": {"r": "retry", "s": "skip", "a": "abort"},
+    "merge": {"y": "approve", "n": "reject"},
+    "unknown": {"r": "retry", "s": "skip", "a": "abort"},
+}
+_QUESTIONS = {
+    "script": "run it? [y]es / [n]o / [e]dit / [a]bort the track: ",
+    "step": "start it? [y]es / [n]o / [a]bort the track: ",
+    "gate": "[r]etry / [s]kip, unverified / [a]bort the ticket: ",
+    "merge": "land it? [y]es / [n]o: ",
+    "unknown": "[r]etry / [s]kip / [a]bort: ",
+}
+
+
+class Prompts:
+    """One approval at a time; whoever answers first elsewhere wins."""
+
+    def __init__(self) -> None:
+        self.possible = sys.stdin.isatty() and sys.stdout.isatty()
+
+    def ask(self, session: Session, approval: Approval) -> None:
+        """Ask until there is an answer, here or anywhere. Raises KeyboardInterrupt at end of input."""
+        for line in describe(approval):
+            say(line)
+        words = _WORDS.get(approval.kind, _WORDS["merge"])
+        while True:
+            word = _read(_QUESTIONS.get(approval.kind, _QUESTIONS["merge"])).strip().lower()[:1]
+            if word not in words:
+                continue
+            edited = _edit(approval) if word == "e" else None
+            if word == "e" and edited is None:
+                say("not changed")
+                continue
+            message = _read("why? (may be empty): ").strip() if words[word] == "reject" else ""
+            try:
+                session.submit(AnswerApproval(approval.id, words[word], edited, message))
+            except Rejected as refusal:
+                say(paint(str(refusal), "waiting"))
+                if not isinstance(session.state.approval(approval.id).state, Answered | Withdrawn):
+                    continue
+            return
+
+
+def describe(approval: Approval) -> list[str]:
+    """Everything about an approval, safe to print."""
+    where = f"{approval.track}/{approval.ticket}" if approval.ticket else approval.track
+    lines = [
+        "",
+        f"{paint(approval.id, 'bold')}  {paint(title_line(approval), 'waiting')}",
+        f"  asked by {safe(approval.asker)} for {where}" + (f": {safe(approval.why)}" if approval.why else ""),
+    ]
+    payload = approval.payload
+    match payload:
+        case ScriptPayload():
+            lines += _numbered(payload.script)
+            network = "on" if payload.network else "off"
+            lines.append(f"  in {safe(payload.directory)}   sandbox {payload.sandbox}   network {network}")
+            lines.append(paint(f"  environment: {' '.join(payload.env_names)}", "dim"))
+        case StepPayload():
+            lines.append(f"  {safe(payload.description)}   ({payload.role})")
+            if payload.script:
+                lines += _numbered(payload.script)
+        case GatePayload():
+            lines += [f"  {safe(line)}" for line in payload.message.splitlines()]
+        case MergePayload():
+            lines.append(f"  onto {safe(payload.branch)}: {payload.before[:12]} -> {payload.after[:12]}")
+            lines += [f"  {safe(line)}" for line in payload.diff.splitlines()]
+            if payload.diff_blob:
+                lines.append(f"  … the whole diff: .interlock/blobs/{payload.diff_blob.sha256}")
+        case UnknownPayload():
+            lines.append(f"  {safe(payload.question)}")
+    lines.append(paint(f"  digest {approval.digest[:16]}…", "dim"))
+    match approval.state:
+        case Answered(decision, by, at, message):
+            lines.append(f"  answered: {decision} by {safe(by)} at {at}" + (f": {safe(message)}" if message else ""))
+        case Withdrawn(why, at):
+            lines.append(f"  withdrawn at {at}: {safe(why)}")
+        case _:
+            pass
+    return lines
+
+
+def title_line(approval: Approval) -> str:
+    return safe(title(approval)).split("\n", 1)[0]
+
+
+def _numbered(script: str) -> list[str]:
+    return [f"  {paint(f'{number:3}', 'dim')} {safe(line)}" for number, line in enumerate(script.splitlines(), 1)]
+
+
+def _read(question: str) -> str:
+    try:
+        return input(question)
+    except EOFError:
+        raise KeyboardInterrupt from None
+
+
+def _edit(approval: Approval) -> str | None:
+    """The script as the person's editor leaves it; None when nothing was changed."""
+    if not isinstance(approval.payload, ScriptPayload):
+        return None
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    with tempfile.TemporaryDirectory(prefix="interlock-edit-") as folder:
+        file = Path(folder) / f"{approval.ticket}.sh"
+        file.write_text(approval.payload.script)
+        if not run_editor(command, file):
+            return None
+        edited = file.read_text()
+    return edited if edited != approval.payload.script else None

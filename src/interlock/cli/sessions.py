@@ -1,0 +1,143 @@
+"""A session on a project: through this process's own workbench, or through the one that holds it."""
+
+import getpass
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from interlock.api.control_client import ControlClient
+from interlock.app import Opened, Project, find_root, open_project, open_workbench, read_state
+from interlock.domain.commands import HumanCommand, StartConductor
+from interlock.domain.door import replay
+from interlock.domain.envelopes import Recorded
+from interlock.domain.state import State
+from interlock.engine.thread import EngineThread
+from interlock.errors import JournalInUse, Misconfigured, Unavailable
+from interlock.ports import Receipt
+
+
+class Session(Protocol):
+    @property
+    def state(self) -> State: ...
+
+    def submit(self, command: HumanCommand) -> Receipt: ...
+
+    def ask_landing(self, track: str) -> Receipt: ...
+
+    def follow(self) -> Iterator[Sequence[Recorded]]:
+        """Batches from now on; `state` is at least as new as what was yielded. Ends when the workbench does."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def project_of(args: Any) -> Project:
+    if args.project:
+        root = Path(args.project)
+        if not root.is_dir():
+            raise Misconfigured(f"{root} is not a folder")
+        return open_project(root.resolve())
+    return open_project(find_root(Path.cwd()))
+
+
+def actor() -> str:
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):
+        name = str(os.getuid())
+    return f"human:{name}"
+
+
+def open_session(project: Project, conduct: StartConductor | None = None) -> Session:
+    """This process takes the project, or works through the process that has it."""
+    try:
+        return LocalSession(project, conduct)
+    except JournalInUse as busy:
+        try:
+            return RemoteSession(project)
+        except Unavailable:
+            raise busy from None
+
+
+class LocalSession:
+    def __init__(self, project: Project, conduct: StartConductor | None) -> None:
+        self._engine = EngineThread()
+        self._reason = "the workbench was closed"
+        try:
+            self._opened: Opened = self._engine.call(open_workbench(project, conduct))
+        except BaseException:
+            self._engine.stop()
+            raise
+
+    @property
+    def state(self) -> State:
+        return self._opened.state
+
+    def submit(self, command: HumanCommand) -> Receipt:
+        return self._engine.call(self._opened.submit(actor(), command))
+
+    def ask_landing(self, track: str) -> Receipt:
+        return self._engine.call(self._opened.ask_landing(actor(), track))
+
+    def follow(self) -> Iterator[Sequence[Recorded]]:
+        following = self._opened.follow(self.state.version)
+        yield ()
+        while records := self._engine.call(following.next()):
+            yield records
+        if broken := self._opened.workbench.broken:
+            raise broken
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._engine.call(self._opened.close("interrupted" if kind is KeyboardInterrupt else self._reason))
+        finally:
+            self._engine.stop()
+
+
+class RemoteSession:
+    """State is read from the journal and kept up by following; commands go through the socket."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self.client = ControlClient(project.socket)
+        self._state = read_state(project)
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    def submit(self, command: HumanCommand) -> Receipt:
+        receipt = self.client.submit(actor(), command)
+        self._state = read_state(self._project)
+        return receipt
+
+    def ask_landing(self, track: str) -> Receipt:
+        receipt = self.client.ask_landing(actor(), track)
+        self._state = read_state(self._project)
+        return receipt
+
+    def follow(self) -> Iterator[Sequence[Recorded]]:
+        yield ()
+        for recorded in self.client.follow(self._state.version):
+            if recorded.version > self._state.version:
+                self._state = replay((recorded,), self._state)
+            yield (recorded,)  # also when a command of ours has read it already: whoever waits must look
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.client.close()

@@ -1,0 +1,77 @@
+"""What a failed gate says: to the worker, who is to fix it, and to the human, when it was tried often enough."""
+
+import re
+
+from interlock.domain.gates import GateResult
+
+TAIL = 2_000
+
+
+def bounce_back(result: GateResult, attempt: int, max_attempts: int) -> str:
+    """For the worker: attempt number `attempt` (from 1) of `max_attempts` failed."""
+    return "\n".join(
+        [
+            f"## Shell Verification FAILED (Attempt {attempt}/{max_attempts})",
+            "",
+            *_facts(result),
+            "",
+            "### Error Output",
+            "",
+            _output(result),
+            "",
+            "Fix the cause and submit again; the same command will be run again.",
+        ]
+    )
+
+
+def escalation(result: GateResult, attempts: int, max_attempts: int) -> str:
+    """For the human: the last attempt failed too."""
+    command, *rest = _facts(result)
+    return "\n".join(
+        [
+            "## Shell Verification FAILED - Maximum Attempts Reached",
+            "",
+            command,
+            f"**Attempts:** {attempts}/{max_attempts}",
+            *rest,
+            "",
+            "### Recent Error Output",
+            "",
+            _output(result),
+            "",
+            "gate_action: `retry` (count again from 0), `skip` (go on, unverified) or `abort` (block the ticket).",
+        ]
+    )
+
+
+def _facts(result: GateResult) -> list[str]:
+    lines = [f"**Command:** {_code(result.command)}", f"**Exit Code:** {result.exit_code}"]
+    if result.timed_out:
+        lines.append(f"**Timed out:** {result.explanation or 'yes'}")
+    elif result.explanation:
+        lines.append(f"**Meaning:** {result.explanation}")
+    return lines
+
+
+def _output(result: GateResult) -> str:
+    """The last of stderr, else of stdout, between fences that nothing in it can close."""
+    text = (result.stderr if result.stderr.strip() else result.stdout)[-TAIL:].strip("\n")
+    if not text.strip():
+        text = "(no output)"
+    fence = "`" * max(3, 1 + _longest_run(text))
+    return f"{fence}\n{text}\n{fence}"
+
+
+def _code(text: str) -> str:
+    """A Markdown code span, or for several lines a fenced block, that nothing in the text can close."""
+    run = _longest_run(text)
+    if "\n" in text:
+        fence = "`" * max(3, run + 1)
+        return f"\n{fence}sh\n{text}\n{fence}"
+    ticks = "`" * (run + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}"
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, re.findall(r"`+", text)), default=0)
