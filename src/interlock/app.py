@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,8 +53,18 @@ PROMISES: dict[str, tuple[str, ...]] = {
 
 
 class SystemClock:
+    """Asked for every command, so the part that changes once a second is kept."""
+
+    def __init__(self) -> None:
+        self._second = -1
+        self._prefix = ""
+
     def now(self) -> str:
-        return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        second, nanos = divmod(time.time_ns(), 1_000_000_000)
+        if second != self._second:
+            self._second = second
+            self._prefix = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        return f"{self._prefix}.{nanos // 1000:06d}Z"
 
 
 class RandomIds:

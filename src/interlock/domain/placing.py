@@ -23,8 +23,8 @@ def put(state: State, ticket: Ticket, at: str) -> State:
     schedule = scheduling.offer(schedule, ticket)
     if after is Completed and before is not Completed:
         schedule = scheduling.complete(schedule, name, tickets)
-    schedule = scheduling.trim(schedule, tickets)
-    counts = _moved(track.counts, STATUS[before], STATUS[after]) if before is not after else track.counts
+    schedule = scheduling.trim(schedule, tickets, name)
+    counts = track.counts if before is after else _moved(track.counts, STATUS[before], STATUS[after])
     changed = replace(track, tickets=tickets, schedule=schedule, counts=counts, updated_at=at)
     busy = state.busy + (after in BUSY) - (before in BUSY)
     return replace(state, tracks=state.tracks.set(track.id, changed), busy=busy)

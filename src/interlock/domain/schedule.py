@@ -84,21 +84,19 @@ def add(schedule: Schedule, tickets: Mapping[str, Ticket], added: Iterable[Ticke
 
 def offer(schedule: Schedule, ticket: Ticket) -> Schedule:
     """The ticket may have become startable: note where it waits to be taken."""
-    if ticket.spec.id in schedule.waiting:
+    place = heap_for(ticket)
+    is_todo = isinstance(ticket.stage, Todo)
+    if not (place or is_todo) or ticket.spec.id in schedule.waiting:
         return schedule
-    startable = schedule.startable + isinstance(ticket.stage, Todo)
-    match heap_for(ticket):
-        case "ready":
-            heap = push(schedule.ready, key_of(schedule, ticket), ticket.spec.id)
-            return replace(schedule, ready=heap, startable=startable)
-        case "steps":
-            heap = push(schedule.steps, key_of(schedule, ticket), ticket.spec.id)
-            return replace(schedule, steps=heap, startable=startable)
-        case "cleared":
-            heap = push(schedule.cleared, key_of(schedule, ticket), ticket.spec.id)
-            return replace(schedule, cleared=heap, startable=startable)
-        case _:
-            return replace(schedule, startable=startable)
+    startable = schedule.startable + is_todo
+    if place is None:
+        return replace(schedule, startable=startable)
+    key, name = key_of(schedule, ticket), ticket.spec.id
+    if place == "ready":
+        return replace(schedule, ready=push(schedule.ready, key, name), startable=startable)
+    if place == "steps":
+        return replace(schedule, steps=push(schedule.steps, key, name), startable=startable)
+    return replace(schedule, cleared=push(schedule.cleared, key, name), startable=startable)
 
 
 def complete(schedule: Schedule, name: str, tickets: Mapping[str, Ticket]) -> Schedule:
@@ -120,23 +118,29 @@ def complete(schedule: Schedule, name: str, tickets: Mapping[str, Ticket]) -> Sc
 
 def heap_for(ticket: Ticket) -> str | None:
     """Which heap a ticket that waits for no other belongs in."""
-    match ticket.stage:
-        case Queued() | Todo(cleared=True):
+    stage = ticket.stage
+    if isinstance(stage, Todo):
+        if stage.cleared:
             return "cleared"
-        case Todo(asked=None):
+        if stage.asked is None:
             return "steps" if ticket.spec.step_mode else "ready"
-        case _:
-            return None
+        return None
+    return "cleared" if isinstance(stage, Queued) else None
 
 
-def trim(schedule: Schedule, tickets: Mapping[str, Ticket]) -> Schedule:
-    """Drop what is out of date from the top of each heap, so that a top always holds."""
-    ready = _trimmed("ready", schedule.ready, schedule, tickets)
-    steps = _trimmed("steps", schedule.steps, schedule, tickets)
-    cleared = _trimmed("cleared", schedule.cleared, schedule, tickets)
-    if ready is schedule.ready and steps is schedule.steps and cleared is schedule.cleared:
-        return schedule
-    return replace(schedule, ready=ready, steps=steps, cleared=cleared)
+def trim(schedule: Schedule, tickets: Mapping[str, Ticket], changed: str) -> Schedule:
+    """Drop what is out of date from the top of the heaps, so that a top always holds.
+
+    Only the ticket that changed can have made a top wrong.
+    """
+    ready, steps, cleared = schedule.ready, schedule.steps, schedule.cleared
+    if ready is not None and ready[2] == changed:
+        schedule = replace(schedule, ready=_trimmed("ready", ready, schedule, tickets))
+    if steps is not None and steps[2] == changed:
+        schedule = replace(schedule, steps=_trimmed("steps", steps, schedule, tickets))
+    if cleared is not None and cleared[2] == changed:
+        schedule = replace(schedule, cleared=_trimmed("cleared", cleared, schedule, tickets))
+    return schedule
 
 
 def _trimmed(place: str, heap: Heap, schedule: Schedule, tickets: Mapping[str, Ticket]) -> Heap:

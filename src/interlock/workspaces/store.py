@@ -44,7 +44,7 @@ def _append_missing(file: Path, lines: list[bytes]) -> bool:
     return bool(missing)
 
 
-def _in_words(work: Callable[P, CoroutineType[Any, Any, R]]) -> Callable[P, CoroutineType[Any, Any, R]]:
+def _in_words(work: "Callable[P, CoroutineType[Any, Any, R]]") -> "Callable[P, CoroutineType[Any, Any, R]]":
     """A full or read-only disk is nobody's bug."""
 
     @wraps(work)
