@@ -272,8 +272,8 @@ def test_a_track_is_a_list_of_tickets_or_an_object() -> None:
         (
             "x",
             (
-                "a file of tickets holds a list of tickets, or an object with 'id', 'title', 'description' and 'tickets',"
-                " not 'x'"
+                "a file of tickets holds a list of tickets, or an object with 'id', 'title', 'description' and"
+                " 'tickets', not 'x'"
             ),
         ),
         ({}, "the track: the key 'tickets' is missing"),

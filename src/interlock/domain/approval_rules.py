@@ -1,5 +1,7 @@
 """Rules for answering: once, by someone who may, with an answer that fits (SPEC A2–A5)."""
 
+from typing import assert_never
+
 from msgspec.structs import replace
 
 from interlock.domain.approvals import (
@@ -77,6 +79,8 @@ def _may_answer(approval: Approval, actor: str) -> None:
             raise Rejected(f"approval {approval.id} was withdrawn: {why}")
         case Pending():
             pass
+        case _:
+            assert_never(approval.state)
     if is_agent(actor):
         whose = "its own request" if actor == approval.asker else "an approval"
         raise Rejected(f"an agent can never answer {whose}")

@@ -4,10 +4,11 @@ Ids become small integers at once; no recursion anywhere, so a chain of a millio
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 
-from interlock.domain.ids import check_id
+from interlock.domain.ids import check_id, is_id
 from interlock.errors import Rejected
 
 _ALL_IDS = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,63}\n)*")
@@ -23,7 +24,8 @@ class Dag:
         _check_ids(ids)
         index = {name: number for number, name in enumerate(ids)}
         if len(index) != len(ids):
-            raise Rejected(f"duplicate ticket id {_first_duplicate(ids)!r}")
+            twice = next(name for name, count in Counter(ids).items() if count > 1)
+            raise Rejected(f"duplicate ticket id {twice!r}")
         dependants: list[list[int]] = [[] for _ in ids]
         waits: list[int] = []
         in_order = True
@@ -85,8 +87,7 @@ class Dag:
         needs: dict[int, int] = {}
         for number in stuck:
             for other in self.dependants[number]:
-                if other in stuck:
-                    needs.setdefault(other, number)
+                needs.setdefault(other, number)
         path: list[int] = []
         place: dict[int, int] = {}
         node = min(needs)
@@ -126,14 +127,4 @@ def _check_ids(ids: Sequence[str]) -> None:
         text = "?"
     lines_ok = text.count("\n") == len(ids)
     if not (lines_ok and _ALL_IDS.fullmatch(text)) or ".." in text or ".\n" in text or ".lock\n" in text:
-        for name in ids:
-            check_id(name, "ticket")
-
-
-def _first_duplicate(ids: Sequence[str]) -> str:
-    seen: set[str] = set()
-    for name in ids:
-        if name in seen:
-            return name
-        seen.add(name)
-    raise AssertionError("called only when there is one")
+        check_id(next(name for name in ids if not is_id(name)), "ticket")
