@@ -68,6 +68,11 @@ class Conductor:
         if self._workbench.broken is None and self._workbench.state.conductor.on:
             await self._workbench.submit(SYSTEM, Recover(reason))
 
+    async def die(self) -> None:
+        """As `kill -9` would leave it: nothing runs any more and nothing was recorded about that."""
+        self._on = False
+        await self._effects.stop()
+
     # ── reacting ─────────────────────────────────────────────────────────────────────────
 
     def _react(self, records: Sequence[Recorded], state: State) -> None:

@@ -1,0 +1,117 @@
+"""Kill it at every event boundary, start again, and nothing is lost and nothing done twice (SPEC J3)."""
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from interlock.domain.door import replay
+from interlock.domain.events import ApprovalAnswered, ApprovalRequested, TicketCompleted, WorkSubmitted
+from interlock.domain.gates import Gate
+from interlock.domain.state import State
+from interlock.errors import JournalError
+from interlock.wire import encode_state
+from tests.engine.world import Ask, Process, World, all_ended, shell
+
+TICKETS = (
+    shell("one"),
+    shell("two", "one", verify=(Gate("check two", max_attempts=2),)),
+    shell("three", "one", step_mode=True),
+    shell("four", "two", "three", verify=(Gate("check four"), Gate("check all"))),
+)
+
+
+def a_world() -> World:
+    world = World(policy=Ask())
+    world.gates.failures["check two"] = 2  # escalates once
+    world.workspaces.conflicts["three"] = 1  # one more attempt
+    return world
+
+
+async def live(world: World, *, first: bool) -> None:
+    """One process: it goes on until everything has ended, or until it dies."""
+    async with world.process() as process:
+        if first or "a" not in process.state.tracks:
+            await process.run(*TICKETS)
+        elif process.state.tracks["a"].status == "ready":
+            await start_again(process)
+        await process.approve_everything()
+
+
+async def start_again(process: Process) -> None:
+    from interlock.domain.commands import StartTrack
+
+    await process.workbench.submit("human:ann", StartTrack("a"))
+
+
+def a_life_with_one_death(at: int, *, after_writing: bool) -> World:
+    async def lives() -> World:
+        world = a_world()
+        world.journal.at, world.journal.after_writing = at, after_writing
+        try:
+            await live(world, first=True)
+        except JournalError:
+            world.journal.at = None
+            await live(world, first=False)
+        return world
+
+    return asyncio.run(lives())
+
+
+def events_of_a_whole_life() -> int:
+    async def whole() -> int:
+        world = a_world()
+        await live(world, first=True)
+        return world.journal.head().version
+
+    return asyncio.run(whole())
+
+
+def check(world: World) -> None:
+    records = list(world.journal.read())
+    state = replay(records)
+    assert all_ended(state)
+    assert {ticket.status for ticket in state.tracks["a"].tickets.values()} == {"completed"}
+    assert sorted(world.workspaces.published) == ["four", "one", "three", "two"], "each merged exactly once"
+    completed = Counter(r.event.ticket for r in records if isinstance(r.event, TicketCompleted))
+    assert completed == {"one": 1, "two": 1, "three": 1, "four": 1}
+    check_no_finished_work_ran_again(world, state)
+    check_answers(world)
+    assert encode_state(state) == encode_state(replay(world.journal.read()))
+
+
+def check_no_finished_work_ran_again(world: World, state: State) -> None:
+    submitted = Counter(
+        (r.event.ticket, r.event.attempt) for r in world.journal.read() if isinstance(r.event, WorkSubmitted)
+    )
+    assert all(times == 1 for times in submitted.values())
+    runs = Counter(world.crew.finished)
+    assert all(times == 1 for times in runs.values()), f"an attempt's script ran twice: {runs}"
+
+
+def check_answers(world: World) -> None:
+    """Every approval is answered once, and no ticket's unchanged script is asked about again after a yes."""
+    answers: Counter[str] = Counter()
+    scripts: Counter[str] = Counter()
+    for recorded in world.journal.read():
+        match recorded.event:
+            case ApprovalAnswered(approval):
+                answers[approval] += 1
+            case ApprovalRequested(kind="script", ticket=str(ticket)):
+                scripts[ticket] += 1
+            case _:
+                pass
+    assert all(times == 1 for times in answers.values())
+    # "three" conflicts once, after its yes was used up: the new attempt is asked about anew
+    # (unless the death swallowed the conflict itself: then the second look found none).
+    assert scripts.pop("three") in (1, 2)
+    assert scripts == {"one": 1, "two": 1, "four": 1}
+
+
+LENGTH = events_of_a_whole_life()
+
+
+@pytest.mark.parametrize("after_writing", [False, True], ids=["before-the-commit", "after-the-commit"])
+@pytest.mark.parametrize("at", range(1, LENGTH + 1))
+def test_a_death_at_any_event_loses_nothing_and_repeats_nothing(at: int, *, after_writing: bool) -> None:
+    check(a_life_with_one_death(at, after_writing=after_writing))

@@ -1,0 +1,304 @@
+"""A world for the engine: fakes that keep what a crash leaves behind, and a conductor to start in it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from itertools import count
+
+from interlock.domain.approvals import ScriptPayload
+from interlock.domain.commands import AddTrack, AnswerApproval, StartConductor, StartTrack
+from interlock.domain.envelopes import Recorded
+from interlock.domain.gates import GateResult
+from interlock.domain.state import State
+from interlock.domain.tickets import Saved, TicketSpec
+from interlock.engine.conductor import Conductor
+from interlock.engine.opening import load_state
+from interlock.engine.workbench import Workbench
+from interlock.errors import JournalUnwritable, Rejected
+from interlock.journal.memory import MemoryJournal
+from interlock.ports import (
+    Assignment,
+    Combined,
+    Conflict,
+    Done,
+    Failed,
+    Landing,
+    Policy,
+    PolicyVerdict,
+    Workspace,
+)
+
+ANN = "human:ann"
+
+
+def shell(name: str, *depends_on: str, **more: object) -> TicketSpec:
+    return TicketSpec(id=name, assigned_to="shell", script=f"make {name}", depends_on=depends_on, **more)  # pyright: ignore[reportArgumentType]
+
+
+class FakeClock:
+    def __init__(self) -> None:
+        self._ticks = count()
+
+    def now(self) -> str:
+        return f"2026-01-01T00:00:00.{next(self._ticks):06d}Z"
+
+
+class FakeIds:
+    def __init__(self) -> None:
+        self._numbers = count(1)
+
+    def new(self) -> str:
+        return f"s{next(self._numbers)}"
+
+
+class DyingJournal(MemoryJournal):
+    """Dies when the event with number `at` is to be written: before it is durable, or just after."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at: int | None = None
+        self.after_writing = False
+
+    def append(self, records: Sequence[Recorded]) -> None:
+        dies = self.at is not None and records[-1].version >= self.at
+        if dies and not self.after_writing:
+            raise JournalUnwritable("died before the commit")
+        super().append(records)
+        if dies:
+            raise JournalUnwritable("died after the commit")
+
+
+class FakeWorkspaces:
+    """The track's branch as a list of tickets; survives a crash as a disk would."""
+
+    def __init__(self) -> None:
+        self.branch: list[str] = []
+        self.published: list[str] = []
+        self.removed: list[str] = []
+        self.swept: list[frozenset[tuple[str, str]]] = []
+        self.conflicts: dict[str, int] = {}  # ticket → how many times it will conflict
+        self.landed: list[str] = []
+        self.land_error: Exception | None = None
+
+    async def open(self) -> None: ...
+
+    async def exclude(self, folders: Sequence[str]) -> None: ...
+
+    async def dirty(self) -> tuple[str, ...]:
+        return ()
+
+    async def start_track(self, track: str) -> str:
+        return "base"
+
+    def path_for(self, track: str, ticket: str) -> str:
+        return f"/worktrees/{track}/{ticket}"
+
+    async def prepare(self, track: str, ticket: str) -> Workspace:
+        return Workspace(self.path_for(track, ticket), self._tip(), None)
+
+    async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved:
+        return Saved(workspace.base, f"{ticket}@{attempt}", f"tree-of-{ticket}@{attempt}-on-{workspace.base}")
+
+    async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
+        return Workspace(self.path_for(track, ticket), commit, None)
+
+    async def combine(self, track: str, ticket: str, saved: Saved, message: str) -> Combined | Conflict:
+        await asyncio.sleep(0)  # let others run: git takes time
+        if self.conflicts.get(ticket, 0):
+            self.conflicts[ticket] -= 1
+            return Conflict(("a.txt",), "<<<<<<<")
+        tree = saved.tree if saved.base == self._tip() else f"{saved.tree}-and-{self._tip()}"
+        return Combined(self._tip(), f"merge-of-{ticket}", tree)
+
+    async def publish(self, track: str, combined: Combined) -> bool:
+        if combined.tip != self._tip():
+            return False
+        ticket = combined.commit.removeprefix("merge-of-")
+        self.branch.append(ticket)
+        self.published.append(ticket)
+        return True
+
+    async def merged_commit(self, track: str, ticket: str) -> str | None:
+        return f"merge-of-{ticket}" if ticket in self.branch else None
+
+    async def remove(self, track: str, ticket: str) -> None:
+        self.removed.append(ticket)
+
+    async def landing(self, track: str) -> Landing:
+        return Landing("main", "before", "after", "diff " * 2_000)
+
+    async def land(self, track: str, landing: Landing) -> None:
+        if self.land_error is not None:
+            raise self.land_error
+        self.landed.append(landing.after)
+
+    async def is_landed(self, landing_after: str) -> bool:
+        return landing_after in self.landed
+
+    async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
+        self.swept.append(live)
+
+    def _tip(self) -> str:
+        return f"tip{len(self.branch)}"
+
+
+class FakeCrew:
+    """Remembers every run. `hold` keeps work going until `release` is set; `failing` makes it end badly."""
+
+    def __init__(self, workspaces: FakeWorkspaces) -> None:
+        self._workspaces = workspaces
+        self.started: list[tuple[str, int]] = []
+        self.finished: list[tuple[str, int]] = []
+        self.assignments: list[Assignment] = []
+        self.cancelled: list[str] = []
+        self.running = 0
+        self.most_at_once = 0
+        self.release: asyncio.Event | None = None
+        self.failing: set[str] = set()
+        self.sandbox = "bubblewrap"
+        self._news = asyncio.Event()
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        async with asyncio.timeout(20):
+            while not true():
+                self._news.clear()
+                await self._news.wait()
+
+    def terms(self, assignment: Assignment) -> ScriptPayload:
+        directory = self._workspaces.path_for(assignment.track, assignment.ticket.id)
+        return ScriptPayload(assignment.script, directory, ("PATH",), self.sandbox)
+
+    async def work(self, assignment: Assignment) -> Done | Failed:
+        name = (assignment.ticket.id, assignment.attempt)
+        self.assignments.append(assignment)
+        self.started.append(name)
+        self.running += 1
+        self.most_at_once = max(self.most_at_once, self.running)
+        self._news.set()
+        try:
+            if self.release is not None:
+                await self.release.wait()
+            await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            self.cancelled.append(assignment.ticket.id)
+            self._news.set()
+            raise
+        finally:
+            self.running -= 1
+        self.finished.append(name)
+        if assignment.ticket.id in self.failing:
+            return Failed("the script failed with exit code 1")
+        workspace = await self._workspaces.prepare(assignment.track, assignment.ticket.id)
+        return Done(await self._workspaces.save(workspace, assignment.track, *name, "message"), "made it")
+
+
+class FakeGates:
+    """Passes, but for the first `failures[command]` runs of a command."""
+
+    def __init__(self) -> None:
+        self.runs: list[tuple[str, str]] = []
+        self.failures: dict[str, int] = {}
+        self.broken_trees: set[str] = set()
+
+    async def run(self, track: str, ticket: TicketSpec, gate: int, commit: str) -> GateResult:
+        command = ticket.verify[gate].command
+        self.runs.append((command, commit))
+        await asyncio.sleep(0)
+        if self.failures.get(command, 0) or commit in self.broken_trees:
+            self.failures[command] = max(self.failures.get(command, 0) - 1, 0)
+            return GateResult(status="failed", exit_code=1, command=command, duration_ms=1, stderr="no")
+        return GateResult(status="passed", exit_code=0, command=command, duration_ms=1)
+
+
+class Allow:
+    def script(self, script: str, ticket: TicketSpec) -> PolicyVerdict:
+        return PolicyVerdict("allow", "test", "")
+
+
+class Ask:
+    def script(self, script: str, ticket: TicketSpec) -> PolicyVerdict:
+        return PolicyVerdict("ask", "default", "no rule allows this")
+
+
+class Deny:
+    def script(self, script: str, ticket: TicketSpec) -> PolicyVerdict:
+        return PolicyVerdict("deny", "no-rm", "it removes things")
+
+
+class World:
+    """Everything that outlives a process, and the means to start one in it."""
+
+    def __init__(self, policy: Policy | None = None) -> None:
+        self.journal = DyingJournal()
+        self.workspaces = FakeWorkspaces()
+        self.crew = FakeCrew(self.workspaces)
+        self.gates = FakeGates()
+        self.policy: Policy = policy or Allow()
+        self.clock = FakeClock()
+        self.ids = FakeIds()
+
+    @asynccontextmanager
+    async def process(self, **settings: object) -> AsyncGenerator["Process"]:
+        """One life of the workbench; whatever it had in hand is gone at the end, as after kill -9."""
+        self.crew.running = 0
+        workbench = Workbench(self.journal, self.clock, self.ids, load_state(self.journal))
+        conductor = Conductor(
+            workbench,
+            self.workspaces,
+            self.crew,
+            self.gates,
+            self.policy,
+            self.clock,
+        )
+        process = Process(self, workbench, conductor)
+        try:
+            started = StartConductor(**{"auto_queue": True, **settings})  # pyright: ignore[reportArgumentType]
+            await conductor.start(started)
+            yield process
+        finally:
+            await conductor.die()
+
+
+class Process:
+    def __init__(self, world: World, workbench: Workbench, conductor: Conductor) -> None:
+        self.world = world
+        self.workbench = workbench
+        self.conductor = conductor
+
+    @property
+    def state(self) -> State:
+        return self.workbench.state
+
+    async def run(self, *tickets: TicketSpec, track: str = "a") -> None:
+        await self.workbench.submit(ANN, AddTrack(track, "A", "", tickets))
+        await self.workbench.submit(ANN, StartTrack(track))
+
+    async def until(self, true: Callable[[State], bool]) -> State:
+        """Wait for the state to become so, by following the journal."""
+        following = self.workbench.follow(self.state.version)
+        async with asyncio.timeout(20):
+            while not true(self.state):
+                if not await following.next():
+                    raise JournalUnwritable("the workbench has stopped")
+        following.close()
+        return self.state
+
+    async def until_status(self, status: str, track: str = "a") -> State:
+        return await self.until(lambda state: track in state.tracks and state.tracks[track].status == status)
+
+    async def approve_everything(self) -> None:
+        """A patient human: answers whatever is asked, until every track has ended."""
+        while True:
+            state = await self.until(lambda s: bool(s.pending) or all_ended(s))
+            if not state.pending:
+                return
+            for approval in state.pending_approvals():
+                decision = "retry" if approval.kind == "gate" else "approve"
+                try:
+                    await self.workbench.submit(ANN, AnswerApproval(approval.id, decision))
+                except Rejected:
+                    continue
+
+
+def all_ended(state: State) -> bool:
+    return bool(state.tracks) and all(track.status in ("done", "blocked", "aborted") for track in state.tracks.values())
