@@ -1,0 +1,139 @@
+"""A real project, a real git, the real program in processes of its own, in a home of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ENDED = signal.SIGKILL
+
+
+class Said:
+    """How a command ended and what it said."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    def __repr__(self) -> str:
+        return f"exit {self.code}\n--- out\n{self.out}\n--- err\n{self.err}"
+
+
+class Project:
+    def __init__(self, folder: Path, *, git: bool = True) -> None:
+        self.home = folder / "home"
+        self.root = folder / "project"
+        self.home.mkdir()
+        self.root.mkdir()
+        keep = ("PATH", "LANG", "PYENV_ROOT", "PYENV_VERSION", "COVERAGE_PROCESS_START")
+        self.env = {name: os.environ[name] for name in keep if name in os.environ} | {
+            "HOME": str(self.home),
+            "XDG_STATE_HOME": str(folder / "state"),
+            "XDG_CONFIG_HOME": str(folder / "config"),
+            "USER": "ann",
+            "LOGNAME": "ann",
+            "NO_COLOR": "1",
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+        if git:
+            self.git("init", "-q", "-b", "main")
+            self.git("config", "user.name", "Ann")
+            self.git("config", "user.email", "ann@localhost")
+            self.write("a.txt", "one\ntwo\nthree\n")
+            self.git("add", "-A")
+            self.git("commit", "-q", "-m", "first")
+
+    @property
+    def worktrees(self) -> list[Path]:
+        base = Path(self.env["XDG_STATE_HOME"]) / "interlock" / "worktrees"
+        return [path for path in base.glob("*/*/*") if ".trash" not in path.parts]
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def tickets(self, name: str, tickets: object) -> str:
+        """Outside the project, so that it does not lie about in its tree."""
+        path = self.home / name
+        path.write_text(json.dumps(tickets))
+        return str(path)
+
+    def git(self, *words: str) -> str:
+        done = subprocess.run(("git", *words), cwd=self.root, env=self.env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"git {' '.join(words)}: {done.stderr}"
+        return done.stdout.strip()
+
+    def argv(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "interlock.cli.main", *words]
+
+    def run(self, *words: str, stdin: str | None = None, timeout: float = 100, cwd: Path | None = None) -> Said:
+        done = subprocess.run(
+            self.argv(*words),
+            cwd=cwd or self.root,
+            env=self.env,
+            input=stdin or "",
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        return Said(done.returncode, done.stdout, done.stderr)
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.argv(*words),
+            cwd=self.root,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def journal(self) -> list[dict[str, Any]]:
+        said = self.run("journal", "show", "--json")
+        assert said.code == 0, said
+        return [json.loads(line) for line in said.out.splitlines()]
+
+    def branch_tickets(self, track: str) -> list[str]:
+        """The `Ticket:` trailers of the track's branch, oldest first."""
+        said = self.git(
+            "log", "--reverse", "--no-merges", "--format=%(trailers:key=Ticket,valueonly,separator=)", f"main..interlock/{track}"
+        )
+        return [line for line in said.splitlines() if line]
+
+    def check_whole(self) -> None:
+        """The journal verifies, git is sound, nothing of ours is left lying or running."""
+        said = self.run("journal", "verify")
+        assert said.code == 0, said
+        self.git("fsck", "--strict")
+        assert self.worktrees == []
+        assert left_running(self.env["XDG_STATE_HOME"]) == []
+
+
+def shell(name: str, script: str, *depends_on: str, **more: Any) -> dict[str, Any]:
+    return {"id": name, "assigned_to": "shell", "script": script, "depends_on": list(depends_on), **more}
+
+
+def left_running(state_home: str) -> list[str]:
+    """Processes that stand in, or were started for, something below this folder."""
+    found: list[str] = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            where = os.readlink(entry / "cwd")
+            words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if where.startswith(state_home) or state_home in words:
+            found.append(f"{entry.name}: {words} in {where}")
+    return found
