@@ -1,0 +1,38 @@
+"""Any value of a type, made from the type itself."""
+
+import types
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin
+
+import msgspec
+from hypothesis import strategies as st
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=6)
+
+# What JSON can hold: whole characters, finite numbers, integers of 64 bits.
+_PLAIN: dict[Any, st.SearchStrategy[Any]] = {
+    str: TEXT,
+    int: st.integers(-(2**63), 2**63 - 1),
+    float: st.floats(allow_nan=False, allow_infinity=False),
+    bool: st.booleans(),
+    type(None): st.none(),
+    msgspec.UnsetType: st.just(msgspec.UNSET),
+}
+
+
+@cache
+def anything(of: Any) -> st.SearchStrategy[Any]:
+    if of in _PLAIN:
+        return _PLAIN[of]
+    origin, args = get_origin(of), get_args(of)
+    if origin is Literal:
+        return st.sampled_from(args)
+    if origin in (Union, types.UnionType):
+        return st.one_of([anything(arg) for arg in args])
+    if origin is tuple:
+        assert args[1] is ..., of
+        return st.lists(anything(args[0]), max_size=2).map(tuple)
+    if origin is dict:
+        return st.dictionaries(anything(args[0]), anything(args[1]), max_size=2)
+    assert issubclass(of, msgspec.Struct), of
+    return st.builds(of, **{field.name: anything(field.type) for field in msgspec.structs.fields(of)})
