@@ -58,7 +58,8 @@ def run(sandbox: Sandbox, job: Job) -> Finished:
 
 
 async def first_beat(folder: Path) -> None:
-    await until((folder / "beats").exists)
+    beats = folder / "beats"
+    await until(lambda: beats.exists() and beats.stat().st_size > 0)
 
 
 async def until(holds: Callable[[], bool]) -> None:

@@ -115,7 +115,8 @@ class BubblewrapSandbox:
             args += ["--ro-bind", path, path]
         given = (*job.writable, *job.readable)
         for path in (*self._hidden, *(os.path.join(folder, _OURS) for folder in job.writable)):
-            if os.path.isdir(path) and any(path != folder and contains(folder, path) for folder in given):
+            within = any(path != folder and contains(folder, path) for folder in given)
+            if within and os.path.isdir(path) and not os.path.islink(path):
                 args += ["--tmpfs", path, "--remount-ro", path]
         return [*args, "--remount-ro", "/"]
 
