@@ -1,0 +1,179 @@
+"""The real engine and journal with work that does nothing: what is left is the cost of scheduling."""
+
+import asyncio
+import random
+import sys
+import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from benchmarks.samples import Data, Watch
+from interlock.app import RandomIds, SystemClock
+from interlock.domain.approvals import ScriptPayload
+from interlock.domain.commands import AddTrack, StartConductor, StartTrack
+from interlock.domain.state import State
+from interlock.domain.tickets import TicketSpec
+from interlock.engine.conductor import Conductor
+from interlock.engine.opening import load_state
+from interlock.engine.workbench import Workbench
+from interlock.journal.sqlite import SqliteJournal
+from interlock.ports import Assignment, Done, PolicyVerdict
+
+WORKERS = 64
+WIDTH = 100
+ACTOR = "human:bench"
+
+
+class NoGit:
+    """The two things that the conductor asks of workspaces when no ticket leaves a change."""
+
+    async def start_track(self, track: str) -> str:
+        return "base"
+
+    async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
+        pass
+
+
+class Idle:
+    """A crew that has done its work before it begins."""
+
+    _terms = ScriptPayload("true", "/", (), "off")
+
+    def terms(self, assignment: Assignment) -> ScriptPayload:
+        return self._terms
+
+    async def work(self, assignment: Assignment) -> Done:
+        return Done(None)
+
+
+class Says:
+    def __init__(self, verdict: str) -> None:
+        self._verdict = PolicyVerdict(verdict, "bench", "")
+
+    def script(self, script: str, ticket: TicketSpec) -> PolicyVerdict:
+        return self._verdict
+
+
+@asynccontextmanager
+async def opened(folder: str, *, workers: int, policy: Says, crew: object | None = None):
+    """A workbench with a conductor, put together as app.py does."""
+    sys.setswitchinterval(0.0005)
+    clock = SystemClock()
+    journal = SqliteJournal(Path(folder) / ".interlock")
+    workbench = Workbench(journal, clock, RandomIds(), load_state(journal))
+    conductor = Conductor(workbench, NoGit(), crew or Idle(), None, policy, clock)
+    await conductor.start(StartConductor(workers=workers, auto_queue=True))
+    try:
+        yield workbench
+    finally:
+        await conductor.stop("the benchmark is over")
+        await workbench.close()
+
+
+def layers(count: int, width: int = WIDTH) -> list[list[int]]:
+    """For each ticket up to three of the layer before it; the same for ours and every peer."""
+    rng = random.Random(count)
+    return [
+        sorted({(number // width - 1) * width + rng.randrange(width) for _ in range(3)}) if number >= width else []
+        for number in range(count)
+    ]
+
+
+def specs(count: int) -> tuple[TicketSpec, ...]:
+    ids = [f"T-{number:06d}" for number in range(count)]
+    return tuple(
+        TicketSpec(id=ids[number], assigned_to="shell", script="true", depends_on=tuple(ids[other] for other in found))
+        for number, found in enumerate(layers(count))
+    )
+
+
+# ── in a process of its own ──────────────────────────────────────────────────────────────
+
+
+def run(folder: str, count: int, tracks: int = 1, workers: int = WORKERS) -> Data:
+    """Import and run `tracks` tracks of `count` no-op tickets, one after the other."""
+    return asyncio.run(_run(folder, count, tracks, workers))
+
+
+async def _run(folder: str, count: int, tracks: int, workers: int) -> Data:
+    tickets = specs(count)
+    imported, ran = {"wall": 0.0, "cpu": 0.0}, {"wall": 0.0, "cpu": 0.0}
+    async with opened(folder, workers=workers, policy=Says("allow")) as workbench:
+        for number in range(tracks):
+            name = f"track-{number}"
+            watch = Watch()
+            await workbench.submit(ACTOR, AddTrack(name, name, "", tickets))
+            _add(imported, watch.read())
+            watch = Watch()
+            await workbench.submit(ACTOR, StartTrack(name))
+            following = workbench.follow(workbench.state.version)
+            while workbench.state.tracks[name].status != "done":
+                await following.next()
+            following.close()
+            _add(ran, watch.read())
+        version = workbench.state.version
+        watch = Watch()
+    closed = watch.read()
+    total = count * tracks
+    return {
+        "import_wall": imported["wall"] / total,
+        "import_cpu": imported["cpu"] / total,
+        "run_wall": ran["wall"] / total,
+        "run_cpu": ran["cpu"] / total,
+        "rate": total / ran["wall"],
+        "close_wall": closed["wall"],
+        "events": version,
+    }
+
+
+def open_again(folder: str, checkpoint: bool) -> Data:
+    """The journal opened for writing and its state loaded, as every start does."""
+    watch = Watch()
+    journal = SqliteJournal(Path(folder) / ".interlock")
+    state = load_state(journal, use_checkpoint=checkpoint)
+    took = watch.read()
+    tickets = sum(track.total for track in state.tracks.values())
+    journal.close()
+    return {**took, "events": state.version, "tickets": tickets}
+
+
+def die(folder: str, count: int, after: int) -> Data:
+    """Work that is cut off, with everything in hand, once `after` tickets are completed."""
+    return asyncio.run(_die(folder, count, after))
+
+
+async def _die(folder: str, count: int, after: int) -> Data:
+    async with opened(folder, workers=WORKERS, policy=Says("allow")) as workbench:
+        await workbench.submit(ACTOR, AddTrack("cut", "cut", "", specs(count)))
+        await workbench.submit(ACTOR, StartTrack("cut"))
+        following = workbench.follow(workbench.state.version)
+        while workbench.state.tracks["cut"].counts.completed < after:
+            await following.next()
+        raise Cut(workbench.state.version)
+
+
+class Cut(BaseException):
+    pass
+
+
+def recover(folder: str) -> Data:
+    """From the start of opening until the conductor runs again."""
+    return asyncio.run(_recover(folder))
+
+
+async def _recover(folder: str) -> Data:
+    watch = Watch()
+    async with opened(folder, workers=WORKERS, policy=Says("allow")) as workbench:
+        took = watch.read()
+        following = workbench.follow(workbench.state.version)
+        begun = time.perf_counter()
+        completed = workbench.state.tracks["cut"].counts.completed
+        while workbench.state.tracks["cut"].counts.completed == completed:
+            await following.next()
+        first = time.perf_counter() - begun
+    return {**took, "first": took["wall"] + first}
+
+
+def _add(total: dict[str, float], more: Data) -> None:
+    for key in total:
+        total[key] += more[key]

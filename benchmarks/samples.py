@@ -1,0 +1,147 @@
+"""One measurement is one process: no heap, cache or thread of another one is in its way.
+
+`take("benchmarks.dag:contest", count=…)` runs that function in a new interpreter and gives back the plain data that it
+returns. What fails there, or takes too long, is Unavailable here, with the reason.
+"""
+
+import contextlib
+import importlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results"
+
+Data = dict[str, Any]
+
+
+class Unavailable(Exception):
+    """This cannot be measured here; the text says why."""
+
+
+def take(target: str, *, limit_s: float = 600, **arguments: Any) -> Data:
+    ours, theirs = os.pipe()
+    with tempfile.TemporaryFile() as said, os.fdopen(ours, "rb") as answers:
+        try:
+            child = subprocess.Popen(
+                [sys.executable, "-m", "benchmarks.samples", target, json.dumps(arguments), str(theirs)],
+                cwd=HERE.parent,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                pass_fds=(theirs,),
+                start_new_session=True,
+            )
+        finally:
+            os.close(theirs)
+        try:
+            answer = _read_all(answers.fileno(), limit_s)
+            code = child.wait(timeout=30)
+        except (TimeoutError, subprocess.TimeoutExpired):
+            raise Unavailable(f"not finished after {limit_s:.0f} s") from None
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)  # also what it has left behind
+            child.wait()
+        if not answer:
+            said.seek(0)
+            lines = said.read().decode(errors="replace").strip().splitlines()
+            raise Unavailable(lines[-1] if lines else f"the process ended with {code}")
+    return json.loads(answer)
+
+
+def alternating(takes: Mapping[str, Callable[[], Data]], times: int) -> dict[str, list[Data] | Unavailable]:
+    """Each once, then each again in the opposite order, and so on; one that fails is not tried again."""
+    found: dict[str, list[Data] | Unavailable] = {name: [] for name in takes}
+    for turn in range(times):
+        for name in list(takes) if turn % 2 == 0 else reversed(list(takes)):
+            got = found[name]
+            if isinstance(got, Unavailable):
+                continue
+            say(f"  {name}, {turn + 1} of {times}")
+            try:
+                got.append(takes[name]())
+            except Unavailable as why:
+                say(f"    not available: {why}")
+                found[name] = why
+    return found
+
+
+def middle(found: list[Data] | Unavailable, key: str) -> float:
+    if isinstance(found, Unavailable):
+        raise found
+    return median(one[key] for one in found)
+
+
+class Watch:
+    """Wall and CPU time of this process (all its threads) from here to `read`."""
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = time.perf_counter(), time.process_time()
+
+    def read(self) -> Data:
+        return {"wall": time.perf_counter() - self._wall, "cpu": time.process_time() - self._cpu}
+
+
+class Memory:
+    """The most this process held at once, from here to `read`, over what it holds now."""
+
+    def __init__(self) -> None:
+        Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+        self._before = _status("VmRSS")
+
+    def read(self) -> Data:
+        return {"mb": (_status("VmHWM") - self._before) / 1024}
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def folder() -> tempfile.TemporaryDirectory[str]:
+    """On the disk that the repository is on: a fsync in memory would cost nothing."""
+    RESULTS.mkdir(exist_ok=True)
+    return tempfile.TemporaryDirectory(prefix="work-", dir=RESULTS, ignore_cleanup_errors=True)
+
+
+def _status(field: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
+
+
+def _read_all(fd: int, limit_s: float) -> bytes:
+    end = time.monotonic() + limit_s
+    answer = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(fd, selectors.EVENT_READ)
+        while True:
+            if not selector.select(max(end - time.monotonic(), 0)):
+                raise TimeoutError
+            if not (chunk := os.read(fd, 65536)):
+                return answer
+            answer += chunk
+
+
+def _main(target: str, arguments: str, fd: str) -> None:
+    os.set_inheritable(int(fd), False)
+    module, _, function = target.partition(":")
+    try:
+        answer = getattr(importlib.import_module(module), function)(**json.loads(arguments))
+    except ImportError as missing:
+        sys.exit(f"{missing}")
+    with os.fdopen(int(fd), "w") as answers:
+        json.dump(answer, answers)
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

@@ -1,0 +1,91 @@
+"""Rows and how they are printed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from benchmarks.samples import Unavailable
+
+Verdict = Literal["yes", "MISSED", ""]
+
+
+@dataclass
+class Row:
+    """`value` is what `reach` is about; a row without a reach only informs."""
+
+    group: str
+    what: str
+    ours: str
+    peer: str = ""
+    ratio: str = ""
+    reach: str = ""
+    value: float | None = None
+    ok: Verdict = ""
+    note: str = ""
+
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def at_most(limit: float, value: float) -> tuple[float, Verdict]:
+    return value, "yes" if value <= limit else "MISSED"
+
+
+def at_least(limit: float, value: float) -> tuple[float, Verdict]:
+    return value, "yes" if value >= limit else "MISSED"
+
+
+def attempt(group: str, what: str, make: Callable[[], Row | list[Row]]) -> list[Row]:
+    """The rows, or one that says why there are none."""
+    try:
+        made = make()
+    except Unavailable as why:
+        return [Row(group, what, ours="", peer=f"not available: {why}")]
+    return made if isinstance(made, list) else [made]
+
+
+def seconds(value: float) -> str:
+    if value < 1e-3:
+        return f"{value * 1e6:.1f} µs"
+    return f"{value * 1e3:.3g} ms" if value < 1 else f"{value:.2f} s"
+
+
+def rate(value: float) -> str:
+    return f"{value:,.0f}/s"
+
+
+def times(value: float) -> str:
+    return f"{value:.2f}×" if value < 10 else f"{value:.0f}×"
+
+
+def draw(rows: Sequence[Row]) -> str:
+    """Plain text; notes are numbered under the table."""
+    titles = ("what", "ours", "peer", "ratio", "reach", "ok?")
+    notes: list[str] = []
+    cells: list[tuple[str, ...]] = []
+    groups: list[str] = []
+    for row in rows:
+        mark = ""
+        if row.note:
+            if row.note not in notes:
+                notes.append(row.note)
+            mark = f" [{notes.index(row.note) + 1}]"
+        cells.append((row.what + mark, row.ours, row.peer, row.ratio, row.reach, row.ok))
+        groups.append(row.group)
+    widths = [
+        min(max(len(titles[column]), *(len(line[column]) for line in cells)), 60 if column else 90)
+        for column in range(len(titles))
+    ]
+    lines = [_line(titles, widths), _line(["─" * width for width in widths], widths)]
+    last = ""
+    for group, line in zip(groups, cells, strict=True):
+        if group != last:
+            lines.append(f"── {group}")
+            last = group
+        lines.append(_line(line, widths))
+    lines += ["", *(f"[{number}] {note}" for number, note in enumerate(notes, 1))]
+    return "\n".join(lines).rstrip()
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
