@@ -82,15 +82,17 @@ def _drive(session: Session, chosen: Sequence[str], args: Any) -> int:
             if all(state.tracks[name].status in ENDED for name in tracks):
                 break
             if asks:
-                _ask_all(session, tracks, prompts, progress)
+                _ask_next(session, tracks, prompts, progress)
             elif is_stuck(state, tracks):
                 return APPROVAL
     found = [session.state.tracks[name] for name in tracks]
     return DONE if all(track.status == "done" for track in found) else BLOCKED
 
 
-def _ask_all(session: Session, tracks: tuple[str, ...], prompts: Prompts, progress: Progress) -> None:
-    while waiting := [a for a in session.state.pending_approvals() if a.track in tracks]:
+def _ask_next(session: Session, tracks: tuple[str, ...], prompts: Prompts, progress: Progress) -> None:
+    """One at a time: every answer is a record, so what happened meanwhile is shown before the next question."""
+    waiting = [a for a in session.state.pending_approvals() if a.track in tracks]
+    if waiting:
         with progress.paused():
             prompts.ask(session, waiting[0])
 
