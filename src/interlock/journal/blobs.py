@@ -1,6 +1,7 @@
 """Big texts beside the journal, named by their content; durable before `put` returns."""
 
 import os
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -19,7 +20,9 @@ class Blobs:
             return name
         part = self._folder / f".{name}.{token_hex(4)}"  # several threads may keep the same text at once
         try:
-            self._folder.mkdir(mode=0o700, exist_ok=True)
+            if not self._folder.is_dir():
+                self._folder.mkdir(mode=0o700, exist_ok=True)
+                sync_folder(self._folder.parent)
             with part.open("wb") as file:
                 file.write(content)
                 file.flush()
@@ -27,7 +30,7 @@ class Blobs:
             part.rename(target)
             sync_folder(self._folder)
         except OSError as error:
-            part.unlink(missing_ok=True)
+            discard(part)
             raise JournalUnwritable(f"cannot keep a text of {len(content):,} bytes: {error.strerror}") from error
         return name
 
@@ -47,3 +50,9 @@ def sync_folder(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def discard(part: Path) -> None:
+    """Away with a half-written file, if it is there and can go; what went wrong before matters more."""
+    with suppress(OSError):
+        part.unlink()

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from interlock import wire
+from interlock.journal.blobs import discard
 from interlock.ports import Checkpoint, Head
 
 
@@ -31,7 +32,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
         part.write_bytes(msgspec.json.encode(title) + b"\n" + checkpoint.body)
         part.rename(cache / "state")
     except OSError:
-        part.unlink(missing_ok=True)
+        discard(part)
 
 
 def load_checkpoint(folder: Path, connection: sqlite3.Connection) -> Checkpoint | None:
@@ -43,7 +44,10 @@ def load_checkpoint(folder: Path, connection: sqlite3.Connection) -> Checkpoint 
         return None
     if title.schema != wire.STATE_SCHEMA or sha256(body).hexdigest() != title.sha256:
         return None
-    found = connection.execute("SELECT hash FROM events WHERE version = ?", (title.version,)).fetchone()
+    try:
+        found = connection.execute("SELECT hash FROM events WHERE version = ?", (title.version,)).fetchone()
+    except sqlite3.DatabaseError:
+        return None  # whoever reads the rows will say what is wrong with them
     if found is None or found[0] != title.hash:
         return None
     return Checkpoint(Head(title.version, title.hash), body)

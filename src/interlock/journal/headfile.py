@@ -29,5 +29,5 @@ class HeadFile:
 
 
 def parse_head(line: bytes) -> Head | None:
-    version, _, digest = line.decode("ascii", "replace").strip().partition(" ")
+    version, _, digest = line.partition(b"\n")[0].decode("ascii", "replace").strip().partition(" ")
     return Head(int(version), digest) if version.isdigit() and len(digest) == 64 else None

@@ -13,6 +13,7 @@ from interlock.ports import Checkpoint, Head
 class MemoryJournal:
     def __init__(self) -> None:
         self._rows: list[Recorded] = []
+        self._hashes: list[str] = []
         self._head = Head(0, GENESIS)
         self._blobs: dict[str, bytes] = {}
         self._checkpoint: Checkpoint | None = None
@@ -22,13 +23,16 @@ class MemoryJournal:
 
     def append(self, records: Sequence[Recorded]) -> None:
         version, last = self._head.version, self._head.hash
+        hashes: list[str] = []
         for record in records:
             version += 1
             if record.version != version:
                 raise JournalError(f"version {record.version} does not follow {version - 1}")
             event = wire.encode(record.event)
             last = chained(last, version, record.at, record.actor, record.cause, wire.SCHEMA, event)
+            hashes.append(last)
         self._rows.extend(records)
+        self._hashes.extend(hashes)
         self._head = Head(version, last)
 
     def read(self, after: int = 0) -> Iterator[Recorded]:
@@ -48,7 +52,9 @@ class MemoryJournal:
         self._checkpoint = checkpoint
 
     def load_checkpoint(self) -> Checkpoint | None:
-        return self._checkpoint
+        """Only if it is of this very journal."""
+        head = self._checkpoint.head if self._checkpoint else Head(0, GENESIS)
+        return self._checkpoint if self._hashes[head.version - 1 : head.version] == [head.hash] else None
 
     def close(self) -> None:
         pass

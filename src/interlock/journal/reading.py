@@ -63,10 +63,15 @@ class JournalReader:
         self._connection = self._connect(path)
 
     def _connect(self, path: Path) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = None
         try:
             connection = _connect_ro(path)
             connection.execute("SELECT 1 FROM events LIMIT 1").fetchone()
-        except sqlite3.OperationalError as error:
+        except sqlite3.DatabaseError as error:
+            if connection is not None:
+                connection.close()
+            if not isinstance(error, sqlite3.OperationalError):
+                raise JournalCorrupt(f"{path} is damaged or not a journal: {describe(error)}") from error
             if "no such table" in str(error):
                 raise JournalCorrupt(f"{path} is not a journal") from error
             # WAL needs a writable folder even for reading: read a copy instead.
@@ -75,8 +80,6 @@ class JournalReader:
                 if (self._folder / name).exists():
                     shutil.copyfile(self._folder / name, Path(self._copy.name) / name)
             connection = sqlite3.connect(Path(self._copy.name) / "journal.db", isolation_level=None)
-        except sqlite3.DatabaseError as error:
-            raise JournalCorrupt(f"{path} is damaged or not a journal: {describe(error)}") from error
         return connection
 
     @property

@@ -9,6 +9,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from interlock import wire
@@ -40,14 +41,14 @@ class SqliteJournal:
             folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise JournalUnwritable(f"cannot make {folder}: {error.strerror}") from error
-        self._lock = WriterLock(folder / "lock")
-        try:
+        with ExitStack() as held:
+            held.callback(WriterLock(folder / "lock").release)
             self._connection = _open_for_writing(folder)
+            held.callback(self._connection.close)
             self._head_file = HeadFile(folder / "journal.head")
+            held.callback(self._head_file.close)
             self._head = self._checked_head()
-        except BaseException:
-            self._lock.release()
-            raise
+            self._held = held.pop_all()
         self._blobs = Blobs(folder / "blobs")
 
     def head(self) -> Head:
@@ -94,9 +95,7 @@ class SqliteJournal:
         return load_checkpoint(self._folder, self._connection)
 
     def close(self) -> None:
-        self._head_file.close()
-        self._connection.close()
-        self._lock.release()
+        self._held.close()
 
     def _checked_head(self) -> Head:
         """The last row, which must be the one the head file remembers or come after it."""
@@ -132,14 +131,17 @@ class SqliteJournal:
 def _open_for_writing(folder: Path) -> sqlite3.Connection:
     path = folder / "journal.db"
     fresh = not path.exists()
+    connection: sqlite3.Connection | None = None
     try:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute(_TABLE)
-    except sqlite3.OperationalError as error:
-        raise JournalUnwritable(f"the journal {path} cannot be opened for writing: {describe(error)}") from error
     except sqlite3.DatabaseError as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.OperationalError):
+            raise JournalUnwritable(f"the journal {path} cannot be opened for writing: {describe(error)}") from error
         raise JournalCorrupt(f"{path} is damaged or not a journal: {describe(error)}") from error
     if fresh:
         os.chmod(path, 0o600)

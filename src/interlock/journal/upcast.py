@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from interlock import wire
 from interlock.domain.events import Event
 from interlock.errors import JournalCorrupt
@@ -15,13 +17,18 @@ UPCASTS: dict[int, Callable[[Plain], Plain]] = {}
 
 
 def read_event(schema: int, stored: bytes | str) -> Event:
-    if schema == wire.SCHEMA:
-        return wire.decode_event(stored)
-    if schema > wire.SCHEMA:
-        raise JournalCorrupt(
-            f"the journal holds events of schema {schema}, newer than this Interlock knows ({wire.SCHEMA}); update it"
-        )
-    plain: Plain = json.loads(stored)
-    for step in range(schema, wire.SCHEMA):
-        plain = UPCASTS[step](plain)
-    return wire.event_from_plain(plain)
+    """Raises JournalCorrupt for what is no event, or none that this version knows."""
+    try:
+        if schema == wire.SCHEMA:
+            return wire.decode_event(stored)
+        if schema > wire.SCHEMA:
+            raise JournalCorrupt(
+                f"the journal holds events of schema {schema}, newer than this Interlock knows ({wire.SCHEMA});"
+                " update it"
+            )
+        plain: Plain = json.loads(stored)
+        for step in range(schema, wire.SCHEMA):
+            plain = UPCASTS[step](plain)
+        return wire.event_from_plain(plain)
+    except (msgspec.MsgspecError, ValueError, KeyError, TypeError) as error:
+        raise JournalCorrupt(f"the journal holds something that is no event: {error}") from error

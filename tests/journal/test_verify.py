@@ -1,0 +1,167 @@
+"""Any altered, removed or reordered row is found: by `verify`, and when the journal is opened where that is cheap."""
+
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from interlock.errors import JournalCorrupt, JournalInUse
+from interlock.journal.reading import JournalReader
+from interlock.journal.sqlite import SqliteJournal
+from interlock.journal.verify import Report, rebuild_head, verify
+from tests.journal.rows import opened, records, tamper, written
+
+SWAP = (
+    "UPDATE events SET version = -1 WHERE version = 2",
+    "UPDATE events SET version = 2 WHERE version = 3",
+    "UPDATE events SET version = 3 WHERE version = -1",
+)
+
+
+def test_an_untouched_journal_is_in_order(tmp_path: Path) -> None:
+    written(tmp_path)
+    with closing(JournalReader(tmp_path)) as reader:
+        assert verify(tmp_path) == Report(True, 5, reader.head().hash)
+
+
+def test_an_empty_journal_is_in_order(tmp_path: Path) -> None:
+    with opened(tmp_path):
+        assert verify(tmp_path) == Report(True, 0, "0" * 64)
+
+
+@pytest.mark.parametrize(
+    ("statements", "rows", "problem"),
+    [
+        (["UPDATE events SET event = replace(event, 'T', 'U') WHERE version = 3"], 2, "row 3 was altered"),
+        (["UPDATE events SET event = CAST(event AS BLOB) WHERE version = 3"], 2, "row 3 was altered"),
+        (["UPDATE events SET event = CAST(x'ff' AS TEXT) WHERE version = 3"], 0, "after row 0: the journal"),
+        (["UPDATE events SET at = '2027' WHERE version = 1"], 0, "row 1 was altered"),
+        (["UPDATE events SET actor = 'human:eve' WHERE version = 5"], 4, "row 5 was altered"),
+        (["UPDATE events SET cause = '' WHERE version = 5"], 4, "row 5 was altered"),
+        (["UPDATE events SET schema = 0 WHERE version = 2"], 1, "row 2 was altered"),
+        (["UPDATE events SET hash = 'f' WHERE version = 2"], 1, "row 2 was altered"),
+        (["DELETE FROM events WHERE version = 1"], 0, "row 1 is missing"),
+        (["DELETE FROM events WHERE version IN (2, 3)"], 1, "rows 2 to 3 are missing"),
+        (["DELETE FROM events WHERE version = 5"], 4, "the last rows are missing: 4 of 5 are there"),
+        (["DELETE FROM events"], 0, "the last rows are missing: 0 of 5 are there"),
+        (SWAP, 1, "row 2 was altered, moved, or follows a row that was"),
+    ],
+)  # fmt: skip
+def test_a_changed_journal_is_found_out(tmp_path: Path, statements: list[str], rows: int, problem: str) -> None:
+    written(tmp_path)
+    tamper(tmp_path, *statements)
+    report = verify(tmp_path)
+    assert not report.ok
+    assert report.problem.startswith(problem)
+    assert report.rows == rows
+
+
+@pytest.mark.parametrize(
+    ("statements", "problem"),
+    [
+        (["DELETE FROM events WHERE version = 5"], "the last 1 row of the journal are missing .4 of 5 are there"),
+        (["DELETE FROM events WHERE version > 2"], "the last 3 rows of the journal are missing"),
+        (["UPDATE events SET hash = 'f' WHERE version = 5"], "row 5 of the journal is not the one that was written"),
+        (["DROP TABLE events"], "the last 5 rows"),
+    ],
+)
+def test_opening_finds_out_about_the_last_rows(tmp_path: Path, statements: list[str], problem: str) -> None:
+    written(tmp_path)
+    tamper(tmp_path, *statements)
+    with pytest.raises(JournalCorrupt, match=problem):
+        SqliteJournal(tmp_path)
+
+
+def test_a_journal_cut_short_is_found_out_or_is_no_database_any_more(tmp_path: Path) -> None:
+    whole = (written(tmp_path / "whole", 400) / "journal.db").read_bytes()
+    for number, size in enumerate((0, 50, 5000, len(whole) // 2, len(whole) - 4096)):
+        folder = written(tmp_path / str(number), 400)
+        (folder / "journal.db").write_bytes(whole[:size])
+        with pytest.raises(JournalCorrupt), closing(SqliteJournal(folder)) as journal:
+            list(journal.read())
+        with suppress(JournalCorrupt):
+            assert not verify(folder).ok
+
+
+def test_a_chain_that_was_forged_to_its_end_is_given_away_by_the_head_file(tmp_path: Path) -> None:
+    head = (written(tmp_path) / "journal.head").read_bytes()
+    tamper(tmp_path, "DELETE FROM events WHERE version > 2")
+    (tmp_path / "journal.head").unlink()
+    rebuild_head(tmp_path)
+    with opened(tmp_path) as journal:
+        journal.append(records(3, 5, "forged"))
+    assert verify(tmp_path).ok
+    (tmp_path / "journal.head").write_bytes(head)
+    assert verify(tmp_path).problem == "row 5 is not the one journal.head remembers"
+    assert not rebuild_head(tmp_path).ok
+    with pytest.raises(JournalCorrupt, match="row 5 of the journal is not the one that was written"):
+        SqliteJournal(tmp_path)
+
+
+def test_a_head_that_lags_behind_is_accepted_and_catches_up(tmp_path: Path) -> None:
+    """A crash between the row and the head file leaves it so."""
+    old = (written(tmp_path, 3) / "journal.head").read_bytes()
+    with opened(tmp_path) as journal:
+        journal.append(records(4, 6))
+    new = (tmp_path / "journal.head").read_bytes()
+    (tmp_path / "journal.head").write_bytes(old)
+    assert verify(tmp_path).ok
+    with opened(tmp_path) as journal:
+        assert journal.head().version == 6
+    assert (tmp_path / "journal.head").read_bytes() == new
+
+
+@pytest.mark.parametrize(
+    "lose",
+    [
+        pytest.param(lambda file: file.unlink(), id="missing"),
+        pytest.param(lambda file: file.write_bytes(b""), id="empty"),
+        pytest.param(lambda file: file.write_bytes(b"\xff" * 500), id="garbage"),
+        pytest.param(lambda file: file.write_text("5 not-a-hash"), id="no hash"),
+    ],
+)
+def test_a_lost_head_file_is_reported_and_can_be_made_anew(tmp_path: Path, lose: Callable[[Path], object]) -> None:
+    expected = verify(written(tmp_path))
+    lose(tmp_path / "journal.head")
+    problem = "journal.head is missing or unreadable: removed last rows could not be noticed"
+    assert verify(tmp_path) == Report(False, 5, expected.head, problem)
+    with pytest.raises(JournalCorrupt, match="verify --rebuild-head"):
+        SqliteJournal(tmp_path)
+    assert rebuild_head(tmp_path) == expected
+    with opened(tmp_path) as journal:
+        journal.append(records(6, 6))
+
+
+def test_rebuilding_the_head_accepts_missing_last_rows_but_no_broken_chain(tmp_path: Path) -> None:
+    tamper(written(tmp_path), "DELETE FROM events WHERE version > 3")
+    report = rebuild_head(tmp_path)
+    assert (report.ok, report.rows) == (True, 3)
+    tamper(tmp_path, "UPDATE events SET cause = '' WHERE version = 2")
+    assert rebuild_head(tmp_path).problem.startswith("row 2 was altered")
+
+
+def test_rebuilding_the_head_needs_the_writers_lock(tmp_path: Path) -> None:
+    with opened(tmp_path), pytest.raises(JournalInUse):
+        rebuild_head(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"hello, I am a text file\n" * 100, b"SQLite format 3\0" + b"\x11" * 5000])
+def test_what_is_no_database_is_no_journal(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "journal.db").write_bytes(content)
+    with pytest.raises(JournalCorrupt, match="is damaged or not a journal"):
+        SqliteJournal(tmp_path)
+    with pytest.raises(JournalCorrupt, match="is damaged or not a journal"):
+        JournalReader(tmp_path)
+
+
+def test_another_database_is_no_journal(tmp_path: Path) -> None:
+    tamper(tmp_path, "CREATE TABLE songs (title TEXT)")
+    with pytest.raises(JournalCorrupt, match="is not a journal"):
+        JournalReader(tmp_path)
+
+
+def test_reading_a_row_that_is_no_event_says_so(tmp_path: Path) -> None:
+    tamper(written(tmp_path), 'UPDATE events SET event = \'{"type":"nonsense"}\' WHERE version = 3')
+    with opened(tmp_path) as journal, pytest.raises(JournalCorrupt, match="something that is no event"):
+        list(journal.read())
