@@ -1,7 +1,9 @@
 """What a command in the bubblewrap sandbox cannot do, however it tries, and what just works."""
 
 import asyncio
+import contextlib
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,7 +13,7 @@ import pytest
 
 from interlock.ports import Finished, Job
 from interlock.sandbox.bubblewrap import BubblewrapSandbox
-from tests.sandbox.scenes import ENV, sh
+from tests.sandbox.scenes import ENV, alive_in, pause, sh, until
 
 SANDBOX = BubblewrapSandbox()
 
@@ -242,12 +244,57 @@ def test_the_jobs_environment_never_reaches_bubblewrap_or_the_keeper(work: Path)
 
 def test_a_missing_or_failing_bubblewrap_is_an_error_that_says_so(tmp_path: Path, work: Path) -> None:
     missing = asyncio.run(BubblewrapSandbox("/no/such/bwrap").run(sh(work, "true")))
-    assert (missing.status, missing.message) == ("error", "cannot run /no/such/bwrap: No such file or directory")
+    assert (missing.status, missing.message) == ("error", "cannot run /no/such/bwrap: not found")
     fake = tmp_path / "bwrap"
     fake.write_text("#!/bin/sh\necho 'bwrap: not today' >&2\nexit 1\n")
     fake.chmod(0o755)
     failing = asyncio.run(BubblewrapSandbox(str(fake)).run(sh(work, "true")))
     assert (failing.status, failing.message) == ("error", "bwrap: not today")
+
+
+def kill_interlock_early(tmp_path: Path, work: Path, delays: list[float]) -> None:
+    """`kill -9` while bwrap makes its namespace: not even a process that would wait for ever stays."""
+    bwrap = tmp_path / "bwrap-of-this-test"
+    if not bwrap.exists():
+        shutil.copy(shutil.which("bwrap") or "", bwrap)
+    program = f"""if True:
+        import asyncio
+        from pathlib import Path
+        from interlock.sandbox.bubblewrap import BubblewrapSandbox
+        from tests.sandbox.scenes import BEAT, sh
+        async def scene():
+            sandbox = BubblewrapSandbox({str(bwrap)!r})
+            await sandbox.run(sh(Path({str(work)!r}), "true"))
+            print("ready", flush=True)
+            await sandbox.run(sh(Path({str(work)!r}), BEAT))
+        asyncio.run(scene())
+    """
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    for delay in delays:
+        with subprocess.Popen([sys.executable, "-c", program], env=env, stdout=subprocess.PIPE) as interlock:
+            assert interlock.stdout is not None and interlock.stdout.readline() == b"ready\n"
+            pause(delay)
+            interlock.kill()
+        asyncio.run(asyncio.wait_for(until(lambda: not running(str(bwrap)) and not alive_in(work)), 10))
+
+
+def running(program: str) -> list[str]:
+    found: list[str] = []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{entry.name}/cmdline").read_bytes().startswith(os.fsencode(program) + b"\0"):
+                    found.append(entry.name)
+    return found
+
+
+def test_when_interlock_is_killed_while_a_job_starts_nothing_stays(tmp_path: Path, work: Path) -> None:
+    kill_interlock_early(tmp_path, work, [0.001 * n for n in range(0, 30, 2)])
+
+
+@pytest.mark.soak
+def test_when_interlock_is_killed_at_any_moment_of_a_start_nothing_stays(tmp_path: Path, work: Path) -> None:
+    kill_interlock_early(tmp_path, work, [0.0001 * n for n in range(300)])
 
 
 def test_no_descriptor_is_left_open(work: Path) -> None:

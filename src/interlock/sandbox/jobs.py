@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 from interlock.ports import Finished, Job
@@ -37,10 +37,16 @@ def keeper_command(fd: int) -> list[str]:
     return [INTERPRETER, "-I", "-S", f"/proc/self/fd/{fd}"]
 
 
-def spec(job: Job, env: Mapping[str, str]) -> bytes:
-    """The job as a keeper reads it."""
-    fields = [job.cwd, str(len(job.argv)), *job.argv, *(f"{name}={value}" for name, value in env.items())]
+def spec(cwd: str, argv: Sequence[str], env: Mapping[str, str]) -> bytes:
+    """A command as a keeper reads it."""
+    fields = [cwd, str(len(argv)), *argv, *(f"{name}={value}" for name, value in env.items())]
     return b"\0".join(os.fsencode(field) for field in fields)
+
+
+def exit_status(report: bytes) -> int:
+    """Of a keeper's report on a program that is not hostile; −1 when it has none."""
+    match = _REPORT.fullmatch(report)
+    return int(match[2]) if match and match[1] == b"exited" else -1
 
 
 def not_run(message: str) -> Finished:

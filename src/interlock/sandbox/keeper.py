@@ -1,10 +1,11 @@
 """Starts one command, waits for it, says how it ended. A program of its own: `python -I -S <this file> DUTY …`.
 
+`launcher CONTROL`: stays, and forks a keeper for each job it is sent. The keeper adopts whatever its command leaves
+behind (child subreaper) and kills it before it reports, also when Interlock itself is gone: so a job has an end even
+if Interlock dies while bwrap is just making its namespace, when bwrap's own `--die-with-parent` is not yet in force.
+
 `inside REPORT SPEC`: within a bubblewrap namespace, whose init only tells 128+n. Writes one line to descriptor REPORT,
 then exits with the same number, so that a forged line is noticed: what counts as success is the exit status alone.
-
-`launcher CONTROL`: without a namespace. Stays, and forks a keeper for each job it is sent. The keeper adopts whatever
-its command leaves behind (child subreaper) and kills it before it reports, also when Interlock itself is gone.
 
 It imports nothing of Interlock, and for `inside` only what is built into the interpreter: that is 7 ms instead of 20.
 """
@@ -21,6 +22,7 @@ else:
 _PR_SET_CHILD_SUBREAPER = 36
 _UNCATCHABLE = (_signal.SIGKILL, _signal.SIGSTOP)
 _DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
+_MOST_DESCRIPTORS = 16
 
 
 def read_spec(fd: int) -> tuple[bytes, list[bytes], dict[bytes, bytes]]:
@@ -101,6 +103,7 @@ def inside(report: int, spec: int) -> int:
 
 def launcher(control_fd: int) -> int:
     import ctypes
+    import fcntl
     import socket
 
     if posix.fork():  # started as a child, at work as an orphan: nobody has to wait for us
@@ -111,25 +114,27 @@ def launcher(control_fd: int) -> int:
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     control = socket.socket(fileno=control_fd)
     while True:
-        _, fds, _, _ = socket.recv_fds(control, 1, 5)
+        _, fds, _, _ = socket.recv_fds(control, 1, _MOST_DESCRIPTORS)
         if not fds:
             return 0
         if posix.fork() == 0:
             control.close()
             signals = stand_firm()
             prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-            keep(signals, *fds)
+            # Out of the way of the numbers that the command's own will have.
+            keep(signals, *(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 2 * _MOST_DESCRIPTORS) for fd in fds))
             posix._exit(0)  # pyright: ignore[reportPrivateUsage]
         for fd in fds:
             posix.close(fd)
 
 
 def keep(signals: list[int], line: int, spec: int, *streams: int) -> None:
-    """One job: `line` is where the report goes; its other end closing, or a word from there, ends the job."""
+    """One job, whose descriptors 0, 1, 2, … are `streams`. The report goes to `line`; when Interlock closes its side of
+    that, or is gone, the job ends.
+    """
     import select
 
-    for fd in (line, *streams):
-        posix.set_inheritable(fd, False)
+    posix.closerange(3, 2 * _MOST_DESCRIPTORS)
     started = spawn(*read_spec(spec), signals, list(streams))
     posix.chdir("/")  # hold on to nothing of the job's
     for stream in streams:

@@ -1,6 +1,5 @@
 """The one place where processes start.
 
-Everything here runs on the engine's own thread: bubblewrap's `--die-with-parent` follows the thread that started it.
 Nothing blocks the loop: exits are awaited on pidfds, streams are read when they have something.
 """
 
@@ -41,10 +40,6 @@ class Child:
         """Its exit status; −n when it was killed by signal n. From now on its number may be another's."""
         await self.exited()
         return self._popen.wait()
-
-    def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def kill_group(self) -> None:
         if self._popen.returncode is None:  # not reaped yet, so the number is still its own
