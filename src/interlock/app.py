@@ -166,6 +166,10 @@ class Opened:
         await self._workspaces.open()
         return await landing.ask_landing(self.workbench, self._workspaces, actor, track)
 
+    async def dirty(self) -> tuple[str, ...]:
+        """Changes of the user's that are not committed, and so not in any worktree."""
+        return await self._workspaces.dirty()
+
     async def serve(self, path: Path) -> None:
         self._control = ControlServer(self, path, self.stop_asked.set)
         await self._control.start()

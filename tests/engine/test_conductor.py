@@ -376,6 +376,20 @@ def test_pending_approvals_are_still_there_and_answerable_after_a_restart() -> N
     asyncio.run(story())
 
 
+def test_work_on_the_branch_that_the_journal_knows_nothing_of_is_not_taken_for_ours() -> None:
+    async def story() -> None:
+        world = World()
+        world.workspaces.branch.append("one")
+        async with world.process() as process:
+            await process.run(shell("one"))
+            state = await process.until_status("blocked")
+            reason = state.ticket("a", "one").blocked_reason or ""
+            assert reason.startswith("branch interlock/a holds work for one that this journal knows nothing of")
+        assert world.crew.started == []
+
+    asyncio.run(story())
+
+
 def landed(state: State) -> bool:
     return _landing(state) == "landed"
 

@@ -121,6 +121,12 @@ class FakeWorkspaces:
     async def merged_commit(self, track: str, ticket: str) -> str | None:
         return f"merge-of-{ticket}" if ticket in self.branch else None
 
+    async def merged_tickets(self, track: str) -> frozenset[str]:
+        return frozenset(self.branch)
+
+    async def retire(self, track: str, ticket: str, attempt: int, message: str) -> None:
+        self.removed.append(ticket)
+
     async def remove(self, track: str, ticket: str) -> None:
         self.removed.append(ticket)
 

@@ -1,10 +1,11 @@
 """Words on a terminal: columns, colour only for state, JSON when asked."""
 
-import json
 import os
 import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
+
+import msgspec
 
 from interlock.views.display import safe
 
@@ -54,7 +55,7 @@ def say(text: str = "", stream: TextIO | None = None) -> None:
 
 
 def say_json(value: Any) -> None:
-    say(json.dumps(value, indent=2, ensure_ascii=False))
+    say(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], colours: Sequence[str | None] = ()) -> None:

@@ -34,7 +34,9 @@ def parse(words: list[str]) -> argparse.Namespace:
 
 def build() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("interlock", description=_TOP, epilog=_EXAMPLES, formatter_class=_FORMAT)
-    parser.add_argument("-V", "--version", action="store_const", const="basics:version", dest="handler")
+    parser.add_argument(
+        "-V", "--version", action="store_const", const="basics:version", dest="handler", default=argparse.SUPPRESS
+    )
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     _init(commands)
     _run(commands)

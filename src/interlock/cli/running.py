@@ -15,6 +15,7 @@ from interlock.domain.commands import StartTrack
 from interlock.domain.state import State
 from interlock.domain.tracks import Track
 from interlock.views.board import is_stuck, track_row
+from interlock.views.display import safe
 from interlock.views.inbox import as_dict
 from interlock.wire import to_plain
 
@@ -58,6 +59,9 @@ def _go(args: Any, what: Any, *, everything: bool = False) -> int:
             session.submit(command)
             session.submit(StartTrack(command.track))
             chosen = (command.track,)
+        if chosen and (changed := session.dirty()):
+            named = ", ".join(safe(path) for path in changed[:3]) + (" …" if len(changed) > 3 else "")
+            say(f"your tree has uncommitted changes ({named}); the work starts from HEAD, without them", sys.stderr)
         code = _drive(session, chosen, args)
         if code == DONE and args.land:
             for name in chosen:

@@ -26,6 +26,10 @@ class Session(Protocol):
 
     def ask_landing(self, track: str) -> Receipt: ...
 
+    def dirty(self) -> tuple[str, ...]:
+        """The user's uncommitted changes, where this process would know."""
+        ...
+
     def follow(self) -> Iterator[Sequence[Recorded]]:
         """Batches from now on; `state` is at least as new as what was yielded. Ends when the workbench does."""
         ...
@@ -85,6 +89,9 @@ class LocalSession:
     def ask_landing(self, track: str) -> Receipt:
         return self._engine.call(self._opened.ask_landing(actor(), track))
 
+    def dirty(self) -> tuple[str, ...]:
+        return self._engine.call(self._opened.dirty())
+
     def follow(self) -> Iterator[Sequence[Recorded]]:
         following = self._opened.follow(self.state.version)
         yield ()
@@ -126,6 +133,9 @@ class RemoteSession:
         receipt = self.client.ask_landing(actor(), track)
         self._state = read_state(self._project)
         return receipt
+
+    def dirty(self) -> tuple[str, ...]:
+        return ()
 
     def follow(self) -> Iterator[Sequence[Recorded]]:
         yield ()

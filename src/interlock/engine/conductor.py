@@ -10,13 +10,13 @@ from interlock.domain.commands import Command, ExpireApproval, FailLanding, Fail
 from interlock.domain.envelopes import SYSTEM, Actor, Recorded
 from interlock.domain.events import ApprovalRequested
 from interlock.domain.state import State
-from interlock.domain.tickets import Escalated, Merging, Queued, Ticket, Verifying, Working
+from interlock.domain.tickets import Completed, Escalated, Merging, Queued, Ticket, Verifying, Working
 from interlock.engine import landing
 from interlock.engine.attempt import do_work, run_gate
-from interlock.engine.merge_queue import MergeQueue
+from interlock.engine.merge_queue import MergeQueue, commit_message
 from interlock.engine.reactions import CLEAN, Effects, Running, token_of, touched
 from interlock.engine.workbench import Workbench
-from interlock.errors import InterlockError, JournalError, Rejected
+from interlock.errors import InterlockError, JournalError, Misconfigured, Rejected
 from interlock.ports import Clock, Crew, Following, GateRunner, Policy, Receipt, Workspaces
 
 
@@ -35,7 +35,7 @@ class Conductor:
         self._effects = Effects()
         self._merges = MergeQueue(workspaces, gates, self._report)
         self._on = False
-        self._branches: dict[str, asyncio.Future[str]] = {}
+        self._branches: dict[str, asyncio.Future[None]] = {}
 
     @property
     def state(self) -> State:
@@ -147,10 +147,25 @@ class Conductor:
         """The track's branch exists before anything of it runs."""
         made = self._branches.get(track)
         if made is None or (made.done() and (made.cancelled() or made.exception() is not None)):
-            made = self._branches[track] = asyncio.ensure_future(self._workspaces.start_track(track))
+            made = self._branches[track] = asyncio.ensure_future(self._start_branch(track))
         if not made.done():
             await asyncio.wait((made,))
         made.result()
+
+    async def _start_branch(self, track_id: str) -> None:
+        """What is on the branch must be this journal's own work: else tickets would only seem to be merged."""
+        await self._workspaces.start_track(track_id)
+        track = self._workbench.state.tracks[track_id]
+        foreign = [
+            name
+            for name in sorted(await self._workspaces.merged_tickets(track_id))
+            if name in track.tickets and not isinstance(track.tickets[name].stage, Completed | Merging)
+        ]
+        if foreign:
+            raise Misconfigured(
+                f"branch interlock/{track_id} holds work for {', '.join(foreign[:5])} that this journal knows nothing"
+                f" of; rename or delete it (git branch -m interlock/{track_id} …), then retry"
+            )
 
     async def _land(self, running: Running, track_id: str) -> None:
         try:
@@ -163,7 +178,10 @@ class Conductor:
 
     async def _remove(self, ticket: Ticket) -> None:
         try:
-            await self._workspaces.remove(ticket.track, ticket.id)
+            if isinstance(ticket.stage, Completed):
+                await self._workspaces.remove(ticket.track, ticket.id)
+            else:
+                await self._workspaces.retire(ticket.track, ticket.id, ticket.attempts, commit_message(ticket))
         except InterlockError:
             return  # the next start sweeps it away
 

@@ -51,7 +51,8 @@ class Integration:
         if tip is not None:
             begun = await self._repository.refs("merge-base", head, tip, ok=(0, 1))
             base = text(begun.stdout) or tip
-        base = base or head
+        else:
+            base = head  # also when an older branch of that name was deleted: a new one begins here
         lines = [f"update {base_ref(track)} {base}"]
         if tip is None:
             lines.append(f"create {branch(track)} {base}")
@@ -71,6 +72,14 @@ class Integration:
     async def keep(self, track: str, ticket: str, attempt: int, commit: str) -> None:
         """Keep an attempt's commit on a ref of its own."""
         await self.point(attempt_ref(track, ticket, attempt), commit)
+
+    async def is_kept(self, track: str, ticket: str, attempt: int) -> bool:
+        return await self._repository.resolve(attempt_ref(track, ticket, attempt)) is not None
+
+    async def merged_tickets(self, track: str) -> frozenset[str]:
+        """Every ticket that has its commit on the track's branch."""
+        tip = await self._repository.resolve(branch(track))
+        return frozenset() if tip is None else frozenset(await self._merged_at(track, tip))
 
     async def point(self, ref: str, commit: str) -> None:
         output = await self._write(ref, commit)

@@ -155,6 +155,18 @@ class GitWorkspaces:
         return await self._now.integration.merged_commit(track, ticket)
 
     @_in_words
+    async def merged_tickets(self, track: str) -> frozenset[str]:
+        return await self._now.integration.merged_tickets(track)
+
+    @_in_words
+    async def retire(self, track: str, ticket: str, attempt: int, message: str) -> None:
+        there = self._now.worktrees.exists(track, ticket)
+        if there and not await self._now.integration.is_kept(track, ticket, attempt):
+            workspace = self._workspace(track, ticket, self._now.worktrees.base(track, ticket))
+            await self.save(workspace, track, ticket, attempt, message)
+        await self.remove(track, ticket)
+
+    @_in_words
     async def remove(self, track: str, ticket: str) -> None:
         await self._now.worktrees.remove(track, ticket)
 

@@ -45,6 +45,10 @@ class Worktrees:
     def exists(self, track: str, ticket: str) -> bool:
         return (self._notes(track, ticket) / "made").exists() and self.folder(track, ticket).is_dir()
 
+    def base(self, track: str, ticket: str) -> str:
+        """The commit the folder was made from."""
+        return (self._notes(track, ticket) / "made").read_text()
+
     async def make(self, track: str, ticket: str, commit: str) -> None:
         """A fresh folder that holds the commit; whatever was there before is gone."""
         await self.remove(track, ticket)
@@ -57,7 +61,7 @@ class Worktrees:
         before = os.fsencode(f"{prefix}/") if prefix else b""
         (notes / "included").write_bytes(b"".join(before + path + b"\0" for path in copied))
         self._register(track, ticket, commit)
-        (notes / "made").touch()
+        (notes / "made").write_text(commit)
 
     def _inside(self, track: str, ticket: str) -> str:
         """The project's folder in the worktree. A commit could have made it a link to anywhere."""
