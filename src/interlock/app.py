@@ -27,6 +27,7 @@ from interlock.gates.runner import ShellGates
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.sqlite import SqliteJournal
 from interlock.journal.verify import Report, rebuild_head, verify
+from interlock.observe import redacted_bytes, redactor
 from interlock.policy.ask import AskAlways
 from interlock.policy.trust import TrustStore
 from interlock.ports import Following, Receipt, Sandbox
@@ -142,12 +143,15 @@ def export_rows(project: Project) -> Iterator[str]:
 class Opened:
     """A workbench open for writing. With a conductor tickets run; without one commands are only recorded."""
 
-    def __init__(self, workbench: Workbench, workspaces: GitWorkspaces, conductor: Conductor | None) -> None:
+    def __init__(
+        self, workbench: Workbench, workspaces: GitWorkspaces, conductor: Conductor | None, sandbox_level: str
+    ) -> None:
         self.workbench = workbench
         self._workspaces = workspaces
         self._conductor = conductor
         self._control: ControlServer | None = None
         self.stop_asked = asyncio.Event()
+        self.sandbox_level = sandbox_level
 
     @property
     def state(self) -> State:
@@ -192,10 +196,13 @@ class Opened:
                 await self.workbench.submit(SYSTEM, outcome)
 
 
-async def open_workbench(project: Project, conduct: StartConductor | None) -> Opened:
-    """Take the project's lock, read its journal, put right what a crash left, and serve the private socket."""
+async def open_workbench(project: Project, conduct: StartConductor | None, *, sample: bool = False) -> Opened:
+    """Take the project's lock, read its journal, put right what a crash left, and serve the private socket.
+
+    A `sample` project is our own: only there may work go on without a sandbox that the user did not switch off.
+    """
     sys.setswitchinterval(0.0005)
-    sandbox = await choose(project.settings.sandbox) if conduct else None
+    sandbox = await _sandbox(project, conduct, sample=sample) if conduct else None
     setup = trusted_setup(project) if conduct else None
     make_project(project)
     clock = SystemClock()
@@ -211,12 +218,26 @@ async def open_workbench(project: Project, conduct: StartConductor | None) -> Op
             conductor = await _conductor(project, workbench, journal, workspaces, sandbox, setup, conduct, clock)
         elif state.conductor.on or state.busy:
             await workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
-        opened = Opened(workbench, workspaces, conductor)
+        opened = Opened(workbench, workspaces, conductor, sandbox.level if sandbox else "")
         await opened.serve(project.socket)
     except BaseException:
         journal.close()
         raise
     return opened
+
+
+async def _sandbox(project: Project, conduct: StartConductor, *, sample: bool) -> Sandbox:
+    try:
+        sandbox = await choose(project.settings.sandbox)
+    except Misconfigured:
+        if not sample:
+            raise
+        return await choose("off")
+    if sandbox.level == "off" and conduct.approve_all and not sample:
+        raise Misconfigured(
+            "with the sandbox off every script is answered by a person: --approve all is not possible then"
+        )
+    return sandbox
 
 
 async def _conductor(
@@ -232,8 +253,17 @@ async def _conductor(
     env = clean_env(os.environ)
     await workspaces.open()
     await workspaces.exclude((f"{FOLDER}/", f"{project.settings.tracks_dir}/"))
-    crew = LocalCrew(sandbox, workspaces, env, setup, project.settings.workspace.setup_timeout_s)
-    gates = ShellGates(sandbox, workspaces, journal.put_blob, env, conduct.gates, crew.make_ready)
+    redact = redactor(os.environ)
+    crew = LocalCrew(sandbox, workspaces, env, setup, project.settings.workspace.setup_timeout_s, redact)
+    gates = ShellGates(
+        sandbox,
+        workspaces,
+        lambda content: journal.put_blob(redacted_bytes(redact, content)),
+        env,
+        conduct.gates,
+        crew.make_ready,
+        redact,
+    )
     conductor = Conductor(workbench, workspaces, crew, gates, AskAlways(), clock)
     await conductor.start(conduct)
     return conductor

@@ -107,7 +107,7 @@ def demo(args: Any) -> int:
         say(paint("Approvals are answered by the demo itself and recorded as policy:approve-all.", "waiting"))
         say()
     conduct = conducting(project, auto_queue=True, approve_all=True, workers=None)
-    with LocalSession(project, conduct) as session:
+    with LocalSession(project, conduct, sample=True) as session:
         session.submit(AddTrack(TRACK, "Round prices correctly", "Tests first, then the fix.", TICKETS))
         session.submit(StartTrack(TRACK))
         gates = _watch(session, quiet=args.json)

@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -9,6 +10,7 @@ from typing import Any, Protocol, Self
 
 from interlock.api.control_client import ControlClient
 from interlock.app import Opened, Project, find_root, open_project, open_workbench, read_state
+from interlock.cli.output import paint, say
 from interlock.domain.commands import HumanCommand, StartConductor
 from interlock.domain.door import replay
 from interlock.domain.envelopes import Recorded
@@ -70,14 +72,16 @@ def open_session(project: Project, conduct: StartConductor | None = None) -> Ses
 
 
 class LocalSession:
-    def __init__(self, project: Project, conduct: StartConductor | None) -> None:
+    def __init__(self, project: Project, conduct: StartConductor | None, *, sample: bool = False) -> None:
         self._engine = EngineThread()
         self._reason = "the workbench was closed"
         try:
-            self._opened: Opened = self._engine.call(open_workbench(project, conduct))
+            self._opened: Opened = self._engine.call(open_workbench(project, conduct, sample=sample))
         except BaseException:
             self._engine.stop()
             raise
+        if self._opened.sandbox_level == "off":
+            say(paint("THE SANDBOX IS OFF: what runs here can do whatever you can.", "bad", sys.stderr), sys.stderr)
 
     @property
     def state(self) -> State:

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 
 from interlock.domain.approvals import ScriptPayload, digest
@@ -22,12 +22,14 @@ class LocalCrew:
         env: Mapping[str, str],
         setup: str | None = None,
         setup_timeout_s: float = 600,
+        redact: Callable[[str], str] = str,
     ) -> None:
         self._sandbox = sandbox
         self._workspaces = workspaces
         self._env = env
         self._setup = setup.strip() if setup else ""
         self._setup_timeout_s = setup_timeout_s
+        self._redact = redact
 
     def terms(self, assignment: Assignment) -> ScriptPayload:
         return ScriptPayload(
@@ -51,14 +53,14 @@ class LocalCrew:
             return Failed(f"the worktree is at {workspace.path}, but {terms.directory} was allowed; it did not run")
         setup = await self.make_ready(workspace)
         if setup is not None and not _is_success(setup):
-            return _failed("the workspace's setup", setup)
+            return self._failed("the workspace's setup", setup)
         finished = await self._run(workspace, assignment.script, self._environment(assignment), None)
         if not _is_success(finished):
-            return _failed("the script", finished)
+            return self._failed("the script", finished)
         saved = await self._workspaces.save(
             workspace, assignment.track, ticket.id, assignment.attempt, ticket.description or ticket.id
         )
-        return Done(saved, _last_lines(finished.stdout))
+        return Done(saved, self._redact(_last_lines(finished.stdout)))
 
     async def make_ready(self, workspace: Workspace) -> Finished | None:
         """Run the project's setup in a worktree that has not had it; how that ended, or None when there was no need."""
@@ -88,6 +90,11 @@ class LocalCrew:
             )
         )
 
+    def _failed(self, what: str, finished: Finished) -> Failed:
+        said = self._redact(_last_lines(finished.stderr) or _last_lines(finished.stdout))
+        reason = f"{what} {_ended(finished)}"
+        return Failed(f"{reason}\n{said}" if said else reason, self._redact(f"{finished.stdout}{finished.stderr}"))
+
     def _environment(self, assignment: Assignment) -> dict[str, str]:
         return {
             **self._env,
@@ -106,12 +113,6 @@ def _mark_on(folder: str) -> bytes | None:
 
 def _is_success(finished: Finished) -> bool:
     return finished.status == "exited" and finished.exit_code == 0
-
-
-def _failed(what: str, finished: Finished) -> Failed:
-    said = _last_lines(finished.stderr) or _last_lines(finished.stdout)
-    reason = f"{what} {_ended(finished)}"
-    return Failed(f"{reason}\n{said}" if said else reason, output=f"{finished.stdout}{finished.stderr}")
 
 
 def _ended(finished: Finished) -> str:

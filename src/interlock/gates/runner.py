@@ -29,6 +29,7 @@ class ShellGates:
         env: Mapping[str, str],
         defaults: GateDefaults,
         make_ready: MakeReady | None = None,
+        redact: Callable[[str], str] = str,
     ) -> None:
         self._sandbox = sandbox
         self._workspaces = workspaces
@@ -36,6 +37,7 @@ class ShellGates:
         self._env = env
         self._defaults = defaults
         self._make_ready = make_ready
+        self._redact = redact
 
     async def run(self, track: str, ticket: TicketSpec, gate: int, commit: str) -> GateResult:
         asked = ticket.verify[gate]
@@ -67,6 +69,8 @@ class ShellGates:
     def _with_blobs(self, result: GateResult, keep: str) -> GateResult:
         return replace(
             result,
+            stdout=self._redact(result.stdout),
+            stderr=self._redact(result.stderr),
             stdout_blob=self._blob(os.path.join(keep, "stdout"), result.stdout),
             stderr_blob=self._blob(os.path.join(keep, "stderr"), result.stderr),
         )

@@ -1,0 +1,44 @@
+"""Secrets taken out of text before it is stored or shown."""
+
+import re
+from collections.abc import Callable, Mapping
+
+HIDDEN = "[redacted]"
+
+_SHAPES = re.compile(
+    r"""-----BEGIN\ [A-Z ]*PRIVATE\ KEY-----.*?(?:-----END\ [A-Z ]*PRIVATE\ KEY-----|\Z)
+      | \bsk-[A-Za-z0-9_-]{16,}
+      | \bgh[pousr]_[A-Za-z0-9]{20,} | \bgithub_pat_[A-Za-z0-9_]{20,} | \bglpat-[A-Za-z0-9_-]{20,}
+      | \bAKIA[0-9A-Z]{16}\b | \bAIza[0-9A-Za-z_-]{35} | \bxox[abprs]-[A-Za-z0-9-]{10,} | \bnpm_[A-Za-z0-9]{36}
+      | \beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+
+      | (?<=://)[^/\s:@]+:[^/\s@]+(?=@)
+      | (?i:(?<=authorization:\ bearer\ )|(?<=authorization:\ basic\ ))\S+
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_NAMES = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
+_SHORTEST = 8
+
+Redact = Callable[[str], str]
+
+
+def redactor(environ: Mapping[str, str]) -> Redact:
+    """Hides what looks like a secret, and the values of variables that are named like one."""
+    values = sorted(
+        {value for name, value in environ.items() if _NAMES.search(name) and len(value) >= _SHORTEST},
+        key=len,
+        reverse=True,
+    )
+    known = re.compile("|".join(map(re.escape, values))) if values else None
+
+    def redact(text: str) -> str:
+        if known is not None:
+            text = known.sub(HIDDEN, text)
+        return _SHAPES.sub(HIDDEN, text)
+
+    return redact
+
+
+def redacted_bytes(redact: Redact, content: bytes) -> bytes:
+    """The same for bytes of any kind; what is no text stays as it is."""
+    return redact(content.decode(errors="surrogateescape")).encode(errors="surrogateescape")
