@@ -1,0 +1,166 @@
+"""Writes this version's sample journal, which every later version must read and replay.
+
+    .venv/bin/python -m tests.journal.samples.write            the rows of this version, and the state they give
+    .venv/bin/python -m tests.journal.samples.write --states   only the states, after the checkpoint's shape changed
+
+Run the first before a release and commit both files; a released `<version>.jsonl` is never written again.
+"""
+
+import sys
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from interlock import wire
+from interlock.domain.approvals import MergePayload
+from interlock.domain.commands import (
+    AbortTrack,
+    AddTickets,
+    AddTrack,
+    AnswerApproval,
+    AskLanding,
+    AskScript,
+    BlockTicket,
+    Bulk,
+    CancelTicket,
+    Command,
+    EditTicket,
+    FailLanding,
+    FailWork,
+    FinishLanding,
+    FinishMerge,
+    KillWorker,
+    MoveTicket,
+    PauseTrack,
+    Recover,
+    RedoAttempt,
+    ReportGate,
+    ResumeTrack,
+    RetryTicket,
+    SkipTicket,
+    StartConductor,
+    StartTrack,
+    StopConductor,
+    SubmitWork,
+    TicketChanges,
+)
+from interlock.domain.envelopes import SYSTEM
+from interlock.domain.gates import Blob, Gate, GateDefaults, GateResult
+from interlock.domain.tickets import TicketSpec
+from interlock.journal.reading import JournalReader, stored_lines
+from interlock.journal.sqlite import SqliteJournal
+from interlock.version import VERSION
+from tests.domain.given import ADA, FAIL, PASS, SAVED, SCRIPT, Bench
+from tests.journal.stored import SAMPLES, read_sample, replayed
+
+TICKETS = (
+    TicketSpec(
+        id="T-001",
+        description="Lay the track\nwith käse and 線路",
+        assigned_to="shell",
+        script="make track",
+        target_file="src/track.py",
+        context_requirements=("docs/a.md", "docs/b.md"),
+        verify=(
+            Gate("make test", preset="fast"),
+            Gate("make lint", max_attempts=1, timeout_s=12.5, loop=True, cwd="web", env={"CI": "1"}),
+        ),
+        priority="high",
+    ),
+    TicketSpec(id="T-002", assigned_to="shell", script="true", depends_on=("T-001",), step_mode=True),
+    TicketSpec(id="T-003", assigned_to="shell", script="echo 3", priority="low", model_override="some-model"),
+    TicketSpec(id="T-004", assigned_to="shell", script="echo 4", depends_on=("T-003",)),
+)
+WHOLE = GateResult(
+    status="timed_out",
+    exit_code=-1,
+    command="make lint",
+    duration_ms=12_500,
+    stdout="so far",
+    stderr="…",
+    explanation="it took longer than 12.5 s",
+    stdout_blob=Blob("ab" * 32, 70_000),
+)
+
+
+class _Story(Bench):
+    """Each command comes a second after the one before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seconds = count()
+
+    def tell(self, command: Command, by: str = SYSTEM) -> None:
+        second = next(self._seconds)
+        self.send(command, by, f"2026-01-01T00:{second // 60:02d}:{second % 60:02d}.000000Z")
+
+    def attempt(self, ticket: str) -> tuple[str, str, int]:
+        return "rail", ticket, self.ticket(ticket, "rail").attempts
+
+
+def story() -> Bench:
+    """Something of every kind."""
+    found = _Story()
+    tell, at = found.tell, found.attempt
+    tell(AddTrack("rail", "The rail", "From here to there", TICKETS), ADA)
+    tell(AddTickets("rail", (TicketSpec(id="T-005", depends_on=("T-004",)), TicketSpec(id="T-006"))), ADA)
+    tell(MoveTicket("rail", "T-003", 0), ADA)
+    tell(EditTicket("rail", "T-004", TicketChanges(description="Four", priority="low")), ADA)
+    tell(StartConductor(3, True, False, GateDefaults(2, 60.0)))
+    tell(StartTrack("rail"), ADA)
+    tell(AskScript(*at("T-001"), SCRIPT, "no rule allows it", "2026-02-01T00:00:00.000000Z"))
+    tell(AnswerApproval("A-1", "approve", "make track FAST=1"), ADA)
+    tell(Recover("the machine went down"))
+    tell(StartConductor(3, True, False, GateDefaults(2, 60.0)))
+    tell(SubmitWork(*at("T-001"), SAVED, "done"))
+    tell(ReportGate(*at("T-001"), 0, PASS, "tree-2"))
+    tell(Recover("and again"))
+    tell(StartConductor(3, True, False, GateDefaults(2, 60.0)))
+    tell(ReportGate(*at("T-001"), 1, WHOLE, "tree-2", "## it failed"))
+    tell(AnswerApproval("A-2", "retry"), ADA)
+    tell(ReportGate(*at("T-001"), 1, FAIL, "tree-2", "## it failed"))
+    tell(AnswerApproval("A-3", "skip"), ADA)
+    tell(RedoAttempt(*at("T-001"), "conflict in src/track.py"))
+    tell(KillWorker("rail", "T-001"), ADA)
+    tell(Bulk((RetryTicket("rail", "T-001"), BlockTicket("rail", "T-006", "not yet"))), ADA)
+    tell(SkipTicket("rail", "T-001"), ADA)
+    tell(PauseTrack("rail"), ADA)
+    tell(ResumeTrack("rail"), ADA)
+    tell(SubmitWork(*at("T-003"), summary="nothing to do"))
+    tell(AnswerApproval("A-4", "reject", message="let us see first"), ADA)
+    tell(SubmitWork(*at("T-004"), SAVED, "done"))
+    tell(FinishMerge(*at("T-004"), "merged-4"))
+    tell(FailWork(*at("T-005"), "no provider"))
+    for name in ("T-002", "T-005", "T-006"):
+        tell(SkipTicket("rail", name), ADA)
+    payload = MergePayload("main", "b4", "af", "diff --git", Blob("cd" * 32, 5000))
+    for outcome in (FailLanding("rail", "the tree is dirty"), FinishLanding("rail", "af")):
+        tell(AskLanding("rail", payload), ADA)
+        tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve"), ADA)
+        tell(outcome)
+    tell(AddTrack("siding", "A siding", "", (TicketSpec(id="a", step_mode=True), TicketSpec(id="b"))), ADA)
+    tell(StartTrack("siding"), ADA)
+    tell(CancelTicket("siding", "b"), ADA)
+    tell(AbortTrack("siding", "not needed"), ADA)
+    tell(StopConductor("that was all"))
+    return found
+
+
+def write_rows(version: str) -> None:
+    with TemporaryDirectory() as folder:
+        with closing(SqliteJournal(Path(folder))) as journal:
+            journal.append(story().records)
+        with closing(JournalReader(Path(folder))) as reader:
+            (SAMPLES / f"{version}.jsonl").write_text("".join(stored_lines(reader)))
+
+
+def write_states() -> None:
+    for sample in sorted(SAMPLES.glob("*.jsonl")):
+        sample.with_suffix(".state.json").write_bytes(wire.encode_state(replayed(read_sample(sample))) + b"\n")
+
+
+if __name__ == "__main__":
+    if "--states" not in sys.argv:
+        write_rows(VERSION)
+    write_states()
