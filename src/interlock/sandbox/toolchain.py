@@ -8,39 +8,26 @@ things. Only the user's own environment is asked, never a job's: a ticket that n
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-# What programs look up, and nothing that is secret.
+# What programs look up, and nothing that is secret. Each is a mount, and a tenth of a millisecond.
 _ETC = (
     "alternatives",
-    "ca-certificates",
-    "ca-certificates.conf",
     "crypto-policies",
-    "debian_version",
     "fonts",
     "group",
-    "host.conf",
     "hosts",
     "java",
     "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "locale.alias",
-    "locale.conf",
     "localtime",
-    "magic",
     "mime.types",
     "nsswitch.conf",
     "os-release",
     "passwd",
-    "perl",
     "pki",
     "protocols",
-    "rpc",
     "services",
     "ssl",
-    "terminfo",
-    "timezone",
 )
-_ETC_PREFIXES = ("java-", "python")  # Debian: the configuration of a version
+_ETC_PREFIXES = ("java-",)  # Debian: the configuration of a version
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 _PREFIX_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYENV_ROOT", "RUSTUP_HOME", "JAVA_HOME", "GOROOT")
 _BESIDE_BIN = ("lib", "lib64", "libexec", "include")
@@ -96,7 +83,10 @@ class Toolchain:
         for name in os.listdir("/etc"):
             if name in _ETC or name.startswith(_ETC_PREFIXES) or (network and name == "resolv.conf"):
                 place = f"/etc/{name}"
-                if os.path.exists(place):
+                real = os.path.realpath(place)
+                if os.path.islink(place) and self._is_shown(real):
+                    self._links[place] = real
+                elif os.path.exists(place):
                     self._shown[place] = None
 
     def _folder_of_programs(self, folder: str, env: Mapping[str, str]) -> None:
