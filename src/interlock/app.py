@@ -228,7 +228,7 @@ async def open_workbench(project: Project, conduct: StartConductor | None, *, sa
 
 async def _sandbox(project: Project, conduct: StartConductor, *, sample: bool) -> Sandbox:
     try:
-        sandbox = await choose(project.settings.sandbox)
+        sandbox = await choose(project.settings.sandbox, _hidden(project))
     except Misconfigured:
         if not sample:
             raise
@@ -352,10 +352,16 @@ async def sandbox_report(project: Project) -> SandboxReport:
     git = await (await _for_git()).run_trusted(("git", "--version"), cwd="/", env={"PATH": os.environ.get("PATH", "")})
     said = git.stdout.decode(errors="replace").strip() if git.code == 0 else ""
     try:
-        sandbox = await choose(project.settings.sandbox)
+        sandbox = await choose(project.settings.sandbox, _hidden(project))
     except Misconfigured as error:
         return SandboxReport(False, "none", str(error), said, ("does not run: there is no sandbox it could run in",))
     return SandboxReport(True, sandbox.level, "", said, PROMISES[sandbox.level])
+
+
+def _hidden(project: Project) -> tuple[str, ...]:
+    """Our own folders: a sandbox must not have them, whatever else it is given."""
+    config = user_settings_file(os.environ, Path.home()).parent
+    return (str(project.state_dir), str(config))
 
 
 async def _for_git() -> Sandbox:

@@ -2,13 +2,12 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
-
-ENDED = signal.SIGKILL
 
 
 class Said:
@@ -106,7 +105,11 @@ class Project:
     def branch_tickets(self, track: str) -> list[str]:
         """The `Ticket:` trailers of the track's branch, oldest first."""
         said = self.git(
-            "log", "--reverse", "--no-merges", "--format=%(trailers:key=Ticket,valueonly,separator=)", f"main..interlock/{track}"
+            "log",
+            "--reverse",
+            "--no-merges",
+            "--format=%(trailers:key=Ticket,valueonly,separator=)",
+            f"main..interlock/{track}",
         )
         return [line for line in said.splitlines() if line]
 
@@ -116,7 +119,10 @@ class Project:
         assert said.code == 0, said
         self.git("fsck", "--strict")
         assert self.worktrees == []
-        assert left_running(self.env["XDG_STATE_HOME"]) == []
+        deadline = time.monotonic() + 20
+        while left := left_running(self.env["XDG_STATE_HOME"]):
+            assert time.monotonic() < deadline, left
+            threading.Event().wait(0.05)
 
 
 def shell(name: str, script: str, *depends_on: str, **more: Any) -> dict[str, Any]:
@@ -124,7 +130,7 @@ def shell(name: str, script: str, *depends_on: str, **more: Any) -> dict[str, An
 
 
 def left_running(state_home: str) -> list[str]:
-    """Processes that stand in, or were started for, something below this folder."""
+    """Processes that stand in something below this folder, and sandboxes whose keeper is gone."""
     found: list[str] = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -132,8 +138,10 @@ def left_running(state_home: str) -> list[str]:
         try:
             where = os.readlink(entry / "cwd")
             words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if where.startswith(state_home) or state_home in words:
+        orphan = parent == 1 and (words.startswith("/usr/bin/bwrap ") or "/proc/self/fd/" in words)
+        if where.startswith(state_home) or state_home in words or orphan:
             found.append(f"{entry.name}: {words} in {where}")
     return found

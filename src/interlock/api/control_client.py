@@ -23,7 +23,8 @@ class ControlClient:
     def __init__(self, path: Path, timeout_s: float = 30) -> None:
         self._path = path
         self._timeout_s = timeout_s
-        self._file = _connect(path, timeout_s).makefile("rwb")
+        self._socket = _connect(path, timeout_s)
+        self._file = self._socket.makefile("rwb")
 
     def submit(self, actor: Actor, command: Command) -> Receipt:
         return self._receipt({"do": "submit", "actor": actor, "command": wire.to_plain(command)})
@@ -45,6 +46,7 @@ class ControlClient:
 
     def close(self) -> None:
         self._file.close()
+        self._socket.close()
 
     def _receipt(self, request: dict[str, Any]) -> Receipt:
         return msgspec.convert(self._ask(request), Receipt)

@@ -48,6 +48,8 @@ def _go(args: Any, what: Any, *, everything: bool = False) -> int:
     with open_session(project, conduct) as session:
         if everything:
             chosen = unfinished(session.state)
+            if not chosen and any(track.status == "blocked" for track in session.state.tracks.values()):
+                return _finish(session, chosen, BLOCKED, args)
             for name in chosen:
                 if session.state.track(name).status == "ready":
                     session.submit(StartTrack(name))
@@ -111,6 +113,8 @@ def _finish(session: Session, chosen: Sequence[str], code: int, args: Any) -> in
         return code
     if not tracks:
         say("nothing is unfinished")
+        if blocked := [track.id for track in state.tracks.values() if track.status == "blocked"]:
+            say(f"blocked: {', '.join(sorted(blocked))}; 'interlock tickets retry' (or skip) lets them go on")
     for track in tracks:
         row = track_row(track)
         say(f"track {track.id}: {track.status}, {row.progress.completed} of {row.progress.total} done")

@@ -115,11 +115,9 @@ def workers(state: State) -> tuple[WorkerRow, ...]:
 
 def is_stuck(state: State, track_ids: tuple[str, ...]) -> bool:
     """Nothing of these tracks moves until a person answers."""
-    if state.busy:
-        return False
     running = [state.tracks[name] for name in track_ids if state.tracks[name].status == "running"]
     moving = sum(track.counts.in_progress + track.schedule.startable for track in running)
-    if not moving:
+    if not moving or moving > len(state.pending):
         return False
     names = {track.id for track in running}
     asked = sum(1 for a in state.pending_approvals() if a.ticket is not None and a.track in names)

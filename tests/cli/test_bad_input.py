@@ -1,0 +1,171 @@
+"""Bad input gets a clear sentence, an exit code, and nothing is lost."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.project import Project, shell
+
+ONE = [shell("one", "echo 1 > one.txt")]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('[{"id": "a",}]', "bad.json:1:13: not JSON"),
+        ("{}", "bad.json: the track: "),
+        ('"x"', "a file of tickets holds a list"),
+        ("[]", "there is no ticket in it"),
+        (
+            '[{"id": "a", "assigned_to": "shell", "scrpt": "x"}]',
+            "ticket 'a': unknown key 'scrpt'; did you mean 'script'?",
+        ),
+        ('[{"id": "a", "assigned_to": "shell"}]', "ticket 'a' is assigned to 'shell' and needs a 'script'"),
+        ('[{"id": "../a", "assigned_to": "shell", "script": "x"}]', "malformed ticket id '../a'"),
+        (
+            (
+                '[{"id": "a", "assigned_to": "shell", "script": "x", "depends_on": ["b"]},'
+                ' {"id": "b", "assigned_to": "shell", "script": "x", "depends_on": ["a"]}]'
+            ),
+            "depend on one another: a -> b -> a",
+        ),
+        (
+            '[{"id": "a", "assigned_to": "shell", "script": "x", "depends_on": ["z"]}]',
+            "depends on 'z', which does not exist",
+        ),
+        (
+            '[{"id": "a", "assigned_to": "shell", "script": "x"}, {"id": "a", "assigned_to": "shell", "script": "x"}]',
+            "duplicate ticket id 'a'",
+        ),
+        ('[{"id": "a", "assigned_to": "shell", "script": "x", "verify": ["verify:\\"x"]}]', "never closed"),
+        ("[" * 100_000, "bad.json: "),
+    ],
+)
+def test_a_bad_file_of_tickets_is_refused_whole_with_its_fault(project: Project, text: str, sentence: str) -> None:
+    project.write("bad.json", text)
+    said = project.run("tracks", "import", "bad.json")
+    assert (said.code, sentence in said.err) == (1, True), said
+    assert project.run("tracks", "list", "--json").json == []
+
+
+def test_bytes_that_are_no_text_and_files_that_are_not_there_are_said(project: Project) -> None:
+    (project.root / "bad.json").write_bytes(b"\xff\xfe\x00")
+    assert "bad.json cannot be read" in project.run("run", "--tickets", "bad.json").err
+    assert "nope.json cannot be read" in project.run("run", "--tickets", "nope.json").err
+
+
+def test_a_wrong_setting_names_file_line_and_the_nearest_key(project: Project) -> None:
+    project.write("interlock.toml", "# mine\n\n[conductor]\nworker = 3\n")
+    said = project.run("tracks", "list")
+    assert (said.code, "interlock.toml:4: unknown key 'conductor.worker'; did you mean 'workers'?" in said.err) == (
+        1,
+        True,
+    )
+
+
+def test_usage_errors_exit_2(project: Project) -> None:
+    for words in (
+        ["bogus"],
+        ["tracks"],
+        ["run"],
+        ["run", "--resume", "--tickets", "x"],
+        ["approvals", "answer", "A-1", "yes"],
+    ):
+        assert project.run(*words).code == 2, words
+
+
+def test_unknown_names_are_refused_with_the_nearest(project: Project) -> None:
+    project.run("tracks", "import", project.tickets("plan.json", ONE))
+    assert "no track 'plam'; did you mean 'plan'?" in project.run("tracks", "show", "plam").err
+    assert "no ticket 'on' in track 'plan'; did you mean 'one'?" in project.run("tickets", "show", "plan/on").err
+    assert "no approval 'A-9'" in project.run("approvals", "answer", "A-9", "approve").err
+
+
+def test_an_altered_removed_or_truncated_journal_is_noticed_and_stays_readable(project: Project) -> None:
+    project.run("run", "--tickets", project.tickets("plan.json", ONE), "--approve", "all")
+    good = project.root / ".interlock"
+    spoils = {
+        "UPDATE events SET actor = 'human:eve' WHERE version = 3": "row 3 was altered",
+        "DELETE FROM events WHERE version = 4": "row 4 is missing",
+        "DELETE FROM events WHERE version > 5": "the last rows are missing",
+    }
+    for number, (sql, sentence) in enumerate(spoils.items()):
+        folder = project.home / f"copy{number}"
+        folder.mkdir()
+        shutil.copytree(good, folder / ".interlock")
+        connection = sqlite3.connect(folder / ".interlock" / "journal.db")
+        connection.execute(sql)
+        connection.commit()
+        connection.close()
+        said = project.run("journal", "verify", cwd=folder)
+        assert (said.code, sentence in said.err) == (1, True), said
+        assert project.run("journal", "show", cwd=folder).out.count("\n") > 2
+    said = project.run("run", "--resume", cwd=project.home / "copy2")
+    assert (said.code, "rows of the journal are missing" in said.err) == (1, True), said
+
+
+def test_a_file_that_is_no_journal_is_said(project: Project) -> None:
+    project.run("init")
+    for name in ("journal.db", "journal.db-wal", "journal.db-shm"):
+        (project.root / ".interlock" / name).unlink(missing_ok=True)
+    (project.root / ".interlock" / "journal.db").write_text("hello " * 1_000)
+    for words in (["tracks", "list"], ["run", "--resume"]):
+        said = project.run(*words)
+        assert (said.code, "journal" in said.err, "Traceback" in said.err) == (1, True, False), said
+
+
+def mounted(folder: Path, *options: str) -> bool:
+    """Put a file system of its own there; False where that is not allowed."""
+    return (
+        subprocess.run(
+            ("mount", "-t", "tmpfs", *options, "tmpfs", str(folder)), check=False, capture_output=True
+        ).returncode
+        == 0
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+def test_a_read_only_folder_is_said_and_reading_still_works(project: Project) -> None:
+    if not mounted(project.root, "-o", "size=20m"):
+        pytest.skip("mounting is not possible here")
+    try:
+        subprocess.run(("git", "init", "-q", str(project.root)), env=project.env, check=True)
+        file = project.tickets("plan.json", ONE)
+        assert project.run("tracks", "import", file).code == 0
+        subprocess.run(("mount", "-o", "remount,ro", str(project.root)), check=True)
+        said = project.run("run", "--resume")
+        assert (said.code, "Read-only file system" in said.err or "readonly" in said.err) == (1, True), said
+        assert [row["id"] for row in project.run("tracks", "list", "--json").json] == ["plan"]
+        assert project.run("journal", "verify").code == 0
+    finally:
+        subprocess.run(("umount", str(project.root)), check=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+def test_a_full_disk_stops_the_work_with_a_sentence_and_it_goes_on_when_there_is_space(project: Project) -> None:
+    if not mounted(project.root, "-o", "size=1m"):
+        pytest.skip("mounting is not possible here")
+    try:
+        subprocess.run(("git", "init", "-q", "-b", "main", str(project.root)), env=project.env, check=True)
+        project.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first")
+        chain = [shell(f"t{n}", f"echo {n} > f{n}", *([f"t{n - 1}"] if n else [])) for n in range(40)]
+        said = project.run("run", "--tickets", project.tickets("plan.json", chain), "--approve", "all")
+        assert said.code in (1, 3), said
+        assert "disk is full" in said.err or "No space left" in said.out + said.err, said
+        assert project.run("journal", "verify").code == 0
+        subprocess.run(("mount", "-o", "remount,size=50m", str(project.root)), check=True)
+        blocked = [t["id"] for t in project.run("tickets", "list", "--status", "blocked", "--json").json]
+        if blocked:
+            assert project.run("tickets", "retry", *blocked).code == 0
+        if "plan" not in project.run("tracks", "list").out:
+            return  # there was not even space for the tickets: nothing was taken, nothing is lost
+        said = project.run("run", "--resume", "--approve", "all")
+        assert said.code == 0, said
+        assert len(project.branch_tickets("plan")) == 40
+        project.check_whole()
+    finally:
+        subprocess.run(("umount", str(project.root)), check=True)
