@@ -1,9 +1,12 @@
 """The real engine and journal with work that does nothing: what is left is the cost of scheduling."""
 
 import asyncio
+import os
 import random
+import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -11,7 +14,6 @@ from benchmarks.samples import Data, Watch
 from interlock.app import RandomIds, SystemClock
 from interlock.domain.approvals import ScriptPayload
 from interlock.domain.commands import AddTrack, StartConductor, StartTrack
-from interlock.domain.state import State
 from interlock.domain.tickets import TicketSpec
 from interlock.engine.conductor import Conductor
 from interlock.engine.opening import load_state
@@ -19,16 +21,19 @@ from interlock.engine.workbench import Workbench
 from interlock.journal.sqlite import SqliteJournal
 from interlock.ports import Assignment, Done, PolicyVerdict
 
-WORKERS = 64
+WORKERS = 128
 WIDTH = 100
 ACTOR = "human:bench"
 
 
 class NoGit:
-    """The two things that the conductor asks of workspaces when no ticket leaves a change."""
+    """What the conductor asks of workspaces when no ticket leaves a change."""
 
     async def start_track(self, track: str) -> str:
         return "base"
+
+    async def merged_tickets(self, track: str) -> frozenset[str]:
+        return frozenset()
 
     async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
         pass
@@ -70,6 +75,18 @@ async def opened(folder: str, *, workers: int, policy: Says, crew: object | None
         await workbench.close()
 
 
+async def until(workbench: Workbench, holds: Callable[[], bool]) -> None:
+    following = workbench.follow(workbench.state.version)
+    while not holds():
+        await following.next()
+    following.close()
+
+
+def why_blocked(workbench: Workbench, track: str) -> str:
+    reasons = (ticket.blocked_reason for ticket in workbench.state.tracks[track].tickets.values())
+    return next((reason for reason in reasons if reason), "the track is not done")
+
+
 def layers(count: int, width: int = WIDTH) -> list[list[int]]:
     """For each ticket up to three of the layer before it; the same for ours and every peer."""
     rng = random.Random(count)
@@ -106,10 +123,9 @@ async def _run(folder: str, count: int, tracks: int, workers: int) -> Data:
             _add(imported, watch.read())
             watch = Watch()
             await workbench.submit(ACTOR, StartTrack(name))
-            following = workbench.follow(workbench.state.version)
-            while workbench.state.tracks[name].status != "done":
-                await following.next()
-            following.close()
+            await until(workbench, lambda: workbench.state.tracks[name].status != "running")  # noqa: B023  used at once
+            if workbench.state.tracks[name].status != "done":
+                raise AssertionError(why_blocked(workbench, name))
             _add(ran, watch.read())
         version = workbench.state.version
         watch = Watch()
@@ -138,22 +154,20 @@ def open_again(folder: str, checkpoint: bool) -> Data:
 
 
 def die(folder: str, count: int, after: int) -> Data:
-    """Work that is cut off, with everything in hand, once `after` tickets are completed."""
-    return asyncio.run(_die(folder, count, after))
+    """A process that is gone, with everything it had in hand, once `after` tickets are completed."""
+    pid = os.fork()
+    if not pid:
+        asyncio.run(_die(folder, count, after))
+    _, status = os.waitpid(pid, 0)
+    return {"code": os.waitstatus_to_exitcode(status)}
 
 
-async def _die(folder: str, count: int, after: int) -> Data:
+async def _die(folder: str, count: int, after: int) -> None:
     async with opened(folder, workers=WORKERS, policy=Says("allow")) as workbench:
         await workbench.submit(ACTOR, AddTrack("cut", "cut", "", specs(count)))
         await workbench.submit(ACTOR, StartTrack("cut"))
-        following = workbench.follow(workbench.state.version)
-        while workbench.state.tracks["cut"].counts.completed < after:
-            await following.next()
-        raise Cut(workbench.state.version)
-
-
-class Cut(BaseException):
-    pass
+        await until(workbench, lambda: workbench.state.tracks["cut"].counts.completed >= after)
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def recover(folder: str) -> Data:
@@ -165,11 +179,9 @@ async def _recover(folder: str) -> Data:
     watch = Watch()
     async with opened(folder, workers=WORKERS, policy=Says("allow")) as workbench:
         took = watch.read()
-        following = workbench.follow(workbench.state.version)
         begun = time.perf_counter()
         completed = workbench.state.tracks["cut"].counts.completed
-        while workbench.state.tracks["cut"].counts.completed == completed:
-            await following.next()
+        await until(workbench, lambda: workbench.state.tracks["cut"].counts.completed > completed)
         first = time.perf_counter() - begun
     return {**took, "first": took["wall"] + first}
 

@@ -60,7 +60,9 @@ def take(target: str, *, limit_s: float = 600, **arguments: Any) -> Data:
     return json.loads(answer)
 
 
-def alternating(takes: Mapping[str, Callable[[], Data]], times: int) -> dict[str, list[Data] | Unavailable]:
+def alternating(
+    takes: Mapping[str, Callable[[], Data]], times: int, *, quietly: bool = False
+) -> dict[str, list[Data] | Unavailable]:
     """Each once, then each again in the opposite order, and so on; one that fails is not tried again."""
     found: dict[str, list[Data] | Unavailable] = {name: [] for name in takes}
     for turn in range(times):
@@ -68,7 +70,8 @@ def alternating(takes: Mapping[str, Callable[[], Data]], times: int) -> dict[str
             got = found[name]
             if isinstance(got, Unavailable):
                 continue
-            say(f"  {name}, {turn + 1} of {times}")
+            if not quietly:
+                say(f"  {name}, {turn + 1} of {times}")
             try:
                 got.append(takes[name]())
             except Unavailable as why:

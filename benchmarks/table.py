@@ -55,7 +55,7 @@ def rate(value: float) -> str:
 
 
 def times(value: float) -> str:
-    return f"{value:.2f}×" if value < 10 else f"{value:.0f}×"
+    return f"{value:.2f}×" if value < 10 else f"{value:.1f}×"
 
 
 def draw(rows: Sequence[Row]) -> str:

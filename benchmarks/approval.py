@@ -1,0 +1,97 @@
+"""From an answer being sent to the work it allows running, the answer on disk; beside LangGraph's interrupt."""
+
+import asyncio
+import time
+from functools import partial
+from statistics import median, quantiles
+
+from benchmarks.engine import ACTOR, Says, opened, until
+from benchmarks.samples import Data, Unavailable, alternating, folder, say, take
+from benchmarks.table import Row, at_most, seconds, times
+from interlock.domain.approvals import ScriptPayload
+from interlock.domain.commands import AddTrack, AnswerApproval, StartTrack
+from interlock.domain.tickets import TicketSpec
+from interlock.ports import Assignment, Done
+
+GROUP = "approval"
+P50_S, P99_S = 0.003, 0.020
+OURS = "Interlock"
+PEER = "LangGraph, interrupt + resume, SqliteSaver"
+
+
+def rows(*, quick: bool) -> list[Row]:
+    count, repeat = (200, 1) if quick else (1_000, 3)
+    say(f"approval: {count:,} answers, one after the other")
+    takes = {OURS: partial(_take, "benchmarks.approval:answers", count), PEER: partial(_take, PEERS, count)}
+    found = alternating(takes, repeat)
+    ours, theirs = found[OURS], found[PEER]
+    if isinstance(ours, Unavailable):
+        raise ours
+    what = f"answer sent → work runs, answer fsynced; {count:,} pending, answered one by one"
+    made: list[Row] = []
+    for name, pick, limit in (("p50", median, P50_S), ("p99", _p99, P99_S)):
+        took = median(pick(one["waits"]) for one in ours)
+        row = Row(GROUP, f"{what}: {name}", seconds(took), reach=f"< {seconds(limit)}")
+        row.value, row.ok = at_most(limit, took)
+        row.note = f"wall time, median of {repeat} runs in turns; LangGraph with durability='sync'"
+        made.append(row)
+        if isinstance(theirs, Unavailable):
+            made.append(Row(GROUP, f"{what}: {name}", seconds(took), f"{PEER}: not available: {theirs}"))
+            continue
+        peer = median(pick(one["waits"]) for one in theirs)
+        beside = Row(GROUP, f"{what}: {name}", seconds(took), f"{PEER}: {seconds(peer)}", times(took / peer), "< 1×")
+        beside.value, beside.ok = at_most(1.0, took / peer)
+        made.append(beside)
+    return made
+
+
+PEERS = "benchmarks.peers:langgraph_approvals"
+
+
+def _take(target: str, count: int) -> Data:
+    with folder() as place:
+        return take(target, folder=place, count=count, limit_s=300)
+
+
+def _p99(waits: list[float]) -> float:
+    return quantiles(waits, n=100)[98]
+
+
+# ── in a process of its own ──────────────────────────────────────────────────────────────
+
+
+class Begins:
+    """A crew that notes when each ticket's work begins."""
+
+    _terms = ScriptPayload("true", "/", (), "off")
+
+    def __init__(self) -> None:
+        self.began: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+
+    def terms(self, assignment: Assignment) -> ScriptPayload:
+        return self._terms
+
+    async def work(self, assignment: Assignment) -> Done:
+        self.began.set_result(time.perf_counter())
+        return Done(None)
+
+
+def answers(folder: str, count: int) -> Data:
+    return asyncio.run(_answers(folder, count))
+
+
+async def _answers(folder: str, count: int) -> Data:
+    crew = Begins()
+    waits: list[float] = []
+    async with opened(folder, workers=4, policy=Says("ask"), crew=crew) as workbench:
+        tickets = tuple(TicketSpec(id=f"T-{n}", assigned_to="shell", script="true") for n in range(count))
+        await workbench.submit(ACTOR, AddTrack("ask", "ask", "", tickets))
+        await workbench.submit(ACTOR, StartTrack("ask"))
+        await until(workbench, lambda: len(workbench.state.pending) == count)
+        for number, approval in enumerate(workbench.state.pending_approvals(), 1):
+            crew.began = asyncio.get_running_loop().create_future()
+            sent = time.perf_counter()
+            await workbench.submit(ACTOR, AnswerApproval(approval.id, "approve"))
+            waits.append(await crew.began - sent)
+            await until(workbench, lambda done=number: workbench.state.tracks["ask"].counts.completed == done)
+    return {"waits": waits}

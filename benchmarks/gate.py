@@ -1,0 +1,86 @@
+"""What a gate costs over the bare command that it runs."""
+
+import asyncio
+import os
+import subprocess
+import tempfile
+import time
+from statistics import median
+
+from benchmarks.samples import Data, Unavailable, say, take
+from benchmarks.table import Row, at_most, attempt, seconds, times
+from interlock.domain.gates import Gate, GateDefaults
+from interlock.domain.tickets import TicketSpec
+from interlock.errors import Misconfigured
+from interlock.gates.runner import ShellGates
+from interlock.ports import Workspace
+from interlock.sandbox.choose import choose
+from interlock.sandbox.environment import clean_env
+
+GROUP = "gate"
+LEVELS = {"bubblewrap": 0.040, "off": 0.003}
+
+
+def rows(*, quick: bool) -> list[Row]:
+    repeat = 10 if quick else 50
+    made: list[Row] = []
+    for level, limit in LEVELS.items():
+        what = f"a gate that runs `true`, sandbox {level}"
+        say(f"gate: {what}, {repeat} times")
+        made += attempt(GROUP, what, lambda level=level, limit=limit, what=what: _row(what, level, limit, repeat))
+    return made
+
+
+def _row(what: str, level: str, limit: float, repeat: int) -> Row:
+    took = take("benchmarks.gate:contest", level=level, repeat=repeat)
+    if reason := took.get("why"):
+        raise Unavailable(reason)
+    over = took["gate"] - took["bare"]
+    row = Row(
+        GROUP, what, f"{seconds(took['gate'])}, {seconds(over)} over", f"bare `sh -c true`: {seconds(took['bare'])}"
+    )
+    row.ratio, row.reach = times(took["gate"] / took["bare"]), f"≤ {seconds(limit)} over"
+    row.value, row.ok = at_most(limit, over)
+    row.note = f"wall time, median of {repeat} in turns; without showing the tree, which git does once for a ticket"
+    return row
+
+
+# ── in a process of its own ──────────────────────────────────────────────────────────────
+
+
+class OneFolder:
+    """A workspace that is there already."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
+        return Workspace(self._folder, commit, None, self._folder)
+
+
+def contest(level: str, repeat: int) -> Data:
+    return asyncio.run(_contest(level, repeat))
+
+
+async def _contest(level: str, repeat: int) -> Data:
+    try:
+        sandbox = await choose(level)
+    except Misconfigured as why:
+        return {"why": str(why)}
+    env = clean_env(os.environ)
+    ticket = TicketSpec(id="T-1", verify=(Gate("true"),))
+    spent: dict[str, list[float]] = {"gate": [], "bare": []}
+    with tempfile.TemporaryDirectory(prefix="bench-") as place:
+        gates = ShellGates(sandbox, OneFolder(place), lambda _: "", env, GateDefaults())
+        for turn in range(-2, repeat):  # two to warm up
+            for name in ("gate", "bare") if turn % 2 else ("bare", "gate"):
+                begun = time.perf_counter()
+                if name == "gate":
+                    result = await gates.run("track", ticket, 0, "commit")
+                    if not result.passed:
+                        return {"why": result.explanation or result.stderr}
+                else:
+                    subprocess.run(["sh", "-c", "true"], cwd=place, env=env, stdin=subprocess.DEVNULL, check=True)  # noqa: ASYNC221
+                if turn >= 0:
+                    spent[name].append(time.perf_counter() - begun)
+    return {name: median(took) for name, took in spent.items()}

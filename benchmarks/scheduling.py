@@ -1,0 +1,80 @@
+"""No-op tickets in layers through the durable journal, beside Ray (which keeps nothing) and LangGraph (which does)."""
+
+from functools import partial
+
+from benchmarks.engine import WIDTH, WORKERS
+from benchmarks.samples import Data, Unavailable, alternating, folder, middle, say, take
+from benchmarks.table import Row, at_least, rate, times
+
+GROUP = "scheduling"
+CORES = 2
+REACH = 10_000
+REACH_TIMES = 10
+TRY_S = 60
+
+OURS = "Interlock"
+RAY = f"Ray, {CORES} CPUs, dependencies as ObjectRefs, nothing durable"
+
+
+def rows(*, quick: bool) -> list[Row]:
+    count, repeat = (3_000, 2) if quick else (10_000, 5)
+    say(f"scheduling: {count:,} no-op tickets in layers of {WIDTH}")
+    nodes = _largest((200, 500) if quick else (300, 1_000, 3_000))
+    takes = {
+        OURS: partial(_ours, count),
+        RAY: partial(take, "benchmarks.peers:ray_tasks", count=count, cores=CORES, limit_s=180),
+    }
+    at_sizes = {
+        f"LangGraph, a node per ticket, its best size: {nodes:,}": partial(_langgraph, "langgraph_nodes", nodes),
+        f"LangGraph, Send to whole layers, {count:,}": partial(_langgraph, "langgraph_layers", count),
+    }
+    found = alternating(takes | at_sizes, repeat)
+    ours = middle(found[OURS], "rate")
+    runs = found[OURS]
+    best = max(run["rate"] for run in runs) if not isinstance(runs, Unavailable) else ours
+    cpu = middle(runs, "run_cpu")
+    what = f"{count:,} no-op tickets in layers of {WIDTH}, journal fsynced, {WORKERS} workers"
+    note = (
+        f"tickets per second of wall time, median of {repeat} in turns; ours {rate(best)} at best,"
+        f" {cpu * 1e6:.0f} µs of CPU a ticket, so {rate(1 / cpu)} on one core of its own"
+    )
+    first = Row(GROUP, what, rate(ours), "", "", f"≥ {rate(REACH)}", note=note)
+    first.value, first.ok = at_least(REACH, ours)
+    return [first, *(_beside(what, ours, name, got) for name, got in found.items() if name != OURS)]
+
+
+def _beside(what: str, ours: float, name: str, got: list[Data] | Unavailable) -> Row:
+    if isinstance(got, Unavailable):
+        return Row(GROUP, what, rate(ours), f"{name}: not available: {got}")
+    theirs = middle(got, "rate")
+    row = Row(GROUP, what, rate(ours), f"{name}: {rate(theirs)}", times(ours / theirs), f"≥ {REACH_TIMES}×")
+    row.value, row.ok = at_least(REACH_TIMES, ours / theirs)
+    row.note = DURABLE if name.startswith("LangGraph") else ""
+    return row
+
+
+DURABLE = "LangGraph with SqliteSaver on the same disk and durability='sync', which is what ours gives"
+
+
+def _largest(sizes: tuple[int, ...]) -> int:
+    """The size at which LangGraph does most tickets in a second, of those it can do in bounded time."""
+    rates: dict[int, float] = {}
+    for size in sizes:
+        say(f"  LangGraph with {size:,} nodes")
+        try:
+            rates[size] = _langgraph("langgraph_nodes", size)["rate"]
+        except Unavailable as why:
+            say(f"    not available: {why}")
+            break
+        say(f"    {rate(rates[size])}")
+    return max(rates, key=lambda size: rates[size], default=sizes[0])
+
+
+def _ours(count: int) -> Data:
+    with folder() as place:
+        return take("benchmarks.engine:run", folder=place, count=count)
+
+
+def _langgraph(which: str, count: int) -> Data:
+    with folder() as place:
+        return take(f"benchmarks.peers:{which}", folder=place, count=count, limit_s=TRY_S)

@@ -1,0 +1,121 @@
+"""Ten times the tickets, the same cost for each; and a journal that has grown old."""
+
+import shutil
+from functools import partial
+from pathlib import Path
+
+from benchmarks.engine import WIDTH, WORKERS
+from benchmarks.processes import INTERLOCK, spent
+from benchmarks.samples import Data, alternating, folder, middle, say, take
+from benchmarks.table import Row, at_most, attempt, seconds, times
+
+GROUP = "size"
+FLAT = 1.3
+OPEN_S = 2.0
+RECOVER_S = 5.0
+
+
+def rows(*, quick: bool) -> list[Row]:
+    small, big, repeat = (2_000, 20_000, 1) if quick else (10_000, 100_000, 3)
+    found = attempt(GROUP, f"{big:,} tickets", partial(_flat, small, big, repeat))
+    events = 100_000 if quick else 1_000_000
+    found += attempt(GROUP, f"a journal of {events:,} events", partial(_old_journal, events, repeat))
+    found += attempt(GROUP, "restart after a kill", partial(_recovery, big, repeat))
+    return found
+
+
+# ── cost per ticket ──────────────────────────────────────────────────────────────────────
+
+
+def _flat(small: int, big: int, repeat: int) -> list[Row]:
+    say(f"size: what a ticket costs among {big:,} and among {small:,}")
+    found = alternating({f"{count:,} tickets": partial(_life, count) for count in (small, big)}, repeat)
+    few, many = found.values()
+    made: list[Row] = []
+    for key, what in STEPS.items():
+        ours, theirs = middle(many, f"{key}_cpu"), middle(few, f"{key}_cpu")
+        row = Row(GROUP, what, f"{seconds(ours)} each of {big:,}", f"ours: {seconds(theirs)} each of {small:,}")
+        row.ratio, row.reach = times(ours / theirs), f"≤ {FLAT}×"
+        row.value, row.ok = at_most(FLAT, ours / theirs)
+        row.note = COST
+        made.append(row)
+    walls = [middle(many, f"{key}_wall") / middle(few, f"{key}_wall") for key in ("import", "run")]
+    made[1].note = f"{COST}; by wall time import {times(walls[0])}, run {times(walls[1])}"
+    return made
+
+
+STEPS = {
+    "import": "import (AddTrack)",
+    "run": f"run, {WORKERS} workers, layers of {WIDTH}",
+    "open": "open again, with the checkpoint",
+    "replay": "open again, without a checkpoint",
+    "list": "`interlock tickets list`, all lines",
+}
+COST = "CPU time for each ticket; the peer is ourselves with a tenth of the tickets"
+
+
+def _life(count: int) -> Data:
+    with folder() as place:
+        found = take("benchmarks.engine:run", folder=place, count=count)
+        for key, checkpoint in (("open", True), ("replay", False)):
+            took = take("benchmarks.engine:open_again", folder=place, checkpoint=checkpoint)
+            found |= {f"{key}_{what}": took[what] / count for what in ("cpu", "wall")}
+        nothing = Path(place) / "nothing"
+        nothing.mkdir()
+        whole, base = _list(Path(place)), _list(nothing)
+        return found | {f"list_{what}": (whole[what] - base[what]) / count for what in ("cpu", "wall")}
+
+
+def _list(project: Path) -> Data:
+    return spent([INTERLOCK, "tickets", "list", "-C", str(project)])
+
+
+# ── an old journal ───────────────────────────────────────────────────────────────────────
+
+
+def _old_journal(events: int, repeat: int) -> list[Row]:
+    """The hardest kind: two events for each ticket, so that the state is as big as the journal allows."""
+    tracks = 10
+    count = events // 2 // tracks
+    say(f"size: a journal of {events:,} events ({tracks} tracks of {count:,} tickets); making it takes a while")
+    with folder() as place:
+        made = take("benchmarks.engine:run", folder=place, count=count, tracks=tracks, limit_s=1800)
+        again = partial(take, "benchmarks.engine:open_again", folder=place, limit_s=300)
+        found = alternating(
+            {"with the checkpoint": partial(again, checkpoint=True), "without": partial(again, checkpoint=False)},
+            repeat,
+        )
+        held = sum(path.stat().st_size for path in Path(place).rglob("*") if path.is_file())
+    fast, slow = (middle(took, "wall") for took in found.values())
+    what = f"open a journal of {made['events']:,} events, {tracks * count:,} tickets, with its checkpoint"
+    row = Row(GROUP, what, seconds(fast), f"ours without it: {seconds(slow)}", times(fast / slow), f"< {OPEN_S:.0f} s")
+    row.value, row.ok = at_most(OPEN_S, fast)
+    row.note = f"wall time, median of {repeat}; the journal is {held / 1e6:,.0f} MB on disk"
+    return [row]
+
+
+# ── after a kill ─────────────────────────────────────────────────────────────────────────
+
+
+def _recovery(count: int, repeat: int) -> list[Row]:
+    say(f"size: killed in the middle of {count:,} tickets")
+    with folder() as place:
+        killed = Path(place) / "killed"
+        killed.mkdir()
+        take("benchmarks.engine:die", folder=str(killed), count=count, after=count // 2)
+        found = alternating({"restart": partial(_restart, killed)}, repeat)["restart"]
+    row = Row(GROUP, f"restart after a kill -9 in the middle of {count:,} tickets", seconds(middle(found, "wall")))
+    row.reach = f"< {RECOVER_S:.0f} s"
+    row.value, row.ok = at_most(RECOVER_S, middle(found, "first"))
+    row.note = (
+        f"wall time until the conductor runs again; the next ticket is completed {seconds(middle(found, 'first'))}"
+        " after the start, which is what the reach is held to"
+    )
+    return [row]
+
+
+def _restart(killed: Path) -> Data:
+    with folder() as place:
+        copy = Path(place) / "copy"
+        shutil.copytree(killed, copy)
+        return take("benchmarks.engine:recover", folder=str(copy))
