@@ -226,6 +226,12 @@ async def open_workbench(project: Project, conduct: StartConductor | None, *, sa
     return opened
 
 
+def _stable_env() -> dict[str, str]:
+    """The same names in a terminal and outside one: they are part of what an approval allows."""
+    usual = {"TERM": "dumb", "LANG": "C.UTF-8", "SHELL": "/bin/sh", "USER": "user", "LOGNAME": "user"}
+    return {**usual, **clean_env(os.environ)}
+
+
 async def _sandbox(project: Project, conduct: StartConductor, *, sample: bool) -> Sandbox:
     try:
         sandbox = await choose(project.settings.sandbox, _hidden(project))
@@ -250,7 +256,7 @@ async def _conductor(
     conduct: StartConductor,
     clock: SystemClock,
 ) -> Conductor:
-    env = clean_env(os.environ)
+    env = _stable_env()
     await workspaces.open()
     await workspaces.exclude((f"{FOLDER}/", f"{project.settings.tracks_dir}/"))
     redact = redactor(os.environ)

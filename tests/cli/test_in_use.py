@@ -84,7 +84,7 @@ def test_run_on_a_project_in_use_hands_its_tickets_over_and_follows(project: Pro
     try:
         file = project.tickets("quick.json", [shell("quick", "echo q > q.txt")])
         other = project.start("run", "--tickets", file)
-        until_running(project, other, "wait for you")
+        until_running(project, other, "for you")
         other.communicate(timeout=60)
         assert other.returncode == 4
         assert {t["id"] for t in project.run("tracks", "list", "--json").json} == {"plan", "quick"}

@@ -344,3 +344,50 @@ def test_the_usual_steps_need_few_processes(desk: Desk) -> None:
         }
 
     run(story())
+
+
+def test_after_its_branch_was_deleted_a_track_begins_at_todays_head(desk: Desk) -> None:
+    async def story() -> None:
+        store = await desk.repository().open()
+        await store.start_track("t")
+        desk.write({"later": "x"})
+        desk.commit("later")
+        desk.git("branch", "-D", "interlock/t")
+        assert await store.start_track("t") == desk.git("rev-parse", "HEAD")
+
+    run(story())
+    desk.assert_sound()
+
+
+def test_the_tickets_on_a_branch_can_be_listed(desk: Desk) -> None:
+    async def story() -> None:
+        store = await desk.repository().open()
+        assert await store.merged_tickets("t") == frozenset()
+        await store.start_track("t")
+        for name in ("T-1", "T-2"):
+            _, saved = await attempt(store, "t", name, writes(name, "x"))
+            await merge(store, "t", name, saved)
+        assert await store.merged_tickets("t") == {"T-1", "T-2"}
+
+    run(story())
+    desk.assert_sound()
+
+
+def test_retiring_keeps_work_that_is_on_no_ref_yet_and_only_that(desk: Desk) -> None:
+    async def story() -> None:
+        store = await desk.repository().open()
+        await store.start_track("t")
+        workspace = await store.prepare("t", "T-1")
+        (Path(workspace.path) / "half").write_text("half done")
+        await store.retire("t", "T-1", 1, "Half done")
+        assert not Path(workspace.path).exists()
+        assert desk.git("show", "refs/interlock/attempts/t/T-1/1:half") == "half done"
+        workspace = await store.prepare("t", "T-1")
+        saved = await store.save(workspace, "t", "T-1", 2, "Whole")
+        (Path(workspace.path) / "rubbish").write_text("made by a gate")
+        await store.retire("t", "T-1", 2, "Whole")
+        assert desk.git("rev-parse", "refs/interlock/attempts/t/T-1/2") == saved.commit
+        await store.retire("t", "T-9", 1, "never made")
+
+    run(story())
+    desk.assert_sound()

@@ -125,7 +125,7 @@ def _finish(session: Session, chosen: Sequence[str], code: int, args: Any) -> in
         for track in tracks:
             say(f"its work is on branch interlock/{track.id}; 'interlock tracks land {track.id}' brings it to yours")
     if code == APPROVAL:
-        say(f"{len(waiting)} approval{'s' if len(waiting) != 1 else ''} wait for you:")
+        say("1 approval waits for you:" if len(waiting) == 1 else f"{len(waiting)} approvals wait for you:")
         for approval in waiting[:10]:
             say(f"  interlock approvals show {approval.id};  interlock approvals answer {approval.id} approve|reject|…")
         say("then: interlock resume")

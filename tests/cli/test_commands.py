@@ -1,0 +1,115 @@
+"""The other commands, as a user would give them."""
+
+import gzip
+import json
+
+from tests.cli.project import Project, shell
+
+CHAIN = [shell("one", "echo 1 > 1"), shell("two", "echo 2 > 2", "one"), shell("three", "echo 3 > 3")]
+
+
+def test_init_asks_nothing_and_git_ignores_what_it_makes(project: Project) -> None:
+    said = project.run("init", "--json")
+    assert (said.code, said.json["created"], said.json["git"]) == (0, True, "repository")
+    assert project.git("status", "--porcelain") == ""
+    assert project.run("init", "--json").json["created"] is False
+    assert project.run("tracks", "list").out.startswith("no tracks yet")
+
+
+def test_doctor_says_what_the_sandbox_promises(project: Project) -> None:
+    said = project.run("doctor", "--json")
+    assert (said.code, said.json["sandbox"]["detail"]) == (0, "bubblewrap")
+    assert "has no network" in said.json["promises"]
+    assert "writes only in its own worktree" in project.run("doctor").out
+
+
+def test_import_stores_without_running_and_adds_to_a_track(project: Project) -> None:
+    file = project.tickets("plan.json", CHAIN)
+    assert project.run("tracks", "import", file, "--json").json == {"track": "plan", "tickets": 3}
+    more = project.tickets("more.json", [shell("four", "true", "three")])
+    assert project.run("tracks", "import", more, "--into", "plan").code == 0
+    looped = project.tickets("bad.json", [shell("five", "true", "nine")])
+    said = project.run("tracks", "import", looped, "--into", "plan")
+    assert (said.code, "which does not exist" in said.err) == (1, True)
+    rows = project.run("tracks", "list", "--json").json
+    assert (rows[0]["status"], rows[0]["progress"]) == ("ready", {"completed": 0, "total": 4})
+
+
+def test_tickets_can_be_edited_moved_skipped_blocked_cancelled_and_bulk_is_all_or_nothing(project: Project) -> None:
+    project.run("tracks", "import", project.tickets("plan.json", CHAIN))
+    assert project.run("tickets", "edit", "two", "--set", "priority=high", "--set", "step_mode=true").code == 0
+    two = project.run("tickets", "show", "two", "--json").json
+    assert (two["priority"], two["step_mode"]) == ("high", True)
+    assert "did you mean 'priority'" in project.run("tickets", "edit", "two", "--set", "prioriti=high").err
+    assert project.run("tickets", "move", "three", "1").code == 0
+    assert [t["id"] for t in project.run("tickets", "list", "plan", "--json").json] == ["three", "one", "two"]
+    assert "cannot come before 'one'" in project.run("tickets", "move", "two", "1").err
+    said = project.run("tickets", "skip", "one", "nope")
+    assert said.code == 1
+    assert project.run("tickets", "show", "one", "--json").json["status"] == "todo"
+    assert project.run("tickets", "skip", "one").code == 0
+    assert project.run("tickets", "block", "two", "-m", "wait").code == 0
+    assert project.run("tickets", "cancel", "three").code == 0
+    found = {t["id"]: (t["status"], t["result"]) for t in project.run("tickets", "list", "--json").json}
+    assert found == {"one": ("completed", "skipped"), "two": ("blocked", None), "three": ("cancelled", None)}
+    said = project.run("tickets", "retry", "one")
+    assert (said.code, "completed -> todo is not possible" in said.err) == (1, True)
+    assert [t["id"] for t in project.run("tickets", "list", "--status", "blocked", "--json").json] == ["two"]
+    assert [t["id"] for t in project.run("tickets", "list", "--limit", "1", "--offset", "1", "--json").json] == ["one"]
+
+
+def test_pause_and_resume(project: Project) -> None:
+    file = project.tickets("plan.json", CHAIN)
+    project.run("run", "--tickets", file)
+    assert project.run("tracks", "pause", "plan").code == 0
+    assert project.run("approvals", "answer", "A-1", "approve").code == 0
+    said = project.run("run", "--resume")
+    assert "nothing is unfinished" in said.out
+    assert project.run("tickets", "show", "one", "--json").json["attempts"] == 1
+    assert project.run("tracks", "resume", "plan").code == 0
+    assert project.run("run", "--resume", "--approve", "all").code == 0
+
+
+def test_journal_words(project: Project) -> None:
+    project.run("run", "--tickets", project.tickets("plan.json", CHAIN), "--approve", "all")
+    events = project.journal()
+    assert [row["version"] for row in events] == list(range(1, len(events) + 1))
+    assert {row["actor"] for row in events} == {"human:ann", "policy:approve-all", "system"}
+    assert len(project.run("journal", "show", "--last", "3").out.splitlines()) == 3
+    assert len(project.run("journal", "show", "--after", "2", "--json").out.splitlines()) == len(events) - 2
+    assert project.run("journal", "verify", "--json").json["rows"] == len(events)
+    exported = [json.loads(line) for line in project.run("journal", "export").out.splitlines()]
+    assert [row["event"]["type"] for row in exported] == [row["event"]["type"] for row in events]
+    assert all(len(row["hash"]) == 64 for row in exported)
+    assert project.run("journal", "archive", "copy.gz").code == 0
+    assert gzip.decompress((project.root / "copy.gz").read_bytes()).count(b"\n") == len(events)
+    assert project.run("journal", "archive", "copy.gz").code == 1
+    states = [project.run("journal", "replay", "--to", "5", "--json").out for _ in range(2)]
+    assert states[0] == states[1]
+    assert "plan: done, 3 of 3 done" in project.run("journal", "replay").out
+    assert project.run("journal", "replay", "--to", "999").code == 1
+
+
+def test_showing_for_people(project: Project) -> None:
+    project.run("run", "--tickets", project.tickets("plan.json", CHAIN))
+    assert "waiting for A-1" in project.run("tracks", "show", "plan").out
+    assert "waiting for A-1" in project.run("tickets", "list").out
+    assert "echo 1 > 1" in project.run("tickets", "show", "one").out
+    assert "waiting for A-1" in project.run("workers", "list").out
+    assert "run the script of one" in project.run("approvals", "list").out
+    shown = project.run("approvals", "show", "A-1").out
+    assert "sandbox bubblewrap" in shown
+    assert "network off" in shown
+    assert project.run("approvals", "list", "--state", "answered").out == "none\n"
+
+
+def test_demo_takes_a_sample_repository_from_red_to_green(project: Project) -> None:
+    said = project.run("demo", "--dir", str(project.home / "demo"))
+    assert said.code == 0, said
+    assert "policy:approve-all" in said.out
+    assert "landed on main" in said.out
+    assert project.run("journal", "verify", cwd=project.home / "demo").code == 0
+    said = project.run("demo", "--dir", str(project.home / "demo"))
+    assert (said.code, "is not empty" in said.err) == (1, True)
+    said = project.run("demo", "--json", "--dir", str(project.home / "demo2"))
+    assert said.json["track"]["status"] == "done"

@@ -1,0 +1,133 @@
+"""In a terminal approvals are asked in place: y, n, e, a."""
+
+import os
+import pty
+import select
+import subprocess
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from tests.cli.project import Project, shell
+
+
+class Terminal:
+    """A person at a real terminal: reads until something is said, then types."""
+
+    def __init__(self, fd: int, process: "subprocess.Popen[bytes]") -> None:
+        self._fd, self.process = fd, process
+        self.said = ""
+
+    def until(self, word: str, seconds: float = 60) -> None:
+        """Wait for it in what has not been read yet."""
+        deadline = time.monotonic() + seconds
+        while word not in self.said:
+            ready, _, _ = select.select([self._fd], [], [], max(0, deadline - time.monotonic()))
+            try:
+                chunk = os.read(self._fd, 65_536) if ready else b""
+            except OSError:
+                chunk = b""
+            assert chunk, f"it never said {word!r}:\n{self.said}"
+            self.said += chunk.decode(errors="replace")
+        self.said = self.said.partition(word)[2]
+
+    def type(self, text: str) -> None:
+        os.write(self._fd, text.encode())
+
+    def end(self) -> int:
+        while True:
+            try:
+                if not os.read(self._fd, 65_536):
+                    break
+            except OSError:
+                break
+        return self.process.wait(timeout=60)
+
+
+@contextmanager
+def terminal(project: Project, *words: str, **env: str) -> Generator[Terminal]:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        project.argv(*words),
+        cwd=project.root,
+        env={**project.env, "TERM": "xterm", **env},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    try:
+        yield Terminal(ours, process)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def test_yes_no_edit_in_the_order_asked(project: Project) -> None:
+    tickets = [
+        shell("one", "echo 1 > one.txt"),
+        shell("two", "echo 2 > two.txt", "one"),
+        shell("three", "echo 3 > three.txt", "two"),
+    ]
+    file = project.tickets("plan.json", tickets)
+    editor = "sed -i s/2/edited/"
+    with terminal(project, "run", "--tickets", file, EDITOR=editor) as screen:
+        screen.until("echo 1 > one.txt")
+        screen.until("run it? [y]es / [n]o / [e]dit / [a]bort the track: ")
+        screen.type("what\ny\n")
+        screen.until("echo 2 > two.txt")
+        screen.until("bort the track: ")
+        screen.type("e\n")
+        screen.until("echo 3 > three.txt")
+        screen.until("bort the track: ")
+        screen.type("n\n")
+        screen.until("why? (may be empty): ")
+        screen.type("not today\n")
+        screen.until("track plan: blocked, 2 of 3 done")
+        assert screen.end() == 3
+    assert project.git("show", "interlock/plan:two.txt") == "edited"
+    assert project.run("tickets", "show", "three", "--json").json["blocked_reason"] == "not today"
+    project.check_whole()
+
+
+def test_a_gate_offers_retry_skip_abort(project: Project) -> None:
+    tickets = [shell("one", "echo 1 > one.txt", verify=[{"command": "false", "max_attempts": 1}])]
+    with terminal(project, "run", "--tickets", project.tickets("plan.json", tickets)) as screen:
+        screen.until("bort the track: ")
+        screen.type("y\n")
+        screen.until("Maximum Attempts Reached")
+        screen.until("[r]etry / [s]kip, unverified / [a]bort the ticket: ")
+        screen.type("r\n")
+        screen.until("[r]etry / [s]kip, unverified / [a]bort the ticket: ")
+        screen.type("a\n")
+        screen.until("verification aborted")
+        assert screen.end() == 3
+
+
+def test_control_c_ends_with_130_and_what_was_in_hand_is_done_again_later(project: Project) -> None:
+    file = project.tickets("plan.json", [shell("one", "sleep 2; echo 1 > one.txt")])
+    with terminal(project, "run", "--tickets", file) as screen:
+        screen.until("bort the track: ")
+        screen.type("y\n")
+        screen.until("A-1  approve by human:ann")
+        os.kill(screen.process.pid, 2)
+        assert screen.end() == 130
+    ticket = project.run("tickets", "show", "one", "--json").json
+    assert ticket["status"] == "todo"
+    said = project.run("resume")
+    assert said.code == 0, said  # the answer given before still holds
+    project.check_whole()
+
+
+def test_hostile_text_cannot_steer_the_terminal(project: Project) -> None:
+    tickets = [shell("one", "echo \x1b[2Jcleared \u202e txt.eno", description="\x1b]0;owned\x07 hello")]
+    with terminal(project, "run", "--tickets", project.tickets("plan.json", tickets)) as screen:
+        screen.until("cleared <U+202E> txt.eno")
+        screen.until("bort the track: ")
+        screen.type("n\n\n")
+        screen.end()
+    shown = project.run("approvals", "show", "A-1").out
+    assert "\x1b" not in shown
+    assert "cleared <U+202E> txt.eno" in shown

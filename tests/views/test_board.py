@@ -1,0 +1,128 @@
+"""Tracks and tickets as rows: state in, rows out."""
+
+import pytest
+
+from interlock.domain.commands import (
+    AddTrack,
+    AnswerApproval,
+    AskScript,
+    BlockTicket,
+    CancelTicket,
+    Command,
+    FailWork,
+    FinishMerge,
+    ReportGate,
+    SkipTicket,
+    StartConductor,
+    StartTrack,
+    SubmitWork,
+)
+from interlock.domain.gates import Gate, GateDefaults
+from interlock.domain.state import State
+from interlock.views.board import Progress, TrackRow, WorkerRow, doing, is_stuck, tickets_of, track_rows, workers
+from tests.domain.given import AT, FAIL, PASS, SAVED, SCRIPT, Bench, shell
+
+GATE = Gate("make check", max_attempts=1)
+
+
+def bench(*more: Command, auto_queue: bool = True) -> Bench:
+    made = Bench()
+    made.send(StartConductor(2, auto_queue, approve_all=False, gates=GateDefaults()))
+    tickets = (shell("one", verify=(GATE,)), shell("two", "one"), shell("three", "one", "two", "x", "y"))
+    extra = (shell("x"), shell("y"))
+    made.send(AddTrack("a", "Title", "", (*tickets, *extra)))
+    made.send(StartTrack("a"))
+    for command in more:
+        made.send(command)
+    return made
+
+
+def where(state: State, name: str) -> str:
+    return doing(state.ticket("a", name), state.track("a"))
+
+
+def test_a_track_row_counts_what_stands_where() -> None:
+    state = bench(SkipTicket("a", "x"), BlockTicket("a", "y", "later"), CancelTicket("a", "three")).state
+    assert track_rows(state) == (
+        TrackRow("a", "Title", "running", Progress(1, 5), 1, 1, 1, 1, unlanded=False, created_at=AT, updated_at=AT),
+    )
+
+
+def test_tickets_are_paged_in_the_tracks_order() -> None:
+    track = bench().state.track("a")
+    assert [t.id for t in tickets_of(track)] == ["one", "two", "three", "x", "y"]
+    assert [t.id for t in tickets_of(track, 1, 2)] == ["two", "three"]
+
+
+@pytest.mark.parametrize(
+    ("commands", "ticket", "words"),
+    [
+        ((), "one", "running"),
+        ((), "two", "after one"),
+        ((), "three", "after one, two, x …"),
+        ((), "y", "ready"),
+        ((AskScript("a", "one", 1, SCRIPT, ""),), "one", "waiting for A-1"),
+        (
+            (
+                AskScript("a", "one", 1, SCRIPT, ""),
+                AskScript("a", "x", 1, SCRIPT, ""),
+                AnswerApproval("A-1", "approve"),
+            ),
+            "one",
+            "running",
+        ),
+        ((SubmitWork("a", "one", 1, SAVED),), "one", "verifying: make check (try 1)"),
+        ((SubmitWork("a", "one", 1, SAVED), ReportGate("a", "one", 1, 0, FAIL)), "one", "gate failed, waiting for A-1"),
+        ((SubmitWork("a", "one", 1, SAVED), ReportGate("a", "one", 1, 0, PASS)), "one", "merging"),
+        (
+            (SubmitWork("a", "one", 1, SAVED), ReportGate("a", "one", 1, 0, PASS), FinishMerge("a", "one", 1, "c")),
+            "one",
+            "verified",
+        ),
+        ((SubmitWork("a", "x", 1, SAVED), FinishMerge("a", "x", 1, "c")), "x", "done, unverified"),
+        ((SkipTicket("a", "x"),), "x", "skipped"),
+        ((FailWork("a", "x", 1, "exit 3"),), "x", "exit 3"),
+        ((CancelTicket("a", "x", "not needed"),), "x", "not needed"),
+    ],
+)
+def test_every_stage_has_its_phrase(commands: tuple[Command, ...], ticket: str, words: str) -> None:
+    assert where(bench(*commands).state, ticket) == words
+
+
+def test_an_asked_step_and_a_full_house_have_their_phrases() -> None:
+    assert where(bench(auto_queue=False).state, "one") == "waiting for A-1"
+    state = bench(AskScript("a", "one", 1, SCRIPT, ""), AnswerApproval("A-1", "approve")).state
+    assert where(state, "one") == "waiting for a worker"
+
+
+def test_workers_are_the_attempts_under_way_also_the_waiting_ones() -> None:
+    made = bench(AskScript("a", "one", 1, SCRIPT, ""))
+    made.send(AddTrack("b", "B", "", (shell("idle"),)))
+    assert workers(made.state) == (
+        WorkerRow("a", "one", 1, "waiting for A-1", AT),
+        WorkerRow("a", "x", 1, "running", AT),
+        WorkerRow("a", "y", 1, "running", AT),
+    )
+
+
+def test_stuck_means_everything_that_could_move_waits_for_an_answer() -> None:
+    assert not is_stuck(bench().state, ("a",))
+    ask = [AskScript("a", name, 1, SCRIPT, "") for name in ("one", "x", "y")]
+    assert not is_stuck(bench(*ask[:2]).state, ("a",))
+    stuck = bench(*ask)
+    assert is_stuck(stuck.state, ("a",))
+    stuck.send(AnswerApproval("A-2", "approve"))
+    assert not is_stuck(stuck.state, ("a",))
+
+
+def test_a_track_that_waits_is_stuck_also_while_another_one_works() -> None:
+    made = Bench()
+    made.send(StartConductor(2, auto_queue=True))
+    for name in ("a", "b"):
+        made.send(AddTrack(name, name, "", (shell("one"),)))
+        made.send(StartTrack(name))
+    made.send(AskScript("b", "one", 1, SCRIPT, ""))
+    assert is_stuck(made.state, ("b",))
+    assert not is_stuck(made.state, ("a",))
+    assert not is_stuck(made.state, ("a", "b"))
+    assert not is_stuck(made.state, ())

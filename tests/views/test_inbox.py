@@ -1,0 +1,101 @@
+"""The inbox: what waits, in the order of asking, whole."""
+
+from interlock.domain.approvals import MergePayload, UnknownPayload, digest
+from interlock.domain.commands import (
+    AddTrack,
+    AnswerApproval,
+    AskLanding,
+    AskScript,
+    CancelTicket,
+    ReportGate,
+    StartConductor,
+    StartTrack,
+    SubmitWork,
+)
+from interlock.domain.events import ApprovalRequested
+from interlock.domain.gates import Gate
+from interlock.views.inbox import as_dict, listing, title
+from tests.domain.given import ADA, AT, FAIL, SAVED, SCRIPT, Bench, given, shell
+
+
+def bench() -> Bench:
+    made = Bench()
+    made.send(StartConductor(auto_queue=True))
+    tickets = (shell("one"), shell("two"), shell("three", verify=(Gate("make check", max_attempts=1),)))
+    made.send(AddTrack("a", "A", "", (*tickets, shell("step", step_mode=True))))
+    made.send(StartTrack("a"))  # asks A-1, the step
+    made.send(AskScript("a", "one", 1, SCRIPT, "no rule"))
+    made.send(AskScript("a", "two", 1, SCRIPT, "no rule"))
+    made.send(SubmitWork("a", "three", 1, SAVED))
+    made.send(ReportGate("a", "three", 1, 0, FAIL, escalation="## text"))
+    return made
+
+
+def test_listings_are_in_the_order_of_asking_and_paged() -> None:
+    made = bench()
+    made.send(AnswerApproval("A-2", "approve"))
+    made.send(CancelTicket("a", "two"))
+    state = made.state
+    assert [a.id for a in listing(state)] == ["A-1", "A-4"]
+    assert [a.id for a in listing(state, first=1)] == ["A-4"]
+    assert [a.id for a in listing(state, count=1)] == ["A-1"]
+    assert [a.id for a in listing(state, "answered")] == ["A-2"]
+    assert [a.id for a in listing(state, "withdrawn")] == ["A-3"]
+    assert [a.id for a in listing(state, "all")] == ["A-1", "A-2", "A-3", "A-4"]
+    assert [a.id for a in listing(state, "all", 1, 2)] == ["A-2", "A-3"]
+
+
+def test_every_kind_has_its_title() -> None:
+    state = bench().state
+    assert [title(a) for a in listing(state)] == [
+        "start step",
+        "run the script of one",
+        "run the script of two",
+        "three: gate failed 1/1: make check",
+    ]
+    made = Bench()
+    made.send(AddTrack("a", "A", "", ()))
+    made.send(StartTrack("a"))
+    made.send(AskLanding("a", MergePayload("main", "b", "c", "diff")))
+    assert title(made.state.approvals["A-1"]) == "land a on main"
+    unknown = UnknownPayload("a push", "did it happen?")
+    asked = ApprovalRequested(
+        approval="A-1", kind="unknown", asker="system", track="a", payload=unknown, digest=digest(unknown)
+    )
+    assert title(given(asked).approvals["A-1"]) == "a push"
+
+
+def test_the_json_of_an_approval_has_everything() -> None:
+    made = bench()
+    made.send(AnswerApproval("A-2", "reject", message="no"))
+    assert as_dict(made.state.approvals["A-2"]) == {
+        "id": "A-2",
+        "state": "answered",
+        "title": "run the script of one",
+        "kind": "script",
+        "asker": "worker:one/1",
+        "track": "a",
+        "ticket": "one",
+        "why": "no rule",
+        "payload": {
+            "type": "script",
+            "script": "make",
+            "directory": "/work",
+            "env_names": ("PATH",),
+            "sandbox": "bubblewrap",
+            "network": False,
+        },
+        "digest": digest(SCRIPT),
+        "requested_at": AT,
+        "deadline": None,
+        "answers": ["approve", "reject", "abort"],
+        "answer": {
+            "decision": "reject",
+            "by": ADA,
+            "at": AT,
+            "message": "no",
+            "edited": None,
+            "digest": digest(SCRIPT),
+        },
+    }
+    assert as_dict(made.state.approvals["A-3"])["answer"] is None
