@@ -1,5 +1,6 @@
 """Random lives of random tracks: what holds whatever workers, people and crashes do."""
 
+import os
 import subprocess
 import sys
 from hashlib import sha256
@@ -91,7 +92,7 @@ def test_two_hash_seeds_give_the_same_bytes() -> None:
         code = "from tests.domain.test_lives import fingerprint; print(fingerprint())"
         found = subprocess.run(
             [sys.executable, "-c", code],
-            env={"PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": seed},
             cwd=ROOT,
             capture_output=True,
             text=True,

@@ -22,6 +22,7 @@ from interlock.domain.events import (
     TrackStarted,
 )
 from interlock.domain.state import State
+from interlock.domain.tickets import TicketSpec
 from interlock.domain.track_rules import ROW
 from interlock.domain.tracks import Counts
 from interlock.errors import Rejected
@@ -72,6 +73,10 @@ def test_a_huge_import_is_many_rows_of_one_whole() -> None:
         (AddTickets("x", (shell("T"),)), "duplicate ticket id 'T'"),
         (AddTickets("x", (shell("n"), shell("m", "o"))), "ticket 'm' depends on 'o', which does not exist"),
         (AddTickets("x", (shell("n", "m"), shell("m", "n"))), "the tickets depend on one another: n -> m -> n"),
+        (
+            AddTickets("x", (TicketSpec(id="n", script="make"),)),
+            ("ticket 'n' has a 'script' but is assigned to 'tier3-worker', not to 'shell'"),
+        ),
         (AddTickets("x", ()), "there is no ticket to add"),
         (AddTickets("z", (shell("n"),)), "no track 'z'"),
     ],
@@ -163,6 +168,18 @@ def test_tracks_share_the_workers_in_the_order_they_were_added() -> None:
     assert found.state.busy == 2
     found.send(AbortTrack("y"))
     assert [found.ticket(name).status for name in "ab"] == ["in_progress", "in_progress"]
+
+
+def test_running_tracks_stand_in_the_order_they_were_added_however_they_are_started() -> None:
+    found = Bench()
+    names = tuple(f"track-{number}" for number in range(12))
+    for name in names:
+        found.send(AddTrack(name, "", "", (shell("a"),)))
+    for name in reversed(names):
+        found.send(StartTrack(name))
+    assert found.state.running == names
+    found.send(PauseTrack(names[5]))
+    assert found.state.running == (*names[:5], *names[6:])
 
 
 def test_a_track_knows_when_it_last_changed() -> None:
