@@ -141,7 +141,7 @@ def left_running(state_home: str) -> list[str]:
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        orphan = parent == 1 and (words.startswith("/usr/bin/bwrap ") or "/proc/self/fd/" in words)
+        orphan = parent == 1 and words.startswith("/usr/bin/bwrap ")
         if where.startswith(state_home) or state_home in words or orphan:
             found.append(f"{entry.name}: {words} in {where}")
     return found

@@ -86,7 +86,7 @@ def test_the_environment_is_exactly_what_was_given(sandbox: Sandbox, tmp_path: P
 
 
 def test_a_command_gets_three_descriptors_and_default_signals(sandbox: Sandbox, tmp_path: Path) -> None:
-    finished = run(sandbox, sh(tmp_path, "ls /proc/$$/fd; grep -E '^Sig(Ign|Blk)' /proc/$$/status"))
+    finished = run(sandbox, sh(tmp_path, "ls /proc/$$/fd; exec grep -E '^Sig(Ign|Blk)' /proc/self/status"))
     *fds, blocked, ignored = finished.stdout.replace("SigBlk:", "").replace("SigIgn:", "").split()
     assert fds == ["0", "1", "2"]
     assert int(blocked, 16) == 0
