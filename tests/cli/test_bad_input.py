@@ -58,6 +58,13 @@ def test_bytes_that_are_no_text_and_files_that_are_not_there_are_said(project: P
     assert "nope.json cannot be read" in project.run("run", "--tickets", "nope.json").err
 
 
+def test_bytes_that_are_no_text_on_the_command_line_are_shown_as_such_and_break_nothing(project: Project) -> None:
+    project.run("tracks", "import", project.tickets("plan.json", ONE))
+    said = project.run("tickets", "block", "one", "-m", os.fsdecode(b"caf\xe9"))
+    assert said.code == 0, said
+    assert project.run("tickets", "show", "one", "--json").json["blocked_reason"] == "caf\ufffd"
+
+
 def test_a_wrong_setting_names_file_line_and_the_nearest_key(project: Project) -> None:
     project.write("interlock.toml", "# mine\n\n[conductor]\nworker = 3\n")
     said = project.run("tracks", "list")

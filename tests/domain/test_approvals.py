@@ -25,6 +25,7 @@ from interlock.domain.commands import (
     FinishLanding,
     KillWorker,
     ReportGate,
+    SkipTicket,
     StartConductor,
 )
 from interlock.domain.decide import decide
@@ -369,3 +370,10 @@ def test_the_stage_tells_which_approval_a_ticket_waits_for() -> None:
     merged.submit("T")
     assert isinstance(merged.ticket("T").stage, Merging)
     assert merged.state.approval_of("x", "T") is None
+
+
+def test_an_agent_commands_nothing() -> None:
+    found = asking()
+    for command in (StartConductor(approve_all=True), KillWorker("x", "T"), SkipTicket("x", "T")):
+        with pytest.raises(Rejected, match="does not command the workbench"):
+            found.send(command, by="worker:T/1")

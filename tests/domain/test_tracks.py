@@ -6,9 +6,12 @@ from interlock.domain.commands import (
     AbortTrack,
     AddTickets,
     AddTrack,
+    FinishMerge,
     PauseTrack,
     ResumeTrack,
+    StartConductor,
     StartTrack,
+    SubmitWork,
 )
 from interlock.domain.events import (
     ApprovalWithdrawn,
@@ -26,7 +29,7 @@ from interlock.domain.tickets import TicketSpec
 from interlock.domain.track_rules import ROW
 from interlock.domain.tracks import Counts
 from interlock.errors import Rejected
-from tests.domain.given import LATER, Bench, bench, shell
+from tests.domain.given import LATER, SAVED, Bench, bench, shell
 
 
 def refused(found: Bench, command: AddTrack | AddTickets | StartTrack | PauseTrack | ResumeTrack | AbortTrack) -> str:
@@ -194,3 +197,18 @@ def test_nothing_is_in_an_empty_state() -> None:
     assert (state.pending_approvals(), state.next_approval_id()) == ((), "A-1")
     with pytest.raises(Rejected, match="no approval 'A-1'"):
         state.approval("A-1")
+
+
+def test_aborting_lets_a_merge_under_way_end() -> None:
+    found = Bench()
+    found.send(StartConductor(auto_queue=True))
+    found.send(AddTrack("x", "X", "", (shell("a"), shell("b"))))
+    found.send(StartTrack("x"))
+    found.send(SubmitWork("x", "a", 1, SAVED))
+    assert found.send(AbortTrack("x", "enough")) == (
+        TicketCancelled("x", "b", "track aborted: enough"),
+        TrackAborted("x", "enough"),
+    )
+    found.send(FinishMerge("x", "a", 1, "commit"))
+    assert [ticket.status for ticket in found.state.tracks["x"].tickets.values()] == ["completed", "cancelled"]
+    assert found.state.tracks["x"].status == "aborted"

@@ -133,6 +133,19 @@ def test_a_refused_command_records_nothing() -> None:
     asyncio.run(story())
 
 
+def test_a_text_that_cannot_be_written_is_refused_and_spoils_nothing_else() -> None:
+    async def story() -> None:
+        journal = MemoryJournal()
+        work = bench(journal)
+        good = work.send(ANN, a_track())
+        with pytest.raises(Rejected, match="not valid Unicode"):
+            await work.submit(ANN, AddTrack("b", "half \udcff", "", ()))
+        assert (await good).version == 2
+        await work.close()
+
+    asyncio.run(story())
+
+
 def test_followers_get_every_event_once_and_in_order_however_slow_they_are() -> None:
     async def story() -> None:
         work = bench(MemoryJournal())

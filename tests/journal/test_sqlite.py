@@ -13,7 +13,6 @@ from random import Random
 import pytest
 
 from interlock.errors import JournalCorrupt, JournalError, JournalInUse, JournalUnwritable
-from interlock.journal.lock import holder_of
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.sqlite import SqliteJournal
 from interlock.journal.verify import verify
@@ -82,16 +81,13 @@ def test_its_files_are_private(tmp_path: Path) -> None:
 
 
 def test_a_second_writer_is_refused_with_the_holders_pid(tmp_path: Path) -> None:
-    assert holder_of(tmp_path / "lock") is None
     process = writer(tmp_path)
     try:
         with pytest.raises(JournalInUse, match=f"in use by process {process.pid}") as refused:
             SqliteJournal(tmp_path)
         assert refused.value.pid == process.pid
-        assert holder_of(tmp_path / "lock") == process.pid
     finally:
         end(process)
-    assert holder_of(tmp_path / "lock") is None
     with opened(tmp_path), pytest.raises(JournalInUse, match=f"process {os.getpid()}"):
         SqliteJournal(tmp_path)
 
@@ -102,7 +98,6 @@ def test_a_holder_that_left_no_pid_is_still_a_holder(tmp_path: Path) -> None:
         with pytest.raises(JournalInUse, match="in use by another process") as refused:
             SqliteJournal(tmp_path)
         assert refused.value.pid is None
-        assert holder_of(tmp_path / "lock") == 0
 
 
 def test_a_failed_opening_lets_go_of_the_lock(tmp_path: Path) -> None:

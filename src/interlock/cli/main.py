@@ -5,6 +5,8 @@ import sys
 
 def main(argv: list[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
+    if not all(map(str.isprintable, words)):  # bytes that are no text would be refused much later
+        words = [word.encode(errors="surrogateescape").decode(errors="replace") for word in words]
     if words in (["--version"], ["-V"]):
         from interlock.version import VERSION
 

@@ -36,7 +36,7 @@ from interlock.domain.commands import (
     StopConductor,
     SubmitWork,
 )
-from interlock.domain.envelopes import Submission
+from interlock.domain.envelopes import Submission, is_agent
 from interlock.domain.events import Event
 from interlock.domain.state import State
 from interlock.domain.track_rules import abort_track, add_tickets, add_track, pause_track, resume_track, start_track
@@ -48,6 +48,8 @@ Events = tuple[Event, ...]
 def decide(state: State, submission: Submission) -> Events:
     """What happens if this is allowed; raises Rejected, and records nothing, if it is not."""
     command, actor = submission.command, submission.actor
+    if is_agent(actor) and not isinstance(command, AnswerApproval | ApproveTask):  # those say more exactly why not
+        raise Rejected("an agent works on its own ticket; it does not command the workbench")
     match command:
         case SubmitWork():
             return work_rules.submit_work(state, command)

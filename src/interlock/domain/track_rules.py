@@ -20,7 +20,7 @@ from interlock.domain.events import (
 from interlock.domain.gates import Gate
 from interlock.domain.ids import check_id
 from interlock.domain.state import State
-from interlock.domain.tickets import TERMINAL, Ticket, TicketSpec
+from interlock.domain.tickets import TERMINAL, Merging, Ticket, TicketSpec
 from interlock.domain.tracks import Track
 from interlock.errors import Rejected
 
@@ -87,9 +87,14 @@ def abort_track(state: State, command: AbortTrack) -> Events:
 
 
 def abort_events(state: State, track: Track, reason: str, but: str | None = None) -> Events:
-    """Every unfinished ticket is cancelled; approvals still open (except `but`) are taken back."""
+    """Every unfinished ticket is cancelled; approvals still open (except `but`) are taken back.
+
+    A merge under way is left to end: its commit may be on the branch already.
+    """
     open_ones = [a for a in state.pending_approvals() if a.track == track.id and a.id != but]
-    unfinished = [t for t in (track.tickets[name] for name in track.order) if not isinstance(t.stage, TERMINAL)]
+    unfinished = [
+        t for t in (track.tickets[name] for name in track.order) if not isinstance(t.stage, (*TERMINAL, Merging))
+    ]
     return (
         *(ApprovalWithdrawn(a.id, f"track aborted: {reason}") for a in open_ones),
         *(TicketCancelled(track.id, t.id, f"track aborted: {reason}") for t in unfinished),

@@ -72,7 +72,11 @@ class Workbench:
             return answer
         submission = Submission(self._ids.new(), actor, command)
         try:
+            wire.encode(command)  # a text that cannot be written must fail here, not a whole batch later
             taken = step(self._ahead, submission, self._clock.now())
+        except UnicodeEncodeError:
+            answer.set_exception(Rejected("the text is not valid Unicode"))
+            return answer
         except Rejected as refusal:
             answer.set_exception(refusal)
             return answer

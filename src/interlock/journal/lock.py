@@ -33,22 +33,6 @@ class WriterLock:
         os.close(self._fd)
 
 
-def holder_of(path: Path) -> int | None:
-    """The pid of whoever holds the lock now; None when nobody does."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return _pid_in(fd) or 0
-    else:
-        return None
-    finally:
-        os.close(fd)
-
-
 def _pid_in(fd: int) -> int | None:
     text = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
     return int(text) if text.isdigit() else None
