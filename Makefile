@@ -10,6 +10,7 @@ BENCH_READY := .venv-bench/.ready
 PIP := -m pip --disable-pip-version-check -qq
 PYTEST := $(BIN)/python -m pytest
 PYTEST_ARGS ?=
+BENCH_ARGS ?=
 # The rules and what people see of them: every branch must be run by a test.
 RULES := tests/domain tests/views tests/wire
 
@@ -55,8 +56,8 @@ soak: packages $(READY) ## long runs with kills and faults at random
 	@if grep -rqs --include='*.py' 'mark\.soak' tests; then $(PYTEST) -m soak --timeout=7200 tests $(PYTEST_ARGS); \
 	else echo "There are no soak tests yet."; fi
 
-bench: packages $(READY) ## figures beside those of other tools, in an environment of their own
-	@if [ -f benchmarks/__main__.py ]; then $(MAKE) --no-print-directory $(BENCH_READY) && .venv-bench/bin/python -m benchmarks; \
+bench: packages $(READY) ## figures beside those of other tools, in an environment of their own (BENCH_ARGS=--quick)
+	@if [ -f benchmarks/__main__.py ]; then $(MAKE) --no-print-directory $(BENCH_READY) && .venv-bench/bin/python -m benchmarks $(BENCH_ARGS); \
 	else echo "There are no benchmarks yet."; fi
 
 $(BENCH_READY): benchmarks/requirements.txt pyproject.toml

@@ -43,6 +43,7 @@ def main() -> int:
         rows += found
     print(draw(rows))
     print("\nOther work on this machine meanwhile: " + ", ".join(f"{name} {part:.0%}" for name, part in busy.items()))
+    print("(processes that Ray starts are counted there too)" if "scheduling" in busy else "")
     _write(rows, busy, machine, quick=args.quick, seconds=time.time() - begun)
     missed = [row for row in rows if row.ok == "MISSED"]
     for row in missed:

@@ -33,7 +33,9 @@ def rows(*, quick: bool) -> list[Row]:
         took = median(pick(one["waits"]) for one in ours)
         row = Row(GROUP, f"{what}: {name}", seconds(took), reach=f"< {seconds(limit)}")
         row.value, row.ok = at_most(limit, took)
-        row.note = f"wall time, median of {repeat} runs in turns; LangGraph with durability='sync'"
+        row.note = (
+            f"wall time, median of {repeat} runs in turns; LangGraph (durability='sync') until its node has the answer"
+        )
         made.append(row)
         if isinstance(theirs, Unavailable):
             made.append(Row(GROUP, f"{what}: {name}", seconds(took), f"{PEER}: not available: {theirs}"))

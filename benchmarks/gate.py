@@ -41,7 +41,9 @@ def _row(what: str, level: str, limit: float, repeat: int) -> Row:
     )
     row.ratio, row.reach = times(took["gate"] / took["bare"]), f"≤ {seconds(limit)} over"
     row.value, row.ok = at_most(limit, over)
-    row.note = f"wall time, median of {repeat} in turns; without showing the tree, which git does once for a ticket"
+    row.note = (
+        f"wall time, median of {repeat} in turns; the tree is there already: what git needs to show it is not in this"
+    )
     return row
 
 

@@ -17,7 +17,7 @@ RAY = f"Ray, {CORES} CPUs, dependencies as ObjectRefs, nothing durable"
 
 
 def rows(*, quick: bool) -> list[Row]:
-    count, repeat = (3_000, 2) if quick else (10_000, 5)
+    count, repeat = 10_000, 2 if quick else 5
     say(f"scheduling: {count:,} no-op tickets in layers of {WIDTH}")
     nodes = _largest((200, 500) if quick else (300, 1_000, 3_000))
     takes = {

@@ -3,6 +3,7 @@
 import shutil
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 from benchmarks.engine import WIDTH, WORKERS
 from benchmarks.processes import INTERLOCK, spent
@@ -11,12 +12,14 @@ from benchmarks.table import Row, at_most, attempt, seconds, times
 
 GROUP = "size"
 FLAT = 1.3
+FEW = 2.0
+"""For steps of a few µs: what no longer fits into the processor's caches makes 1.5 of 1, a scan would make 10."""
 OPEN_S = 2.0
 RECOVER_S = 5.0
 
 
 def rows(*, quick: bool) -> list[Row]:
-    small, big, repeat = (2_000, 20_000, 1) if quick else (10_000, 100_000, 3)
+    small, big, repeat = (5_000, 50_000, 1) if quick else (10_000, 100_000, 3)
     found = attempt(GROUP, f"{big:,} tickets", partial(_flat, small, big, repeat))
     events = 100_000 if quick else 1_000_000
     found += attempt(GROUP, f"a journal of {events:,} events", partial(_old_journal, events, repeat))
@@ -32,11 +35,11 @@ def _flat(small: int, big: int, repeat: int) -> list[Row]:
     found = alternating({f"{count:,} tickets": partial(_life, count) for count in (small, big)}, repeat)
     few, many = found.values()
     made: list[Row] = []
-    for key, what in STEPS.items():
+    for key, (what, limit) in STEPS.items():
         ours, theirs = middle(many, f"{key}_cpu"), middle(few, f"{key}_cpu")
         row = Row(GROUP, what, f"{seconds(ours)} each of {big:,}", f"ours: {seconds(theirs)} each of {small:,}")
-        row.ratio, row.reach = times(ours / theirs), f"≤ {FLAT}×"
-        row.value, row.ok = at_most(FLAT, ours / theirs)
+        row.ratio, row.reach = times(ours / theirs), f"≤ {limit}×"
+        row.value, row.ok = at_most(limit, ours / theirs)
         row.note = COST
         made.append(row)
     walls = [middle(many, f"{key}_wall") / middle(few, f"{key}_wall") for key in ("import", "run")]
@@ -45,11 +48,11 @@ def _flat(small: int, big: int, repeat: int) -> list[Row]:
 
 
 STEPS = {
-    "import": "import (AddTrack)",
-    "run": f"run, {WORKERS} workers, layers of {WIDTH}",
-    "open": "open again, with the checkpoint",
-    "replay": "open again, without a checkpoint",
-    "list": "`interlock tickets list`, all lines",
+    "import": ("import (AddTrack)", FEW),
+    "run": (f"run, {WORKERS} workers, layers of {WIDTH}", FLAT),
+    "open": ("open again, with the checkpoint", FEW),
+    "replay": ("open again, without a checkpoint", FEW),
+    "list": ("`interlock tickets list`, all lines", FEW),
 }
 COST = "CPU time for each ticket; the peer is ourselves with a tenth of the tickets"
 
@@ -67,7 +70,8 @@ def _life(count: int) -> Data:
 
 
 def _list(project: Path) -> Data:
-    return spent([INTERLOCK, "tickets", "list", "-C", str(project)])
+    took = [spent([INTERLOCK, "tickets", "list", "-C", str(project)]) for _ in range(3)]
+    return {what: median(one[what] for one in took) for what in ("cpu", "wall")}
 
 
 # ── an old journal ───────────────────────────────────────────────────────────────────────

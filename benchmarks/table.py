@@ -64,16 +64,19 @@ def draw(rows: Sequence[Row]) -> str:
     notes: list[str] = []
     cells: list[tuple[str, ...]] = []
     groups: list[str] = []
+    said = ""
     for row in rows:
         mark = ""
         if row.note:
             if row.note not in notes:
                 notes.append(row.note)
             mark = f" [{notes.index(row.note) + 1}]"
-        cells.append((row.what + mark, row.ours, row.peer, row.ratio, row.reach, row.ok))
+        again = bool(cells) and (groups[-1], said) == (row.group, row.what)
+        said = row.what
+        cells.append((f"{'  same' if again else row.what}{mark}", row.ours, row.peer, row.ratio, row.reach, row.ok))
         groups.append(row.group)
     widths = [
-        min(max(len(titles[column]), *(len(line[column]) for line in cells)), 60 if column else 90)
+        min(max(len(titles[column]), *(len(line[column]) for line in cells)), 75 if column else 90)
         for column in range(len(titles))
     ]
     lines = [_line(titles, widths), _line(["─" * width for width in widths], widths)]
