@@ -4,7 +4,7 @@ Nothing here does anything. `app.py` decides who plays which role.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -258,6 +258,65 @@ class PolicyVerdict(Struct, frozen=True):
 
 class Policy(Protocol):
     def script(self, script: str, ticket: TicketSpec) -> PolicyVerdict: ...
+
+
+# ── models and tools ─────────────────────────────────────────────────────────────────────
+
+
+class ToolSpec(Struct, frozen=True):
+    """A tool as a model is told of it. `schema` is the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+    changes: bool  # it may change something: never without an approval or a rule
+
+
+class ToolPlace(Struct, frozen=True):
+    """Where a worker's tools act: the worktree (read and write), and git for looking."""
+
+    root: str
+    readable: tuple[str, ...] = ()  # mounted read-only for commands
+
+
+class Hunk(Struct, frozen=True):
+    """One piece of a file's change, as a unified diff piece; hunks are numbered from 1 over the whole call."""
+
+    number: int
+    path: str
+    header: str  # @@ -1,3 +1,4 @@ def name
+    text: str  # the lines with their ' ', '-' or '+'
+
+
+class Preview(Struct, frozen=True):
+    """What a changing call would do: hunks for edits, the script for a command."""
+
+    title: str
+    hunks: tuple[Hunk, ...] = ()
+    script: str | None = None
+
+
+class ToolOutcome(Struct, frozen=True):
+    text: str
+    failed: bool = False
+
+
+class Tools(Protocol):
+    """The tools of the agent loop. Arguments come from a model and are hostile."""
+
+    def offered(self, *, changing: bool) -> tuple[ToolSpec, ...]:
+        """All tools, or only those that change nothing."""
+        ...
+
+    async def preview(self, place: ToolPlace, name: str, args: dict[str, Any]) -> Preview:
+        """What a changing call would do now; raises ToolFailure with a text for the model if it cannot be done."""
+        ...
+
+    async def run(
+        self, place: ToolPlace, name: str, args: dict[str, Any], hunks: tuple[int, ...] | None = None
+    ) -> ToolOutcome:
+        """Do it (only these hunks of it, where given). Never raises for what a model did wrong: that is an outcome."""
+        ...
 
 
 # ── what front ends get ──────────────────────────────────────────────────────────────────
