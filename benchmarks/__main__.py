@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from benchmarks.machine import Contention, describe
-from benchmarks.samples import RESULTS, say
+from benchmarks.samples import RESULTS, Unavailable, say
 from benchmarks.table import Row, draw
 
 GROUPS = {
@@ -37,6 +37,8 @@ def main() -> int:
         contention = Contention()
         try:
             found = importlib.import_module(module).rows(quick=args.quick)
+        except Unavailable as why:
+            found = [Row(name, name, ours=f"not measured: {why}", ok="MISSED")]
         except Exception as error:  # noqa: BLE001  one part that breaks must not hide the others
             found = [Row(name, name, ours=f"failed: {type(error).__name__}: {error}", ok="MISSED")]
         busy[name] = contention.others()
@@ -47,7 +49,7 @@ def main() -> int:
     _write(rows, busy, machine, quick=args.quick, seconds=time.time() - begun)
     missed = [row for row in rows if row.ok == "MISSED"]
     for row in missed:
-        print(f"MISSED: {row.what}: {row.ratio or row.ours}, to reach {row.reach}")
+        print(f"MISSED: {row.what}: {row.ratio or row.ours}{f', to reach {row.reach}' if row.reach else ''}")
     return 1 if missed else 0
 
 

@@ -36,11 +36,11 @@ def at_least(limit: float, value: float) -> tuple[float, Verdict]:
 
 
 def attempt(group: str, what: str, make: Callable[[], Row | list[Row]]) -> list[Row]:
-    """The rows, or one that says why there are none."""
+    """The rows, or one that says why ours could not be measured: that reaches nothing."""
     try:
         made = make()
     except Unavailable as why:
-        return [Row(group, what, ours="", peer=f"not available: {why}")]
+        return [Row(group, what, ours=f"not measured: {why}", ok="MISSED")]
     return made if isinstance(made, list) else [made]
 
 
