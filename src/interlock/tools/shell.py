@@ -1,0 +1,90 @@
+"""`run_shell`: a script in the sandbox, in the worktree, without network."""
+
+import os
+import shutil
+import signal
+from collections.abc import Mapping
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from interlock.errors import ToolFailure
+from interlock.ports import Finished, Job, Sandbox, ToolOutcome, ToolPlace
+
+_LONGEST_S = 600
+
+
+class RunShell(Struct, forbid_unknown_fields=True, frozen=True):
+    script: Annotated[str, Meta(description="What `bash -c` (or `sh -c`) runs, in the worktree.")]
+    timeout_s: Annotated[
+        int, Meta(ge=1, le=_LONGEST_S, description=f"Stopped after so many seconds, {_LONGEST_S} at most.")
+    ] = 300
+
+
+class Shell:
+    def __init__(self, sandbox: Sandbox, env: Mapping[str, str]) -> None:
+        self._sandbox = sandbox
+        self._env = env
+        self._program = shutil.which("bash", path=env.get("PATH", os.defpath)) or "sh"
+
+    async def run_shell(self, place: ToolPlace, args: RunShell) -> ToolOutcome:
+        if problem := problem_with(args.script):
+            raise ToolFailure(problem)
+        finished = await self._sandbox.run(
+            Job(
+                argv=(self._program, "-c", args.script),
+                cwd=place.root,
+                env=self._env,
+                writable=(place.root,),
+                readable=_read_only(place),
+                timeout_s=args.timeout_s,
+            )
+        )
+        return ToolOutcome(_text(finished, args.timeout_s), finished.status != "exited" or finished.exit_code != 0)
+
+
+def problem_with(script: str) -> str | None:
+    """Why a script cannot be run at all."""
+    if not script.strip():
+        return "The script is empty."
+    if "\0" in script or _is_broken(script):
+        return "The script holds a character that no command can hold."
+    return None
+
+
+def _is_broken(script: str) -> bool:
+    try:
+        script.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _read_only(place: ToolPlace) -> tuple[str, ...]:
+    """Git is only for looking, also when nobody said so."""
+    git = os.path.join(place.root, ".git")
+    there = os.path.exists(git) and not os.path.islink(git) and git not in place.readable
+    return (*place.readable, git) if there else place.readable
+
+
+def _text(finished: Finished, timeout_s: float) -> str:
+    rows = [_ended(finished, timeout_s)]
+    for name, said in (("stdout", finished.stdout), ("stderr", finished.stderr)):
+        rows += [f"{name}:", said.removesuffix("\n")] if said else [f"{name}: (empty)"]
+    return "\n".join(rows)
+
+
+def _ended(finished: Finished, timeout_s: float) -> str:
+    match finished.status:
+        case "exited" if finished.exit_code == 126:
+            return "exit code: 126 (a command was found but could not be executed)"
+        case "exited" if finished.exit_code == 127:
+            return "exit code: 127 (a command was not found)"
+        case "exited":
+            return f"exit code: {finished.exit_code}"
+        case "killed":
+            return f"exit code: {finished.exit_code} (killed: {signal.strsignal(finished.signal or 0)})"
+        case "timed_out":
+            return f"exit code: -1 (stopped after {timeout_s:.0f} s, with everything it had started)"
+        case "error":
+            return f"exit code: -1 (it could not be run: {finished.message})"
