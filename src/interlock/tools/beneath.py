@@ -48,6 +48,8 @@ def by_openat2(folder: int, names: Sequence[str], flags: int) -> int:
 
 
 def by_walking(folder: int, names: Sequence[str], flags: int) -> int:
+    if any(name in ("", ".", "..") or "/" in name for name in names):
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), "/".join(names))
     here = folder
     try:
         for name in names[:-1]:

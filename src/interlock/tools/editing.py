@@ -8,6 +8,9 @@ from interlock.errors import ToolFailure
 from interlock.tools import files, places, texts
 from interlock.tools.paths import Parts, Root, shown
 
+_MOST_COUNTED = 1_000
+_MOST_REPLACED = 100_000
+
 _Path = Annotated[str, Meta(description="Path of the file, relative to the worktree.")]
 
 
@@ -55,14 +58,18 @@ def edit_file(root: Root, args: EditFile) -> Edit:
     content, was = _existing(root, args.path)
     if not args.old_string:
         raise ToolFailure("old_string is empty; to make or replace a whole file use write_file.")
-    matches = places.find(was.text, args.old_string, overlapping=not args.replace_all)
+    most = _MOST_REPLACED if args.replace_all else _MOST_COUNTED
+    matches = places.find(was.text, args.old_string, overlapping=not args.replace_all, most=most)
     if not matches:
         raise ToolFailure(f"old_string is not in {content.path}.{places.nearest(was.text, args.old_string)}")
     if len(matches) > 1 and not args.replace_all:
+        times = f"more than {most:,}" if len(matches) > most else f"{len(matches)}"
         raise ToolFailure(
-            f"old_string is in {content.path} {len(matches)} times, at lines {places.line_numbers(was.text, matches)}. "
+            f"old_string is in {content.path} {times} times, at lines {places.line_numbers(was.text, matches)}. "
             "Give more of the text around the one you mean, or set replace_all."
         )
+    if len(matches) > most:
+        raise ToolFailure(f"old_string is in {content.path} more than {most:,} times, the most that are replaced.")
     text = places.replace(was.text, matches, args.new_string)
     if text == was.text:
         raise ToolFailure("old_string and new_string are the same, so nothing would change.")
@@ -75,6 +82,8 @@ def write_file(root: Root, args: WriteFile) -> Edit:
         return _checked(root.plain(args.path), None, args.content)
     was = _text(content)
     text = texts.with_crlf(args.content) if texts.has_crlf_only(was.text) else args.content
+    if text == was.text:
+        raise ToolFailure(f"{content.path} already holds exactly this text; nothing would change.")
     return _checked(content.parts, was, text)
 
 

@@ -42,10 +42,11 @@ def search(
     """False when there is no need or no time to go on."""
     shown_to = 0  # lines before this number have been printed
     after = 0  # so many more lines belong to the last match
-    path = os.fsdecode(name).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    path = name.decode("utf-8", "replace")
+    path = path if path.isprintable() else json.dumps(path, ensure_ascii=False)
     for number, line in enumerate(lines, 1):
         if number % 256 == 1 and time.monotonic() > deadline:
-            printer.note = "stopped: there was no time to search everything; give a path or a glob"
+            printer.stopped = "stopped: there was no time to search everything; give a path or a glob"
             return False
         found = pattern.search(line[:_LONGEST_LINE].rstrip("\r"))
         if found:
@@ -124,12 +125,12 @@ class Printer:
         self.matches = 0
         self.most_matches = most_matches
         self.characters = most_characters
-        self.note = ""
+        self.stopped = ""
 
     def room(self) -> bool:
         if self.matches < self.most_matches and self.characters > 0:
             return True
-        self.note = f"only the first {self.matches:,} matches are shown; narrow the pattern, path or glob"
+        self.stopped = f"only the first {self.matches:,} matches are shown; narrow the pattern, path or glob"
         return False
 
     def match(self, text: str) -> None:
@@ -137,15 +138,19 @@ class Printer:
         self.line(text)
 
     def line(self, text: str) -> None:
-        self.characters -= len(text) + 1
+        if self.characters > 0:
+            self.characters -= len(text) + 1
+            self.say(text)
+
+    def say(self, text: str) -> None:
         sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
         sys.stdout.buffer.flush()
 
     def end(self) -> None:
-        if not self.matches and not self.note:
-            self.line("No line matches.")
-        if self.note:
-            self.line(f"[… {self.note}]")
+        if not self.matches and not self.stopped:
+            self.say("No line matches.")
+        if self.stopped:
+            self.say(f"[… {self.stopped}]")
 
 
 if __name__ == "__main__":

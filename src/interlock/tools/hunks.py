@@ -10,7 +10,7 @@ from interlock.tools.matching import Replaced, replaced
 from interlock.tools.texts import lines
 
 _CONTEXT = 3
-_LOOK_BACK = 2_000
+_LOOK_BACK = 10_000  # lines, over all hunks
 _DEFINITION = re.compile(
     r"(?P<indent>\s*)(?:(?:export|default|public|private|protected|internal|static|abstract|async|pub(?:\(\w+\))?) +)*"
     r"(?:def|class|function|func|fn|impl|trait|struct|enum|interface|module|namespace|type) +\W?\w"
@@ -27,8 +27,9 @@ class Change(Struct, frozen=True):
     pieces: tuple[tuple[Replaced, ...], ...]
 
     def hunks(self) -> tuple[Hunk, ...]:
+        look_back = max(_LOOK_BACK // len(self.pieces), 100) if self.pieces else 0
         return tuple(
-            Hunk(number, self.path, self._header(piece), self._text(piece))
+            Hunk(number, self.path, self._header(piece, look_back), self._text(piece))
             for number, piece in enumerate(self.pieces, 1)
         )
 
@@ -49,10 +50,10 @@ class Change(Struct, frozen=True):
         after = min(_CONTEXT, len(self.old) - piece[-1].old_end)
         return (piece[0].old - before, piece[-1].old_end + after, piece[0].new - before, piece[-1].new_end + after)
 
-    def _header(self, piece: Sequence[Replaced]) -> str:
+    def _header(self, piece: Sequence[Replaced], look_back: int) -> str:
         a, a_end, b, b_end = self._bounds(piece)
         header = f"@@ -{_range(a, a_end)} +{_range(b, b_end)} @@"
-        around = _enclosing(self.old, piece[0].old) or _enclosing(self.new, piece[0].new)
+        around = _enclosing(self.old, piece[0].old, look_back)
         return f"{header} {around}" if around else header
 
     def _text(self, piece: Sequence[Replaced]) -> str:
@@ -89,10 +90,10 @@ def _marked(mark: str, line: str) -> str:
     return f"{mark}{line}" if line.endswith("\n") else f"{mark}{line}\n{_NO_NEWLINE}"
 
 
-def _enclosing(text: Sequence[str], at: int) -> str:
+def _enclosing(text: Sequence[str], at: int, look_back: int) -> str:
     """The nearest line above that opens a definition around this one."""
     depth = _indent(text[at]) if at < len(text) and text[at].strip() else None
-    for line in reversed(text[max(0, at - _LOOK_BACK) : at]):
+    for line in reversed(text[max(0, at - look_back) : at]):
         if (found := _DEFINITION.match(line)) and (depth is None or len(found["indent"]) < depth):
             return line.strip().rstrip("{: ")[:80]
     return ""

@@ -45,8 +45,7 @@ def list_directory(root: Root, args: ListDirectory) -> str:
 def search_files(root: Root, args: SearchFiles) -> str:
     fits = matcher(args.pattern)
     walk = Walk(root, args.path)
-    top = len(root.plain(args.path, folder=True))
-    found: list[Parts] = [parts for parts, _ in walk if fits(parts[top:])]
+    found: list[Parts] = [parts for parts, _ in walk if fits(parts[len(walk.top) :])]
     if not found:
         return _with_notes([f"No file fits {args.pattern!r}."], walk.notes)
     return _bounded([shown(parts) for parts in found[:_MOST_SHOWN]], len(found), walk.notes)

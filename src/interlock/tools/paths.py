@@ -20,6 +20,7 @@ from interlock.tools.names import refusal
 _MOST_LINKS = 40  # as many as the kernel follows
 _DEEPEST = 200
 _TRIES = 20
+_LONGEST_SAID = 300
 _RESTLESS = "it changes while it is being opened"
 _opener = best_opener()
 
@@ -137,11 +138,12 @@ def shown(parts: Sequence[str]) -> str:
 
 
 def denied(path: str, why: str) -> ToolFailure:
-    return ToolFailure(f"ACCESS DENIED: {path!r}: {why}.")
+    return ToolFailure(f"ACCESS DENIED: {path[:_LONGEST_SAID]!r}: {why}.")
 
 
 def failure(path: str, error: OSError) -> ToolFailure:
     """An operating system's refusal as a sentence."""
+    path = path[:_LONGEST_SAID]
     match error.errno:
         case errno.ENOENT:
             return ToolFailure(f"There is no {path!r}.")

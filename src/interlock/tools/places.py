@@ -9,20 +9,21 @@ from difflib import SequenceMatcher
 Span = tuple[int, int]
 
 _MOST_NAMED = 20
-_SEARCH_S = 0.3
+_SEARCH_S = 0.5
+_LOOKED_AT = 2_000_000
 _ALIKE = 0.6
 _LONGEST_LINE = 200
 
 
-def find(text: str, wanted: str, *, overlapping: bool) -> list[Span]:
-    """All places. A newline stands for either kind of line ending."""
+def find(text: str, wanted: str, *, overlapping: bool, most: int) -> list[Span]:
+    """All places, up to one more than `most`. A newline stands for either kind of line ending."""
     wanted = wanted.replace("\r\n", "\n")
     # Where the carriage returns would be, in the text without them.
     returns = [found.start() - number for number, found in enumerate(re.finditer("\r\n", text))]
     plain = text.replace("\r\n", "\n") if returns else text
     spans: list[Span] = []
     at = plain.find(wanted)
-    while at >= 0:
+    while at >= 0 and len(spans) <= most:
         end = at + len(wanted)
         spans.append((at + bisect_left(returns, at), end + bisect_left(returns, end)))
         at = plain.find(wanted, at + 1 if overlapping else end)
@@ -50,25 +51,27 @@ def line_numbers(text: str, spans: Sequence[Span]) -> str:
         at = start
         numbers.append(str(line))
     if len(spans) > _MOST_NAMED:
-        return f"{', '.join(numbers)} and {len(spans) - _MOST_NAMED} more"
+        return f"{', '.join(numbers)} and more"
     return " and ".join(part for part in (", ".join(numbers[:-1]), numbers[-1]) if part)
 
 
 def nearest(text: str, wanted: str) -> str:
     """What may have been meant, with its lines; empty when nothing is like it."""
-    lines = text.split("\n")
+    deadline = time.monotonic() + _SEARCH_S
+    lines = text[:_LOOKED_AT].split("\n")
     sought = [line.strip() for line in wanted.strip("\r\n").split("\n")]
     stripped = [line.strip() for line in lines]
     for number in range(len(lines) - len(sought) + 1):
+        if time.monotonic() > deadline:
+            return ""
         if stripped[number] == sought[0] and stripped[number : number + len(sought)] == sought:
             return " It is there but for the white space" + _quoted(lines, number, len(sought))
-    number = _most_alike(stripped, next((line for line in sought if line), ""))
+    number = _most_alike(stripped, next((line for line in sought if line), ""), deadline)
     return "" if number is None else " The nearest is" + _quoted(lines, number, min(len(sought), 5))
 
 
-def _most_alike(lines: Sequence[str], sought: str) -> int | None:
+def _most_alike(lines: Sequence[str], sought: str, deadline: float) -> int | None:
     """By line, for as long as there is time."""
-    deadline = time.monotonic() + _SEARCH_S
     matcher = SequenceMatcher(None, autojunk=False)
     matcher.set_seq2(sought[:_LONGEST_LINE])
     best, best_ratio = None, _ALIKE

@@ -49,12 +49,9 @@ class Searching:
         paths, notes = await asyncio.to_thread(_candidates, place.root, args)
         if not paths:
             return "\n".join(("There is no file to search.", *(f"[… {note}]" for note in notes)))
-        folder = await asyncio.to_thread(tempfile.TemporaryDirectory[str])
-        try:
-            finished = await self._sandbox.run(self._job(place, args, paths, folder.name))
-            found = await asyncio.to_thread(_output, folder.name)
-        finally:
-            await asyncio.to_thread(folder.cleanup)
+        with tempfile.TemporaryDirectory() as folder:
+            finished = await self._sandbox.run(self._job(place, args, paths, folder))
+            found = _output(folder)
         return "\n".join((_said(finished, found, self._seconds), *(f"[… {note}]" for note in notes)))
 
     def _job(self, place: ToolPlace, args: Grep, paths: list[Parts], keep: str) -> Job:
@@ -82,15 +79,15 @@ def _candidates(folder: str, args: Grep) -> tuple[list[Parts], list[str]]:
     """The files to search, in order, and what was left out."""
     fits = matcher(args.glob) if args.glob else None
     with Root(folder) as root:
-        fd, top = root.open(args.path, os.O_RDONLY, folder=False)
+        fd, top = root.open(args.path, os.O_RDONLY, folder=True)
         try:
             found = os.fstat(fd)
         finally:
             os.close(fd)
-        if stat.S_ISREG(found.st_mode):
-            return [top], []
+        if not stat.S_ISDIR(found.st_mode):
+            return [root.plain("/".join(top))], []
         walk = Walk(root, args.path)
-        files = [parts for parts, entry in walk if not entry.is_symlink() and (fits is None or fits(parts[len(top) :]))]
+        files = [parts for parts, kind in walk if kind == "file" and (fits is None or fits(parts[len(walk.top) :]))]
         return files, walk.notes
 
 

@@ -4,9 +4,12 @@ import os
 import time
 from collections.abc import Iterator
 from itertools import islice
+from typing import Literal
 
 from interlock.tools.names import refusal
 from interlock.tools.paths import Parts, Root, failure, shown
+
+Kind = Literal["folder", "link", "file"]
 
 MOST_ENTRIES = 200_000
 _SECONDS = 10.0
@@ -23,6 +26,7 @@ class Walk:
     def __init__(self, root: Root, path: str) -> None:
         self._root = root
         self._path = path
+        self.top: Parts = ()  # the names of the folder itself, once it is open
         self._left_out: set[str] = set()
         self._stopped = ""
 
@@ -33,42 +37,44 @@ class Walk:
             found.append(f"not looked into: {', '.join(sorted(self._left_out))} (give it as the path to do so)")
         return found
 
-    def __iter__(self) -> Iterator[tuple[Parts, os.DirEntry[str]]]:
-        fd, top = self._root.open(self._path, os.O_RDONLY | os.O_DIRECTORY, folder=True)
+    def __iter__(self) -> Iterator[tuple[Parts, Kind]]:
+        fd, self.top = self._root.open(self._path, os.O_RDONLY | os.O_DIRECTORY, folder=True)
         deadline = time.monotonic() + _SECONDS
-        seen = 0
-        todo: list[tuple[Parts, os.DirEntry[str] | None]] = [(top, None)]
+        todo = self._children(fd, self.top, MOST_ENTRIES)
+        seen = len(todo)
         while todo:
-            parts, entry = todo.pop()
-            if entry is not None and not entry.is_dir(follow_symlinks=False):
-                yield parts, entry
-                continue
-            if seen >= MOST_ENTRIES or time.monotonic() > deadline:
+            parts, kind = todo.pop()
+            if kind != "folder":
+                yield parts, kind
+            elif seen >= MOST_ENTRIES or time.monotonic() > deadline:
                 self._stopped = f"stopped after {seen:,} entries; give a folder further down as the path"
-                if entry is None:
-                    os.close(fd)
                 return
-            children = list(self._children(fd if entry is None else None, parts, MOST_ENTRIES - seen))
-            seen += len(children)
-            todo += reversed(children)
+            else:
+                try:
+                    fd = self._root.open_plain(parts, os.O_RDONLY | os.O_DIRECTORY)
+                except OSError:  # gone, or a link by now, or not ours to read
+                    continue
+                children = self._children(fd, parts, MOST_ENTRIES - seen)
+                seen += len(children)
+                todo += children
 
-    def _children(self, fd: int | None, parts: Parts, most: int) -> Iterator[tuple[Parts, os.DirEntry[str]]]:
-        if fd is None:
-            try:
-                fd = self._root.open_plain(parts, os.O_RDONLY | os.O_DIRECTORY)
-            except OSError:  # gone, or a link by now, or not ours to read
-                return
+    def _children(self, fd: int, parts: Parts, most: int) -> list[tuple[Parts, Kind]]:
+        """What may be seen of a folder, last first. Closes the descriptor."""
         try:
             with os.scandir(fd) as entries:
-                found = sorted(islice(entries, most), key=lambda entry: entry.name)
+                kinds = {entry.name: _kind(entry) for entry in islice(entries, most)}
         except OSError as error:
             raise failure(shown(parts), error) from None
         finally:
             os.close(fd)
-        for entry in found:
-            below = (*parts, entry.name)
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if is_folder and entry.name in _MADE:
-                self._left_out.add(f"{entry.name}/")
-            elif refusal((entry.name,), folder=is_folder) is None:
-                yield below, entry
+        made = {name for name, kind in kinds.items() if kind == "folder" and name in _MADE}
+        self._left_out.update(f"{name}/" for name in made)
+        seen = [name for name in kinds if name not in made and not refusal((name,), folder=kinds[name] == "folder")]
+        return [((*parts, name), kinds[name]) for name in sorted(seen, reverse=True)]
+
+
+def _kind(entry: os.DirEntry[str]) -> Kind:
+    """Asked while the folder is open: some file systems have to look again."""
+    if entry.is_symlink():
+        return "link"
+    return "folder" if entry.is_dir(follow_symlinks=False) else "file"
