@@ -4,21 +4,26 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
-from typing import Literal
+from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
 from interlock.api.control import ControlServer
 from interlock.crew.local import LocalCrew
+from interlock.domain.approvals import ScriptPayload
 from interlock.domain.commands import Command, Recover, StartConductor
 from interlock.domain.envelopes import SYSTEM, Actor
 from interlock.domain.gates import GateDefaults
 from interlock.domain.state import State
+from interlock.domain.tickets import Ticket
 from interlock.engine import landing
+from interlock.engine.agent_loop import Send, Worker
+from interlock.engine.briefing import Briefing, WholeFiles
 from interlock.engine.conductor import Conductor
 from interlock.engine.opening import load_state
 from interlock.engine.workbench import Workbench
@@ -27,13 +32,15 @@ from interlock.gates.runner import ShellGates
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.sqlite import SqliteJournal
 from interlock.journal.verify import Report, rebuild_head, verify
-from interlock.observe import redacted_bytes, redactor
+from interlock.observe import Redact, redacted_bytes, redactor
 from interlock.policy.ask import AskAlways
 from interlock.policy.trust import TrustStore
-from interlock.ports import Following, Receipt, Sandbox
+from interlock.ports import Following, Model, Receipt, Sandbox
+from interlock.providers.scripted import Rule, ScriptedModel, load_script
 from interlock.sandbox.choose import choose
 from interlock.sandbox.environment import clean_env
 from interlock.settings import Settings, load_settings, setup_digest, user_settings_file
+from interlock.tools.registry import WorkerTools
 from interlock.workspaces.store import GitWorkspaces
 
 FOLDER = ".interlock"
@@ -196,7 +203,9 @@ class Opened:
                 await self.workbench.submit(SYSTEM, outcome)
 
 
-async def open_workbench(project: Project, conduct: StartConductor | None, *, sample: bool = False) -> Opened:
+async def open_workbench(
+    project: Project, conduct: StartConductor | None, *, sample: bool = False, model: Model | None = None
+) -> Opened:
     """Take the project's lock, read its journal, put right what a crash left, and serve the private socket.
 
     A `sample` project is our own: only there may work go on without a sandbox that the user did not switch off.
@@ -215,7 +224,7 @@ async def open_workbench(project: Project, conduct: StartConductor | None, *, sa
         workspaces = GitWorkspaces(project.root, project.state_dir, sandbox or await _for_git())
         conductor = None
         if conduct is not None and sandbox is not None:
-            conductor = await _conductor(project, workbench, journal, workspaces, sandbox, setup, conduct, clock)
+            conductor = await _conductor(project, workbench, journal, workspaces, sandbox, setup, conduct, clock, model)
         elif state.conductor.on or state.busy:
             await workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
         opened = Opened(workbench, workspaces, conductor, sandbox.level if sandbox else "")
@@ -224,6 +233,42 @@ async def open_workbench(project: Project, conduct: StartConductor | None, *, sa
         journal.close()
         raise
     return opened
+
+
+def _hire(
+    workbench: Workbench,
+    journal: SqliteJournal,
+    workspaces: GitWorkspaces,
+    sandbox: Sandbox,
+    env: Mapping[str, str],
+    model: Model,
+    redact: Redact,
+) -> Callable[[Send], Worker]:
+    def terms(ticket: Ticket, script: str, directory: str, call: str) -> ScriptPayload:
+        return ScriptPayload(script, directory, tuple(sorted(env)), sandbox.level, call=call)
+
+    briefing = Briefing(workspaces.read, WholeFiles())
+    tools = WorkerTools(sandbox, env)
+    return lambda send: Worker(
+        model,
+        tools,
+        workspaces,
+        workbench.keep,
+        journal.get_blob,
+        send,
+        lambda: workbench.state,
+        terms,
+        briefing.brief,
+        redact,
+    )
+
+
+def scripted_model(script: Path) -> Model:
+    return load_script(script)
+
+
+def scripted_rules(rules: list[dict[str, Any]]) -> Model:
+    return ScriptedModel(msgspec.convert(rules, list[Rule]))
 
 
 def _stable_env() -> dict[str, str]:
@@ -255,6 +300,7 @@ async def _conductor(
     setup: str | None,
     conduct: StartConductor,
     clock: SystemClock,
+    model: Model | None,
 ) -> Conductor:
     env = _stable_env()
     await workspaces.open()
@@ -270,7 +316,8 @@ async def _conductor(
         crew.make_ready,
         redact,
     )
-    conductor = Conductor(workbench, workspaces, crew, gates, AskAlways(), clock)
+    hire = _hire(workbench, journal, workspaces, sandbox, env, model, redact) if model is not None else None
+    conductor = Conductor(workbench, workspaces, crew, gates, AskAlways(), clock, hire)
     await conductor.start(conduct)
     return conductor
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from interlock.domain.approvals import ScriptPayload
+from interlock.domain.budgets import Usage
 from interlock.domain.commands import Command
 from interlock.domain.envelopes import Actor, Recorded
 from interlock.domain.gates import GateResult
@@ -175,6 +176,14 @@ class Workspaces(Protocol):
 
     async def prepare(self, track: str, ticket: str) -> Workspace: ...
 
+    async def read(self, commit: str, path: str) -> bytes | None:
+        """A file of a commit, by its path from the project's folder; None when there is none."""
+        ...
+
+    async def current(self, track: str, ticket: str) -> Workspace | None:
+        """The ticket's folder as it was left, if it is still there."""
+        ...
+
     async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved: ...
 
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace: ...
@@ -317,6 +326,53 @@ class Tools(Protocol):
     ) -> ToolOutcome:
         """Do it (only these hunks of it, where given). Never raises for what a model did wrong: that is an outcome."""
         ...
+
+
+class ToolCall(Struct, frozen=True):
+    id: str
+    name: str
+    args: dict[str, Any]
+
+
+class Message(Struct, frozen=True, omit_defaults=True):
+    """One message of a session. A tool's answer names its call."""
+
+    role: Literal["user", "assistant", "tool"]
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+
+
+class ModelRequest(Struct, frozen=True):
+    tier: str
+    ticket: str | None
+    model: str | None
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+
+
+class Reply(Struct, frozen=True):
+    message: Message
+    usage: Usage
+    model: str
+
+
+class Model(Protocol):
+    """A provider. Raises Unavailable for what may pass, Misconfigured for what will not."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def complete(self, request: ModelRequest) -> Reply: ...
+
+
+class CodeViews(Protocol):
+    """What of a file a worker is shown."""
+
+    def curated(self, path: str, content: bytes) -> str: ...
+
+    def skeleton(self, path: str, content: bytes) -> str: ...
 
 
 # ── what front ends get ──────────────────────────────────────────────────────────────────

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from interlock.domain import schedule as scheduling
 from interlock.domain.approvals import Approval, Pending, approval_number
+from interlock.domain.budgets import Usage
 from interlock.domain.commands import Command
 from interlock.domain.envelopes import Recorded, Submission
 from interlock.domain.events import Event
@@ -78,6 +79,7 @@ class _StoredState(Struct, frozen=True, array_like=True):
     tracks: tuple[_StoredTrack, ...]
     approvals: tuple[Approval, ...]
     conductor: Conductor
+    usage: tuple[tuple[str, Usage], ...] = ()
 
 
 _stored = msgspec.json.Decoder(_StoredState)
@@ -87,7 +89,9 @@ def encode_state(state: State) -> bytes:
     """Only what does not follow from the rest; the same bytes on any machine and hash seed."""
     tracks = tuple(_stored_track(state.tracks[name]) for name in state.track_order)
     approvals = tuple(sorted(state.approvals.values(), key=lambda approval: approval_number(approval.id)))
-    return _exact.encode(_StoredState(state.version, tracks, approvals, state.conductor))
+    return _exact.encode(
+        _StoredState(state.version, tracks, approvals, state.conductor, tuple(sorted(state.usage.items())))
+    )
 
 
 def decode_state(body: bytes) -> State:
@@ -104,6 +108,7 @@ def decode_state(body: bytes) -> State:
         approvals=Map({approval.id: approval for approval in stored.approvals}),
         pending=Map({approval_number(a.id): a.id for a in stored.approvals if isinstance(a.state, Pending)}),
         conductor=stored.conductor,
+        usage=Map(dict(stored.usage)),
     )
 
 

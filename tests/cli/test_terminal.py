@@ -48,7 +48,7 @@ class Terminal:
 def terminal(project: Project, *words: str, **env: str) -> Generator[Terminal]:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        project.argv(*words),
+        ("env", "--default-signal=INT", *project.argv(*words)),  # the suite itself may run where it is ignored
         cwd=project.root,
         env={**project.env, "TERM": "xterm", **env},
         stdin=theirs,

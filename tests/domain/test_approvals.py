@@ -213,8 +213,16 @@ def test_there_must_be_such_an_approval() -> None:
 @pytest.mark.parametrize(
     ("setup", "decision", "problem"),
     [
-        (asking, "reject", "only a script can be edited here, and only while approving it"),
-        (escalated, "retry", "only a script can be edited here, and only while approving it"),
+        (
+            asking,
+            "reject",
+            "only a script, a worker's prompt or a tool's arguments can be edited, while approving them",
+        ),
+        (
+            escalated,
+            "retry",
+            "only a script, a worker's prompt or a tool's arguments can be edited, while approving them",
+        ),
     ],
 )
 def test_an_edit_comes_only_with_a_yes_to_a_script(setup: Callable[[], Bench], decision: str, problem: str) -> None:
@@ -222,7 +230,7 @@ def test_an_edit_comes_only_with_a_yes_to_a_script(setup: Callable[[], Bench], d
 
 
 def test_an_empty_edit_is_refused() -> None:
-    assert refused(asking(), "A-1", "approve", edited=" \n") == "the edited script is empty; reject it instead"
+    assert refused(asking(), "A-1", "approve", edited=" \n") == "the edited text is empty; reject it instead"
 
 
 @pytest.mark.parametrize(

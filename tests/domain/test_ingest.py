@@ -112,6 +112,9 @@ def test_all_fields_of_a_ticket_lie_side_by_side() -> None:
         "stage": {"type": "blocked", "reason": "no"},
         "grant": None,
         "why": None,
+        "resumes": 0,
+        "spawn": None,
+        "session": (),
     }
 
 

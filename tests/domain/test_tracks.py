@@ -210,5 +210,5 @@ def test_aborting_lets_a_merge_under_way_end() -> None:
         TrackAborted("x", "enough"),
     )
     found.send(FinishMerge("x", "a", 1, "commit"))
-    assert [ticket.status for ticket in found.state.tracks["x"].tickets.values()] == ["completed", "cancelled"]
+    assert [found.state.ticket("x", name).status for name in ("a", "b")] == ["completed", "cancelled"]
     assert found.state.tracks["x"].status == "aborted"

@@ -4,17 +4,22 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
+from typing import Any
+
+import msgspec
 
 from interlock.domain.approvals import ScriptPayload
 from interlock.domain.commands import AddTrack, AnswerApproval, StartConductor, StartTrack
 from interlock.domain.envelopes import Recorded
 from interlock.domain.gates import GateResult
 from interlock.domain.state import State
-from interlock.domain.tickets import Saved, TicketSpec
+from interlock.domain.tickets import Saved, Ticket, TicketSpec
+from interlock.engine.agent_loop import Send, Worker
+from interlock.engine.briefing import Briefing, WholeFiles
 from interlock.engine.conductor import Conductor
 from interlock.engine.opening import load_state
 from interlock.engine.workbench import Workbench
-from interlock.errors import JournalUnwritable, Rejected
+from interlock.errors import JournalUnwritable, Rejected, ToolFailure
 from interlock.journal.memory import MemoryJournal
 from interlock.ports import (
     Assignment,
@@ -22,11 +27,19 @@ from interlock.ports import (
     Conflict,
     Done,
     Failed,
+    Hunk,
     Landing,
+    ModelRequest,
     Policy,
     PolicyVerdict,
+    Preview,
+    Reply,
+    ToolOutcome,
+    ToolPlace,
+    ToolSpec,
     Workspace,
 )
+from interlock.providers.scripted import Rule, ScriptedModel
 
 ANN = "human:ann"
 
@@ -95,6 +108,12 @@ class FakeWorkspaces:
 
     async def prepare(self, track: str, ticket: str) -> Workspace:
         return Workspace(self.path_for(track, ticket), self._tip(), None)
+
+    async def read(self, commit: str, path: str) -> bytes | None:
+        return None
+
+    async def current(self, track: str, ticket: str) -> Workspace | None:
+        return await self.prepare(track, ticket)
 
     async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved:
         return Saved(workspace.base, f"{ticket}@{attempt}", f"tree-of-{ticket}@{attempt}-on-{workspace.base}")
@@ -231,6 +250,35 @@ class Deny:
         return PolicyVerdict("deny", "no-rm", "it removes things")
 
 
+class FakeTools:
+    """One tool that reads and one that changes; remembers every call that ran."""
+
+    def __init__(self) -> None:
+        self.ran: list[tuple[str, dict[str, Any], tuple[int, ...] | None]] = []
+        self.hunks = 2
+
+    def offered(self, *, changing: bool) -> tuple[ToolSpec, ...]:
+        look = ToolSpec("look", "reads", {}, changes=False)
+        change = ToolSpec("change", "changes", {}, changes=True)
+        run = ToolSpec("run_shell", "runs", {}, changes=True)
+        return (look, change, run) if changing else (look,)
+
+    async def preview(self, place: ToolPlace, name: str, args: dict[str, Any]) -> Preview:
+        if args.get("impossible"):
+            raise ToolFailure("there is no such text")
+        if name == "run_shell":
+            return Preview("Run", script=str(args.get("script", "")))
+        hunks = tuple(Hunk(number, "a.py", "@@ -1 +1 @@", "-a\n+b\n") for number in range(1, self.hunks + 1))
+        return Preview("Edit a.py", hunks)
+
+    async def run(
+        self, place: ToolPlace, name: str, args: dict[str, Any], hunks: tuple[int, ...] | None = None
+    ) -> ToolOutcome:
+        self.ran.append((name, args, hunks))
+        await asyncio.sleep(0)
+        return ToolOutcome(f"{name} done with {args}")
+
+
 class World:
     """Everything that outlives a process, and the means to start one in it."""
 
@@ -242,6 +290,30 @@ class World:
         self.policy: Policy = policy or Allow()
         self.clock = FakeClock()
         self.ids = FakeIds()
+        self.tools = FakeTools()
+        self.rules: list[dict[str, Any]] = []
+        self.requests: list[ModelRequest] = []
+
+    def hire(self, workbench: Workbench) -> Callable[[Send], Worker] | None:
+        if not self.rules:
+            return None
+        model = Listening(ScriptedModel(msgspec.convert(self.rules, list[Rule])), self.requests)
+
+        def terms(ticket: Ticket, script: str, directory: str, call: str) -> ScriptPayload:
+            return ScriptPayload(script, directory, ("PATH",), "bubblewrap", call=call)
+
+        briefing = Briefing(self.workspaces.read, WholeFiles())
+        return lambda send: Worker(
+            model,
+            self.tools,
+            self.workspaces,
+            workbench.keep,
+            self.journal.get_blob,
+            send,
+            lambda: workbench.state,
+            terms,
+            briefing.brief,
+        )
 
     @asynccontextmanager
     async def process(self, **settings: object) -> AsyncGenerator["Process"]:
@@ -255,6 +327,7 @@ class World:
             self.gates,
             self.policy,
             self.clock,
+            self.hire(workbench),
         )
         process = Process(self, workbench, conductor)
         try:
@@ -263,6 +336,22 @@ class World:
             yield process
         finally:
             await conductor.die()
+
+
+class Listening:
+    """A model whose every request is remembered."""
+
+    def __init__(self, model: ScriptedModel, requests: list[ModelRequest]) -> None:
+        self._model = model
+        self._requests = requests
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def complete(self, request: ModelRequest) -> Reply:
+        self._requests.append(request)
+        return await self._model.complete(request)
 
 
 class Process:

@@ -82,7 +82,8 @@ def test_every_other_end_fails_and_what_its_number_means_is_said(
 def test_a_gate_that_takes_too_long_times_out(bench: Bench) -> None:
     result = bench.run(Gate("echo begun; sleep 1000", timeout_s=0.1))  # clamped to a second
     assert (result.status, result.exit_code, result.timed_out, result.stdout) == ("timed_out", -1, True, "begun\n")
-    assert result.explanation == "timed out after 1 s; everything it started was killed"
+    assert result.explanation.startswith("timed out after 1")
+    assert result.explanation.endswith(" s; everything it started was killed")
 
 
 @pytest.mark.parametrize("command", ["", "  \n "])

@@ -1,11 +1,12 @@
 """The inbox: what waits, in the order of asking, whole."""
 
-from interlock.domain.approvals import MergePayload, UnknownPayload, digest
+from interlock.domain.approvals import MergePayload, SpawnPayload, ToolPayload, UnknownPayload, digest
 from interlock.domain.commands import (
     AddTrack,
     AnswerApproval,
     AskLanding,
     AskScript,
+    AskWorker,
     CancelTicket,
     ReportGate,
     StartConductor,
@@ -14,6 +15,7 @@ from interlock.domain.commands import (
 )
 from interlock.domain.events import ApprovalRequested
 from interlock.domain.gates import Gate
+from interlock.domain.tickets import TicketSpec
 from interlock.views.inbox import as_dict, listing, title
 from tests.domain.given import ADA, AT, FAIL, SAVED, SCRIPT, Bench, given, shell
 
@@ -65,6 +67,18 @@ def test_every_kind_has_its_title() -> None:
     assert title(given(asked).approvals["A-1"]) == "a push"
 
 
+def test_a_workers_questions_have_titles() -> None:
+    made = Bench()
+    made.send(StartConductor(auto_queue=True))
+    made.send(AddTrack("a", "A", "", (TicketSpec(id="one"),)))
+    made.send(StartTrack("a"))
+    made.send(AskWorker("a", "one", 1, SpawnPayload("tier3-worker", "scripted", "do it", ""), ""))
+    made.send(AnswerApproval("A-1", "approve"))
+    made.send(AskWorker("a", "one", 1, ToolPayload("c1", "edit_file", "{}", "", "edit a.py", 1, "+x", "/w"), ""))
+    assert title(made.state.approvals["A-1"]) == "start a tier3-worker on one (scripted)"
+    assert title(made.state.approvals["A-2"]) == "one: edit a.py"
+
+
 def test_the_json_of_an_approval_has_everything() -> None:
     made = bench()
     made.send(AnswerApproval("A-2", "reject", message="no"))
@@ -84,6 +98,7 @@ def test_the_json_of_an_approval_has_everything() -> None:
             "env_names": ("PATH",),
             "sandbox": "bubblewrap",
             "network": False,
+            "call": "",
         },
         "digest": digest(SCRIPT),
         "requested_at": AT,
@@ -96,6 +111,7 @@ def test_the_json_of_an_approval_has_everything() -> None:
             "message": "no",
             "edited": None,
             "digest": digest(SCRIPT),
+            "hunks": None,
         },
     }
     assert as_dict(made.state.approvals["A-3"])["answer"] is None

@@ -46,8 +46,7 @@ def show(args: Any) -> int:
 
 
 def answer(args: Any) -> int:
-    if args.hunks:
-        raise Rejected("--hunks picks parts of a file edit; this kind of approval has none")
+    hunks = _numbers(args.hunks) if args.hunks else None
     edited = None
     if args.edit:
         try:
@@ -55,7 +54,7 @@ def answer(args: Any) -> int:
         except (OSError, UnicodeDecodeError) as error:
             raise Misconfigured(f"{args.edit} cannot be read: {error}") from error
     with open_session(project_of(args)) as session:
-        session.submit(AnswerApproval(args.id, args.decision, edited, args.message))
+        session.submit(AnswerApproval(args.id, args.decision, edited, args.message, hunks))
         approval = session.state.approval(args.id)
     if args.json:
         say_json(as_dict(approval))
@@ -64,3 +63,11 @@ def answer(args: Any) -> int:
         if session.state.running and not session.state.conductor.on:
             say("'interlock resume' goes on with the work")
     return DONE
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """`1,3` → (1, 3)"""
+    try:
+        return tuple(sorted({int(part) for part in text.split(",")}))
+    except ValueError:
+        raise Rejected(f"--hunks takes numbers like 1,3, not {text!r}") from None

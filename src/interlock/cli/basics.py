@@ -13,15 +13,17 @@ from interlock.app import (
     journal_report,
     make_project,
     open_project,
+    read_state,
     sandbox_report,
     trust_store,
 )
 from interlock.cli.exits import APPROVAL, DONE, ERROR
-from interlock.cli.output import paint, say, say_json
+from interlock.cli.output import paint, say, say_json, table
 from interlock.cli.sessions import open_session, project_of
 from interlock.errors import Misconfigured
 from interlock.settings import setup_digest
 from interlock.version import VERSION
+from interlock.wire import to_plain
 
 
 def version(args: Any) -> int:
@@ -73,6 +75,23 @@ def doctor(args: Any) -> int:
     for promise in found.promises:
         say(f"  {promise}")
     return DONE if ok else ERROR
+
+
+def usage(args: Any) -> int:
+    used = sorted(read_state(project_of(args)).usage.items())
+    if args.json:
+        say_json({tier: {**to_plain(found), "cost_usd": found.cost_usd} for tier, found in used})
+    elif not used:
+        say("no model was called yet")
+    else:
+        table(
+            ("TIER", "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST"),
+            [
+                (tier, f"{u.input:,}", f"{u.output:,}", f"{u.cache_read:,}", f"{u.cache_write:,}", f"${u.cost_usd:.4f}")
+                for tier, u in used
+            ],
+        )
+    return DONE
 
 
 def trust(args: Any) -> int:

@@ -1,6 +1,7 @@
-"""`interlock demo`: a sample repository with a real bug, taken from red to green by script tickets.
+"""`interlock demo`: a sample repository with a real bug, taken from red to green by a worker and three scripts.
 
-No key, no network. It answers its own approvals, and every answer is labelled as such.
+No key, no network: the worker's model is the scripted one. It first fails its gate, is told so, and fixes it. The demo
+answers its own approvals, and every answer is labelled as such.
 """
 
 import os
@@ -9,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from interlock.app import Project, conducting, make_sample, open_project
+from interlock.app import Project, conducting, make_sample, open_project, scripted_rules
 from interlock.cli.exits import BLOCKED, DONE
 from interlock.cli.output import SYMBOL, paint, say, say_json
 from interlock.cli.progress import Progress
@@ -70,10 +71,9 @@ TICKETS = (
     TicketSpec(
         id="T-002",
         description="Round half a cent up instead of cutting it off",
-        assigned_to="shell",
         target_file="shop/prices.py",
+        context_requirements=("tests/test_prices.py",),
         depends_on=("T-001",),
-        script="sed -i 's|cents \\* percent // 100|(cents * percent + 50) // 100|' shop/prices.py\n",
         verify=(TESTS,),
     ),
     TicketSpec(
@@ -94,6 +94,38 @@ TICKETS = (
     ),
 )
 
+_CUT = "cents * percent // 100"
+_TO_EVEN = "round(cents * percent / 100)"
+_UP = "(cents * percent + 50) // 100"
+
+
+def _edit(before: str, after: str) -> dict[str, Any]:
+    args = {"path": "shop/prices.py", "old_string": before, "new_string": after}
+    return {"name": "edit_file", "args": args}
+
+
+SCRIPT: list[dict[str, Any]] = [
+    {
+        "match": "# Ticket T-002",
+        "reply": "The price is cut off, not rounded. I will use round().",
+        "tool_calls": [_edit(_CUT, _TO_EVEN)],
+        "usage": {"input": 812, "output": 96},
+        "times": 1,
+    },
+    {
+        "match": "Shell Verification FAILED",
+        "reply": "round() rounds a half to the even cent. Half a cent must go up: whole numbers do that exactly.",
+        "tool_calls": [_edit(_TO_EVEN, _UP)],
+        "usage": {"input": 1_430, "output": 121},
+        "times": 1,
+    },
+    {
+        "match": "shop/prices.py",
+        "reply": "shop/prices.py: tax is rounded to the nearest cent, half a cent up, with whole numbers only.",
+        "usage": {"input": 1_102, "output": 31},
+    },
+]
+
 
 def demo(args: Any) -> int:
     root = Path(args.dir).absolute() if args.dir else Path(tempfile.mkdtemp(prefix="interlock-demo-"))
@@ -107,7 +139,7 @@ def demo(args: Any) -> int:
         say(paint("Approvals are answered by the demo itself and recorded as policy:approve-all.", "waiting"))
         say()
     conduct = conducting(project, auto_queue=True, approve_all=True, workers=None)
-    with LocalSession(project, conduct, sample=True) as session:
+    with LocalSession(project, conduct, sample=True, model=scripted_rules(SCRIPT)) as session:
         session.submit(AddTrack(TRACK, "Round prices correctly", "Tests first, then the fix.", TICKETS))
         session.submit(StartTrack(TRACK))
         gates = _watch(session, quiet=args.json)
@@ -157,7 +189,9 @@ def _report(session: Session, project: Project, gates: list[GateFinished], args:
         tries = f"{ticket.attempts} attempt{'s' if ticket.attempts != 1 else ''}"
         say(f"  {mark} {ticket.id}  {ticket.spec.description}  ({verified}, {tries}){after}")
     passed = sum(event.result.passed for event in gates)
-    say(f"  gates: {passed} of {len(gates)} runs passed; {len(answers)} approvals, all labelled; no model ran, no cost")
+    say(f"  gates: {passed} of {len(gates)} runs passed; {len(answers)} approvals, all labelled")
+    for tier, used in sorted(state.usage.items()):
+        say(f"  {tier}: {used.input:,} tokens in, {used.output:,} out, ${used.cost_usd:.2f}")
     say(f"  journal: {state.version} events, each chained to the one before")
     say()
     say(paint("Look around", "bold"))

@@ -76,6 +76,8 @@ def _init(commands: Any) -> None:
 def _running(made: argparse.ArgumentParser) -> None:
     made.add_argument("--workers", type=int, metavar="N", help="attempts at once (default: settings, 4)")
     made.add_argument("--approve", choices=["all"], help="answer every approval but gates: for tests and demos only")
+    made.add_argument("--provider", choices=["scripted"], help="the model that workers use")
+    made.add_argument("--script", metavar="FILE", help="with --provider scripted: the rules it answers by")
 
 
 def _run(commands: Any) -> None:
@@ -205,6 +207,7 @@ def _journal(commands: Any) -> None:
 
 def _others(commands: Any) -> None:
     _command(commands, "doctor", "basics:doctor", "what this machine can do, and what the sandbox promises")
+    _command(commands, "usage", "basics:usage", "tokens and money by tier")
     made = _command(commands, "trust", "basics:trust", "let this project's own commands run, after reading them")
     made.add_argument("--yes", action="store_true", help="do not ask")
     made = _command(commands, "demo", "demo:demo", "a sample repository, worked on from start to end")

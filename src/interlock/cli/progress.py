@@ -1,5 +1,6 @@
 """Live progress of a run: one line per fact, and on a terminal a bar below them."""
 
+import re
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from interlock.domain.events import (
     TicketStarted,
     TrackEnded,
 )
+from interlock.domain.gates import GateResult
 from interlock.domain.state import State
 from interlock.views.display import one_line
 from interlock.views.inbox import title
@@ -93,6 +95,13 @@ class Progress:
             say(line)
 
 
+def telling_line(result: GateResult) -> str:
+    """Of what a failed command said, the one line that matters most."""
+    lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
+    errors = [line for line in lines if re.search(r"\b(\w+Error|error|fatal):", line)]
+    return (errors[:1] or lines[-1:] or [""])[0].strip()
+
+
 def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
     """What a person watching wants to read of this, and its colour."""
     event = recorded.event
@@ -100,13 +109,13 @@ def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
         case TicketStarted(_, ticket, attempt):
             again = f", attempt {attempt}" if attempt > 1 else ""
             return f"{ticket}  started{again}", "running"
-        case GateFinished(_, ticket, _, _, result):
-            how = "passed" if result.passed else result.explanation or result.status
-            colour = "good" if result.passed else "bad"
-            return (
-                f"{ticket}  gate {one_line(result.command, 60)}: {one_line(how, 80)} ({result.duration_ms} ms)",
-                colour,
-            )
+        case GateFinished(_, ticket, _, _, result, _, feedback):
+            gate = f"{ticket}  gate {one_line(result.command, 60)}"
+            if result.passed:
+                return f"{gate}: passed ({result.duration_ms} ms)", "good"
+            back = "; back to the worker" if feedback is not None else ""
+            how = result.explanation or telling_line(result) or result.status
+            return f"{gate}: failed: {one_line(how, 80)}{back}", "bad"
         case TicketCompleted(_, ticket, _, commit, unverified):
             where = f", merged as {commit[:10]}" if commit else ""
             return f"{ticket}  completed{' (unverified)' if unverified else ''}{where}", "good"

@@ -14,7 +14,9 @@ from interlock.domain.approvals import (
     GatePayload,
     MergePayload,
     ScriptPayload,
+    SpawnPayload,
     StepPayload,
+    ToolPayload,
     UnknownPayload,
     Withdrawn,
 )
@@ -26,6 +28,8 @@ from interlock.views.inbox import title
 
 _WORDS: dict[str, dict[str, Decision]] = {
     "script": {"y": "approve", "n": "reject", "e": "approve", "a": "abort"},
+    "tool": {"y": "approve", "n": "reject", "e": "approve", "a": "abort"},
+    "spawn": {"y": "approve", "n": "reject", "e": "approve", "a": "abort"},
     "step": {"y": "approve", "n": "reject", "a": "abort"},
     "gate": {"r": "retry", "s": "skip", "a": "abort"},
     "merge": {"y": "approve", "n": "reject"},
@@ -33,6 +37,8 @@ _WORDS: dict[str, dict[str, Decision]] = {
 }
 _QUESTIONS = {
     "script": "run it? [y]es / [n]o / [e]dit / [a]bort the track: ",
+    "tool": "allow it? [y]es / [n]o / [e]dit the arguments / [a]bort the track: ",
+    "spawn": "start it? [y]es / [n]o / [e]dit the prompt / [a]bort the track: ",
     "step": "start it? [y]es / [n]o / [a]bort the track: ",
     "gate": "[r]etry / [s]kip, unverified / [a]bort the ticket: ",
     "merge": "land it? [y]es / [n]o: ",
@@ -84,6 +90,18 @@ def describe(approval: Approval) -> list[str]:
             network = "on" if payload.network else "off"
             lines.append(f"  in {safe(payload.directory)}   sandbox {payload.sandbox}   network {network}")
             lines.append(paint(f"  environment: {' '.join(payload.env_names)}", "dim"))
+        case ToolPayload():
+            if payload.diff:
+                lines += [f"  {safe(line)}" for line in payload.diff.splitlines()]
+            else:
+                lines.append(f"  {payload.tool} {safe(payload.arguments)}")
+            if payload.diff_blob:
+                lines.append(f"  … the whole change: .interlock/blobs/{payload.diff_blob.sha256}")
+            lines.append(f"  in {safe(payload.directory)}" + (f"   {payload.hunks} hunks" if payload.hunks else ""))
+        case SpawnPayload():
+            lines += [f"  {safe(line)}" for line in payload.prompt.splitlines()]
+            lines.append(paint("  context:", "dim"))
+            lines += [f"  {safe(line)}" for line in payload.context.splitlines()]
         case StepPayload():
             lines.append(f"  {safe(payload.description)}   ({payload.role})")
             if payload.script:
@@ -124,14 +142,21 @@ def _read(question: str) -> str:
 
 
 def _edit(approval: Approval) -> str | None:
-    """The script as the person's editor leaves it; None when nothing was changed."""
-    if not isinstance(approval.payload, ScriptPayload):
-        return None
+    """The text as the person's editor leaves it; None when nothing was changed."""
+    match approval.payload:
+        case ScriptPayload(script):
+            text, suffix = script, "sh"
+        case ToolPayload():
+            text, suffix = approval.payload.arguments, "json"
+        case SpawnPayload():
+            text, suffix = approval.payload.prompt, "md"
+        case _:
+            return None
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory(prefix="interlock-edit-") as folder:
-        file = Path(folder) / f"{approval.ticket}.sh"
-        file.write_text(approval.payload.script)
+        file = Path(folder) / f"{approval.ticket}.{suffix}"
+        file.write_text(text)
         if not run_editor(command, file):
             return None
         edited = file.read_text()
-    return edited if edited != approval.payload.script else None
+    return edited if edited != text else None

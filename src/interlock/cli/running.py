@@ -1,10 +1,13 @@
 """`interlock run` and `interlock resume`: until everything is done, blocked, or waits for a person."""
 
+import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
-from interlock.app import conducting
+from interlock.app import conducting, scripted_model
 from interlock.cli.exits import APPROVAL, BLOCKED, DONE, USAGE
 from interlock.cli.output import say, say_json
 from interlock.cli.progress import Progress
@@ -14,6 +17,8 @@ from interlock.cli.tracks import land_track, read_tickets, with_free_id
 from interlock.domain.commands import StartTrack
 from interlock.domain.state import State
 from interlock.domain.tracks import Track
+from interlock.errors import Misconfigured
+from interlock.ports import Model
 from interlock.views.board import is_stuck, track_row
 from interlock.views.display import safe
 from interlock.views.inbox import as_dict
@@ -43,9 +48,10 @@ def resume(args: Any) -> int:
 
 
 def _go(args: Any, what: Any, *, everything: bool = False) -> int:
+    signal.signal(signal.SIGTERM, _interrupt)  # asked to end: as by Ctrl-C, with everything put right
     project = project_of(args)
     conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=args.workers)
-    with open_session(project, conduct) as session:
+    with open_session(project, conduct, _model(args)) as session:
         if everything:
             chosen = unfinished(session.state)
             if not chosen and any(track.status == "blocked" for track in session.state.tracks.values()):
@@ -69,6 +75,20 @@ def _go(args: Any, what: Any, *, everything: bool = False) -> int:
             for name in chosen:
                 code = land_track(session, name, everything=args.approve == "all", as_json=False) or code
         return _finish(session, chosen, code, args)
+
+
+def _model(args: Any) -> Model | None:
+    if args.provider is None:
+        if args.script:
+            raise Misconfigured("--script goes with --provider scripted")
+        return None
+    if not args.script:
+        raise Misconfigured("--provider scripted needs --script FILE, the rules it answers by")
+    return scripted_model(Path(args.script))
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def unfinished(state: State) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from interlock.domain.envelopes import Recorded
 from interlock.domain.state import State
 from interlock.engine.thread import EngineThread
 from interlock.errors import JournalInUse, Misconfigured, Unavailable
-from interlock.ports import Receipt
+from interlock.ports import Model, Receipt
 
 
 class Session(Protocol):
@@ -60,10 +60,10 @@ def actor() -> str:
     return f"human:{name}"
 
 
-def open_session(project: Project, conduct: StartConductor | None = None) -> Session:
+def open_session(project: Project, conduct: StartConductor | None = None, model: Model | None = None) -> Session:
     """This process takes the project, or works through the process that has it."""
     try:
-        return LocalSession(project, conduct)
+        return LocalSession(project, conduct, model=model)
     except JournalInUse as busy:
         try:
             return RemoteSession(project)
@@ -72,11 +72,13 @@ def open_session(project: Project, conduct: StartConductor | None = None) -> Ses
 
 
 class LocalSession:
-    def __init__(self, project: Project, conduct: StartConductor | None, *, sample: bool = False) -> None:
+    def __init__(
+        self, project: Project, conduct: StartConductor | None, *, sample: bool = False, model: Model | None = None
+    ) -> None:
         self._engine = EngineThread()
         self._reason = "the workbench was closed"
         try:
-            self._opened: Opened = self._engine.call(open_workbench(project, conduct, sample=sample))
+            self._opened: Opened = self._engine.call(open_workbench(project, conduct, sample=sample, model=model))
         except BaseException:
             self._engine.stop()
             raise

@@ -12,8 +12,11 @@ from interlock.domain.approvals import (
     MergePayload,
     Pending,
     ScriptPayload,
+    SpawnPayload,
+    ToolPayload,
     Withdrawn,
     digest,
+    is_call,
 )
 from interlock.domain.commands import AnswerApproval, ApproveTask, ExpireApproval
 from interlock.domain.envelopes import is_agent
@@ -88,10 +91,8 @@ def _may_answer(approval: Approval, actor: str) -> None:
 
 def _consequences(state: State, approval: Approval, command: AnswerApproval) -> Events:
     message = command.message.strip()
-    if command.edited is not None and (command.decision != "approve" or approval.kind != "script"):
-        raise Rejected("only a script can be edited here, and only while approving it")
     allowed = _digest_allowed(approval, command)
-    answered = ApprovalAnswered(approval.id, command.decision, message, command.edited, allowed)
+    answered = ApprovalAnswered(approval.id, command.decision, message, command.edited, allowed, command.hunks)
     track, ticket = approval.track, approval.ticket
     if command.decision == "abort" and approval.kind != "gate":
         found = state.track(track)
@@ -102,14 +103,32 @@ def _consequences(state: State, approval: Approval, command: AnswerApproval) -> 
         return (answered, LandingFailed(track, message or "landing was rejected"))
     if command.decision == "abort":
         return (answered, TicketBlocked(track, ticket, f"verification aborted{': ' + message if message else ''}"))
-    if command.decision == "reject":
+    if command.decision == "reject" and not is_call(approval):
         return (answered, TicketBlocked(track, ticket, message or f"{approval.kind} was rejected"))
     return (answered,)
 
 
 def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
-    if command.edited is None or not isinstance(approval.payload, ScriptPayload):
+    """Of what may run now. What cannot be edited, or not so, is refused."""
+    payload, edited = approval.payload, command.edited
+    if command.hunks is not None:
+        _check_hunks(approval, command)
+    if edited is None:
         return approval.digest
-    if not command.edited.strip():
-        raise Rejected("the edited script is empty; reject it instead")
-    return digest(replace(approval.payload, script=command.edited))
+    if command.decision != "approve" or not isinstance(payload, ScriptPayload | SpawnPayload | ToolPayload):
+        raise Rejected("only a script, a worker's prompt or a tool's arguments can be edited, while approving them")
+    if not edited.strip():
+        raise Rejected("the edited text is empty; reject it instead")
+    if isinstance(payload, ScriptPayload):
+        return digest(replace(payload, script=edited))
+    if isinstance(payload, SpawnPayload):
+        return digest(replace(payload, prompt=edited))
+    return digest(replace(payload, arguments=edited))
+
+
+def _check_hunks(approval: Approval, command: AnswerApproval) -> None:
+    payload, hunks = approval.payload, command.hunks or ()
+    if command.decision != "approve" or not isinstance(payload, ToolPayload) or not payload.hunks:
+        raise Rejected("hunks are chosen while approving a file edit")
+    if not hunks or any(not 1 <= number <= payload.hunks for number in hunks) or command.edited is not None:
+        raise Rejected(f"choose some of the hunks 1 to {payload.hunks}, and edit nothing else; or reject it")

@@ -25,6 +25,30 @@ class ScriptPayload(Struct, frozen=True, tag="script"):
     env_names: tuple[str, ...]
     sandbox: str
     network: bool = False
+    call: str = ""  # the tool call of a worker that wants it
+
+
+class ToolPayload(Struct, frozen=True, tag="tool"):
+    """A changing tool call of a worker: its exact arguments and what they would change."""
+
+    call: str
+    tool: str
+    arguments: str  # JSON, cut when long
+    arguments_sha256: str  # of all of it
+    title: str
+    hunks: int
+    diff: str
+    directory: str
+    diff_blob: Blob | None = None
+
+
+class SpawnPayload(Struct, frozen=True, tag="spawn"):
+    """A worker about to start: who it is and everything it will be told."""
+
+    role: str
+    model: str
+    prompt: str
+    context: str
 
 
 class StepPayload(Struct, frozen=True, tag="step"):
@@ -62,7 +86,7 @@ class UnknownPayload(Struct, frozen=True, tag="unknown"):
     question: str
 
 
-Payload = ScriptPayload | StepPayload | GatePayload | MergePayload | UnknownPayload
+Payload = ScriptPayload | ToolPayload | SpawnPayload | StepPayload | GatePayload | MergePayload | UnknownPayload
 
 
 class Pending(Struct, frozen=True, tag="pending"):
@@ -76,6 +100,7 @@ class Answered(Struct, frozen=True, tag="answered"):
     message: str = ""
     edited: str | None = None
     digest: str = ""
+    hunks: tuple[int, ...] | None = None
 
 
 class Withdrawn(Struct, frozen=True, tag="withdrawn"):
@@ -118,3 +143,9 @@ def digest(payload: Payload) -> str:
 def approval_number(approval_id: str) -> int:
     """`A-17` → 17; ids count up in the order of asking."""
     return int(approval_id[2:])
+
+
+def is_call(approval: Approval) -> bool:
+    """Asked by a worker about a tool call: a no goes back to it as the call's result."""
+    payload = approval.payload
+    return isinstance(payload, ToolPayload) or (isinstance(payload, ScriptPayload) and bool(payload.call))

@@ -2,8 +2,9 @@
 
 from msgspec import UNSET, Struct, UnsetType
 
-from interlock.domain.approvals import Decision, MergePayload, ScriptPayload
-from interlock.domain.gates import Gate, GateDefaults, GateResult
+from interlock.domain.approvals import Decision, MergePayload, ScriptPayload, SpawnPayload, ToolPayload
+from interlock.domain.budgets import Usage
+from interlock.domain.gates import Blob, Gate, GateDefaults, GateResult
 from interlock.domain.tickets import Priority, Role, Saved, TicketSpec
 
 
@@ -128,6 +129,7 @@ class AnswerApproval(_Command, frozen=True):
     decision: Decision
     edited: str | None = None
     message: str = ""
+    hunks: tuple[int, ...] | None = None
 
 
 HumanCommand = (
@@ -167,6 +169,45 @@ class AskScript(_Command, frozen=True):
     deadline: str | None = None
 
 
+class AskWorker(_Command, frozen=True):
+    """A worker's question: may it start, may it call this tool, may it run this script."""
+
+    track: str
+    ticket: str
+    attempt: int
+    payload: SpawnPayload | ToolPayload | ScriptPayload
+    why: str
+
+
+class StartSession(_Command, frozen=True):
+    track: str
+    ticket: str
+    attempt: int
+    message: Blob
+
+
+class FinishTurn(_Command, frozen=True):
+    """One answer of a model, kept as a text, and what it cost."""
+
+    track: str
+    ticket: str
+    attempt: int
+    message: Blob
+    tier: str
+    model: str
+    usage: Usage
+
+
+class FinishTool(_Command, frozen=True):
+    track: str
+    ticket: str
+    attempt: int
+    message: Blob
+    tool: str
+    failed: bool
+    by: str  # the approval or the rule that let it run
+
+
 class ExpireApproval(_Command, frozen=True):
     approval: str
 
@@ -203,6 +244,7 @@ class ReportGate(_Command, frozen=True):
     result: GateResult
     tree: str = ""
     escalation: str = ""  # the text for a human, should this be the last try
+    feedback: Blob | None = None  # what a worker is told when it is to try again
 
 
 class FinishMerge(_Command, frozen=True):
@@ -233,6 +275,10 @@ Command = (
     | StopConductor
     | Recover
     | AskScript
+    | AskWorker
+    | StartSession
+    | FinishTurn
+    | FinishTool
     | ExpireApproval
     | SubmitWork
     | FailWork

@@ -13,6 +13,7 @@ from interlock.domain.commands import (
     ApproveTask,
     AskLanding,
     AskScript,
+    AskWorker,
     BlockTicket,
     Bulk,
     CancelTicket,
@@ -22,6 +23,8 @@ from interlock.domain.commands import (
     FailWork,
     FinishLanding,
     FinishMerge,
+    FinishTool,
+    FinishTurn,
     KillWorker,
     MoveTicket,
     PauseTrack,
@@ -32,6 +35,7 @@ from interlock.domain.commands import (
     RetryTicket,
     SkipTicket,
     StartConductor,
+    StartSession,
     StartTrack,
     StopConductor,
     SubmitWork,
@@ -59,6 +63,14 @@ def decide(state: State, submission: Submission) -> Events:
             return work_rules.finish_merge(state, command)
         case AskScript():
             return work_rules.ask_script(state, command)
+        case AskWorker():
+            return work_rules.ask_worker(state, command)
+        case StartSession():
+            return work_rules.start_session(state, command)
+        case FinishTurn():
+            return work_rules.finish_turn(state, command)
+        case FinishTool():
+            return work_rules.finish_tool(state, command)
         case FailWork():
             return work_rules.fail_work(state, command)
         case RedoAttempt():

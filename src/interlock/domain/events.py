@@ -8,7 +8,8 @@ from typing import Literal
 from msgspec import Struct
 
 from interlock.domain.approvals import Decision, Kind, Payload
-from interlock.domain.gates import GateDefaults, GateResult
+from interlock.domain.budgets import Usage
+from interlock.domain.gates import Blob, GateDefaults, GateResult
 from interlock.domain.tickets import Saved, TicketSpec
 
 
@@ -129,6 +130,36 @@ class GateFinished(_Event, frozen=True):
     gate: int
     result: GateResult
     tree: str = ""  # a pass is valid for this tree only
+    feedback: Blob | None = None  # what the worker was told
+
+
+class SessionStarted(_Event, frozen=True):
+    """A worker begins: the first message is everything it was told."""
+
+    track: str
+    ticket: str
+    attempt: int
+    message: Blob
+
+
+class TurnFinished(_Event, frozen=True):
+    track: str
+    ticket: str
+    attempt: int
+    message: Blob
+    tier: str
+    model: str
+    usage: Usage
+
+
+class ToolFinished(_Event, frozen=True):
+    track: str
+    ticket: str
+    attempt: int
+    message: Blob
+    tool: str
+    failed: bool
+    by: str
 
 
 class TicketCompleted(_Event, frozen=True):
@@ -194,6 +225,7 @@ class ApprovalAnswered(_Event, frozen=True):
     message: str = ""
     edited: str | None = None
     digest: str = ""  # of what may run now: the payload's own, or the edited one's
+    hunks: tuple[int, ...] | None = None
 
 
 class ApprovalWithdrawn(_Event, frozen=True):
@@ -220,6 +252,9 @@ Event = (
     | TicketCompleted
     | WorkSubmitted
     | GateFinished
+    | SessionStarted
+    | TurnFinished
+    | ToolFinished
     | ApprovalRequested
     | ApprovalAnswered
     | ApprovalWithdrawn

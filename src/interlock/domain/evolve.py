@@ -6,7 +6,8 @@ from immutables import Map
 from msgspec.structs import replace
 
 from interlock.domain import schedule as scheduling
-from interlock.domain.approvals import Answered, Approval, GatePayload, Withdrawn, approval_number
+from interlock.domain.approvals import Answered, Approval, GatePayload, Withdrawn, approval_number, is_call
+from interlock.domain.budgets import Usage
 from interlock.domain.envelopes import Recorded
 from interlock.domain.events import (
     ApprovalAnswered,
@@ -21,6 +22,7 @@ from interlock.domain.events import (
     GateFinished,
     LandingFailed,
     LandingStarted,
+    SessionStarted,
     TicketBlocked,
     TicketCancelled,
     TicketCompleted,
@@ -30,14 +32,17 @@ from interlock.domain.events import (
     TicketsAdded,
     TicketSkipped,
     TicketStarted,
+    ToolFinished,
     TrackAborted,
     TrackAdded,
     TrackEnded,
     TrackLanded,
     TrackPaused,
     TrackStarted,
+    TurnFinished,
     WorkSubmitted,
 )
+from interlock.domain.gates import Blob
 from interlock.domain.placing import place, put, set_status
 from interlock.domain.state import Conductor, State
 from interlock.domain.tickets import (
@@ -49,8 +54,10 @@ from interlock.domain.tickets import (
     Grant,
     Merging,
     Queued,
+    Saved,
     Ticket,
     Todo,
+    Tried,
     Verifying,
     Working,
 )
@@ -68,7 +75,8 @@ def _apply(state: State, recorded: Recorded) -> State:
     match event:
         case TicketStarted(track, ticket, attempt):
             found = state.tracks[track].tickets[ticket]
-            return put(state, replace(found, stage=Working(), attempts=attempt, started_at=found.started_at or at), at)
+            begun = found.started_at or at
+            return put(state, replace(found, stage=Working(), attempts=attempt, started_at=begun, session=()), at)
         case TicketCompleted(track, ticket, _, commit, unverified, result):
             found = state.tracks[track].tickets[ticket]
             done = replace(
@@ -83,8 +91,20 @@ def _apply(state: State, recorded: Recorded) -> State:
             return put(state, done, at)
         case WorkSubmitted(track, ticket, _, saved, summary):
             found = state.tracks[track].tickets[ticket]
-            stage = Verifying(saved) if found.spec.verify else Merging(saved, unverified=True)
+            tried = found.stage.tried if isinstance(found.stage, Working) else None
+            stage = _at_gate(saved, 0, tried) if found.spec.verify else Merging(saved, unverified=True)
             return put(state, replace(found, stage=stage, grant=None, result=summary or None), at)
+        case SessionStarted(track, ticket, _, message):
+            found = state.tracks[track].tickets[ticket]
+            grant = found.grant  # after a crash it may still be a yes to a call of the attempt that was lost
+            starts = grant is not None and state.approvals[grant.approval].kind == "spawn"
+            spawn = grant if starts else found.spawn
+            return put(state, replace(found, session=(message,), spawn=spawn, grant=None), at)
+        case TurnFinished(track, ticket, _, message, tier, _, usage):
+            state = replace(state, usage=state.usage.set(tier, state.usage.get(tier, Usage()).plus(usage)))
+            return _said(state, track, ticket, message, at)
+        case ToolFinished(track, ticket, _, message):
+            return _said(state, track, ticket, message, at)
         case GateFinished():
             return _gate_finished(state, event, at)
         case ApprovalRequested():
@@ -97,7 +117,7 @@ def _apply(state: State, recorded: Recorded) -> State:
         case AttemptResumed(track, ticket, _):
             found = state.tracks[track].tickets[ticket]
             stage = found.stage.then if isinstance(found.stage, Queued) else Working()
-            return put(state, replace(found, stage=stage), at)
+            return put(state, replace(found, stage=stage, resumes=found.resumes + 1), at)
         case AttemptLost(track, ticket, _, _):
             # An answered approval is not asked again: the grant outlives the lost attempt.
             return place(state, track, ticket, Todo(cleared=True), at)
@@ -195,17 +215,33 @@ def _gate_finished(state: State, event: GateFinished, at: str) -> State:
     stage = ticket.stage
     if not isinstance(stage, Verifying):
         return state
-    if not event.result.passed:
-        results = (*stage.previous_results, event.result)
-        worse = replace(stage, attempt_count=stage.attempt_count + 1, previous_results=results)
-        return put(state, replace(ticket, stage=worse), at)
-    return put(state, replace(ticket, stage=_past_gate(ticket, stage, stage.skipped)), at)
+    if event.result.passed:
+        return put(state, replace(ticket, stage=_past_gate(ticket, stage, stage.skipped)), at)
+    results = (*stage.previous_results, event.result)
+    if event.feedback is not None:  # a worker is told, and tries again in the same attempt
+        tried = Tried(stage.gate, stage.attempt_count + 1, results)
+        session = (*ticket.session, event.feedback)
+        return put(state, replace(ticket, stage=Working(tried), session=session), at)
+    worse = replace(stage, attempt_count=stage.attempt_count + 1, previous_results=results)
+    return put(state, replace(ticket, stage=worse), at)
 
 
 def _past_gate(ticket: Ticket, stage: Verifying, skipped: bool) -> Verifying | Merging:
     if stage.gate + 1 < len(ticket.spec.verify):
-        return Verifying(stage.saved, gate=stage.gate + 1, skipped=skipped)
+        return _at_gate(stage.saved, stage.gate + 1, stage.tried, skipped=skipped)
     return Merging(stage.saved, unverified=skipped)
+
+
+def _at_gate(saved: Saved, gate: int, tried: Tried | None, *, skipped: bool = False) -> Verifying:
+    """The count of a gate that failed before goes on; every other begins at 0."""
+    if tried is not None and tried.gate == gate:
+        return Verifying(saved, gate, tried.attempt_count, tried.previous_results, skipped, tried)
+    return Verifying(saved, gate, skipped=skipped, tried=tried)
+
+
+def _said(state: State, track: str, ticket: str, message: Blob, at: str) -> State:
+    found = state.tracks[track].tickets[ticket]
+    return put(state, replace(found, session=(*found.session, message), grant=None), at)
 
 
 def _requested(state: State, event: ApprovalRequested, at: str) -> State:
@@ -235,7 +271,8 @@ def _requested(state: State, event: ApprovalRequested, at: str) -> State:
         case "gate", Verifying() as stage:
             return put(state, replace(ticket, stage=Escalated(approval.id, stage)), at)
         case _:
-            return put(state, replace(ticket, stage=Asking(approval.id)), at)
+            then = ticket.stage if isinstance(ticket.stage, Working) else Working()
+            return put(state, replace(ticket, stage=Asking(approval.id, then)), at)
 
 
 def _close(state: State, approval: Approval) -> State:
@@ -249,9 +286,12 @@ def _close(state: State, approval: Approval) -> State:
 
 def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> State:
     approval = state.approvals[event.approval]
-    answer = Answered(event.decision, actor, at, event.message, event.edited, event.digest)
+    answer = Answered(event.decision, actor, at, event.message, event.edited, event.digest, event.hunks)
     state = _close(state, replace(approval, state=answer))
-    if approval.ticket is None or event.decision in ("reject", "abort"):
+    if approval.ticket is None:
+        return state
+    refused = event.decision in ("reject", "abort")
+    if refused and not (event.decision == "reject" and is_call(approval)):
         return state  # what a refusal does to the ticket is an event of its own
     ticket = state.tracks[approval.track].tickets[approval.ticket]
     match ticket.stage:
@@ -259,7 +299,7 @@ def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> Sta
             return put(state, replace(ticket, stage=Todo(cleared=True)), at)
         case Asking():
             grant = Grant(approval.id, event.digest, event.edited)
-            return put(state, replace(ticket, stage=Queued(Working()), grant=grant), at)
+            return put(state, replace(ticket, stage=Queued(ticket.stage.then), grant=grant), at)
         case Escalated(_, stage) if isinstance(approval.payload, GatePayload):
             if event.decision == "retry":
                 again = replace(stage, attempt_count=0, previous_results=())

@@ -6,6 +6,7 @@ from immutables import Map
 from msgspec import Struct
 
 from interlock.domain.approvals import Approval
+from interlock.domain.budgets import Usage
 from interlock.domain.gates import GateDefaults
 from interlock.domain.tickets import Ticket
 from interlock.domain.tracks import Track
@@ -31,6 +32,7 @@ class State(Struct, frozen=True):
     approvals: Map[str, Approval] = Map()
     pending: Map[int, str] = Map()  # number → id of the approvals still open
     conductor: Conductor = Conductor()
+    usage: Map[str, Usage] = Map()  # by tier
 
     def track(self, track: str) -> Track:
         found = self.tracks.get(track)

@@ -4,7 +4,7 @@ from typing import Literal, cast, get_args
 
 from msgspec import Struct, to_builtins
 
-from interlock.domain.gates import Gate, GateResult
+from interlock.domain.gates import Blob, Gate, GateResult
 from interlock.domain.plain_data import (
     Plain,
     Read,
@@ -69,15 +69,24 @@ class Todo(Struct, frozen=True, tag="todo"):
     cleared: bool = False  # its step approval was given
 
 
-class Working(Struct, frozen=True, tag="working"):
-    pass
+class Tried(Struct, frozen=True):
+    """A gate that failed in this attempt, and how often: a worker's next submission counts on."""
+
+    gate: int
+    attempt_count: int
+    previous_results: tuple[GateResult, ...]
 
 
-class Asking(Struct, frozen=True, tag="asking"):
+class Working(Struct, frozen=True, tag="working", omit_defaults=True):
+    tried: Tried | None = None
+
+
+class Asking(Struct, frozen=True, tag="asking", omit_defaults=True):
     approval: str
+    then: Working = Working()
 
 
-class Verifying(Struct, frozen=True, tag="verifying"):
+class Verifying(Struct, frozen=True, tag="verifying", omit_defaults=True):
     """Pending verification: gate number `gate` of the ticket is next or running on `saved`."""
 
     saved: Saved
@@ -85,6 +94,7 @@ class Verifying(Struct, frozen=True, tag="verifying"):
     attempt_count: int = 0
     previous_results: tuple[GateResult, ...] = ()
     skipped: bool = False  # a gate before this one was skipped by a human
+    tried: Tried | None = None  # what the submission before this one failed at
 
 
 class Escalated(Struct, frozen=True, tag="escalated"):
@@ -130,6 +140,9 @@ class Ticket(Struct, frozen=True, kw_only=True, omit_defaults=True):
     unverified: bool = False
     grant: Grant | None = None
     why: str | None = None  # what went wrong in the attempt before
+    resumes: int = 0  # how often an answered attempt got its worker back
+    spawn: Grant | None = None  # the yes to its worker, good for a new attempt after a crash
+    session: tuple[Blob, ...] = ()  # the messages of this attempt's conversation
 
     @property
     def id(self) -> str:
@@ -148,7 +161,7 @@ class Ticket(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.stage.reason if isinstance(self.stage, Blocked) else None
 
     def to_dict(self) -> Plain:
-        """All of it as plain data, flat (SPEC D1); `stage`, `grant` and `why` are what the other keys cannot say."""
+        """All of it as plain data, flat (SPEC D1); the keys after `unverified` are what the others cannot say."""
         spec = self.spec
         return {
             "id": spec.id,
@@ -174,6 +187,9 @@ class Ticket(Struct, frozen=True, kw_only=True, omit_defaults=True):
             "stage": to_builtins(self.stage),
             "grant": to_builtins(self.grant),
             "why": self.why,
+            "resumes": self.resumes,
+            "spawn": to_builtins(self.spawn),
+            "session": to_builtins(self.session),
         }
 
     @classmethod
@@ -234,6 +250,9 @@ KEPT: dict[str, Read] = {
     "stage": written(Stage),
     "grant": written(Grant | None),
     "why": or_null(text),
+    "resumes": whole(0, 2**53),
+    "spawn": written(Grant | None),
+    "session": written(tuple[Blob, ...]),
 }
 """What Interlock itself keeps about a ticket."""
 

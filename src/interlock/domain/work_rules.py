@@ -1,16 +1,20 @@
 """Rules for what the engine reports: work, gates, merges, landings, its own coming and going."""
 
-from interlock.domain.approvals import GatePayload, Payload, digest
+from interlock.domain.approvals import GatePayload, Kind, Payload, ScriptPayload, SpawnPayload, ToolPayload, digest
 from interlock.domain.commands import (
     AskLanding,
     AskScript,
+    AskWorker,
     FailLanding,
     FailWork,
     FinishLanding,
     FinishMerge,
+    FinishTool,
+    FinishTurn,
     RedoAttempt,
     ReportGate,
     StartConductor,
+    StartSession,
     SubmitWork,
 )
 from interlock.domain.events import (
@@ -23,9 +27,12 @@ from interlock.domain.events import (
     Event,
     GateFinished,
     LandingFailed,
+    SessionStarted,
     TicketBlocked,
     TicketCompleted,
+    ToolFinished,
     TrackLanded,
+    TurnFinished,
     WorkSubmitted,
 )
 from interlock.domain.gates import GateDefaults, limits
@@ -70,6 +77,46 @@ def ask_script(state: State, command: AskScript) -> Events:
     )
 
 
+def ask_worker(state: State, command: AskWorker) -> Events:
+    ticket = _at(state, command, Working)
+    kinds: dict[type[Payload], Kind] = {SpawnPayload: "spawn", ToolPayload: "tool", ScriptPayload: "script"}
+    return (
+        ApprovalRequested(
+            approval=state.next_approval_id(),
+            kind=kinds[type(command.payload)],
+            asker=f"worker:{ticket.id}/{command.attempt}",
+            track=ticket.track,
+            ticket=ticket.id,
+            why=command.why,
+            payload=command.payload,
+            digest=digest(command.payload),
+        ),
+    )
+
+
+def start_session(state: State, command: StartSession) -> Events:
+    ticket = _at(state, command, Working)
+    return (SessionStarted(ticket.track, ticket.id, command.attempt, command.message),)
+
+
+def finish_turn(state: State, command: FinishTurn) -> Events:
+    ticket = _at(state, command, Working)
+    return (
+        TurnFinished(
+            ticket.track, ticket.id, command.attempt, command.message, command.tier, command.model, command.usage
+        ),
+    )
+
+
+def finish_tool(state: State, command: FinishTool) -> Events:
+    ticket = _at(state, command, Working)
+    return (
+        ToolFinished(
+            ticket.track, ticket.id, command.attempt, command.message, command.tool, command.failed, command.by
+        ),
+    )
+
+
 def report_gate(state: State, command: ReportGate) -> Events:
     ticket = _at(state, command, Verifying, Merging)
     stage = ticket.stage
@@ -84,7 +131,10 @@ def report_gate(state: State, command: ReportGate) -> Events:
     most = limits(gate, state.conductor.gates).max_attempts
     tries = stage.attempt_count + 1
     if tries < most:
-        return (finished,)
+        told = GateFinished(
+            ticket.track, ticket.id, command.attempt, command.gate, command.result, command.tree, command.feedback
+        )
+        return (told,)
     if state.conductor.approve_all:
         how = "timed out" if command.result.timed_out else f"exit {command.result.exit_code}"
         reason = f"verification failed: {gate.command} ({how}, attempts {tries}/{most})"
@@ -177,7 +227,16 @@ def fail_landing(state: State, command: FailLanding) -> Events:
 
 def _at(
     state: State,
-    command: SubmitWork | FailWork | RedoAttempt | AskScript | ReportGate | FinishMerge,
+    command: SubmitWork
+    | FailWork
+    | RedoAttempt
+    | AskScript
+    | AskWorker
+    | StartSession
+    | FinishTurn
+    | FinishTool
+    | ReportGate
+    | FinishMerge,
     *stages: type[Stage],
 ) -> Ticket:
     """The ticket, if this report is about the attempt that is under way."""

@@ -2,23 +2,32 @@
 done again (the work as a new attempt, the gate on the saved tree).
 """
 
+import msgspec
+
 from interlock.domain.approvals import digest
 from interlock.domain.commands import AskScript, Command, FailWork, ReportGate, SubmitWork
-from interlock.domain.gate_messages import escalation
-from interlock.domain.gates import limits
+from interlock.domain.gate_messages import bounce_back, escalation
+from interlock.domain.gates import Blob, limits
 from interlock.domain.state import State
 from interlock.domain.tickets import Ticket, Verifying
-from interlock.ports import Assignment, Crew, Done, Failed, GateRunner, Policy
+from interlock.engine.agent_loop import Keep, Worker
+from interlock.ports import Assignment, Crew, Done, Failed, GateRunner, Message, Policy
+
+NO_PROVIDER = (
+    "no model is configured for {} tickets; give --provider scripted --script FILE (other providers are not built yet)"
+)
 
 
-async def do_work(ticket: Ticket, crew: Crew, policy: Policy) -> Command:
+async def do_work(ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | None) -> Command:
     """The command that tells what came of it."""
     spec = ticket.spec
+    if spec.assigned_to != "shell":
+        if worker is None:
+            return FailWork(ticket.track, ticket.id, ticket.attempts, NO_PROVIDER.format(spec.assigned_to))
+        return await worker.work(ticket)
     name = (ticket.track, ticket.id, ticket.attempts)
     edited = ticket.grant.edited if ticket.grant else None
     assignment = Assignment(ticket.track, spec, ticket.attempts, edited or spec.script or "", why=ticket.why)
-    if spec.assigned_to != "shell":
-        return FailWork(*name, f"no provider is configured for {spec.assigned_to} tickets; only shell tickets run")
     terms = crew.terms(assignment)
     named = digest(terms)
     if ticket.grant is None:
@@ -37,11 +46,16 @@ async def do_work(ticket: Ticket, crew: Crew, policy: Policy) -> Command:
             return FailWork(*name, reason)
 
 
-async def run_gate(ticket: Ticket, stage: Verifying, gates: GateRunner, state: State) -> Command:
+async def run_gate(ticket: Ticket, stage: Verifying, gates: GateRunner, state: State, keep: Keep) -> Command:
     result = await gates.run(ticket.track, ticket.spec, stage.gate, stage.saved.commit)
     gate = ticket.spec.verify[stage.gate]
     most = limits(gate, state.conductor.gates).max_attempts
-    text = "" if result.passed else escalation(result, stage.attempt_count + 1, most)
-    return ReportGate(
-        ticket.track, ticket.id, ticket.attempts, stage.gate, result, tree=stage.saved.tree, escalation=text
-    )
+    name = (ticket.track, ticket.id, ticket.attempts)
+    if result.passed:
+        return ReportGate(*name, stage.gate, result, stage.saved.tree)
+    tries = stage.attempt_count + 1
+    told = None
+    if ticket.spec.assigned_to != "shell" and tries < most:  # a script cannot react; a worker can
+        message = msgspec.json.encode(Message("user", bounce_back(result, tries, most)))
+        told = Blob(await keep(message), len(message))
+    return ReportGate(*name, stage.gate, result, stage.saved.tree, escalation(result, tries, most), told)

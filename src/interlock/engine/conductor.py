@@ -2,7 +2,7 @@
 
 import asyncio
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from interlock.domain.approvals import Approval, Pending
@@ -10,8 +10,9 @@ from interlock.domain.commands import Command, ExpireApproval, FailLanding, Fail
 from interlock.domain.envelopes import SYSTEM, Actor, Recorded
 from interlock.domain.events import ApprovalRequested
 from interlock.domain.state import State
-from interlock.domain.tickets import Completed, Escalated, Merging, Queued, Ticket, Verifying, Working
+from interlock.domain.tickets import Asking, Completed, Escalated, Merging, Queued, Ticket, Verifying, Working
 from interlock.engine import landing
+from interlock.engine.agent_loop import Send, Worker
 from interlock.engine.attempt import do_work, run_gate
 from interlock.engine.merge_queue import MergeQueue, commit_message
 from interlock.engine.reactions import CLEAN, Effects, Running, token_of, touched
@@ -24,7 +25,14 @@ class Conductor:
     """Reacts to durable records. `start` first; `stop` leaves nothing running."""
 
     def __init__(
-        self, workbench: Workbench, workspaces: Workspaces, crew: Crew, gates: GateRunner, policy: Policy, clock: Clock
+        self,
+        workbench: Workbench,
+        workspaces: Workspaces,
+        crew: Crew,
+        gates: GateRunner,
+        policy: Policy,
+        clock: Clock,
+        hire: Callable[[Send], Worker] | None = None,
     ) -> None:
         self._workbench = workbench
         self._workspaces = workspaces
@@ -34,6 +42,7 @@ class Conductor:
         self._clock = clock
         self._effects = Effects()
         self._merges = MergeQueue(workspaces, gates, self._report)
+        self._worker = hire(self._report) if hire else None
         self._on = False
         self._branches: dict[str, asyncio.Future[None]] = {}
 
@@ -137,9 +146,9 @@ class Conductor:
         await self._branch(ticket.track)
         match ticket.stage:
             case Working():
-                return await do_work(ticket, self._crew, self._policy)
+                return await do_work(ticket, self._crew, self._policy, self._worker)
             case Verifying() as stage:
-                return await run_gate(ticket, stage, self._gates, self._workbench.state)
+                return await run_gate(ticket, stage, self._gates, self._workbench.state, self._workbench.keep)
             case _:
                 return await self._merges.merge(ticket)
 
@@ -206,7 +215,9 @@ def _with_workspace(state: State) -> set[tuple[str, str]]:
         track = state.tracks[track_id]
         if track.counts.in_progress:
             for name in track.order:
-                if isinstance(track.tickets[name].stage, (Merging, Escalated, Queued, Verifying)):
+                ticket = track.tickets[name]
+                kept = isinstance(ticket.stage, (Merging, Escalated, Queued, Verifying))
+                if kept or (isinstance(ticket.stage, Asking) and ticket.session):
                     live.add((track_id, name))
     return live
 

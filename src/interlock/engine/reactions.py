@@ -93,8 +93,8 @@ def token_of(ticket: Ticket) -> Token | None:
     stage = ticket.stage
     match stage:
         case Working():
-            # With its grant: asking and being answered may fall into one batch, and then it must begin anew.
-            return ("work", ticket.attempts, ticket.grant)
+            # With the count of resumes: asking and being answered may fall into one batch, and then it begins anew.
+            return ("work", ticket.attempts, ticket.resumes)
         case Verifying():
             return ("gate", ticket.attempts, stage.gate, stage.attempt_count, stage.saved.commit)
         case Merging():

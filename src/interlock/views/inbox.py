@@ -12,7 +12,9 @@ from interlock.domain.approvals import (
     MergePayload,
     Pending,
     ScriptPayload,
+    SpawnPayload,
     StepPayload,
+    ToolPayload,
     approval_number,
 )
 from interlock.domain.state import State
@@ -51,6 +53,10 @@ def title(approval: Approval) -> str:
             return f"{approval.ticket}: gate failed {attempts}/{most}: {command}"
         case MergePayload(branch):
             return f"land {approval.track} on {branch}"
+        case ToolPayload():
+            return f"{approval.ticket}: {approval.payload.title}"
+        case SpawnPayload(role, model):
+            return f"start a {role} on {approval.ticket} ({model})"
         case _:
             return approval.payload.what
 

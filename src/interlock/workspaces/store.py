@@ -126,6 +126,20 @@ class GitWorkspaces:
         return self._workspace(track, ticket, tip)
 
     @_in_words
+    async def read(self, commit: str, path: str) -> bytes | None:
+        inside = os.path.normpath(os.path.join(self._now.repository.place.prefix, path))
+        if inside.startswith(("..", "/")) or "\0" in inside or "\n" in inside:
+            return None
+        output = await self._now.repository.plumbing("cat-file", "blob", f"{commit}:{inside}", ok=(0, 128))
+        return output.stdout if output.code == 0 else None
+
+    @_in_words
+    async def current(self, track: str, ticket: str) -> Workspace | None:
+        if not self._now.worktrees.exists(track, ticket):
+            return None
+        return self._workspace(track, ticket, self._now.worktrees.base(track, ticket))
+
+    @_in_words
     async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved:
         if not self._now.worktrees.exists(track, ticket):
             raise Unavailable(f"the folder of {track}/{ticket} is gone")

@@ -13,7 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from interlock import wire
-from interlock.domain.approvals import MergePayload
+from interlock.domain.approvals import MergePayload, SpawnPayload, ToolPayload
+from interlock.domain.budgets import Usage
 from interlock.domain.commands import (
     AbortTrack,
     AddTickets,
@@ -21,6 +22,7 @@ from interlock.domain.commands import (
     AnswerApproval,
     AskLanding,
     AskScript,
+    AskWorker,
     BlockTicket,
     Bulk,
     CancelTicket,
@@ -30,6 +32,8 @@ from interlock.domain.commands import (
     FailWork,
     FinishLanding,
     FinishMerge,
+    FinishTool,
+    FinishTurn,
     KillWorker,
     MoveTicket,
     PauseTrack,
@@ -40,6 +44,7 @@ from interlock.domain.commands import (
     RetryTicket,
     SkipTicket,
     StartConductor,
+    StartSession,
     StartTrack,
     StopConductor,
     SubmitWork,
@@ -141,6 +146,14 @@ def story() -> Bench:
         tell(outcome)
     tell(AddTrack("siding", "A siding", "", (TicketSpec(id="a", step_mode=True), TicketSpec(id="b"))), ADA)
     tell(StartTrack("siding"), ADA)
+    b = ("siding", "b", 1)
+    tell(AskWorker(*b, SpawnPayload("tier3-worker", "scripted", "Do b", "## b.py"), "a worker is about to start"))
+    tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve", "Do b well"), ADA)
+    tell(StartSession(*b, Blob("01" * 32, 10)))
+    tell(FinishTurn(*b, Blob("02" * 32, 20), "Tier 3", "scripted", Usage(100, 20, 5, 6, 7)))
+    tell(AskWorker(*b, ToolPayload("c-1", "edit_file", "{}", "ee" * 32, "edit b.py", 2, "+b", "/w"), "no rule"))
+    tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve", hunks=(2,)), ADA)
+    tell(FinishTool(*b, Blob("03" * 32, 30), "edit_file", False, f"A-{len(found.state.approvals)}"))
     tell(CancelTicket("siding", "b"), ADA)
     tell(AbortTrack("siding", "not needed"), ADA)
     tell(StopConductor("that was all"))

@@ -1,0 +1,181 @@
+"""A worker's conversation: started once allowed, kept message by message, asked where it changes something."""
+
+import pytest
+
+from interlock.domain.approvals import ScriptPayload, SpawnPayload, ToolPayload, digest
+from interlock.domain.budgets import Usage
+from interlock.domain.commands import (
+    AddTrack,
+    AnswerApproval,
+    AskWorker,
+    FinishTool,
+    FinishTurn,
+    Recover,
+    ReportGate,
+    StartConductor,
+    StartSession,
+    StartTrack,
+    SubmitWork,
+)
+from interlock.domain.events import ApprovalAnswered, AttemptResumed, GateFinished, ToolFinished
+from interlock.domain.gates import Blob, Gate
+from interlock.domain.tickets import Asking, Grant, Merging, Queued, TicketSpec, Todo, Tried, Verifying, Working
+from interlock.errors import Rejected
+from tests.domain.given import FAIL, PASS, SAVED, SYSTEM, Bench
+
+GATES = (Gate("lint"), Gate("test", max_attempts=3))
+SPAWN = SpawnPayload("tier3-worker", "scripted", "do it", "## a.py")
+EDIT = ToolPayload("c1", "edit_file", '{"path": "a.py"}', "ab", "edit a.py", 3, "+x", "/w")
+SHELL = ScriptPayload("make test", "/w", ("PATH",), "bubblewrap", call="c2")
+ONE, TWO, THREE = Blob("1" * 64, 1), Blob("2" * 64, 2), Blob("3" * 64, 3)
+AT = ("x", "T", 1)
+
+
+def bench(*gates: Gate, workers: int = 2) -> Bench:
+    made = Bench()
+    made.send(StartConductor(workers, auto_queue=True), SYSTEM)
+    made.send(AddTrack("x", "X", "", (TicketSpec(id="T", verify=gates),)))
+    made.send(StartTrack("x"))
+    return made
+
+
+def talking(*gates: Gate) -> Bench:
+    made = bench(*gates)
+    made.send(AskWorker(*AT, SPAWN, "starts"), SYSTEM)
+    made.send(AnswerApproval("A-1", "approve"))
+    made.send(StartSession(*AT, ONE), SYSTEM)
+    return made
+
+
+def refused(made: Bench, *words: object, **more: object) -> str:
+    with pytest.raises(Rejected) as refusal:
+        made.send(AnswerApproval(*words, **more))  # type: ignore[arg-type]
+    return str(refusal.value)
+
+
+def test_a_worker_starts_only_when_it_may_and_its_first_message_is_kept() -> None:
+    made = bench()
+    made.send(AskWorker(*AT, SPAWN, "starts"), SYSTEM)
+    assert made.state.approvals["A-1"].kind == "spawn"
+    assert made.ticket("T").stage == Asking("A-1")
+    made.send(AnswerApproval("A-1", "approve", "do it well"))
+    grant = Grant("A-1", digest(SpawnPayload("tier3-worker", "scripted", "do it well", "## a.py")), "do it well")
+    assert (made.ticket("T").stage, made.ticket("T").grant, made.ticket("T").resumes) == (Working(), grant, 1)
+    made.send(StartSession(*AT, ONE), SYSTEM)
+    ticket = made.ticket("T")
+    assert (ticket.session, ticket.grant, ticket.spawn) == ((ONE,), None, grant)
+
+
+def test_turns_and_tools_are_kept_and_usage_adds_up_by_tier() -> None:
+    made = talking()
+    made.send(FinishTurn(*AT, TWO, "Tier 3", "scripted", Usage(10, 2)), SYSTEM)
+    made.send(FinishTool(*AT, THREE, "read_file", failed=False, by="policy:reading"), SYSTEM)
+    made.send(FinishTurn(*AT, TWO, "Tier 3", "scripted", Usage(20, 3, 1, 1, 5)), SYSTEM)
+    assert made.ticket("T").session == (ONE, TWO, THREE, TWO)
+    assert dict(made.state.usage) == {"Tier 3": Usage(30, 5, 1, 1, 5)}
+
+
+def test_an_edit_may_be_allowed_in_part_and_what_was_chosen_is_recorded() -> None:
+    made = talking()
+    made.send(AskWorker(*AT, EDIT, "no rule"), SYSTEM)
+    assert made.send(AnswerApproval("A-2", "approve", hunks=(1, 3))) == (
+        ApprovalAnswered("A-2", "approve", digest=digest(EDIT), hunks=(1, 3)),
+        AttemptResumed(*AT),
+    )
+    assert made.send(FinishTool(*AT, TWO, "edit_file", False, "A-2"), SYSTEM) == (
+        ToolFinished(*AT, TWO, "edit_file", False, "A-2"),
+    )
+    assert made.ticket("T").grant is None
+
+
+def test_edited_arguments_and_scripts_are_what_the_digest_names() -> None:
+    made = talking()
+    made.send(AskWorker(*AT, EDIT, ""), SYSTEM)
+    made.send(AnswerApproval("A-2", "approve", '{"path": "b.py"}'))
+    changed = ToolPayload("c1", "edit_file", '{"path": "b.py"}', "ab", "edit a.py", 3, "+x", "/w")
+    assert made.ticket("T").grant == Grant("A-2", digest(changed), '{"path": "b.py"}')
+    made = talking()
+    made.send(AskWorker(*AT, SHELL, ""), SYSTEM)
+    made.send(AnswerApproval("A-2", "approve", "make lint"))
+    changed = ScriptPayload("make lint", "/w", ("PATH",), "bubblewrap", call="c2")
+    assert made.ticket("T").grant == Grant("A-2", digest(changed), "make lint")
+
+
+@pytest.mark.parametrize("payload", [EDIT, SHELL])
+def test_a_no_to_a_call_goes_back_to_the_worker(payload: ToolPayload | ScriptPayload) -> None:
+    made = talking()
+    made.send(AskWorker(*AT, payload, ""), SYSTEM)
+    made.send(AnswerApproval("A-2", "reject", message="not there"))
+    ticket = made.ticket("T")
+    assert ticket.stage == Working()
+    assert ticket.grant is not None
+    assert ticket.grant.approval == "A-2"
+
+
+def test_a_no_to_a_start_blocks_and_abort_ends_the_track() -> None:
+    made = bench()
+    made.send(AskWorker(*AT, SPAWN, ""), SYSTEM)
+    made.send(AnswerApproval("A-1", "reject", message="too vague"))
+    assert made.ticket("T").blocked_reason == "too vague"
+    made = talking()
+    made.send(AskWorker(*AT, EDIT, ""), SYSTEM)
+    made.send(AnswerApproval("A-2", "abort"))
+    assert (made.ticket("T").status, made.state.tracks["x"].status) == ("cancelled", "aborted")
+
+
+def test_hunks_must_be_some_of_those_shown() -> None:
+    made = talking()
+    made.send(AskWorker(*AT, EDIT, ""), SYSTEM)
+    for hunks in ((), (0,), (4,)):
+        assert "choose some of the hunks 1 to 3" in refused(made, "A-2", "approve", hunks=hunks)
+    assert "choose some of the hunks" in refused(made, "A-2", "approve", edited="{}", hunks=(1,))
+    assert "while approving a file edit" in refused(made, "A-2", "reject", hunks=(1,))
+    made = bench()
+    made.send(AskWorker(*AT, SPAWN, ""), SYSTEM)
+    assert "while approving a file edit" in refused(made, "A-1", "approve", hunks=(1,))
+
+
+def test_an_answered_worker_waits_for_a_free_place() -> None:
+    made = bench(workers=1)
+    made.send(AskWorker(*AT, SPAWN, ""), SYSTEM)
+    made.send(AddTrack("y", "Y", "", (TicketSpec(id="U"),)))
+    made.send(StartTrack("y"))
+    made.send(AnswerApproval("A-1", "approve"))
+    assert made.ticket("T").stage == Queued(Working())
+
+
+def test_a_failed_gate_goes_back_to_the_worker_who_counts_on() -> None:
+    made = talking(*GATES)
+    made.send(SubmitWork(*AT, SAVED), SYSTEM)
+    made.send(ReportGate(*AT, 0, PASS), SYSTEM)
+    assert made.send(ReportGate(*AT, 1, FAIL, "tree", "text", TWO), SYSTEM) == (
+        GateFinished(*AT, 1, FAIL, "tree", TWO),
+    )
+    tried = Tried(1, 1, (FAIL,))
+    assert (made.ticket("T").stage, made.ticket("T").session) == (Working(tried), (ONE, TWO))
+    made.send(AskWorker(*AT, EDIT, ""), SYSTEM)
+    assert made.ticket("T").stage == Asking("A-2", Working(tried))
+    made.send(AnswerApproval("A-2", "approve"))
+    made.send(SubmitWork(*AT, SAVED), SYSTEM)
+    assert made.ticket("T").stage == Verifying(SAVED, 0, tried=tried)
+    made.send(ReportGate(*AT, 0, PASS), SYSTEM)
+    assert made.ticket("T").stage == Verifying(SAVED, 1, 1, (FAIL,), tried=tried)
+    made.send(ReportGate(*AT, 1, FAIL, "tree", "text", TWO), SYSTEM)
+    made.send(SubmitWork(*AT, SAVED), SYSTEM)
+    made.send(ReportGate(*AT, 0, PASS), SYSTEM)
+    made.send(ReportGate(*AT, 1, FAIL, "tree", "the text"), SYSTEM)
+    assert made.state.approvals["A-3"].kind == "gate"
+    made.send(AnswerApproval("A-3", "retry"))
+    made.send(ReportGate(*AT, 1, PASS), SYSTEM)
+    assert made.ticket("T").stage == Merging(SAVED, unverified=False)
+
+
+def test_a_lost_worker_starts_anew_without_being_asked_about_again() -> None:
+    made = talking()
+    made.send(FinishTurn(*AT, TWO, "Tier 3", "scripted", Usage(10, 2)), SYSTEM)
+    made.send(Recover(), SYSTEM)
+    ticket = made.ticket("T")
+    assert (ticket.stage, ticket.spawn) == (Todo(cleared=True), Grant("A-1", digest(SPAWN)))
+    made.send(StartConductor(auto_queue=True), SYSTEM)
+    assert (made.ticket("T").attempts, made.ticket("T").session) == (2, ())
+    assert dict(made.state.usage) == {"Tier 3": Usage(10, 2)}

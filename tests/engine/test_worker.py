@@ -1,0 +1,356 @@
+"""A worker: one model, its tools, one ticket; nothing changes before its approval, nothing is said twice."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from interlock.domain.approvals import SpawnPayload, ToolPayload
+from interlock.domain.budgets import Usage
+from interlock.domain.commands import AnswerApproval, KillWorker
+from interlock.domain.events import ToolFinished, TurnFinished
+from interlock.domain.gates import Gate
+from interlock.domain.tickets import TicketSpec
+from interlock.engine import agent_loop
+from tests.engine.world import ANN, Process, World
+
+TICKET = TicketSpec(
+    id="one", description="Make it blue", target_file="a.py", verify=(Gate("make check", max_attempts=3),)
+)
+START = {"match": "# Ticket one", "tool_calls": [{"name": "look", "args": {"path": "a.py"}}], "usage": {"input": 10}}
+CHANGE = {"match": "look done", "tool_calls": [{"name": "change", "args": {"to": "blue"}}], "usage": {"input": 20}}
+DONE = {"match": "change done", "reply": "It is blue now.", "usage": {"output": 5}}
+FIX = {"match": "Verification FAILED", "tool_calls": [{"name": "change", "args": {"to": "bluer"}}]}
+RULES: list[dict[str, Any]] = [START, CHANGE, DONE, FIX]
+
+
+def world(*rules: dict[str, Any]) -> World:
+    made = World()
+    made.rules = list(rules or RULES)
+    return made
+
+
+async def answer(process: Process, number: int, decision: str = "approve", **more: Any) -> None:
+    await process.until(lambda state: f"A-{number}" in state.approvals)
+    await process.workbench.submit(ANN, AnswerApproval(f"A-{number}", decision, **more))  # pyright: ignore[reportArgumentType]
+
+
+def last_texts(made: World) -> list[str]:
+    return [request.messages[-1].text for request in made.requests]
+
+
+def test_a_worker_asks_to_start_reads_freely_asks_to_change_and_hands_in() -> None:
+    async def story() -> None:
+        made = world()
+        async with made.process() as process:
+            await process.run(TICKET)
+            await process.until(lambda state: bool(state.pending))
+            assert made.requests == []
+            payload = process.state.approvals["A-1"].payload
+            assert isinstance(payload, SpawnPayload)
+            assert "Make it blue" in payload.prompt
+            assert "- make check" in payload.prompt
+            await answer(process, 1)
+            await process.until(lambda state: "A-2" in state.approvals)
+            assert made.tools.ran == [("look", {"path": "a.py"}, None)]
+            payload = process.state.approvals["A-2"].payload
+            assert isinstance(payload, ToolPayload)
+            assert (payload.tool, payload.arguments, payload.hunks) == ("change", '{"to": "blue"}', 2)
+            assert "@@ -1 +1 @@" in payload.diff
+            await answer(process, 2)
+            state = await process.until_status("done")
+            assert state.ticket("a", "one").result == "It is blue now."
+            assert dict(state.usage) == {"Tier 3": Usage(30, 5)}
+        assert made.tools.ran[1:] == [("change", {"to": "blue"}, None)]
+        assert [event.by for event in events(made, ToolFinished)] == ["policy:reading", "A-2"]
+
+    asyncio.run(story())
+
+
+def events(made: World, kind: type[Any]) -> list[Any]:
+    return [recorded.event for recorded in made.journal.read() if isinstance(recorded.event, kind)]
+
+
+def test_a_request_holds_only_this_tickets_conversation() -> None:
+    async def story() -> None:
+        made = world(
+            {"match": "# Ticket one", "reply": "SECRET-ONE"},
+            {"match": "# Ticket two", "reply": "SECRET-TWO"},
+        )
+        async with made.process(approve_all=True) as process:
+            await process.run(TicketSpec(id="one"), TicketSpec(id="two"))
+            await process.until_status("done")
+        for request in made.requests:
+            everything = request.system + "".join(message.text for message in request.messages)
+            other = "two" if request.ticket == "one" else "one"
+            assert f"# Ticket {other}" not in everything
+            assert "SECRET" not in everything
+
+    asyncio.run(story())
+
+
+def test_a_failed_gate_goes_back_to_the_same_worker_with_the_failure() -> None:
+    async def story() -> None:
+        made = world()
+        made.gates.failures["make check"] = 1
+        async with made.process(approve_all=True) as process:
+            await process.run(TICKET)
+            state = await process.until_status("done")
+            assert state.ticket("a", "one").attempts == 1
+        told = [text for text in last_texts(made) if "Verification FAILED" in text]
+        assert len(told) == 1
+        assert told[0].startswith("## Shell Verification FAILED (Attempt 1/3)")
+        assert [call[1] for call in made.tools.ran if call[0] == "change"] == [{"to": "blue"}, {"to": "bluer"}]
+        assert len(made.gates.runs) == 2
+
+    asyncio.run(story())
+
+
+def test_a_gate_that_never_passes_escalates_after_its_attempts() -> None:
+    async def story() -> None:
+        made = world()
+        made.gates.failures["make check"] = 99
+        async with made.process() as process:
+            await process.run(TICKET)
+            while True:
+                state = await process.until(lambda s: bool(s.pending))
+                waiting = state.pending_approvals()[0]
+                if waiting.kind == "gate":
+                    break
+                await process.workbench.submit(ANN, AnswerApproval(waiting.id, "approve"))
+            assert waiting.why == "the gate failed 3 of 3 times"
+        assert len(made.gates.runs) == 3
+
+    asyncio.run(story())
+
+
+def test_a_rejected_call_is_told_to_the_worker_and_did_not_run() -> None:
+    async def story() -> None:
+        made = world(START, CHANGE, {"match": "REJECTED", "reply": "BLOCKED: I may not change it"})
+        async with made.process() as process:
+            await process.run(TICKET)
+            await answer(process, 1)
+            await answer(process, 2, "reject", message="not in this file")
+            state = await process.until_status("blocked")
+            assert state.ticket("a", "one").blocked_reason == "I may not change it"
+        assert last_texts(made)[-1] == "REJECTED by the human: not in this file. It did not run."
+        assert [call[0] for call in made.tools.ran] == ["look"]
+
+    asyncio.run(story())
+
+
+def test_edits_and_chosen_hunks_are_what_runs_and_the_model_is_told() -> None:
+    async def story() -> None:
+        made = world()
+        made.gates.failures["make check"] = 1
+        async with made.process() as process:
+            await process.run(TICKET)
+            await answer(process, 1, edited="# Ticket one\nMake it green instead")
+            await answer(process, 2, hunks=(2,))
+            await answer(process, 3, edited='{"to": "green"}')
+            await process.until_status("done")
+        assert made.requests[0].messages[0].text.startswith("# Ticket one\nMake it green instead")
+        changes = [call for call in made.tools.ran if call[0] == "change"]
+        assert changes == [("change", {"to": "blue"}, (2,)), ("change", {"to": "green"}, None)]
+        told = "\n".join(last_texts(made))
+        assert "The human allowed only hunks 2." in told
+        assert 'The human changed the arguments to:\n{"to": "green"}' in told
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("edited", ["no json", "[1]"])
+def test_an_edit_that_is_no_arguments_does_not_run(edited: str) -> None:
+    async def story() -> None:
+        made = world(START, CHANGE, {"match": "did not run", "reply": "BLOCKED"})
+        async with made.process() as process:
+            await process.run(TICKET)
+            await answer(process, 1)
+            await answer(process, 2, edited=edited)
+            state = await process.until_status("blocked")
+            assert state.ticket("a", "one").blocked_reason == "the worker is blocked"
+        assert [call[0] for call in made.tools.ran] == ["look"]
+
+    asyncio.run(story())
+
+
+def test_what_a_call_would_do_changed_meanwhile_so_it_is_asked_again() -> None:
+    async def story() -> None:
+        made = world()
+        async with made.process() as process:
+            await process.run(TICKET)
+            await answer(process, 1)
+            await process.until(lambda state: "A-2" in state.approvals)
+            made.tools.hunks = 3
+            await answer(process, 2)
+            state = await process.until(lambda s: "A-3" in s.approvals)
+            assert state.approvals["A-3"].why == "what it would do has changed"
+            assert [call[0] for call in made.tools.ran] == ["look"]
+
+    asyncio.run(story())
+
+
+def test_scripts_ask_but_for_the_tickets_own_gate() -> None:
+    async def story() -> None:
+        made = world(
+            {"match": "# Ticket one", "tool_calls": [{"name": "run_shell", "args": {"script": "make check"}}]},
+            {"match": "make check", "tool_calls": [{"name": "run_shell", "args": {"script": "rm -rf /"}}]},
+            {"match": "rm -rf", "reply": "done"},
+            {"match": "changed the script", "reply": "done"},
+        )
+        async with made.process() as process:
+            await process.run(TICKET)
+            await answer(process, 1)
+            await process.until(lambda state: "A-2" in state.approvals)
+            assert process.state.approvals["A-2"].kind == "script"
+            assert made.tools.ran == [("run_shell", {"script": "make check"}, None)]
+            await answer(process, 2, edited="true")
+            await process.until_status("done")
+        assert made.tools.ran[1] == ("run_shell", {"script": "true"}, None)
+        assert "The human changed the script to:\ntrue" in last_texts(made)[-1]
+
+    asyncio.run(story())
+
+
+def test_calls_that_cannot_be_are_told_to_the_model_without_asking_anybody() -> None:
+    async def story() -> None:
+        made = world(
+            {
+                "match": "# Ticket one",
+                "tool_calls": [{"name": "change", "args": {"impossible": True}}, {"name": "fly", "args": {}}],
+            },
+            {"match": "fly done", "reply": "I could not."},
+        )
+        async with made.process() as process:
+            await process.run(TicketSpec(id="one"))
+            await answer(process, 1)
+            await process.until_status("done")
+        assert [(e.tool, e.failed) for e in events(made, ToolFinished)] == [("change", True), ("fly", False)]
+
+    asyncio.run(story())
+
+
+def test_qa_only_reads_and_its_answer_is_the_result() -> None:
+    async def story() -> None:
+        made = world(
+            {"match": "# Ticket one", "tool_calls": [{"name": "change", "args": {}}]},
+            {"match": "your role only reads", "reply": "The cause is a typo."},
+        )
+        async with made.process() as process:
+            await process.run(TicketSpec(id="one", assigned_to="tier4-qa"))
+            await answer(process, 1)
+            state = await process.until_status("done")
+            assert state.ticket("a", "one").result == "The cause is a typo."
+        assert (made.tools.ran, made.workspaces.published) == ([], [])
+        assert [spec.name for spec in made.requests[0].tools] == ["look"]
+
+    asyncio.run(story())
+
+
+def test_faults_are_tried_again_and_then_end_clearly() -> None:
+    async def story() -> None:
+        made = world({"match": "# Ticket one", "fault": 500, "times": 2}, {"match": "# Ticket one", "reply": "ok"})
+        async with made.process(approve_all=True) as process:
+            await process.run(TicketSpec(id="one"))
+            await process.until_status("done")
+        assert len(made.requests) == 3
+
+    before = agent_loop.PAUSE_S
+    agent_loop.PAUSE_S = 0.001
+    try:
+        asyncio.run(story())
+    finally:
+        agent_loop.PAUSE_S = before
+
+
+def test_a_model_that_never_answers_blocks_its_ticket() -> None:
+    async def story() -> None:
+        made = world({"match": "# Ticket one", "fault": "timeout"})
+        async with made.process(approve_all=True) as process:
+            await process.run(TicketSpec(id="one"))
+            state = await process.until_status("blocked")
+            reason = state.ticket("a", "one").blocked_reason or ""
+            assert reason == "the model does not answer: the scripted model failed as told: timeout"
+        assert len(made.requests) == agent_loop.RETRIES + 1
+
+    before = agent_loop.PAUSE_S
+    agent_loop.PAUSE_S = 0.001
+    try:
+        asyncio.run(story())
+    finally:
+        agent_loop.PAUSE_S = before
+
+
+def test_without_a_rule_or_a_model_the_ticket_says_so() -> None:
+    async def story() -> None:
+        made = world({"match": "nothing like it"})
+        async with made.process(approve_all=True) as process:
+            await process.run(TicketSpec(id="one"))
+            state = await process.until_status("blocked")
+            assert "no rule of the script answers" in (state.ticket("a", "one").blocked_reason or "")
+        made = World()
+        async with made.process() as process:
+            await process.run(TicketSpec(id="one"))
+            state = await process.until_status("blocked")
+            assert "no model is configured" in (state.ticket("a", "one").blocked_reason or "")
+
+    asyncio.run(story())
+
+
+def test_the_limit_of_rounds_asks_once_more_without_tools_and_then_blocks() -> None:
+    async def story() -> None:
+        made = world({"match": "", "tool_calls": [{"name": "look", "args": {}}], "reply": "still looking"})
+        async with made.process(approve_all=True) as process:
+            await process.run(TicketSpec(id="one"))
+            state = await process.until_status("blocked")
+            assert f"the limit of {agent_loop.ROUNDS} tool rounds" in (state.ticket("a", "one").blocked_reason or "")
+        assert len(made.tools.ran) == agent_loop.ROUNDS
+        assert made.requests[-1].tools == ()
+
+    asyncio.run(story())
+
+
+def test_a_killed_worker_says_nothing_more() -> None:
+    async def story() -> None:
+        made = world({"match": "# Ticket one", "reply": "never", "delay_s": 60})
+        async with made.process(approve_all=True) as process:
+            await process.run(TicketSpec(id="one"))
+            await process.until(lambda state: bool(state.ticket("a", "one").session))
+            await process.workbench.submit(ANN, KillWorker("a", "one"))
+            state = await process.until_status("blocked")
+            assert "killed by human:ann" in (state.ticket("a", "one").blocked_reason or "")
+        assert events(made, TurnFinished) == []
+
+    asyncio.run(story())
+
+
+def test_a_question_survives_a_restart_and_the_conversation_goes_on_where_it_was() -> None:
+    async def story() -> None:
+        made = world()
+        async with made.process() as process:
+            await process.run(TICKET)
+            await answer(process, 1)
+            await process.until(lambda state: "A-2" in state.approvals)
+        before = len(made.requests)
+        async with made.process() as process:
+            await answer(process, 2)
+            state = await process.until_status("done")
+            assert state.ticket("a", "one").attempts == 1
+        assert len(made.requests) == before + 1, "no model call was repeated"
+        assert [call[0] for call in made.tools.ran] == ["look", "change"]
+        assert ("a", "one") in made.workspaces.swept[1], "its folder was kept"
+
+    asyncio.run(story())
+
+
+def test_old_tool_answers_are_shortened_in_later_rounds() -> None:
+    long = "x" * 50_000
+    messages = [
+        agent_loop.Message("user", "go"),
+        agent_loop.Message("assistant", "", (agent_loop.ToolCall("1", "look", {}),)),
+        agent_loop.Message("tool", long, call_id="1"),
+    ]
+    newest = agent_loop.trimmed(messages)[2].text
+    assert newest.startswith("x" * agent_loop.NEWEST + "\n[… 10,000 characters dropped")
+    messages += [agent_loop.Message("assistant", "hm", (agent_loop.ToolCall("2", "look", {}),))]
+    assert agent_loop.trimmed(messages)[2].text.startswith("x" * agent_loop.OLDER + "\n[… 42,000 characters dropped")
