@@ -32,13 +32,13 @@ class Content(Struct, frozen=True):
 
 def read(root: Root, path: str) -> Content:
     """Never waits: a pipe or device is refused, not read."""
-    if path.endswith("/"):
-        raise ToolFailure(f"{path!r} ends with a slash, so it names a folder; give the path of a file.")
     fd, parts = root.open(path, os.O_RDONLY)
     try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
             raise ToolFailure(f"{path!r} is {kind(found.st_mode)}, not a plain file.")
+        if path.endswith("/"):
+            raise _is_for_a_folder(path)
         data = bytearray()
         while len(data) < MOST_BYTES and (chunk := os.read(fd, min(1 << 20, MOST_BYTES - len(data)))):
             data += chunk
@@ -51,9 +51,11 @@ def read(root: Root, path: str) -> Content:
 
 def read_or_nothing(root: Root, path: str) -> Content | None:
     """None when there is no such file yet."""
-    if not path.endswith("/") and not _exists(root, path):
-        return None
-    return read(root, path)
+    if _exists(root, path):
+        return read(root, path)
+    if path.endswith("/"):
+        raise _is_for_a_folder(path)
+    return None
 
 
 def _exists(root: Root, path: str) -> bool:
@@ -75,7 +77,7 @@ def write(root: Root, path: str, data: bytes) -> None:
         try:
             parts = root.plain(path)
             if not parts or path.endswith("/"):
-                raise ToolFailure(f"{path!r} names a folder; give the path of a file.")
+                raise _is_for_a_folder(path)
             folder = _folder(root, parts[:-1])
             try:
                 _replace(folder, parts[-1], data, path)
@@ -87,6 +89,10 @@ def write(root: Root, path: str, data: bytes) -> None:
         else:
             return
     raise denied(path, "it changes while it is being written")
+
+
+def _is_for_a_folder(path: str) -> ToolFailure:
+    return ToolFailure(f"{path!r} is how a folder is written; give the path of a file.")
 
 
 def _folder(root: Root, parts: Parts) -> int:

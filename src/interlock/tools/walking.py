@@ -47,7 +47,7 @@ class Walk:
             if kind != "folder":
                 yield parts, kind
             elif seen >= MOST_ENTRIES or time.monotonic() > deadline:
-                self._stopped = f"stopped after {seen:,} entries; give a folder further down as the path"
+                self._stopped = _stopped(seen)
                 return
             else:
                 try:
@@ -62,15 +62,21 @@ class Walk:
         """What may be seen of a folder, last first. Closes the descriptor."""
         try:
             with os.scandir(fd) as entries:
-                kinds = {entry.name: _kind(entry) for entry in islice(entries, most)}
+                kinds: dict[str, Kind] = {entry.name: _kind(entry) for entry in islice(entries, most)}
         except OSError as error:
             raise failure(shown(parts), error) from None
         finally:
             os.close(fd)
+        if len(kinds) == most:
+            self._stopped = _stopped(MOST_ENTRIES)
         made = {name for name, kind in kinds.items() if kind == "folder" and name in _MADE}
         self._left_out.update(f"{name}/" for name in made)
         seen = [name for name in kinds if name not in made and not refusal((name,), folder=kinds[name] == "folder")]
         return [((*parts, name), kinds[name]) for name in sorted(seen, reverse=True)]
+
+
+def _stopped(seen: int) -> str:
+    return f"stopped after {seen:,} entries; give a folder further down as the path"
 
 
 def _kind(entry: os.DirEntry[str]) -> Kind:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import posixpath
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -127,7 +128,7 @@ class GitWorkspaces:
 
     @_in_words
     async def read(self, commit: str, path: str) -> bytes | None:
-        inside = os.path.normpath(os.path.join(self._now.repository.place.prefix, path))
+        inside = posixpath.normpath(posixpath.join(self._now.repository.place.prefix, path))
         if inside.startswith(("..", "/")) or "\0" in inside or "\n" in inside:
             return None
         output = await self._now.repository.plumbing("cat-file", "blob", f"{commit}:{inside}", ok=(0, 128))
