@@ -26,7 +26,7 @@ def rows(*, quick: bool) -> list[Row]:
     }
     at_sizes = {
         f"LangGraph, a node per ticket, its best size: {nodes:,}": partial(_langgraph, "langgraph_nodes", nodes),
-        f"LangGraph, Send to whole layers, {count:,}": partial(_langgraph, "langgraph_layers", count),
+        f"LangGraph, Send to those ready, {count:,}": partial(_langgraph, "langgraph_sends", count),
     }
     found = alternating(takes | at_sizes, repeat)
     ours = middle(found[OURS], "rate")
