@@ -1,6 +1,7 @@
 """The composition root: settings in, a running workbench out. Only this module knows who plays which role."""
 
 import asyncio
+import gc
 import os
 import sys
 import time
@@ -203,6 +204,14 @@ class Opened:
                 await self.workbench.submit(SYSTEM, outcome)
 
 
+def tune_process() -> None:
+    """For a process with an engine in it: threads take turns quickly, and the collector does not keep looking
+    through a large state in which nothing is ever garbage.
+    """
+    sys.setswitchinterval(0.0005)
+    gc.set_threshold(50_000, 20, 100)
+
+
 async def open_workbench(
     project: Project, conduct: StartConductor | None, *, sample: bool = False, model: Model | None = None
 ) -> Opened:
@@ -210,7 +219,7 @@ async def open_workbench(
 
     A `sample` project is our own: only there may work go on without a sandbox that the user did not switch off.
     """
-    sys.setswitchinterval(0.0005)
+    tune_process()
     sandbox = await _sandbox(project, conduct, sample=sample) if conduct else None
     setup = trusted_setup(project) if conduct else None
     make_project(project)

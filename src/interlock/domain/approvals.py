@@ -17,7 +17,7 @@ NEVER_AUTOMATIC: frozenset[Kind] = frozenset({"gate", "unknown"})
 _exact = Encoder(order="deterministic")
 
 
-class ScriptPayload(Struct, frozen=True, tag="script"):
+class ScriptPayload(Struct, frozen=True, gc=False, tag="script"):
     """A shell script: the bytes, where, with which environment names, how confined."""
 
     script: str
@@ -28,7 +28,7 @@ class ScriptPayload(Struct, frozen=True, tag="script"):
     call: str = ""  # the tool call of a worker that wants it
 
 
-class ToolPayload(Struct, frozen=True, tag="tool"):
+class ToolPayload(Struct, frozen=True, gc=False, tag="tool"):
     """A changing tool call of a worker: its exact arguments and what they would change."""
 
     call: str
@@ -42,7 +42,7 @@ class ToolPayload(Struct, frozen=True, tag="tool"):
     diff_blob: Blob | None = None
 
 
-class SpawnPayload(Struct, frozen=True, tag="spawn"):
+class SpawnPayload(Struct, frozen=True, gc=False, tag="spawn"):
     """A worker about to start: who it is and everything it will be told."""
 
     role: str
@@ -51,7 +51,7 @@ class SpawnPayload(Struct, frozen=True, tag="spawn"):
     context: str
 
 
-class StepPayload(Struct, frozen=True, tag="step"):
+class StepPayload(Struct, frozen=True, gc=False, tag="step"):
     """A ticket that starts only by a human's word."""
 
     description: str
@@ -59,7 +59,7 @@ class StepPayload(Struct, frozen=True, tag="step"):
     script: str | None = None
 
 
-class GatePayload(Struct, frozen=True, tag="gate"):
+class GatePayload(Struct, frozen=True, gc=False, tag="gate"):
     """A gate that failed for the last time it may: retry, skip or abort."""
 
     gate: int
@@ -69,7 +69,7 @@ class GatePayload(Struct, frozen=True, tag="gate"):
     message: str
 
 
-class MergePayload(Struct, frozen=True, tag="merge"):
+class MergePayload(Struct, frozen=True, gc=False, tag="merge"):
     """Landing a track on the user's branch."""
 
     branch: str
@@ -79,7 +79,7 @@ class MergePayload(Struct, frozen=True, tag="merge"):
     diff_blob: Blob | None = None
 
 
-class UnknownPayload(Struct, frozen=True, tag="unknown"):
+class UnknownPayload(Struct, frozen=True, gc=False, tag="unknown"):
     """An effect that may or may not have happened before a crash."""
 
     what: str
@@ -89,11 +89,11 @@ class UnknownPayload(Struct, frozen=True, tag="unknown"):
 Payload = ScriptPayload | ToolPayload | SpawnPayload | StepPayload | GatePayload | MergePayload | UnknownPayload
 
 
-class Pending(Struct, frozen=True, tag="pending"):
+class Pending(Struct, frozen=True, gc=False, tag="pending"):
     pass
 
 
-class Answered(Struct, frozen=True, tag="answered"):
+class Answered(Struct, frozen=True, gc=False, tag="answered"):
     decision: Decision
     by: str
     at: str
@@ -103,12 +103,12 @@ class Answered(Struct, frozen=True, tag="answered"):
     hunks: tuple[int, ...] | None = None
 
 
-class Withdrawn(Struct, frozen=True, tag="withdrawn"):
+class Withdrawn(Struct, frozen=True, gc=False, tag="withdrawn"):
     why: str
     at: str
 
 
-class Approval(Struct, frozen=True, kw_only=True):
+class Approval(Struct, frozen=True, gc=False, kw_only=True):
     id: str
     kind: Kind
     asker: str

@@ -12,7 +12,7 @@ def _snake(name: str) -> str:
     return "".join("_" + c.lower() if c.isupper() and i else c.lower() for i, c in enumerate(name))
 
 
-class _Command(Struct, frozen=True, tag_field="type", tag=_snake):
+class _Command(Struct, frozen=True, gc=False, tag_field="type", tag=_snake):
     pass
 
 
@@ -50,7 +50,7 @@ class AbortTrack(_Command, frozen=True):
     reason: str = "aborted"
 
 
-class TicketChanges(Struct, frozen=True, omit_defaults=True):
+class TicketChanges(Struct, frozen=True, gc=False, omit_defaults=True):
     """What an edit replaces; anything unset stays."""
 
     description: str | UnsetType = UNSET

@@ -10,7 +10,7 @@ Actor = str  # "human:<name>", "policy:<rule>", "worker:<ticket>/<attempt>", "te
 SYSTEM: Actor = "system"
 
 
-class Submission(Struct, frozen=True):
+class Submission(Struct, frozen=True, gc=False):
     """An intent, plain data: who wants what. `id` becomes the cause of its events."""
 
     id: str
@@ -18,7 +18,7 @@ class Submission(Struct, frozen=True):
     command: Command
 
 
-class Recorded(Struct, frozen=True):
+class Recorded(Struct, frozen=True, gc=False):
     """A fact with its place in the journal."""
 
     version: int

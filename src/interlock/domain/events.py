@@ -17,7 +17,7 @@ def _snake(name: str) -> str:
     return "".join("_" + c.lower() if c.isupper() and i else c.lower() for i, c in enumerate(name))
 
 
-class _Event(Struct, frozen=True, tag_field="type", tag=_snake, omit_defaults=True):
+class _Event(Struct, frozen=True, gc=False, tag_field="type", tag=_snake, omit_defaults=True):
     pass
 
 

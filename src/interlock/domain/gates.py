@@ -12,7 +12,7 @@ TIMEOUT_RANGE = (1, 600)
 GateStatus = Literal["passed", "failed", "timed_out", "killed", "error"]
 
 
-class Gate(Struct, frozen=True, omit_defaults=True):
+class Gate(Struct, frozen=True, gc=False, omit_defaults=True):
     """A shell verification as its author wrote it; None means: not said."""
 
     command: str
@@ -24,26 +24,26 @@ class Gate(Struct, frozen=True, omit_defaults=True):
     env: dict[str, str] = {}
 
 
-class GateDefaults(Struct, frozen=True):
+class GateDefaults(Struct, frozen=True, gc=False):
     max_attempts: int = 5
     timeout_s: float = 300.0
 
 
-class Limits(Struct, frozen=True):
+class Limits(Struct, frozen=True, gc=False):
     """What really applies to a gate."""
 
     max_attempts: int
     timeout_s: float
 
 
-class Blob(Struct, frozen=True):
+class Blob(Struct, frozen=True, gc=False):
     """A big text, kept beside the journal and named by its hash."""
 
     sha256: str
     size: int
 
 
-class GateResult(Struct, frozen=True, kw_only=True):
+class GateResult(Struct, frozen=True, gc=False, kw_only=True):
     """One run of one gate. Passed only if it exited normally with 0."""
 
     status: GateStatus

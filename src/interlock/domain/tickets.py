@@ -29,7 +29,7 @@ Status = Literal["todo", "in_progress", "completed", "blocked", "cancelled"]
 PRIORITY_RANK: dict[str, int] = {"high": 0, "medium": 1, "low": 2}
 
 
-class TicketSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TicketSpec(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """What the author of a ticket wrote; it changes only by an edit."""
 
     id: str
@@ -45,7 +45,7 @@ class TicketSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     model_override: str | None = None
 
 
-class Saved(Struct, frozen=True):
+class Saved(Struct, frozen=True, gc=False):
     """An attempt's work as a commit: made on `base`, kept on a ref of its own."""
 
     base: str
@@ -53,7 +53,7 @@ class Saved(Struct, frozen=True):
     tree: str
 
 
-class Grant(Struct, frozen=True):
+class Grant(Struct, frozen=True, gc=False):
     """A human's or a rule's yes to exactly one payload, not yet used up."""
 
     approval: str
@@ -64,12 +64,12 @@ class Grant(Struct, frozen=True):
 # Where a ticket stands. Only Working and Verifying occupy a worker.
 
 
-class Todo(Struct, frozen=True, tag="todo"):
+class Todo(Struct, frozen=True, gc=False, tag="todo"):
     asked: str | None = None  # the pending step approval
     cleared: bool = False  # its step approval was given
 
 
-class Tried(Struct, frozen=True):
+class Tried(Struct, frozen=True, gc=False):
     """A gate that failed in this attempt, and how often: a worker's next submission counts on."""
 
     gate: int
@@ -77,16 +77,16 @@ class Tried(Struct, frozen=True):
     previous_results: tuple[GateResult, ...]
 
 
-class Working(Struct, frozen=True, tag="working", omit_defaults=True):
+class Working(Struct, frozen=True, gc=False, tag="working", omit_defaults=True):
     tried: Tried | None = None
 
 
-class Asking(Struct, frozen=True, tag="asking", omit_defaults=True):
+class Asking(Struct, frozen=True, gc=False, tag="asking", omit_defaults=True):
     approval: str
     then: Working = Working()
 
 
-class Verifying(Struct, frozen=True, tag="verifying", omit_defaults=True):
+class Verifying(Struct, frozen=True, gc=False, tag="verifying", omit_defaults=True):
     """Pending verification: gate number `gate` of the ticket is next or running on `saved`."""
 
     saved: Saved
@@ -97,38 +97,38 @@ class Verifying(Struct, frozen=True, tag="verifying", omit_defaults=True):
     tried: Tried | None = None  # what the submission before this one failed at
 
 
-class Escalated(Struct, frozen=True, tag="escalated"):
+class Escalated(Struct, frozen=True, gc=False, tag="escalated"):
     approval: str
     at: Verifying
 
 
-class Queued(Struct, frozen=True, tag="queued"):
+class Queued(Struct, frozen=True, gc=False, tag="queued"):
     """Answered, waiting for a free worker."""
 
     then: Working | Verifying
 
 
-class Merging(Struct, frozen=True, tag="merging"):
+class Merging(Struct, frozen=True, gc=False, tag="merging"):
     saved: Saved
     unverified: bool
 
 
-class Completed(Struct, frozen=True, tag="completed"):
+class Completed(Struct, frozen=True, gc=False, tag="completed"):
     commit: str | None = None
 
 
-class Blocked(Struct, frozen=True, tag="blocked"):
+class Blocked(Struct, frozen=True, gc=False, tag="blocked"):
     reason: str
 
 
-class Cancelled(Struct, frozen=True, tag="cancelled"):
+class Cancelled(Struct, frozen=True, gc=False, tag="cancelled"):
     reason: str
 
 
 Stage = Todo | Working | Asking | Verifying | Escalated | Queued | Merging | Completed | Blocked | Cancelled
 
 
-class Ticket(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Ticket(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     track: str
     spec: TicketSpec
     stage: Stage = Todo()
