@@ -4,14 +4,13 @@ import asyncio
 import os
 import random
 import signal
-import sys
 import time
 from collections.abc import Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from benchmarks.samples import Data, Watch
-from interlock.app import RandomIds, SystemClock
+from interlock.app import RandomIds, SystemClock, tune_process
 from interlock.domain.approvals import ScriptPayload
 from interlock.domain.commands import AddTrack, StartConductor, StartTrack
 from interlock.domain.tickets import TicketSpec
@@ -62,7 +61,7 @@ class Says:
 @asynccontextmanager
 async def opened(folder: str, *, workers: int, policy: Says, crew: object | None = None):
     """A workbench with a conductor, put together as app.py does."""
-    sys.setswitchinterval(0.0005)
+    tune_process()
     clock = SystemClock()
     journal = SqliteJournal(Path(folder) / ".interlock")
     workbench = Workbench(journal, clock, RandomIds(), load_state(journal))
