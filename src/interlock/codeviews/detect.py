@@ -1,0 +1,88 @@
+"""Which language a file is in: by its name, else by its first line."""
+
+import re
+from pathlib import PurePath
+
+CODE = {
+    "python": "Python",
+    "javascript": "JavaScript",
+    "typescript": "TypeScript",
+    "tsx": "TSX",
+    "go": "Go",
+    "rust": "Rust",
+    "c": "C",
+    "cpp": "C++",
+    "java": "Java",
+    "csharp": "C#",
+    "ruby": "Ruby",
+    "php": "PHP",
+    "bash": "Bash",
+}
+"""Languages with a grammar, and their names for people."""
+TITLES = {**CODE, "markdown": "Markdown", "toml": "TOML", "json": "JSON", "yaml": "YAML", "ini": "INI", "text": "Text"}
+
+_SUFFIXES = {
+    "python": "py pyi pyw",
+    "javascript": "js jsx mjs cjs",
+    "typescript": "ts mts cts",
+    "tsx": "tsx",
+    "go": "go",
+    "rust": "rs",
+    "c": "c",
+    "cpp": "cc cpp cxx c++ hh hpp hxx h++ ipp tpp inl",
+    "java": "java",
+    "csharp": "cs",
+    "ruby": "rb rake gemspec ru",
+    "php": "php phtml php5 inc",
+    "bash": "sh bash zsh ksh bats",
+    "markdown": "md markdown mdown",
+    "toml": "toml",
+    "json": "json jsonc json5 webmanifest ipynb",
+    "yaml": "yaml yml",
+    "ini": "ini cfg conf properties editorconfig",
+}
+_BY_SUFFIX = {suffix: language for language, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
+_BY_NAME = {
+    "rakefile": "ruby",
+    "gemfile": "ruby",
+    "vagrantfile": "ruby",
+    "podfile": "ruby",
+    "pipfile": "toml",
+    "cargo.lock": "toml",
+    "poetry.lock": "toml",
+    "uv.lock": "toml",
+    ".bashrc": "bash",
+    ".bash_profile": "bash",
+    ".profile": "bash",
+    "pkgbuild": "bash",
+    "apkbuild": "bash",
+}
+_PROGRAM = re.compile(rb"#!.*?\b(python|pypy|node|deno|bun|ruby|php|bash|sh|zsh|ksh|dash)(?![a-z])")
+_BY_PROGRAM = {
+    b"python": "python",
+    b"pypy": "python",
+    b"node": "javascript",
+    b"deno": "typescript",
+    b"bun": "typescript",
+    b"ruby": "ruby",
+    b"php": "php",
+}
+_ONLY_CPP = re.compile(
+    rb"^[ \t]*(?:class\s+\w|namespace\b|template\s*<|using\s+\w|(?:public|private|protected)\s*:)", re.MULTILINE
+)
+
+
+def language_of(name: str, source: bytes) -> str:
+    """`text` when nothing is known."""
+    path = PurePath(name.lower())
+    if path.suffix == ".h":
+        return "cpp" if _ONLY_CPP.search(source) else "c"
+    if language := _BY_NAME.get(path.name) or _BY_SUFFIX.get(path.suffix[1:]):
+        return language
+    if found := _PROGRAM.match(source[:200].split(b"\n", 1)[0]):
+        return _BY_PROGRAM.get(found[1], "bash")
+    return "text"
+
+
+def title_of(language: str) -> str:
+    return TITLES[language]

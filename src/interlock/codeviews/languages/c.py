@@ -1,0 +1,24 @@
+"""C. A body counts only under a real function declarator: macros make other things look like functions."""
+
+from interlock.codeviews.languages.table import Table
+
+FUNCTION = """[
+  (function_declarator)
+  (pointer_declarator (function_declarator))
+  (pointer_declarator (pointer_declarator (function_declarator)))
+  (pointer_declarator (pointer_declarator (pointer_declarator (function_declarator))))
+  (parenthesized_declarator (function_declarator))
+]"""
+
+TABLE = Table(
+    module="tree_sitter_c",
+    bodies=f"(function_definition declarator: {FUNCTION} body: (compound_statement) @body)",
+    outline=f"""
+(function_definition declarator: {FUNCTION} @name body: (_)) @func
+(struct_specifier name: (_) @name body: (_)) @struct
+(union_specifier name: (_) @name body: (_)) @union
+(enum_specifier name: (_) @name body: (_)) @enum
+(preproc_function_def name: (_) @name) @macro
+""",
+    preprocessor=True,
+)

@@ -1,0 +1,19 @@
+"""Go."""
+
+from interlock.codeviews.languages.table import Table
+
+TABLE = Table(
+    module="tree_sitter_go",
+    bodies="""
+(function_declaration body: (block) @body)
+(method_declaration body: (block) @body)
+(func_literal body: (block) @body)
+""",
+    outline="""
+(function_declaration name: (_) @name) @func
+(method_declaration receiver: (_) @receiver name: (_) @name) @method
+(type_spec name: (_) @name type: (struct_type)) @struct
+(type_spec name: (_) @name type: (interface_type)) @interface
+(method_elem name: (_) @name) @method
+""",
+)

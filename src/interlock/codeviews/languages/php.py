@@ -1,0 +1,21 @@
+"""PHP, with or without HTML around it."""
+
+from interlock.codeviews.languages.table import Table
+
+TABLE = Table(
+    module="tree_sitter_php",
+    entry="language_php",
+    bodies="""
+(function_definition body: (compound_statement) @body)
+(method_declaration body: (compound_statement) @body)
+(anonymous_function body: (compound_statement) @body)
+""",
+    outline="""
+(function_definition name: (_) @name) @func
+(method_declaration name: (_) @name) @func
+(class_declaration name: (_) @name) @class
+(interface_declaration name: (_) @name) @interface
+(trait_declaration name: (_) @name) @trait
+(enum_declaration name: (_) @name) @enum
+""",
+)

@@ -1,0 +1,5 @@
+"""Python. Its definitions are found by walking statements (python_bodies.py), which costs less than a query."""
+
+from interlock.codeviews.languages.table import Table
+
+TABLE = Table(module="tree_sitter_python", style="python")

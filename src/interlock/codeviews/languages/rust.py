@@ -1,0 +1,22 @@
+"""Rust."""
+
+from interlock.codeviews.languages.table import Table
+
+TABLE = Table(
+    module="tree_sitter_rust",
+    bodies="""
+(function_item body: (block) @body)
+(closure_expression body: (block) @body)
+""",
+    outline="""
+(function_item name: (_) @name) @func
+(function_signature_item name: (_) @name) @func
+(struct_item name: (_) @name) @struct
+(enum_item name: (_) @name) @enum
+(union_item name: (_) @name) @union
+(trait_item name: (_) @name) @trait
+(impl_item type: (_) @name) @impl
+(mod_item name: (_) @name body: (_)) @module
+(macro_definition name: (_) @name) @macro
+""",
+)
