@@ -12,6 +12,8 @@ from interlock.domain.events import ToolFinished, TurnFinished
 from interlock.domain.gates import Gate
 from interlock.domain.tickets import TicketSpec
 from interlock.engine import agent_loop
+from interlock.engine.conversation import NEWEST, OLDER, trimmed
+from interlock.ports import Message, ToolCall
 from tests.engine.world import ANN, Process, World
 
 TICKET = TicketSpec(
@@ -346,11 +348,11 @@ def test_a_question_survives_a_restart_and_the_conversation_goes_on_where_it_was
 def test_old_tool_answers_are_shortened_in_later_rounds() -> None:
     long = "x" * 50_000
     messages = [
-        agent_loop.Message("user", "go"),
-        agent_loop.Message("assistant", "", (agent_loop.ToolCall("1", "look", {}),)),
-        agent_loop.Message("tool", long, call_id="1"),
+        Message("user", "go"),
+        Message("assistant", "", (ToolCall("1", "look", {}),)),
+        Message("tool", long, call_id="1"),
     ]
-    newest = agent_loop.trimmed(messages)[2].text
-    assert newest.startswith("x" * agent_loop.NEWEST + "\n[… 10,000 characters dropped")
-    messages += [agent_loop.Message("assistant", "hm", (agent_loop.ToolCall("2", "look", {}),))]
-    assert agent_loop.trimmed(messages)[2].text.startswith("x" * agent_loop.OLDER + "\n[… 42,000 characters dropped")
+    newest = trimmed(messages)[2].text
+    assert newest.startswith("x" * NEWEST + "\n[… 10,000 characters dropped")
+    messages += [Message("assistant", "hm", (ToolCall("2", "look", {}),))]
+    assert trimmed(messages)[2].text.startswith("x" * OLDER + "\n[… 42,000 characters dropped")

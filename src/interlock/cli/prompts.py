@@ -102,6 +102,8 @@ def describe(approval: Approval) -> list[str]:
             lines += [f"  {safe(line)}" for line in payload.prompt.splitlines()]
             lines.append(paint("  context:", "dim"))
             lines += [f"  {safe(line)}" for line in payload.context.splitlines()]
+            if payload.context_blob:
+                lines.append(f"  … the whole context: .interlock/blobs/{payload.context_blob.sha256}")
         case StepPayload():
             lines.append(f"  {safe(payload.description)}   ({payload.role})")
             if payload.script:

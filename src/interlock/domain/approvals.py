@@ -48,7 +48,8 @@ class SpawnPayload(Struct, frozen=True, gc=False, tag="spawn"):
     role: str
     model: str
     prompt: str
-    context: str
+    context: str  # its beginning, where the whole is a text beside the journal
+    context_blob: Blob | None = None
 
 
 class StepPayload(Struct, frozen=True, gc=False, tag="step"):

@@ -9,10 +9,10 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
-from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interlock.domain.approvals import Answered, ScriptPayload, SpawnPayload, ToolPayload, digest
 from interlock.domain.commands import (
@@ -28,6 +28,7 @@ from interlock.domain.commands import (
 from interlock.domain.gates import Blob
 from interlock.domain.state import State
 from interlock.domain.tickets import Ticket
+from interlock.engine.conversation import edited_call, trimmed, unanswered, why_asked
 from interlock.errors import ToolFailure, Unavailable
 from interlock.ports import (
     Message,
@@ -48,7 +49,6 @@ TIER = "Tier 3"
 ROUNDS = 50
 RETRIES = 5
 PAUSE_S = 0.5  # before the first retry; doubling to 8 s
-NEWEST, OLDER = 40_000, 8_000  # characters of a tool's answer: in its own round, and later
 INLINE = 4_000
 
 Keep = Callable[[bytes], Awaitable[str]]
@@ -103,7 +103,7 @@ class Worker:
         else:
             workspace = await self._workspaces.prepare(ticket.track, ticket.id)
             brief = await self._brief(ticket, workspace)
-            asked = self._may_start(ticket, brief)
+            asked = await self._may_start(ticket, brief)
             if isinstance(asked, AskWorker):
                 return asked
             first = Message("user", f"{asked}\n\n{brief.context}".strip())
@@ -117,7 +117,7 @@ class Worker:
         name = (ticket.track, ticket.id, ticket.attempts)
         place = ToolPlace(workspace.root or workspace.path, tuple(filter(None, (workspace.git_dir,))))
         while True:
-            if call := _unanswered(messages):
+            if call := unanswered(messages):
                 outcome = await self._call(ticket, place, call)
                 if isinstance(outcome, AskWorker):
                     return outcome
@@ -178,14 +178,14 @@ class Worker:
 
     # ── asking ───────────────────────────────────────────────────────────────────────────
 
-    def _may_start(self, ticket: Ticket, brief: Brief) -> AskWorker | str:
+    async def _may_start(self, ticket: Ticket, brief: Brief) -> AskWorker | str:
         """The prompt that was allowed, or the question."""
-        payload = SpawnPayload(ticket.spec.assigned_to, self._model.name, brief.prompt, brief.context)
+        shown, whole = await self._shortened(brief.context)
+        payload = SpawnPayload(ticket.spec.assigned_to, self._model.name, brief.prompt, shown, whole)
         for grant in (ticket.grant, ticket.spawn):
             if grant is not None:
                 prompt = grant.edited or brief.prompt
-                edited = SpawnPayload(payload.role, payload.model, prompt, payload.context)
-                if digest(edited) == grant.digest:
+                if digest(replace(payload, prompt=prompt)) == grant.digest:
                     return prompt
         return AskWorker(ticket.track, ticket.id, ticket.attempts, payload, "a worker is about to start")
 
@@ -205,12 +205,12 @@ class Worker:
         if answer is None:
             if preview.script is not None and any(gate.command == preview.script for gate in ticket.spec.verify):
                 return await self._tools.run(place, call.name, call.args), "policy:own-gate"
-            return AskWorker(ticket.track, ticket.id, ticket.attempts, payload, _why(preview))
+            return AskWorker(ticket.track, ticket.id, ticket.attempts, payload, why_asked(preview))
         decided, approval_id = answer
         if decided.decision == "reject":
             reason = f": {decided.message}" if decided.message else ""
             return ToolOutcome(f"REJECTED by the human{reason}. It did not run.", failed=True), approval_id
-        args, note = _edited(call, decided)
+        args, note = edited_call(call, decided)
         if isinstance(args, str):
             return ToolOutcome(args, failed=True), approval_id
         if decided.edited is None and digest(payload) != decided.digest:
@@ -223,17 +223,15 @@ class Worker:
     ) -> ToolPayload | ScriptPayload:
         if preview.script is not None:
             return self._terms(ticket, preview.script, place.root, call.id)
-        diff = "".join(f"{hunk.path} [{hunk.number}] {hunk.header}\n{hunk.text}" for hunk in preview.hunks)
-        whole = None
-        if len(diff) > INLINE:
-            content = diff.encode(errors="replace")
-            whole = Blob(await self._keep(content), len(content))
+        diff, whole = await self._shortened(
+            "".join(f"{hunk.path} [{hunk.number}] {hunk.header}\n{hunk.text}" for hunk in preview.hunks)
+        )
         arguments = json.dumps(call.args, ensure_ascii=False, sort_keys=True)
         named = sha256(arguments.encode(errors="replace")).hexdigest()
         if len(arguments) > INLINE:  # the whole stands in the worker's own message; here is what names it
             arguments = arguments[:INLINE] + f"… ({len(arguments):,} characters)"
         hunks = len(preview.hunks)
-        return ToolPayload(call.id, call.name, arguments, named, preview.title, hunks, diff[:INLINE], place.root, whole)
+        return ToolPayload(call.id, call.name, arguments, named, preview.title, hunks, diff, place.root, whole)
 
     def _answer_to(self, ticket: Ticket, call: ToolCall) -> tuple[Answered, str] | None:
         if ticket.grant is None:
@@ -245,57 +243,16 @@ class Worker:
 
     # ── texts ────────────────────────────────────────────────────────────────────────────
 
+    async def _shortened(self, text: str) -> tuple[str, Blob | None]:
+        """A text as it fits into an event, and where the whole is if that is not all."""
+        if len(text) <= INLINE:
+            return text, None
+        content = text.encode(errors="replace")
+        return text[:INLINE], Blob(await self._keep(content), len(content))
+
     async def _blob(self, message: Message) -> Blob:
         content = msgspec.json.encode(message)
         return Blob(await self._keep(content), len(content))
 
     def _read(self, blob: Blob) -> Message:
         return _message.decode(self._fetch(blob.sha256))
-
-
-def _unanswered(messages: list[Message]) -> ToolCall | None:
-    """The first call of the last round that has no answer yet."""
-    answered = set[str]()
-    for message in reversed(messages):
-        if message.role == "tool":
-            answered.add(message.call_id)
-        elif message.role == "assistant":
-            return next((call for call in message.calls if call.id not in answered), None)
-        else:
-            return None
-    return None
-
-
-def trimmed(messages: list[Message]) -> tuple[Message, ...]:
-    """Answers of the newest round go whole, older ones shortened."""
-    last_round = max((n for n, m in enumerate(messages) if m.role == "assistant"), default=-1)
-    return tuple(
-        Message(m.role, _cut(m.text, NEWEST if number > last_round else OLDER), m.calls, m.call_id)
-        if m.role == "tool"
-        else m
-        for number, m in enumerate(messages)
-    )
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}\n[… {len(text) - most:,} characters dropped; ask for slices]"
-
-
-def _why(preview: Preview) -> str:
-    return "no rule allows this script" if preview.script is not None else "no rule allows this change"
-
-
-def _edited(call: ToolCall, decided: Answered) -> tuple[dict[str, Any] | str, str]:
-    """The arguments to use, and what the model must be told about them."""
-    if decided.edited is None:
-        left = "" if decided.hunks is None else f"The human allowed only hunks {', '.join(map(str, decided.hunks))}.\n"
-        return call.args, left
-    if call.name == "run_shell":
-        return {**call.args, "script": decided.edited}, f"The human changed the script to:\n{decided.edited}\n\n"
-    try:
-        args = json.loads(decided.edited)
-    except ValueError:
-        return "the human's edit of the arguments is not JSON, so it did not run", ""
-    if not isinstance(args, dict):
-        return "the human's edit of the arguments is not an object, so it did not run", ""
-    return cast("dict[str, Any]", args), f"The human changed the arguments to:\n{decided.edited}\n\n"

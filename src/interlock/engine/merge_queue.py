@@ -12,6 +12,9 @@ from interlock.domain.gate_messages import bounce_back
 from interlock.domain.tickets import Merging, Ticket
 from interlock.ports import Combined, Conflict, GateRunner, Receipt, Workspaces
 
+MOST = 3_000
+"""Characters of a conflict that a new attempt is told: enough to see it, little enough for an event."""
+
 Send = Callable[[Command], Awaitable[Receipt]]
 
 
@@ -77,4 +80,6 @@ def commit_message(ticket: Ticket) -> str:
 
 
 def _conflict_text(conflict: Conflict) -> str:
-    return f"The work conflicts with what was merged meanwhile, in {', '.join(conflict.paths)}:\n\n{conflict.text}"
+    paths = ", ".join(conflict.paths[:20]) + (" …" if len(conflict.paths) > 20 else "")
+    text = conflict.text if len(conflict.text) <= MOST else conflict.text[:MOST] + "\n[… cut]"
+    return f"The work conflicts with what was merged meanwhile, in {paths}:\n\n{text}"
