@@ -15,6 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from interlock.api.control import ControlServer
+from interlock.codeviews.detect import language_of
+from interlock.codeviews.view import view
 from interlock.crew.local import LocalCrew
 from interlock.domain.approvals import ScriptPayload
 from interlock.domain.commands import Command, Recover, StartConductor
@@ -24,7 +26,7 @@ from interlock.domain.state import State
 from interlock.domain.tickets import Ticket
 from interlock.engine import landing
 from interlock.engine.agent_loop import Send, Worker
-from interlock.engine.briefing import Briefing, WholeFiles
+from interlock.engine.briefing import Briefing
 from interlock.engine.conductor import Conductor
 from interlock.engine.opening import load_state
 from interlock.engine.workbench import Workbench
@@ -79,6 +81,16 @@ class SystemClock:
 class RandomIds:
     def new(self) -> str:
         return token_hex(8)
+
+
+class FileViews:
+    """What of a file a worker is shown: bodies only where they matter."""
+
+    def curated(self, path: str, content: bytes) -> str:
+        return view("curated", content, language_of(path, content)).decode(errors="replace")
+
+    def skeleton(self, path: str, content: bytes) -> str:
+        return view("skeleton", content, language_of(path, content)).decode(errors="replace")
 
 
 class Project(Struct, frozen=True):
@@ -256,7 +268,7 @@ def _hire(
     def terms(ticket: Ticket, script: str, directory: str, call: str) -> ScriptPayload:
         return ScriptPayload(script, directory, tuple(sorted(env)), sandbox.level, call=call)
 
-    briefing = Briefing(workspaces.read, WholeFiles())
+    briefing = Briefing(workspaces.read, FileViews())
     tools = WorkerTools(sandbox, env)
     return lambda send: Worker(
         model,

@@ -91,6 +91,32 @@ def test_a_request_holds_only_this_tickets_conversation() -> None:
     asyncio.run(story())
 
 
+def test_a_worker_is_shown_its_files_the_instructions_and_nothing_else() -> None:
+    async def story() -> None:
+        made = world({"match": "# Ticket one", "reply": "ok"})
+        made.workspaces.files = {
+            "AGENTS.md": b"Be kind.",
+            "CLAUDE.md": b"not this one too",
+            "target.py": b"the target",
+            "first.py": b"the first",
+            "second.py": b"the ``` second",
+            "other.py": b"OTHER",
+            ".env": b"SECRET",
+        }
+        needs = ("first.py", "second.py", "gone.py", ".env")
+        async with made.process(approve_all=True) as process:
+            await process.run(TicketSpec(id="one", target_file="target.py", context_requirements=needs))
+            await process.until_status("done")
+        text = made.requests[0].messages[0].text
+        for part in ("Be kind.", "\nthe target\n", "\nthe first\n", "\n````\nskeleton of the ``` second\n````"):
+            assert part in text
+        assert "## gone.py\n\n(does not exist yet)" in text
+        assert "## .env\n\n(not shown: it may hold secrets)" in text
+        assert not any(part in text for part in ("OTHER", "SECRET", "not this one too"))
+
+    asyncio.run(story())
+
+
 def test_a_failed_gate_goes_back_to_the_same_worker_with_the_failure() -> None:
     async def story() -> None:
         made = world()

@@ -15,7 +15,7 @@ from interlock.domain.gates import GateResult
 from interlock.domain.state import State
 from interlock.domain.tickets import Saved, Ticket, TicketSpec
 from interlock.engine.agent_loop import Send, Worker
-from interlock.engine.briefing import Briefing, WholeFiles
+from interlock.engine.briefing import Briefing
 from interlock.engine.conductor import Conductor
 from interlock.engine.opening import load_state
 from interlock.engine.workbench import Workbench
@@ -92,6 +92,7 @@ class FakeWorkspaces:
         self.conflicts: dict[str, int] = {}  # ticket → how many times it will conflict
         self.landed: list[str] = []
         self.land_error: Exception | None = None
+        self.files: dict[str, bytes] = {}
 
     async def open(self) -> None: ...
 
@@ -110,7 +111,7 @@ class FakeWorkspaces:
         return Workspace(self.path_for(track, ticket), self._tip(), None)
 
     async def read(self, commit: str, path: str) -> bytes | None:
-        return None
+        return self.files.get(path)
 
     async def current(self, track: str, ticket: str) -> Workspace | None:
         return await self.prepare(track, ticket)
@@ -248,6 +249,14 @@ class Ask:
 class Deny:
     def script(self, script: str, ticket: TicketSpec) -> PolicyVerdict:
         return PolicyVerdict("deny", "no-rm", "it removes things")
+
+
+class WholeFiles:
+    def curated(self, path: str, content: bytes) -> str:
+        return content.decode()
+
+    def skeleton(self, path: str, content: bytes) -> str:
+        return f"skeleton of {content.decode()}"
 
 
 class FakeTools:

@@ -56,15 +56,5 @@ class Briefing:
         return "\n\n".join(blocks)
 
 
-class WholeFiles:
-    """Files as they are: what is shown where no code view knows better."""
-
-    def curated(self, path: str, content: bytes) -> str:
-        return content.decode(errors="replace")
-
-    def skeleton(self, path: str, content: bytes) -> str:
-        return content.decode(errors="replace")
-
-
 def prompt_text(role: str) -> str:
     return (files("interlock.engine") / "prompts" / _PROMPTS[role]).read_text(encoding="utf-8")
