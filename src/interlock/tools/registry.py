@@ -16,7 +16,7 @@ from interlock.tools.editing import Edit, EditFile, SetFileSlice, WriteFile, edi
 from interlock.tools.hunks import Change, compare
 from interlock.tools.listing import ListDirectory, SearchFiles, list_directory, search_files
 from interlock.tools.paths import Root
-from interlock.tools.reading import GetFileSlice, ReadFile, get_file_slice, read_file
+from interlock.tools.reading import MOST_CHARACTERS, GetFileSlice, ReadFile, get_file_slice, read_file
 from interlock.tools.searching import Grep, Searching
 from interlock.tools.shell import RunShell, Shell, problem_with
 
@@ -70,10 +70,12 @@ class WorkerTools:
             if tool.runs is not None:
                 return await tool.runs(place, given)
             if tool.asks is not None:
-                return ToolOutcome(await tool.asks(place, given))
-            return ToolOutcome(await _to_the_end(lambda: _work(place, tool, given, hunks)))
+                text = await tool.asks(place, given)
+            else:
+                text = await _to_the_end(lambda: _work(place, tool, given, hunks))
         except ToolFailure as failure:
-            return ToolOutcome(str(failure), failed=True)
+            return ToolOutcome(_cut(str(failure)), failed=True)
+        return ToolOutcome(_cut(text))
 
     def _call(self, name: str, args: dict[str, Any]) -> tuple[_Tool, Struct]:
         tool = self._tools.get(name)
@@ -104,6 +106,11 @@ def _all_tools(searching: Searching, shell: Shell) -> dict[str, _Tool]:
             runs=shell.run_shell,
         ),
     }
+
+
+def _cut(text: str) -> str:
+    """The tools keep within it themselves, where there is a better place to cut."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 100]}\n[… cut here]"
 
 
 # ── arguments ────────────────────────────────────────────────────────────────────────────

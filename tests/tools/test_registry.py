@@ -1,0 +1,126 @@
+"""Tools by name: what is offered, and what is said to a model that calls them wrongly."""
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from interlock.errors import ToolFailure
+from interlock.ports import Tools
+from interlock.tools import files
+from interlock.tools.paths import Root
+from tests.tools.desk import Desk
+
+READING = ["read_file", "get_file_slice", "list_directory", "search_files", "grep"]
+CHANGING = ["edit_file", "write_file", "set_file_slice", "run_shell"]
+
+
+def test_all_tools_are_offered_or_only_those_that_change_nothing(desk: Desk) -> None:
+    tools: Tools = desk.tools
+    assert [spec.name for spec in tools.offered(changing=True)] == READING + CHANGING
+    assert [spec.name for spec in tools.offered(changing=False)] == READING
+    assert [spec.name for spec in tools.offered(changing=True) if spec.changes] == CHANGING
+
+
+def test_a_schema_is_plain_and_describes_every_argument(desk: Desk) -> None:
+    schemas = {spec.name: spec.schema for spec in desk.tools.offered(changing=True)}
+    assert schemas["edit_file"] == {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "Path of the file, relative to the worktree."},
+            "old_string": {
+                "type": "string",
+                "description": "The text to replace, exactly as it stands in the file.",
+            },
+            "new_string": {"type": "string", "description": "What takes its place."},
+            "replace_all": {
+                "type": "boolean",
+                "description": "Replace every match; otherwise there must be exactly one.",
+                "default": False,
+            },
+        },
+        "required": ["path", "old_string", "new_string"],
+        "additionalProperties": False,
+    }
+    for schema in schemas.values():
+        for argument in schema["properties"].values():
+            assert argument["description"].endswith(".")
+            assert argument["type"] in ("string", "integer", "boolean")
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "said"),
+    [
+        ("readfile", {}, "There is no tool 'readfile'. The nearest: read_file, edit_file, write_file."),
+        ("read_file", {}, "read_file needs the argument 'path'."),
+        ("read_file", {"path": None}, "read_file needs the argument 'path'."),
+        ("read_file", {"pth": "x"}, "read_file has no argument 'pth'; did you mean 'path'?"),
+        ("read_file", {"path": "x", "zzz": 1}, "read_file has no argument 'zzz'; it takes path."),
+        ("read_file", {"path": 5}, "read_file: the argument 'path' is wrong: expected `str`, got `int`."),
+        ("read_file", {"path": ["x"]}, "read_file: the argument 'path' is wrong: expected `str`, got `array`."),
+        (
+            "get_file_slice",
+            {"path": "x", "start_line": "one", "end_line": 2},
+            "get_file_slice: the argument 'start_line' is wrong: expected `int`, got `str`.",
+        ),
+        ("grep", {"pattern": "x", "context": 99}, "grep: the argument 'context' is wrong: expected `int` <= 20."),
+    ],
+)
+def test_a_wrong_call_is_answered_with_what_would_be_right(
+    desk: Desk, name: str, args: dict[str, Any], said: str
+) -> None:
+    assert desk.refuses(name, **args) == said
+    with pytest.raises(ToolFailure) as raised:
+        desk.preview(name, **args)
+    assert str(raised.value) == said
+
+
+def test_an_unknown_tool_with_no_near_name_is_answered_with_all(desk: Desk) -> None:
+    assert desk.refuses("zzz") == f"There is no tool 'zzz'. The nearest: {', '.join(READING + CHANGING)}."
+
+
+def test_numbers_as_texts_and_nulls_are_understood(desk: Desk) -> None:
+    desk.put("file", "1\n2\n3\n")
+    assert desk.does("get_file_slice", path="file", start_line="2", end_line=2.0) == "2\n"
+    desk.does("edit_file", path="file", old_string="1", new_string="x", replace_all=None)
+    assert desk.does("read_file", path="file") == "x\n2\n3\n"
+
+
+def test_a_preview_refuses_what_running_would_refuse(desk: Desk) -> None:
+    desk.put("file", "x\n")
+    for path, said in ((".env", "^ACCESS DENIED"), ("../x", "^ACCESS DENIED"), ("file", "already holds exactly")):
+        with pytest.raises(ToolFailure, match=said):
+            desk.preview("write_file", path=path, content="x\n")
+
+
+def test_a_preview_of_what_changes_nothing_is_its_name(desk: Desk) -> None:
+    assert desk.preview("read_file", path="x").title == "read_file"
+
+
+def test_a_new_file_is_previewed_as_one(desk: Desk) -> None:
+    preview = desk.preview("write_file", path="./sub/../new", content="x")
+    assert (preview.title, [hunk.path for hunk in preview.hunks]) == ("Create new", ["new"])
+
+
+def test_nothing_is_written_after_a_cancelled_call_has_returned(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    real = files.write
+
+    def slow(root: Root, path: str, data: bytes) -> None:
+        begun.set()
+        go_on.wait(10)
+        real(root, path, data)
+
+    monkeypatch.setattr(files, "write", slow)
+
+    async def cancelled() -> bool:
+        call = asyncio.create_task(desk.tools.run(desk.place, "write_file", {"path": "new", "content": "x"}))
+        await asyncio.to_thread(begun.wait, 10)
+        call.cancel()
+        asyncio.get_running_loop().call_later(0.05, go_on.set)
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        return (desk.folder / "new").exists()
+
+    assert asyncio.run(cancelled())

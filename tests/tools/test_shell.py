@@ -1,0 +1,113 @@
+"""run_shell, in the real sandbox."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from interlock.ports import Finished, Job, ToolOutcome, ToolPlace
+from interlock.sandbox.bubblewrap import BubblewrapSandbox
+from interlock.tools.registry import WorkerTools
+from tests.sandbox.scenes import ENV
+from tests.tools.desk import Desk
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    (tmp_path / "worktree").mkdir()
+    return Desk(tmp_path / "worktree", BubblewrapSandbox())
+
+
+def test_the_result_has_exit_code_and_both_streams(desk: Desk) -> None:
+    assert desk.outcome("run_shell", script="echo out; echo err >&2") == ToolOutcome(
+        "exit code: 0\nstdout:\nout\nstderr:\nerr"
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "ended"),
+    [
+        ("exit 3", "exit code: 3"),
+        ("no-such-command 2>&-", "exit code: 127 (a command was not found)"),
+        ("kill -9 $$", "exit code: 137 (killed: Killed)"),
+    ],
+)
+def test_a_script_that_ends_badly_is_a_failure(desk: Desk, script: str, ended: str) -> None:
+    assert desk.outcome("run_shell", script=script) == ToolOutcome(f"{ended}\nstdout: (empty)\nstderr: (empty)", True)
+
+
+def test_it_runs_in_the_worktree_and_writes_only_there(desk: Desk, tmp_path: Path) -> None:
+    desk.does("run_shell", script="pwd > here")
+    assert (desk.folder / "here").read_text() == f"{desk.folder}\n"
+    desk.outcome("run_shell", script=f"echo x > {tmp_path}/out; echo x > /usr/bin/x")
+    assert sorted(os.listdir(tmp_path)) == ["worktree"]
+
+
+def test_it_is_bash_where_there_is_bash_and_reads_nothing(desk: Desk) -> None:
+    assert "stdout:\nbash" in desk.does("run_shell", script="[[ -n $BASH_VERSION ]] && echo bash; cat")
+
+
+def test_git_is_only_for_looking(desk: Desk) -> None:
+    desk.put(".git/config", "x")
+    assert "Read-only" in desk.refuses("run_shell", script="echo y > .git/config")
+    assert (desk.folder / ".git/config").read_text() == "x"
+
+
+def test_what_is_readable_is_not_writable(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "git").mkdir()
+    (tmp_path / "git" / "config").write_text("x")
+    desk.place = ToolPlace(str(desk.folder), (str(tmp_path / "git"),))
+    assert "stdout:\nx" in desk.does("run_shell", script=f"cat {tmp_path}/git/config")
+    desk.refuses("run_shell", script=f"echo y > {tmp_path}/git/config")
+
+
+def test_there_is_no_network(desk: Desk) -> None:
+    script = "python3 -c 'import socket; print([name for _, name in socket.if_nameindex()])'"
+    assert "stdout:\n['lo']" in desk.does("run_shell", script=script)
+
+
+def test_a_script_that_takes_too_long_is_stopped(desk: Desk) -> None:
+    text = desk.refuses("run_shell", script="echo before; sleep 100", timeout_s=1)
+    assert text.startswith("exit code: -1 (stopped after 1 s, with everything it had started)\nstdout:\nbefore")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ({"script": " \n"}, "The script is empty."),
+        ({"script": "echo \0"}, "The script holds a character that no command can hold."),
+        ({"script": "echo \ud800"}, "The script holds a character that no command can hold."),
+        ({"script": "ls", "timeout_s": 601}, "run_shell: the argument 'timeout_s' is wrong: expected `int` <= 600."),
+    ],
+)
+def test_a_script_that_cannot_run_is_refused(desk: Desk, args: dict[str, object], said: str) -> None:
+    assert desk.refuses("run_shell", **args) == said
+
+
+def test_the_preview_is_the_script(desk: Desk) -> None:
+    preview = desk.preview("run_shell", script="echo  x # as it is\n")
+    assert (preview.title, preview.script, preview.hunks) == ("Run a shell script", "echo  x # as it is\n", ())
+
+
+class Recorder:
+    """Plays `Sandbox` as far as run_shell needs it."""
+
+    level = "off"
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    async def run(self, job: Job) -> Finished:
+        self.jobs.append(job)
+        return Finished(status="error", exit_code=-1, signal=None, stdout="", stderr="", duration_ms=0, message="why")
+
+
+def test_the_job_is_as_small_as_can_be(desk: Desk) -> None:
+    recorder = Recorder()
+    desk.tools = WorkerTools(recorder, {"PATH": "/nowhere"})  # pyright: ignore[reportArgumentType]
+    assert desk.refuses("run_shell", script="ls").startswith("exit code: -1 (it could not be run: why)")
+    folder = str(desk.folder)
+    assert recorder.jobs == [
+        Job(argv=("sh", "-c", "ls"), cwd=folder, env={"PATH": "/nowhere"}, writable=(folder,), timeout_s=300)
+    ]
+    assert ENV != {"PATH": "/nowhere"}
