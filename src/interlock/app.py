@@ -350,6 +350,7 @@ def conducting(project: Project, *, auto_queue: bool, approve_all: bool, workers
         auto_queue=auto_queue or settings.conductor.auto_queue,
         approve_all=approve_all,
         gates=GateDefaults(settings.gates.max_attempts, settings.gates.timeout_s),
+        deadline_s=settings.approvals.deadline_s or None,
     )
 
 

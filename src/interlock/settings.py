@@ -48,6 +48,13 @@ class Workspace(msgspec.Struct, frozen=True):
     setup_timeout_s: Annotated[int, Meta(ge=1, le=86400, description="Seconds that command may take")] = 600
 
 
+class Approvals(msgspec.Struct, frozen=True):
+    deadline_s: Annotated[
+        int,
+        Meta(ge=0, le=31_536_000, description="A question nobody answers for so many seconds is denied; 0: it waits"),
+    ] = 0
+
+
 class JournalSettings(msgspec.Struct, frozen=True):
     checkpoint_every: Annotated[
         int, Meta(ge=1, le=10_000_000, description="Events between two state checkpoints, which make opening quick")
@@ -71,6 +78,7 @@ class Settings(msgspec.Struct, frozen=True):
     conductor: Conductor = Conductor()
     gates: Gates = Gates()
     workspace: Workspace = Workspace()
+    approvals: Approvals = Approvals()
     journal: JournalSettings = JournalSettings()
 
 

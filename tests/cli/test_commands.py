@@ -58,6 +58,23 @@ def test_tickets_can_be_edited_moved_skipped_blocked_cancelled_and_bulk_is_all_o
     assert [t["id"] for t in project.run("tickets", "list", "--limit", "1", "--offset", "1", "--json").json] == ["one"]
 
 
+def test_a_track_can_be_renamed(project: Project) -> None:
+    project.run("tracks", "import", project.tickets("plan.json", CHAIN))
+    assert project.run("tracks", "edit", "plan", "--title", "A better name").code == 0
+    assert project.run("tracks", "show", "plan", "--json").json["title"] == "A better name"
+    assert "changes nothing" in project.run("tracks", "edit", "plan", "--title", "A better name").err
+
+
+def test_a_deadline_denies_what_nobody_answers(project: Project) -> None:
+    project.write("interlock.toml", "[approvals]\ndeadline_s = 1\n")
+    project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "true"), shell("long", "sleep 3")]))
+    project.run("approvals", "answer", "A-2", "approve")
+    said = project.run("resume")  # runs the long one, while the other's second passes
+    assert said.code == 3, said
+    reason = project.run("tickets", "show", "one", "--json").json["blocked_reason"]
+    assert reason.startswith("no answer by its deadline")
+
+
 def test_pause_and_resume(project: Project) -> None:
     file = project.tickets("plan.json", CHAIN)
     project.run("run", "--tickets", file)

@@ -18,6 +18,7 @@ from interlock.domain.approvals import (
     digest,
 )
 from interlock.domain.commands import (
+    AddTrack,
     AnswerApproval,
     AskLanding,
     ExpireApproval,
@@ -27,6 +28,7 @@ from interlock.domain.commands import (
     ReportGate,
     SkipTicket,
     StartConductor,
+    StartTrack,
 )
 from interlock.domain.decide import decide
 from interlock.domain.envelopes import SYSTEM
@@ -385,3 +387,11 @@ def test_an_agent_commands_nothing() -> None:
     for command in (StartConductor(approve_all=True), KillWorker("x", "T"), SkipTicket("x", "T")):
         with pytest.raises(Rejected, match="does not command the workbench"):
             found.send(command, by="worker:T/1")
+
+
+def test_with_a_deadline_every_question_has_one() -> None:
+    found = Bench()
+    found.send(StartConductor(auto_queue=True, deadline_s=90), SYSTEM)
+    found.send(AddTrack("x", "X", "", (shell("T", step_mode=True),)))
+    found.send(StartTrack("x"))
+    assert found.state.approvals["A-1"].deadline == "2026-01-01T00:01:30.000000Z"

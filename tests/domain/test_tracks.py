@@ -6,6 +6,7 @@ from interlock.domain.commands import (
     AbortTrack,
     AddTickets,
     AddTrack,
+    EditTrack,
     FinishMerge,
     PauseTrack,
     ResumeTrack,
@@ -20,6 +21,7 @@ from interlock.domain.events import (
     TicketStarted,
     TrackAborted,
     TrackAdded,
+    TrackEdited,
     TrackEnded,
     TrackPaused,
     TrackStarted,
@@ -212,3 +214,14 @@ def test_aborting_lets_a_merge_under_way_end() -> None:
     found.send(FinishMerge("x", "a", 1, "commit"))
     assert [found.state.ticket("x", name).status for name in ("a", "b")] == ["completed", "cancelled"]
     assert found.state.tracks["x"].status == "aborted"
+
+
+def test_a_track_is_edited_if_that_changes_something() -> None:
+    found = Bench()
+    found.send(AddTrack("x", "X", "Why", ()))
+    assert found.send(EditTrack("x", title=" Y ")) == (TrackEdited("x", "Y", "Why"),)
+    assert found.send(EditTrack("x", description="Because")) == (TrackEdited("x", "Y", "Because"),)
+    track = found.state.tracks["x"]
+    assert (track.title, track.description) == ("Y", "Because")
+    assert refused(found, EditTrack("x")) == "the edit changes nothing"
+    assert refused(found, EditTrack("x", title=" ")) == "a track has a title"

@@ -23,6 +23,7 @@ from interlock.cli.sessions import open_session, project_of
 from interlock.errors import Misconfigured
 from interlock.settings import setup_digest
 from interlock.version import VERSION
+from interlock.views.display import safe
 from interlock.wire import to_plain
 
 
@@ -98,15 +99,24 @@ def trust(args: Any) -> int:
     project: Project = project_of(args)
     setup, digest = project.settings.workspace.setup, setup_digest(project.settings)
     if setup is None or digest is None:
-        say("this project's settings start no programs; there is nothing to trust")
+        if args.json:
+            say_json({"setup": None, "digest": None, "trusted": False})
+        else:
+            say("this project's settings start no programs; there is nothing to trust")
         return DONE
-    say(f"[workspace] setup, run in every new worktree:\n\n  {setup}\n\ndigest {digest}")
-    if not args.yes:
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            say("to trust it: interlock trust --yes", sys.stderr)
-            return APPROVAL
-        if input("trust exactly this? [y/N] ").strip().lower() != "y":
-            return APPROVAL
-    trust_store(project).add(digest)
-    say("trusted; any change to it asks again")
-    return DONE
+    if not args.json:
+        say(f"[workspace] setup, run in every new worktree:\n\n  {safe(setup)}\n\ndigest {digest}")
+    trusted = args.yes or (not args.json and _asked("trust exactly this? [y/N] "))
+    if trusted:
+        trust_store(project).add(digest)
+    if args.json:
+        say_json({"setup": setup, "digest": digest, "trusted": trusted})
+    elif trusted:
+        say("trusted; any change to it asks again")
+    else:
+        say("not trusted; to trust it: interlock trust --yes", sys.stderr)
+    return DONE if trusted else APPROVAL
+
+
+def _asked(question: str) -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and input(question).strip().lower() == "y"

@@ -101,7 +101,7 @@ def _run(commands: Any) -> None:
 
 
 def _tracks(commands: Any) -> None:
-    group = _group(commands, "tracks", "tracks: list, show, import, pause, resume, abort, land")
+    group = _group(commands, "tracks", "tracks: list, show, import, edit, pause, resume, abort, land")
     _command(group, "list", "tracks:list_", "all tracks with their progress")
     for name, text in {
         "show": "one track with its tickets",
@@ -116,6 +116,10 @@ def _tracks(commands: Any) -> None:
             made.add_argument("--message", "-m", default="", metavar="WHY")
         if name == "land":
             made.add_argument("--approve", choices=["all"], help="answer the approval too: for tests and demos only")
+    made = _command(group, "edit", "tracks:edit", "change a track's title or description")
+    made.add_argument("track", metavar="TRACK")
+    made.add_argument("--title", metavar="TEXT")
+    made.add_argument("--description", metavar="TEXT")
     made = _command(group, "import", "tracks:import_", "store tickets from a file without running them")
     made.add_argument("file", metavar="FILE")
     made.add_argument("--into", metavar="TRACK", help="add the tickets to this track")

@@ -11,7 +11,15 @@ from interlock.cli.exits import APPROVAL, BLOCKED, DONE
 from interlock.cli.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
 from interlock.cli.prompts import Prompts
 from interlock.cli.sessions import Session, open_session, project_of
-from interlock.domain.commands import AbortTrack, AddTickets, AddTrack, AnswerApproval, PauseTrack, ResumeTrack
+from interlock.domain.commands import (
+    AbortTrack,
+    AddTickets,
+    AddTrack,
+    AnswerApproval,
+    EditTrack,
+    PauseTrack,
+    ResumeTrack,
+)
 from interlock.domain.events import ApprovalRequested
 from interlock.domain.ids import is_id
 from interlock.domain.ingest import track_from_json
@@ -84,6 +92,10 @@ def import_(args: Any) -> int:
     else:
         say(f"{len(command.tickets)} tickets stored in track {name}; 'interlock resume {name}' runs them")
     return DONE
+
+
+def edit(args: Any) -> int:
+    return _tell(args, EditTrack(args.track, args.title, args.description), "edited")
 
 
 def pause(args: Any) -> int:
@@ -180,7 +192,7 @@ def _asked(receipt: Receipt) -> str:
     return next(r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested))
 
 
-def _tell(args: Any, command: PauseTrack | ResumeTrack | AbortTrack, words: str) -> int:
+def _tell(args: Any, command: PauseTrack | ResumeTrack | AbortTrack | EditTrack, words: str) -> int:
     project: Project = project_of(args)
     with open_session(project) as session:
         session.submit(command)

@@ -45,6 +45,14 @@ class ResumeTrack(_Command, frozen=True):
     track: str
 
 
+class EditTrack(_Command, frozen=True):
+    """None: stays as it is."""
+
+    track: str
+    title: str | None = None
+    description: str | None = None
+
+
 class AbortTrack(_Command, frozen=True):
     track: str
     reason: str = "aborted"
@@ -133,7 +141,16 @@ class AnswerApproval(_Command, frozen=True):
 
 
 HumanCommand = (
-    AddTrack | AddTickets | StartTrack | PauseTrack | ResumeTrack | AbortTrack | TicketCommand | Bulk | AnswerApproval
+    AddTrack
+    | AddTickets
+    | StartTrack
+    | PauseTrack
+    | ResumeTrack
+    | AbortTrack
+    | EditTrack
+    | TicketCommand
+    | Bulk
+    | AnswerApproval
 )
 """What people may ask for; everything below comes from the engine alone."""
 
@@ -148,6 +165,7 @@ class StartConductor(_Command, frozen=True):
     auto_queue: bool = False
     approve_all: bool = False
     gates: GateDefaults = GateDefaults()
+    deadline_s: int | None = None  # every question is denied when nobody answers for so long
 
 
 class StopConductor(_Command, frozen=True):

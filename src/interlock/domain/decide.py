@@ -18,6 +18,7 @@ from interlock.domain.commands import (
     Bulk,
     CancelTicket,
     EditTicket,
+    EditTrack,
     ExpireApproval,
     FailLanding,
     FailWork,
@@ -43,7 +44,15 @@ from interlock.domain.commands import (
 from interlock.domain.envelopes import Submission, is_agent
 from interlock.domain.events import Event
 from interlock.domain.state import State
-from interlock.domain.track_rules import abort_track, add_tickets, add_track, pause_track, resume_track, start_track
+from interlock.domain.track_rules import (
+    abort_track,
+    add_tickets,
+    add_track,
+    edit_track,
+    pause_track,
+    resume_track,
+    start_track,
+)
 from interlock.errors import Rejected
 
 Events = tuple[Event, ...]
@@ -91,6 +100,8 @@ def decide(state: State, submission: Submission) -> Events:
             return pause_track(state, command)
         case ResumeTrack():
             return resume_track(state, command)
+        case EditTrack():
+            return edit_track(state, command)
         case AbortTrack():
             return abort_track(state, command)
         case EditTicket():

@@ -1,13 +1,15 @@
 """The door everyone uses: a submission in, its records and the state after them out. Pure."""
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interlock.domain.commands import Bulk
 from interlock.domain.decide import decide
 from interlock.domain.envelopes import Actor, Recorded, Submission
-from interlock.domain.events import Event
+from interlock.domain.events import ApprovalRequested, Event
 from interlock.domain.evolve import evolve
 from interlock.domain.follow_up import answer_to, next_move
 from interlock.domain.state import State
@@ -25,6 +27,8 @@ def step(state: State, submission: Submission, at: str) -> Step:
 
     def record(actor: Actor, event: Event) -> None:
         nonlocal state
+        if isinstance(event, ApprovalRequested) and event.deadline is None and state.conductor.deadline_s:
+            event = replace(event, deadline=_later(at, state.conductor.deadline_s))
         recorded = Recorded(state.version + 1, at, actor, submission.id, event)
         records.append(recorded)
         state = evolve(state, recorded)
@@ -46,6 +50,11 @@ def step(state: State, submission: Submission, at: str) -> Step:
         for actor, answer in answer_to(state, move[1]):
             record(actor, answer)
     return Step(tuple(records), state)
+
+
+def _later(at: str, seconds: int) -> str:
+    moment = datetime.fromisoformat(at) + timedelta(seconds=seconds)
+    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def replay(records: Iterable[Recorded], state: State | None = None) -> State:

@@ -50,6 +50,12 @@ class TrackEnded(_Event, frozen=True):
     status: Literal["done", "blocked"]
 
 
+class TrackEdited(_Event, frozen=True):
+    track: str
+    title: str
+    description: str
+
+
 class TrackAborted(_Event, frozen=True):
     track: str
     reason: str
@@ -241,6 +247,7 @@ class ConductorStarted(_Event, frozen=True):
     auto_queue: bool
     approve_all: bool
     gates: GateDefaults
+    deadline_s: int | None = None
 
 
 class ConductorStopped(_Event, frozen=True):
@@ -274,6 +281,7 @@ Event = (
     | TrackPaused
     | TrackEnded
     | TrackAborted
+    | TrackEdited
     | LandingStarted
     | TrackLanded
     | LandingFailed

@@ -35,6 +35,7 @@ from interlock.domain.events import (
     ToolFinished,
     TrackAborted,
     TrackAdded,
+    TrackEdited,
     TrackEnded,
     TrackLanded,
     TrackPaused,
@@ -162,6 +163,9 @@ def _apply(state: State, recorded: Recorded) -> State:
             return set_status(state, track, status, at)
         case TrackAborted(track, _):
             return set_status(state, track, "aborted", at)
+        case TrackEdited(track, title, description):
+            edited = replace(state.tracks[track], title=title, description=description, updated_at=at)
+            return replace(state, tracks=state.tracks.set(track, edited))
         case LandingStarted(track, branch, before, after):
             return _landing(state, track, Landing(branch, before, after, "started"), at)
         case TrackLanded(track, commit):
@@ -172,8 +176,8 @@ def _apply(state: State, recorded: Recorded) -> State:
             before = state.tracks[track].landing
             failed = replace(before, state="failed", detail=reason) if before else None
             return _landing(state, track, failed, at)
-        case ConductorStarted(workers, auto_queue, approve_all, gates):
-            return replace(state, conductor=Conductor(True, workers, auto_queue, approve_all, gates))
+        case ConductorStarted(workers, auto_queue, approve_all, gates, deadline_s):
+            return replace(state, conductor=Conductor(True, workers, auto_queue, approve_all, gates, deadline_s))
         case ConductorStopped():
             return replace(state, conductor=replace(state.conductor, on=False, approve_all=False))
         case _:

@@ -21,6 +21,7 @@ class Conductor(Struct, frozen=True):
     auto_queue: bool = False
     approve_all: bool = False
     gates: GateDefaults = GateDefaults()
+    deadline_s: int | None = None
 
 
 class State(Struct, frozen=True):

@@ -5,7 +5,7 @@ from math import isfinite
 
 from msgspec.structs import replace
 
-from interlock.domain.commands import AbortTrack, AddTickets, AddTrack, PauseTrack, ResumeTrack, StartTrack
+from interlock.domain.commands import AbortTrack, AddTickets, AddTrack, EditTrack, PauseTrack, ResumeTrack, StartTrack
 from interlock.domain.dag import Dag
 from interlock.domain.events import (
     ApprovalWithdrawn,
@@ -14,6 +14,7 @@ from interlock.domain.events import (
     TicketsAdded,
     TrackAborted,
     TrackAdded,
+    TrackEdited,
     TrackPaused,
     TrackStarted,
 )
@@ -77,6 +78,17 @@ def resume_track(state: State, command: ResumeTrack) -> Events:
     if track.status != "paused":
         raise Rejected(f"track {track.id!r} is {track.status}, not paused")
     return (TrackStarted(track.id),)
+
+
+def edit_track(state: State, command: EditTrack) -> Events:
+    track = state.track(command.track)
+    title = track.title if command.title is None else command.title.strip()
+    description = track.description if command.description is None else command.description
+    if not title:
+        raise Rejected("a track has a title")
+    if (title, description) == (track.title, track.description):
+        raise Rejected("the edit changes nothing")
+    return (TrackEdited(track.id, title, description),)
 
 
 def abort_track(state: State, command: AbortTrack) -> Events:

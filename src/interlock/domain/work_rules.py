@@ -170,7 +170,8 @@ def start_conductor(command: StartConductor) -> Events:
         raise Rejected(f"workers is a number from 1 to 256, not {command.workers}")
     # A float also where a whole number was given: that is what reading the journal gives.
     gates = GateDefaults(command.gates.max_attempts, float(command.gates.timeout_s))
-    return (ConductorStarted(command.workers, command.auto_queue, command.approve_all, gates),)
+    deadline = command.deadline_s or None
+    return (ConductorStarted(command.workers, command.auto_queue, command.approve_all, gates, deadline),)
 
 
 def stop_conductor(state: State, reason: str) -> Events:

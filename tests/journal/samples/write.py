@@ -28,6 +28,7 @@ from interlock.domain.commands import (
     CancelTicket,
     Command,
     EditTicket,
+    EditTrack,
     FailLanding,
     FailWork,
     FinishLanding,
@@ -111,6 +112,7 @@ def story() -> Bench:
     tell(AddTrack("rail", "The rail", "From here to there", TICKETS), ADA)
     tell(AddTickets("rail", (TicketSpec(id="T-005", depends_on=("T-004",)), TicketSpec(id="T-006"))), ADA)
     tell(MoveTicket("rail", "T-003", 0), ADA)
+    tell(EditTrack("rail", "The long rail"), ADA)
     tell(EditTicket("rail", "T-004", TicketChanges(description="Four", priority="low")), ADA)
     tell(StartConductor(3, True, False, GateDefaults(2, 60.0)))
     tell(StartTrack("rail"), ADA)
