@@ -56,15 +56,15 @@ def test_many_matches_are_counted_only_so_far(desk: Desk) -> None:
     [
         ("nothing like it at all", "old_string is not in file."),
         (
-            "def f(self):\n  return 2",
-            "old_string is not in file. It is there but for the white space, at lines 3–4:\n  def f(self):\n   return 2",
+            "def f(self):\npass",
+            "old_string is not in file. It is there but for the white space, at lines 3–4:\n  def f(self):\n   pass",
         ),
         ("    def f(self, x):", "old_string is not in file. The nearest is, at line 3:\n  def f(self):"),
         ("", "old_string is empty; to make or replace a whole file use write_file."),
     ],
 )
 def test_a_missing_match_is_refused_with_the_nearest_lines(desk: Desk, old: str, said: str) -> None:
-    desk.put("file", "class A:\n\n  def f(self):\n   return 2\n")
+    desk.put("file", "class A:\n\n  def f(self):\n   pass\n")
     assert desk.refuses("edit_file", path="file", old_string=old, new_string="x") == said
 
 

@@ -10,11 +10,14 @@ import re
 import stat
 import sys
 import time
+from collections.abc import Iterable, Iterator
+from re import _parser  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]  no public way to look in
+from typing import Any
 
 _LONGEST_LINE = 10_000  # what is searched of a line
 _SHOWN_OF_LINE = 300
 _MOST_BYTES = 16 * 1024 * 1024
-_NOT_PLAIN = set("|([{\\")
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 
 def main() -> int:
@@ -22,79 +25,102 @@ def main() -> int:
     asked = json.loads(head)
     try:
         pattern = re.compile(asked["pattern"], re.IGNORECASE if asked["ignore_case"] else 0)
+        needle = literal(pattern)
     except (re.error, RecursionError, OverflowError) as error:
         sys.stdout.write(f"The pattern is not a regular expression: {error}.\n")
         return 2
-    needle = "" if asked["ignore_case"] else literal(asked["pattern"])
     printer = Printer(asked["most_matches"], asked["most_characters"])
     deadline = time.monotonic() + asked["seconds"]
-    for name in names.split(b"\0") if names else []:
-        lines = read_lines(name, needle)
-        if not search(name, lines, pattern, asked["context"], printer, deadline):
+    for name, data in contents(names.split(b"\0") if names else []):
+        text = decoded(data, needle)
+        if text and not search(name, text, pattern, needle, asked["context"], printer, deadline):
             break
     printer.end()
     return 0
 
 
 def search(
-    name: bytes, lines: list[str], pattern: re.Pattern[str], context: int, printer: "Printer", deadline: float
+    name: bytes, text: str, pattern: re.Pattern[str], needle: str, context: int, printer: "Printer", deadline: float
 ) -> bool:
     """False when there is no need or no time to go on."""
     shown_to = 0  # lines before this number have been printed
-    after = 0  # so many more lines belong to the last match
+    lines = text.removesuffix("\n").split("\n")
     path = name.decode("utf-8", "replace")
     path = path if path.isprintable() else json.dumps(path, ensure_ascii=False)
-    for number, line in enumerate(lines, 1):
-        if number % 256 == 1 and time.monotonic() > deadline:
+
+    def around(first: int, last: int) -> None:
+        for number in range(first, min(last, len(lines)) + 1):
+            printer.line(f"{path}-{number}- {piece(lines[number - 1], 0)}")
+
+    candidates = [number for number, line in enumerate(lines, 1) if needle in line]
+    for count, number in enumerate(candidates):
+        if count % 256 == 0 and time.monotonic() > deadline:
             printer.stopped = "stopped: there was no time to search everything; give a path or a glob"
             return False
+        line = lines[number - 1]
         found = pattern.search(line[:_LONGEST_LINE].rstrip("\r"))
-        if found:
-            if not printer.room():
-                return False
-            if context and shown_to and number - context > shown_to + 1:
+        if not found:
+            continue
+        if not printer.room():
+            return False
+        if shown_to:
+            after = min(shown_to + context, number - 1)
+            around(shown_to + 1, after)
+            if context and number - context > after + 1:
                 printer.line("--")
-            for before in range(max(shown_to + 1, number - context), number):
-                printer.line(f"{path}-{before}- {piece(lines[before - 1], 0)}")
-            printer.match(f"{path}:{number}: {piece(line, found.start())}")
-            shown_to, after = number, context
-        elif after:
-            printer.line(f"{path}-{number}- {piece(line, 0)}")
-            shown_to, after = number, after - 1
+            shown_to = after
+        around(max(shown_to + 1, number - context), number - 1)
+        printer.match(f"{path}:{number}: {piece(line, found.start())}")
+        shown_to = number
+    if shown_to:
+        around(shown_to + 1, shown_to + context)
     return True
 
 
-def read_lines(name: bytes, needle: str) -> list[str]:
-    """The lines of a plain text file that can hold the needle; none of anything else."""
+def contents(names: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """The bytes of those that are plain files. Files of one folder come together, so it stays open between them."""
+    here, folder = -1, b""
+    for name in names:
+        above, _, last = name.rpartition(b"/")
+        if here < 0 or above != folder:
+            if here >= 0:
+                os.close(here)
+            here, folder = open_folder(above), above
+        if here >= 0 and (data := read(here, last)):
+            yield name, data
+
+
+def open_folder(path: bytes) -> int:
+    """−1 when it is not there, or not without a link."""
     here = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        *folders, last = name.split(b"/")
-        for folder in folders:
-            there = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
-            os.close(here)
-            here = there
-        fd = os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY, dir_fd=here)
-    except OSError:
-        return []
-    finally:
-        os.close(here)
-    with open(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return []
+    for name in path.split(b"/") if path else []:
         try:
-            data = file.read(_MOST_BYTES)
+            there = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
         except OSError:
-            return []
-    text = decoded(data)
-    if not text or needle not in text:
-        return []
-    return text.removesuffix("\n").split("\n")
+            return -1
+        finally:
+            os.close(here)
+        here = there
+    return here
 
 
-def decoded(data: bytes) -> str:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+def read(folder: int, name: bytes) -> bytes:
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY, dir_fd=folder)
+    except OSError:
+        return b""
+    with open(fd, "rb", buffering=0) as file:
+        try:
+            return file.read(_MOST_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+        except OSError:
+            return b""
+
+
+def decoded(data: bytes, needle: str) -> str:
+    """Nothing when it is no text, or one that cannot hold the needle."""
+    if data.startswith(_WIDE):
         return data.decode("utf-16", "replace")
-    if b"\0" in data[:8192]:
+    if (needle.isascii() and needle.encode() not in data) or b"\0" in data[:8192]:
         return ""
     try:
         return data.decode("utf-8-sig")
@@ -102,11 +128,30 @@ def decoded(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def literal(pattern: str) -> str:
+def literal(pattern: re.Pattern[str]) -> str:
     """A text that every match holds, the longest that is easy to see; often empty."""
-    if _NOT_PLAIN & set(pattern):
+    if pattern.flags & re.IGNORECASE:
         return ""
-    return max(re.split(r".[*?][?+]?|\+[?+]?|[.^$]", pattern), key=len, default="")
+    runs = [""]
+
+    def look(parts: Any) -> None:
+        for kind, detail in parts:
+            match str(kind):
+                case "LITERAL":
+                    runs[-1] += chr(detail)
+                case "AT":  # a place, not a character
+                    pass
+                case "SUBPATTERN" if not detail[1] and not detail[2]:  # without flags of its own
+                    look(detail[3])
+                case "MAX_REPEAT" | "MIN_REPEAT" if detail[0] > 0:
+                    runs.append("")
+                    look(detail[2])
+                    runs.append("")
+                case _:
+                    runs.append("")
+
+    look(_parser.parse(pattern.pattern))  # pyright: ignore[reportUnknownMemberType]  as above
+    return max(runs, key=len)
 
 
 def piece(line: str, start: int) -> str:

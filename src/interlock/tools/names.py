@@ -1,7 +1,8 @@
 """Names that no tool opens, wherever they lie: secrets, git's own files, Interlock's own files."""
 
+import re
 import unicodedata
-from fnmatch import fnmatchcase
+from fnmatch import translate
 
 _OURS = "belongs to Interlock"
 _GIT = "belongs to git"
@@ -33,19 +34,35 @@ _FILES = (
 )
 
 
+_Reasons = tuple[tuple[re.Pattern[str], str], ...]
+
+
+def _reasons(patterns: dict[str, str]) -> _Reasons:
+    """One expression for all patterns of one reason: this is asked of every name in a folder."""
+    by_reason: dict[str, list[str]] = {}
+    for pattern, why in patterns.items():
+        by_reason.setdefault(why, []).append(translate(pattern))
+    return tuple((re.compile("|".join(forms)), why) for why, forms in by_reason.items())
+
+
+_OF_FOLDERS = _reasons(_ANYWHERE)
+_OF_FILES = _reasons(_ANYWHERE | dict.fromkeys(_FILES, _SECRET))
+
+
 def refusal(parts: tuple[str, ...], *, folder: bool = False) -> str | None:
     """Why this path is never opened, by its names alone; None when they are harmless."""
     for number, part in enumerate(parts, 1):
+        is_folder = folder or number < len(parts)
         plain = _plain(part)
-        for pattern, why in _ANYWHERE.items():
-            if fnmatchcase(plain, pattern):
+        for pattern, why in _OF_FOLDERS if is_folder else _OF_FILES:
+            if pattern.match(plain):
                 return f"{part!r} {why}"
-        if number == len(parts) and not folder and any(fnmatchcase(plain, pattern) for pattern in _FILES):
-            return f"{part!r} {_SECRET}"
     return None
 
 
 def _plain(name: str) -> str:
     """As the most forgiving file system would read it: no case, nothing invisible, no dots or blanks at the end."""
+    if name.isascii() and name.isprintable():
+        return name.lower().rstrip(". ")
     visible = "".join(c for c in unicodedata.normalize("NFKC", name) if unicodedata.category(c) not in ("Cf", "Cc"))
     return visible.casefold().rstrip(". ")
