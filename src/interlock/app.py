@@ -5,14 +5,13 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from interlock.api.control import ControlServer
 from interlock.codeviews.detect import language_of
@@ -32,35 +31,16 @@ from interlock.engine.opening import load_state
 from interlock.engine.workbench import Workbench
 from interlock.errors import Misconfigured
 from interlock.gates.runner import ShellGates
-from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.sqlite import SqliteJournal
-from interlock.journal.verify import Report, rebuild_head, verify
 from interlock.observe import Redact, redacted_bytes, redactor
 from interlock.policy.ask import AskAlways
-from interlock.policy.trust import TrustStore
 from interlock.ports import Following, Model, Receipt, Sandbox
+from interlock.projects import FOLDER, Project, hidden_folders, make_project, plain_git, trusted_setup
 from interlock.providers.scripted import Rule, ScriptedModel, load_script
 from interlock.sandbox.choose import choose
 from interlock.sandbox.environment import clean_env
-from interlock.settings import Settings, load_settings, setup_digest, user_settings_file
 from interlock.tools.registry import WorkerTools
 from interlock.workspaces.store import GitWorkspaces
-
-FOLDER = ".interlock"
-
-PROMISES: dict[str, tuple[str, ...]] = {
-    "bubblewrap": (
-        "writes only in its own worktree and a private /tmp",
-        "sees system folders and your toolchain read-only; not your home, other worktrees, .interlock or tokens",
-        "reads git's data but cannot change it; only the engine commits",
-        "has no network",
-        "is gone, with everything it started, when it ends or is stopped",
-    ),
-    "off": (
-        "RUNS WITHOUT A SANDBOX, because your settings say so: it can do whatever you can",
-        "is gone, with everything it started, when it ends or is stopped",
-    ),
-}
 
 
 class SystemClock:
@@ -91,73 +71,6 @@ class FileViews:
 
     def skeleton(self, path: str, content: bytes) -> str:
         return view("skeleton", content, language_of(path, content)).decode(errors="replace")
-
-
-class Project(Struct, frozen=True):
-    """A folder that Interlock works on, and where its own things are."""
-
-    root: Path
-    settings: Settings
-    state_dir: Path
-
-    @property
-    def folder(self) -> Path:
-        return self.root / FOLDER
-
-    @property
-    def socket(self) -> Path:
-        return self.folder / "run" / "control.sock"
-
-    @property
-    def is_made(self) -> bool:
-        return (self.folder / "journal.db").exists()
-
-
-def find_root(start: Path) -> Path:
-    """The nearest folder upwards that is a project, else the nearest git repository, else `start`."""
-    candidates = (start, *start.parents)
-    for mark in (FOLDER, ".git"):
-        for folder in candidates:
-            if (folder / mark).exists() and folder != Path(folder.anchor):
-                return folder
-    return start
-
-
-def open_project(root: Path) -> Project:
-    user_file = user_settings_file(os.environ, Path.home())
-    return Project(root, load_settings(user_file, root / "interlock.toml"), _state_dir())
-
-
-def read_state(project: Project) -> State:
-    """The state as the journal tells it now; needs no lock and starts nothing."""
-    if not project.is_made:
-        return State()
-    reader = JournalReader(project.folder)
-    try:
-        return load_state(reader)
-    finally:
-        reader.close()
-
-
-def project_reader(project: Project) -> JournalReader:
-    return JournalReader(project.folder)
-
-
-def journal_report(project: Project) -> Report:
-    return verify(project.folder)
-
-
-def rebuild_journal_head(project: Project) -> Report:
-    return rebuild_head(project.folder)
-
-
-def export_rows(project: Project) -> Iterator[str]:
-    """Each row as it is stored, one JSON object per line: enough to check the chain elsewhere."""
-    reader = JournalReader(project.folder)
-    try:
-        yield from stored_lines(reader)
-    finally:
-        reader.close()
 
 
 class Opened:
@@ -242,7 +155,7 @@ async def open_workbench(
         workbench = Workbench(
             journal, clock, RandomIds(), state, checkpoint_every=project.settings.journal.checkpoint_every
         )
-        workspaces = GitWorkspaces(project.root, project.state_dir, sandbox or await _for_git())
+        workspaces = GitWorkspaces(project.root, project.state_dir, sandbox or await plain_git())
         conductor = None
         if conduct is not None and sandbox is not None:
             conductor = await _conductor(project, workbench, journal, workspaces, sandbox, setup, conduct, clock, model)
@@ -300,7 +213,7 @@ def _stable_env() -> dict[str, str]:
 
 async def _sandbox(project: Project, conduct: StartConductor, *, sample: bool) -> Sandbox:
     try:
-        sandbox = await choose(project.settings.sandbox, _hidden(project))
+        sandbox = await choose(project.settings.sandbox, hidden_folders(project))
     except Misconfigured:
         if not sample:
             raise
@@ -352,98 +265,3 @@ def conducting(project: Project, *, auto_queue: bool, approve_all: bool, workers
         gates=GateDefaults(settings.gates.max_attempts, settings.gates.timeout_s),
         deadline_s=settings.approvals.deadline_s or None,
     )
-
-
-def make_project(project: Project) -> None:
-    """The project's own folder; asks nothing, changes nothing that is there."""
-    try:
-        project.folder.mkdir(mode=0o700, exist_ok=True)
-        ignore = project.folder / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n")
-    except OSError as error:
-        raise Misconfigured(f"cannot write {project.folder}: {error.strerror}") from error
-
-
-def trust_store(project: Project) -> TrustStore:
-    return TrustStore(project.state_dir / "trust.json", project.root)
-
-
-def trusted_setup(project: Project) -> str | None:
-    """The workspace's setup command, if the user wrote it or trusts exactly it."""
-    setup, named = project.settings.workspace.setup, setup_digest(project.settings)
-    if setup is None or named is None:
-        return None
-    own = load_settings(user_settings_file(os.environ, Path.home()), Path(os.devnull))
-    if own.workspace.setup == setup or trust_store(project).trusts(named):
-        return setup
-    raise Misconfigured(
-        f"{project.root / 'interlock.toml'} wants to run this in every new worktree: {setup!r}."
-        " Nothing of a project runs before you trust it: read it, then say 'interlock trust'."
-    )
-
-
-async def exclude_from_git(project: Project) -> Literal["repository", "private"]:
-    """Make git ignore what is ours; says whether the folder is a repository of the user's."""
-    workspaces = GitWorkspaces(project.root, project.state_dir, await _for_git())
-    await workspaces.open()
-    await workspaces.exclude((f"{FOLDER}/", f"{project.settings.tracks_dir}/"))
-    return "private" if (project.folder / "private.git").exists() else "repository"
-
-
-def make_sample(project: Project, files: Mapping[str, str]) -> None:
-    """A new git repository with these files in its first commit."""
-    for name, text in files.items():
-        path = project.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-    async def commit() -> None:
-        git = await _for_git()
-        env = {
-            "PATH": os.environ.get("PATH", ""),
-            "HOME": str(project.root),
-            "GIT_CONFIG_NOSYSTEM": "1",
-            **{f"GIT_{who}_NAME": "Interlock demo" for who in ("AUTHOR", "COMMITTER")},
-            **{f"GIT_{who}_EMAIL": "interlock@localhost" for who in ("AUTHOR", "COMMITTER")},
-        }
-        for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "A shop with a bug")):
-            said = await git.run_trusted(("git", *words), cwd=str(project.root), env=env)
-            if said.code:
-                raise Misconfigured(f"git {words[0]} failed: {said.stderr.decode(errors='replace').strip()}")
-
-    asyncio.run(commit())
-
-
-class SandboxReport(Struct, frozen=True):
-    works: bool
-    level: str
-    reason: str
-    git: str
-    promises: tuple[str, ...]
-
-
-async def sandbox_report(project: Project) -> SandboxReport:
-    git = await (await _for_git()).run_trusted(("git", "--version"), cwd="/", env={"PATH": os.environ.get("PATH", "")})
-    said = git.stdout.decode(errors="replace").strip() if git.code == 0 else ""
-    try:
-        sandbox = await choose(project.settings.sandbox, _hidden(project))
-    except Misconfigured as error:
-        return SandboxReport(False, "none", str(error), said, ("does not run: there is no sandbox it could run in",))
-    return SandboxReport(True, sandbox.level, "", said, PROMISES[sandbox.level])
-
-
-def _hidden(project: Project) -> tuple[str, ...]:
-    """Our own folders: a sandbox must not have them, whatever else it is given."""
-    config = user_settings_file(os.environ, Path.home()).parent
-    return (str(project.state_dir), str(config))
-
-
-async def _for_git() -> Sandbox:
-    """Our own git needs no confinement, only the one door."""
-    return await choose("off")
-
-
-def _state_dir() -> Path:
-    base = Path(os.environ.get("XDG_STATE_HOME", ""))
-    return (base if base.is_absolute() else Path.home() / ".local" / "state") / "interlock"

@@ -6,6 +6,7 @@ from interlock.domain.commands import (
     AbortTrack,
     AddTickets,
     AddTrack,
+    Command,
     EditTrack,
     FinishMerge,
     PauseTrack,
@@ -34,7 +35,7 @@ from interlock.errors import Rejected
 from tests.domain.given import LATER, SAVED, Bench, bench, shell
 
 
-def refused(found: Bench, command: AddTrack | AddTickets | StartTrack | PauseTrack | ResumeTrack | AbortTrack) -> str:
+def refused(found: Bench, command: Command) -> str:
     before = found.state
     with pytest.raises(Rejected) as refusal:
         found.send(command)

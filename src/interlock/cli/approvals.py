@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from interlock.app import read_state
 from interlock.cli.exits import DONE
 from interlock.cli.output import say, say_json, table
 from interlock.cli.prompts import describe
@@ -12,6 +11,7 @@ from interlock.cli.sessions import open_session, project_of
 from interlock.domain.approvals import Answered
 from interlock.domain.commands import AnswerApproval
 from interlock.errors import Misconfigured, Rejected
+from interlock.projects import read_state
 from interlock.views.display import one_line
 from interlock.views.inbox import as_dict, listing, state_word, title
 

@@ -7,7 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from interlock.app import (
+from interlock.cli.exits import APPROVAL, DONE, ERROR
+from interlock.cli.output import paint, say, say_json, table
+from interlock.cli.sessions import open_session, project_of
+from interlock.errors import Misconfigured
+from interlock.projects import (
     Project,
     exclude_from_git,
     journal_report,
@@ -17,10 +21,6 @@ from interlock.app import (
     sandbox_report,
     trust_store,
 )
-from interlock.cli.exits import APPROVAL, DONE, ERROR
-from interlock.cli.output import paint, say, say_json, table
-from interlock.cli.sessions import open_session, project_of
-from interlock.errors import Misconfigured
 from interlock.settings import setup_digest
 from interlock.version import VERSION
 from interlock.views.display import safe

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from interlock.app import Project, conducting, make_sample, open_project, scripted_rules
+from interlock.app import conducting, scripted_rules
 from interlock.cli.exits import BLOCKED, DONE
 from interlock.cli.output import SYMBOL, paint, say, say_json
 from interlock.cli.progress import Progress
@@ -22,6 +22,7 @@ from interlock.domain.events import GateFinished
 from interlock.domain.gates import Gate
 from interlock.domain.tickets import TicketSpec
 from interlock.errors import Rejected
+from interlock.projects import Project, make_sample, open_project
 from interlock.views.board import track_row
 from interlock.wire import to_plain
 

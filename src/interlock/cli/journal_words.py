@@ -6,13 +6,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from interlock.app import Project, export_rows, journal_report, project_reader, rebuild_journal_head
 from interlock.cli.exits import DONE, ERROR
 from interlock.cli.output import paint, say, say_json
 from interlock.cli.sessions import RemoteSession, project_of
 from interlock.domain.door import replay as replayed
 from interlock.domain.envelopes import Recorded
 from interlock.errors import Misconfigured, Rejected
+from interlock.projects import Project, export_rows, journal_report, project_reader, rebuild_journal_head
 from interlock.views.board import track_rows
 from interlock.views.display import one_line
 from interlock.wire import encode, encode_state, event_name, to_plain

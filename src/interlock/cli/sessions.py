@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from interlock.api.control_client import ControlClient
-from interlock.app import Opened, Project, find_root, open_project, open_workbench, read_state
+from interlock.app import Opened, open_workbench
 from interlock.cli.output import paint, say
 from interlock.domain.commands import HumanCommand, StartConductor
 from interlock.domain.door import replay
@@ -18,6 +18,7 @@ from interlock.domain.state import State
 from interlock.engine.thread import EngineThread
 from interlock.errors import JournalInUse, Misconfigured, Unavailable
 from interlock.ports import Model, Receipt
+from interlock.projects import Project, find_root, open_project, read_state
 
 
 class Session(Protocol):

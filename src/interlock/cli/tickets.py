@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from interlock.app import Project, read_state
 from interlock.cli.exits import DONE
 from interlock.cli.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
 from interlock.cli.sessions import open_session, project_of
@@ -24,6 +23,7 @@ from interlock.domain.ingest import changes_from_dict
 from interlock.domain.state import State
 from interlock.domain.tickets import Escalated, Ticket, Verifying
 from interlock.errors import Misconfigured, Rejected
+from interlock.projects import Project, read_state
 from interlock.views.board import doing
 from interlock.views.board import workers as worker_rows
 from interlock.views.display import one_line, safe

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from interlock.app import Project, read_state
 from interlock.cli.exits import APPROVAL, BLOCKED, DONE
 from interlock.cli.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
 from interlock.cli.prompts import Prompts
@@ -26,6 +25,7 @@ from interlock.domain.ingest import track_from_json
 from interlock.domain.state import State
 from interlock.errors import Misconfigured, Rejected
 from interlock.ports import Receipt
+from interlock.projects import Project, read_state
 from interlock.views.board import doing, tickets_of, track_row, track_rows
 from interlock.views.display import one_line, safe
 from interlock.wire import to_plain

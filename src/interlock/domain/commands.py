@@ -5,14 +5,11 @@ from msgspec import UNSET, Struct, UnsetType
 from interlock.domain.approvals import Decision, MergePayload, ScriptPayload, SpawnPayload, ToolPayload
 from interlock.domain.budgets import Usage
 from interlock.domain.gates import Blob, Gate, GateDefaults, GateResult
+from interlock.domain.tags import snake
 from interlock.domain.tickets import Priority, Role, Saved, TicketSpec
 
 
-def _snake(name: str) -> str:
-    return "".join("_" + c.lower() if c.isupper() and i else c.lower() for i, c in enumerate(name))
-
-
-class _Command(Struct, frozen=True, gc=False, tag_field="type", tag=_snake):
+class _Command(Struct, frozen=True, gc=False, tag_field="type", tag=snake):
     pass
 
 

@@ -10,14 +10,11 @@ from msgspec import Struct
 from interlock.domain.approvals import Decision, Kind, Payload
 from interlock.domain.budgets import Usage
 from interlock.domain.gates import Blob, GateDefaults, GateResult
+from interlock.domain.tags import snake
 from interlock.domain.tickets import Saved, TicketSpec
 
 
-def _snake(name: str) -> str:
-    return "".join("_" + c.lower() if c.isupper() and i else c.lower() for i, c in enumerate(name))
-
-
-class _Event(Struct, frozen=True, gc=False, tag_field="type", tag=_snake, omit_defaults=True):
+class _Event(Struct, frozen=True, gc=False, tag_field="type", tag=snake, omit_defaults=True):
     pass
 
 

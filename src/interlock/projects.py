@@ -1,0 +1,198 @@
+"""A project on disk: where it is, what its settings say, what can be done with it without a running workbench."""
+
+import asyncio
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from interlock.domain.state import State
+from interlock.engine.opening import load_state
+from interlock.errors import Misconfigured
+from interlock.journal.reading import JournalReader, stored_lines
+from interlock.journal.verify import Report, rebuild_head, verify
+from interlock.policy.trust import TrustStore
+from interlock.ports import Sandbox
+from interlock.sandbox.choose import choose
+from interlock.settings import Settings, load_settings, setup_digest, user_settings_file
+from interlock.workspaces.store import GitWorkspaces
+
+FOLDER = ".interlock"
+
+PROMISES: dict[str, tuple[str, ...]] = {
+    "bubblewrap": (
+        "writes only in its own worktree and a private /tmp",
+        "sees system folders and your toolchain read-only; not your home, other worktrees, .interlock or tokens",
+        "reads git's data but cannot change it; only the engine commits",
+        "has no network",
+        "is gone, with everything it started, when it ends or is stopped",
+    ),
+    "off": (
+        "RUNS WITHOUT A SANDBOX, because your settings say so: it can do whatever you can",
+        "is gone, with everything it started, when it ends or is stopped",
+    ),
+}
+
+
+class Project(Struct, frozen=True):
+    """A folder that Interlock works on, and where its own things are."""
+
+    root: Path
+    settings: Settings
+    state_dir: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.root / FOLDER
+
+    @property
+    def socket(self) -> Path:
+        return self.folder / "run" / "control.sock"
+
+    @property
+    def is_made(self) -> bool:
+        return (self.folder / "journal.db").exists()
+
+
+def find_root(start: Path) -> Path:
+    """The nearest folder upwards that is a project, else the nearest git repository, else `start`."""
+    candidates = (start, *start.parents)
+    for mark in (FOLDER, ".git"):
+        for folder in candidates:
+            if (folder / mark).exists() and folder != Path(folder.anchor):
+                return folder
+    return start
+
+
+def open_project(root: Path) -> Project:
+    user_file = user_settings_file(os.environ, Path.home())
+    return Project(root, load_settings(user_file, root / "interlock.toml"), _state_dir())
+
+
+def read_state(project: Project) -> State:
+    """The state as the journal tells it now; needs no lock and starts nothing."""
+    if not project.is_made:
+        return State()
+    reader = JournalReader(project.folder)
+    try:
+        return load_state(reader)
+    finally:
+        reader.close()
+
+
+def project_reader(project: Project) -> JournalReader:
+    return JournalReader(project.folder)
+
+
+def journal_report(project: Project) -> Report:
+    return verify(project.folder)
+
+
+def rebuild_journal_head(project: Project) -> Report:
+    return rebuild_head(project.folder)
+
+
+def export_rows(project: Project) -> Iterator[str]:
+    """Each row as it is stored, one JSON object per line: enough to check the chain elsewhere."""
+    reader = JournalReader(project.folder)
+    try:
+        yield from stored_lines(reader)
+    finally:
+        reader.close()
+
+
+def make_project(project: Project) -> None:
+    """The project's own folder; asks nothing, changes nothing that is there."""
+    try:
+        project.folder.mkdir(mode=0o700, exist_ok=True)
+        ignore = project.folder / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n")
+    except OSError as error:
+        raise Misconfigured(f"cannot write {project.folder}: {error.strerror}") from error
+
+
+def trust_store(project: Project) -> TrustStore:
+    return TrustStore(project.state_dir / "trust.json", project.root)
+
+
+def trusted_setup(project: Project) -> str | None:
+    """The workspace's setup command, if the user wrote it or trusts exactly it."""
+    setup, named = project.settings.workspace.setup, setup_digest(project.settings)
+    if setup is None or named is None:
+        return None
+    own = load_settings(user_settings_file(os.environ, Path.home()), Path(os.devnull))
+    if own.workspace.setup == setup or trust_store(project).trusts(named):
+        return setup
+    raise Misconfigured(
+        f"{project.root / 'interlock.toml'} wants to run this in every new worktree: {setup!r}."
+        " Nothing of a project runs before you trust it: read it, then say 'interlock trust'."
+    )
+
+
+async def exclude_from_git(project: Project) -> Literal["repository", "private"]:
+    """Make git ignore what is ours; says whether the folder is a repository of the user's."""
+    workspaces = GitWorkspaces(project.root, project.state_dir, await plain_git())
+    await workspaces.open()
+    await workspaces.exclude((f"{FOLDER}/", f"{project.settings.tracks_dir}/"))
+    return "private" if (project.folder / "private.git").exists() else "repository"
+
+
+def make_sample(project: Project, files: Mapping[str, str]) -> None:
+    """A new git repository with these files in its first commit."""
+    for name, text in files.items():
+        path = project.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    async def commit() -> None:
+        git = await plain_git()
+        env = {
+            "PATH": os.environ.get("PATH", ""),
+            "HOME": str(project.root),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            **{f"GIT_{who}_NAME": "Interlock demo" for who in ("AUTHOR", "COMMITTER")},
+            **{f"GIT_{who}_EMAIL": "interlock@localhost" for who in ("AUTHOR", "COMMITTER")},
+        }
+        for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "A shop with a bug")):
+            said = await git.run_trusted(("git", *words), cwd=str(project.root), env=env)
+            if said.code:
+                raise Misconfigured(f"git {words[0]} failed: {said.stderr.decode(errors='replace').strip()}")
+
+    asyncio.run(commit())
+
+
+class SandboxReport(Struct, frozen=True):
+    works: bool
+    level: str
+    reason: str
+    git: str
+    promises: tuple[str, ...]
+
+
+async def sandbox_report(project: Project) -> SandboxReport:
+    git = await (await plain_git()).run_trusted(("git", "--version"), cwd="/", env={"PATH": os.environ.get("PATH", "")})
+    said = git.stdout.decode(errors="replace").strip() if git.code == 0 else ""
+    try:
+        sandbox = await choose(project.settings.sandbox, hidden_folders(project))
+    except Misconfigured as error:
+        return SandboxReport(False, "none", str(error), said, ("does not run: there is no sandbox it could run in",))
+    return SandboxReport(True, sandbox.level, "", said, PROMISES[sandbox.level])
+
+
+def hidden_folders(project: Project) -> tuple[str, ...]:
+    """Our own folders: a sandbox must not have them, whatever else it is given."""
+    config = user_settings_file(os.environ, Path.home()).parent
+    return (str(project.state_dir), str(config))
+
+
+async def plain_git() -> Sandbox:
+    """Our own git needs no confinement, only the one door."""
+    return await choose("off")
+
+
+def _state_dir() -> Path:
+    base = Path(os.environ.get("XDG_STATE_HOME", ""))
+    return (base if base.is_absolute() else Path.home() / ".local" / "state") / "interlock"
