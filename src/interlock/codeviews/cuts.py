@@ -28,6 +28,14 @@ def indentation(source: bytes, at: int) -> bytes:
     return line[: len(line) - len(line.lstrip(b" \t\f"))]
 
 
+def line_end(source: bytes, at: int) -> int:
+    """Where the line of this byte ends, before its line break."""
+    end = source.find(b"\n", at)
+    if end < 0:
+        return len(source)
+    return end - 1 if end > at and source[end - 1] == 13 else end
+
+
 def line_break(source: bytes, at: int) -> bytes:
     """As it is written at the end of this line."""
     end = source.find(b"\n", at)

@@ -1,9 +1,10 @@
 """Languages other than Python: what of a body is replaced, and by what."""
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from interlock.codeviews.cuts import Cut, indentation, line_break, without_return
+from interlock.codeviews.cuts import Cut, indentation, line_break, line_end, without_return
 from interlock.codeviews.languages.table import Table
 
 if TYPE_CHECKING:
@@ -11,6 +12,61 @@ if TYPE_CHECKING:
 
 BRACES = b"{ /* ... */ }"
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
+
+
+def functions(source: bytes, root: "Node", known: Table) -> "Iterator[tuple[Node, Node]]":
+    """Functions with their bodies. Functions inside a body go or stay with it; those in a short expression count.
+
+    Most of a file is passed over: bodies, and whatever has no sign of one in it.
+    """
+    kinds, bodies, signs, skipped = known.functions, known.bodies, known.signs, known.skipped
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.type in kinds and (body := _body(node, known)) is not None:
+            if not bodies and not replaceable(source, body):  # x => x + 1
+                stack.append(body)
+            else:
+                yield node, body
+            before = source.find(b"{", node.start_byte, body.start_byte)  # a function as the default of a parameter
+            if before >= 0 or source.find(b"{", body.end_byte, node.end_byte) >= 0:  # catch after a try
+                stack += [child for child in node.named_children if child.id != body.id]
+            continue
+        for child in node.named_children:
+            start, end = child.start_byte, child.end_byte
+            for sign in signs:
+                if source.find(sign, start, end) >= 0:
+                    if child.type not in skipped:
+                        stack.append(child)
+                    break
+
+
+def _body(function: "Node", known: Table) -> "Node | None":
+    body = function.child_by_field_name("body")
+    if body is None or (known.bodies and body.type not in known.bodies):
+        inside = [child for child in function.named_children if child.type in known.bodies] if body is None else []
+        return inside[-1] if inside else None
+    if known.declarators and function.type == "function_definition" and not _declares_function(function):
+        return None
+    return body
+
+
+def _declares_function(definition: "Node") -> bool:
+    """`class EXPORT Name { … }` looks like a function called Name to the grammar."""
+    node = definition.child_by_field_name("declarator")
+    while node is not None:
+        if node.type in ("function_declarator", "operator_cast"):
+            return True
+        inside = node.named_children
+        node = node.child_by_field_name("declarator") or (inside[-1] if inside else None)
+    return False
+
+
+def replaceable(source: bytes, body: "Node") -> bool:
+    """An expression on one line is as short as any placeholder and says more; so does a => b => …"""
+    if source[body.start_byte] == ord("{"):
+        return True
+    return body.type != "arrow_function" and source.find(b"\n", body.start_byte, body.end_byte) >= 0
 
 
 def cut(source: bytes, body: "Node", known: Table) -> Cut | None:
@@ -24,15 +80,13 @@ def cut(source: bytes, body: "Node", known: Table) -> Cut | None:
         case "bash":
             return _bash(source, start, end)
         case _:
-            return _braces(source, start, end, body.type)
+            return _braces(source, start, end) if replaceable(source, body) else None
 
 
-def _braces(source: bytes, start: int, end: int, kind: str) -> Cut | None:
+def _braces(source: bytes, start: int, end: int) -> Cut | None:
     if source[start] == ord("{"):
         empty = source[end - 1] != ord("}") or not source[start + 1 : end - 1].strip()
         return None if empty else Cut(start, end, BRACES)
-    if kind == "arrow_function" or b"\n" not in source[start:end]:
-        return None  # a => b => …, x => x + 1: as short as any placeholder, and it says more
     if source.startswith(b"=>", start):  # C#: the semicolon belongs to it
         after = source.find(b";", end)
         return Cut(start, after + 1, BRACES) if after >= 0 and not source[end:after].strip() else None
@@ -44,7 +98,7 @@ def _ruby(source: bytes, start: int, end: int) -> Cut | None:
     if _heredoc_beyond(source, start, end):
         return None
     end = without_return(source, end)
-    rest = source[end:].split(b"\n", 1)[0].rstrip(b"\r")
+    rest = source[end : line_end(source, end)]
     if not rest.strip() or rest.lstrip().startswith(b"#"):
         return Cut(start, end + len(rest), b"# ...")
     after = end + len(rest) - len(rest.lstrip())
@@ -58,9 +112,9 @@ def _bash(source: bytes, start: int, end: int) -> Cut | None:
         return None
     new = line_break(source, start)
     outer = indentation(source, start)
-    first = start + 1 + len(source[start + 1 : end]) - len(source[start + 1 : end].lstrip())
-    own_line = b"\n" in source[start:first]
-    indent = indentation(source, first) if own_line else outer + b"  "
+    inside = source[start + 1 : end]
+    first = end - len(inside.lstrip())
+    indent = indentation(source, first) if b"\n" in source[start:first] else outer + b"  "
     return Cut(start + 1, end - 1, new + indent + b": # ..." + new + outer)
 
 

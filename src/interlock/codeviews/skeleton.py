@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from interlock.codeviews import other_bodies, python_bodies
 from interlock.codeviews.cuts import Cut, apply
 from interlock.codeviews.marks import is_marked
-from interlock.codeviews.trees import captures, errors, parse, table
+from interlock.codeviews.trees import errors, parse, table
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -43,7 +43,7 @@ def find_cuts(source: bytes, root: "Node", language: str, *, curated: bool = Fal
         return curated and is_marked(source, function)
 
     if language != "python":
-        return list(_other(source, root, language, keeps))
+        return sorted(_other(source, root, language, keeps))
     kept = (function for function in python_bodies.functions(root) if not keeps(function))
     if broken:
         kept = (function for function in kept if python_bodies.ends_where_it_seems(source, function))
@@ -51,20 +51,9 @@ def find_cuts(source: bytes, root: "Node", language: str, *, curated: bool = Fal
 
 
 def _other(source: bytes, root: "Node", language: str, keeps: "Callable[[Node], bool]") -> Iterator[Cut]:
-    """Functions inside a body go with it or stay with it; those inside a short expression are looked at."""
     known = table(language)
-    bodies = captures(language, known.bodies, root).get("body", [])
-    done = 0
-    for body in sorted(bodies, key=lambda body: (body.start_byte, -body.end_byte)):
-        if body.start_byte < done:
-            continue
-        function = body.parent or body
-        while function.type in ("try_statement", "catch_clause") and function.parent is not None:
-            function = function.parent
-        if keeps(function):
-            done = body.end_byte
-        elif made := other_bodies.cut(source, body, known):
-            done = made.end
+    for function, body in other_bodies.functions(source, root, known):
+        if not keeps(function) and (made := other_bodies.cut(source, body, known)):
             yield made
 
 

@@ -5,6 +5,8 @@ from interlock.codeviews.languages.table import Table
 TABLE = Table(
     module="tree_sitter_bash",
     style="bash",
-    bodies="(function_definition body: [(compound_statement) (subshell)] @body)",
+    functions=frozenset(["function_definition"]),
+    bodies=frozenset(["compound_statement", "subshell"]),
+    signs=(b"{", b"("),
     outline="(function_definition name: (_) @name) @func",
 )

@@ -1,4 +1,4 @@
-"""C. A body counts only under a real function declarator: macros make other things look like functions."""
+"""C."""
 
 from interlock.codeviews.languages.table import Table
 
@@ -12,7 +12,10 @@ FUNCTION = """[
 
 TABLE = Table(
     module="tree_sitter_c",
-    bodies=f"(function_definition declarator: {FUNCTION} body: (compound_statement) @body)",
+    functions=frozenset(["function_definition"]),
+    bodies=frozenset(["compound_statement"]),
+    declarators=True,
+    skipped=frozenset(["struct_specifier", "enum_specifier", "type_definition"]),
     outline=f"""
 (function_definition declarator: {FUNCTION} @name body: (_)) @func
 (struct_specifier name: (_) @name body: (_)) @struct

@@ -14,12 +14,9 @@ FUNCTION = """[
 
 TABLE = Table(
     module="tree_sitter_cpp",
-    bodies=f"""
-(function_definition declarator: {FUNCTION} body: (compound_statement) @body)
-(function_definition declarator: {FUNCTION} (try_statement body: (compound_statement) @body))
-(function_definition declarator: {FUNCTION} (try_statement (catch_clause body: (compound_statement) @body)))
-(lambda_expression body: (compound_statement) @body)
-""",
+    functions=frozenset(["function_definition", "try_statement", "catch_clause", "lambda_expression"]),
+    bodies=frozenset(["compound_statement"]),
+    declarators=True,
     outline=f"""
 (function_definition declarator: {FUNCTION} @name) @func
 (class_specifier name: (_) @name body: (_)) @class

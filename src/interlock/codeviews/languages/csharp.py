@@ -2,23 +2,23 @@
 
 from interlock.codeviews.languages.table import Table
 
-_WITH_BODY = (
-    "method_declaration",
-    "constructor_declaration",
-    "destructor_declaration",
-    "operator_declaration",
-    "conversion_operator_declaration",
-    "accessor_declaration",
-    "local_function_statement",
-)
-
 TABLE = Table(
     module="tree_sitter_c_sharp",
-    bodies="\n".join(f"({kind} body: [(block) (arrow_expression_clause)] @body)" for kind in _WITH_BODY)
-    + """
-(lambda_expression body: (block) @body)
-(anonymous_method_expression (block) @body)
-""",
+    functions=frozenset(
+        [
+            "method_declaration",
+            "constructor_declaration",
+            "destructor_declaration",
+            "operator_declaration",
+            "conversion_operator_declaration",
+            "accessor_declaration",
+            "local_function_statement",
+            "lambda_expression",
+            "anonymous_method_expression",
+        ]
+    ),
+    bodies=frozenset(["block", "arrow_expression_clause"]),
+    signs=(b"{", b"=>"),
     outline="""
 (method_declaration name: (_) @name) @func
 (constructor_declaration name: (_) @name) @func

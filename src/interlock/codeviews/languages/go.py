@@ -4,11 +4,9 @@ from interlock.codeviews.languages.table import Table
 
 TABLE = Table(
     module="tree_sitter_go",
-    bodies="""
-(function_declaration body: (block) @body)
-(method_declaration body: (block) @body)
-(func_literal body: (block) @body)
-""",
+    functions=frozenset(["function_declaration", "method_declaration", "func_literal"]),
+    bodies=frozenset(["block"]),
+    skipped=frozenset(["import_declaration", "type_declaration"]),
     outline="""
 (function_declaration name: (_) @name) @func
 (method_declaration receiver: (_) @receiver name: (_) @name) @method

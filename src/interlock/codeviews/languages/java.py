@@ -4,12 +4,10 @@ from interlock.codeviews.languages.table import Table
 
 TABLE = Table(
     module="tree_sitter_java",
-    bodies="""
-(method_declaration body: (block) @body)
-(constructor_declaration body: (constructor_body) @body)
-(compact_constructor_declaration body: (block) @body)
-(lambda_expression body: (block) @body)
-""",
+    functions=frozenset(
+        ["method_declaration", "constructor_declaration", "compact_constructor_declaration", "lambda_expression"]
+    ),
+    bodies=frozenset(["block", "constructor_body"]),
     outline="""
 (method_declaration name: (_) @name) @func
 (constructor_declaration name: (_) @name) @func

@@ -2,14 +2,17 @@
 
 from interlock.codeviews.languages.table import Table
 
-BODIES = """
-(function_declaration body: (statement_block) @body)
-(function_expression body: (statement_block) @body)
-(generator_function_declaration body: (statement_block) @body)
-(generator_function body: (statement_block) @body)
-(method_definition body: (statement_block) @body)
-(arrow_function body: (_) @body)
-"""
+FUNCTIONS = frozenset(
+    [
+        "function_declaration",
+        "function_expression",
+        "generator_function_declaration",
+        "generator_function",
+        "method_definition",
+        "arrow_function",
+    ]
+)
+SIGNS = (b"{", b"=>")
 
 OUTLINE = """
 (function_declaration name: (_) @name) @func
@@ -22,6 +25,7 @@ OUTLINE = """
 
 TABLE = Table(
     module="tree_sitter_javascript",
-    bodies=BODIES,
+    functions=FUNCTIONS,
+    signs=SIGNS,
     outline=OUTLINE + "(field_definition property: (_) @name value: [(arrow_function) (function_expression)]) @func",
 )

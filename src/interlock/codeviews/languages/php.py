@@ -5,11 +5,8 @@ from interlock.codeviews.languages.table import Table
 TABLE = Table(
     module="tree_sitter_php",
     entry="language_php",
-    bodies="""
-(function_definition body: (compound_statement) @body)
-(method_declaration body: (compound_statement) @body)
-(anonymous_function body: (compound_statement) @body)
-""",
+    functions=frozenset(["function_definition", "method_declaration", "anonymous_function"]),
+    bodies=frozenset(["compound_statement"]),
     outline="""
 (function_definition name: (_) @name) @func
 (method_declaration name: (_) @name) @func

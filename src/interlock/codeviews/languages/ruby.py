@@ -5,10 +5,9 @@ from interlock.codeviews.languages.table import Table
 TABLE = Table(
     module="tree_sitter_ruby",
     style="ruby",
-    bodies="""
-(method body: (body_statement) @body)
-(singleton_method body: (body_statement) @body)
-""",
+    functions=frozenset(["method", "singleton_method"]),
+    bodies=frozenset(["body_statement"]),
+    signs=(b"def",),
     outline="""
 (method name: (_) @name) @func
 (singleton_method object: (_) @receiver name: (_) @name) @func

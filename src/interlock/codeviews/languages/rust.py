@@ -4,10 +4,11 @@ from interlock.codeviews.languages.table import Table
 
 TABLE = Table(
     module="tree_sitter_rust",
-    bodies="""
-(function_item body: (block) @body)
-(closure_expression body: (block) @body)
-""",
+    functions=frozenset(["function_item", "closure_expression"]),
+    bodies=frozenset(["block"]),
+    skipped=frozenset(
+        ["macro_definition", "token_tree", "use_declaration", "struct_item", "enum_item", "attribute_item"]
+    ),
     outline="""
 (function_item name: (_) @name) @func
 (function_signature_item name: (_) @name) @func

@@ -10,13 +10,18 @@ Style = Literal["python", "braces", "ruby", "bash"]
 class Table(Struct, frozen=True, kw_only=True):
     """A language.
 
-    `bodies` is a query that captures each function body as @body; Python's are found by a walk instead. `outline`
-    captures each definition under the word for it (@class, @func …) and its name as @name.
+    `functions` are the kinds of nodes that have a body, `bodies` the kinds of nodes that are one (empty: any); a part
+    of a file with none of `signs` in it holds no body. `outline` is a query that captures each definition under the
+    word for it (@class, @func …) and its name as @name. Python's functions are found in a way of their own.
     """
 
     module: str  # of the grammar's wheel
     entry: str = "language"
     style: Style = "braces"
-    bodies: str = ""
+    functions: frozenset[str] = frozenset()
+    bodies: frozenset[str] = frozenset()
+    signs: tuple[bytes, ...] = (b"{",)
+    skipped: frozenset[str] = frozenset()  # kinds of nodes that hold no body, whatever signs are in them
     outline: str = ""
+    declarators: bool = False  # a function definition is one only if it declares a function: macros look like it
     preprocessor: bool = False  # #if and #endif may cross the borders of bodies

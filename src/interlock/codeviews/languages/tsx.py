@@ -1,7 +1,14 @@
 """TypeScript with JSX."""
 
-from interlock.codeviews.languages.javascript import BODIES, OUTLINE
+from interlock.codeviews.languages.javascript import FUNCTIONS, OUTLINE, SIGNS
 from interlock.codeviews.languages.table import Table
-from interlock.codeviews.languages.typescript import TYPES
+from interlock.codeviews.languages.typescript import SKIPPED, TYPES
 
-TABLE = Table(module="tree_sitter_typescript", entry="language_tsx", bodies=BODIES, outline=OUTLINE + TYPES)
+TABLE = Table(
+    module="tree_sitter_typescript",
+    entry="language_tsx",
+    functions=FUNCTIONS,
+    signs=SIGNS,
+    skipped=SKIPPED,
+    outline=OUTLINE + TYPES,
+)

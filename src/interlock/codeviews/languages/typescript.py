@@ -1,6 +1,6 @@
 """TypeScript."""
 
-from interlock.codeviews.languages.javascript import BODIES, OUTLINE
+from interlock.codeviews.languages.javascript import FUNCTIONS, OUTLINE, SIGNS
 from interlock.codeviews.languages.table import Table
 
 TYPES = """
@@ -16,4 +16,15 @@ TYPES = """
 (public_field_definition name: (_) @name value: [(arrow_function) (function_expression)]) @func
 """
 
-TABLE = Table(module="tree_sitter_typescript", entry="language_typescript", bodies=BODIES, outline=OUTLINE + TYPES)
+SKIPPED = frozenset(
+    ["interface_declaration", "type_alias_declaration", "type_annotation", "enum_declaration", "import_statement"]
+)
+
+TABLE = Table(
+    module="tree_sitter_typescript",
+    entry="language_typescript",
+    functions=FUNCTIONS,
+    signs=SIGNS,
+    skipped=SKIPPED,
+    outline=OUTLINE + TYPES,
+)
