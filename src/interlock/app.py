@@ -112,10 +112,11 @@ class Opened:
         await self._control.start()
 
     async def close(self, reason: str = "the workbench was closed") -> None:
-        if self._control is not None:
-            await self._control.stop()
         if self._conductor is not None:
             await self._conductor.stop(reason)
+        self.workbench.end_following()
+        if self._control is not None:
+            await self._control.stop()
         await self.workbench.close()
 
     async def _land_approved(self) -> None:

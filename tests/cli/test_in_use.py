@@ -76,6 +76,23 @@ def test_other_commands_work_on_a_project_in_use_and_the_work_goes_on_at_once(pr
     project.check_whole()
 
 
+def test_following_the_journal_tells_everything_to_the_end_and_leaves_no_noise(project: Project) -> None:
+    holder = held(project, shell("one", "true"))
+    try:
+        follower = project.start("journal", "show", "--follow", "--json")
+        until_running(project, follower, '"attempt_resumed"')
+        assert project.run("tracks", "abort", "plan").code == 0
+        out, _ = holder.communicate(timeout=60)
+        assert "Traceback" not in out
+        told, _ = follower.communicate(timeout=60)
+        assert '"conductor_stopped"' in told.splitlines()[-1]
+    finally:
+        holder.kill()
+        holder.communicate()
+    said = project.run("journal", "show", "--last", "1", "--follow")
+    assert (said.code, "nothing to follow" in said.err) == (0, True)
+
+
 def test_aborting_a_track_kills_its_workers_and_ends_the_run(project: Project) -> None:
     holder = held(project, shell("one", "true"))
     try:

@@ -44,6 +44,7 @@ class ControlServer:
         self._stopping = stopping
         self._server: asyncio.Server | None = None
         self._talks: set[asyncio.Task[None]] = set()
+        self._following: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         folder = self._path.parent
@@ -62,8 +63,11 @@ class ControlServer:
             raise Misconfigured(f"cannot serve {self._path}: {error.strerror}") from error
 
     async def stop(self) -> None:
+        """Followers that are being told the rest have a moment for it; whoever only listens is cut off."""
         if self._server is not None:
             self._server.close()
+        if self._following:
+            await asyncio.wait(self._following, timeout=1)
         for talk in tuple(self._talks):
             talk.cancel()
         if self._talks:
@@ -82,15 +86,17 @@ class ControlServer:
                     answer: dict[str, Any] = {"error": f"malformed request: {error}", "kind": "Rejected"}
                 else:
                     if request.do == "follow":
+                        self._following.add(task)
                         await self._follow(request.after, reader, writer)
                         return
                     answer = await self._answer(request)
                 writer.write(wire.encode(answer) + b"\n")
                 await writer.drain()
-        except (ConnectionError, ValueError):
-            pass  # a client that is gone, or sends a line without end, is its own affair
+        except (ConnectionError, ValueError, asyncio.CancelledError):
+            pass  # a client that is gone, or sends a line without end, is its own affair; or we are ending
         finally:
             self._talks.discard(task)
+            self._following.discard(task)
             writer.close()
 
     async def _answer(self, request: Request) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from interlock.cli.output import paint, say, say_json
 from interlock.cli.sessions import RemoteSession, project_of
 from interlock.domain.door import replay as replayed
 from interlock.domain.envelopes import Recorded
-from interlock.errors import Misconfigured, Rejected
+from interlock.errors import Misconfigured, Rejected, Unavailable
 from interlock.projects import Project, export_rows, journal_report, project_reader, rebuild_journal_head
 from interlock.views.board import track_rows
 from interlock.views.display import one_line
@@ -29,6 +29,7 @@ def show(args: Any) -> int:
     finally:
         reader.close()
     if args.follow:
+        sys.stdout.flush()  # whoever reads a pipe waits for this
         _follow(project, after, as_json=args.json)
     return DONE
 
@@ -114,7 +115,12 @@ def _say(recorded: Recorded, *, as_json: bool) -> None:
 
 
 def _follow(project: Project, after: int, *, as_json: bool) -> None:
-    session = RemoteSession(project)
-    for recorded in session.client.follow(after):
-        _say(recorded, as_json=as_json)
-        sys.stdout.flush()
+    try:
+        session = RemoteSession(project)
+    except Unavailable:
+        say("nobody is working on this project now; there is nothing to follow", sys.stderr)
+        return
+    with session:
+        for recorded in session.client.follow(after):
+            _say(recorded, as_json=as_json)
+            sys.stdout.flush()

@@ -210,6 +210,22 @@ def _journal(commands: Any) -> None:
 
 
 def _others(commands: Any) -> None:
+    made = _command(
+        commands,
+        "view",
+        "view:view",
+        "files as an agent should see them: without bodies, summed up, or outlined",
+        "  interlock view skeleton src/app.py\n  interlock view outline src tests\n"
+        "  interlock view summary 'docs/**/*.md' --json",
+    )
+    made.add_argument(
+        "kind",
+        choices=["skeleton", "curated", "summary", "outline"],
+        metavar="KIND",
+        help="skeleton, curated, summary or outline",
+    )
+    made.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder (without what git ignores), a pattern")
+    made.add_argument("--no-cache", action="store_true", help="make every view anew and store none")
     _command(commands, "doctor", "basics:doctor", "what this machine can do, and what the sandbox promises")
     _command(commands, "usage", "basics:usage", "tokens and money by tier")
     made = _command(commands, "trust", "basics:trust", "let this project's own commands run, after reading them")

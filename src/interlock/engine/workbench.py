@@ -94,6 +94,11 @@ class Workbench:
         self._followers.add(follower)
         return follower
 
+    def end_following(self) -> None:
+        """Followers get what is left, and then the end."""
+        for follower in self._followers:
+            follower.finish()
+
     async def keep(self, content: bytes) -> str:
         """Keep a big text beside the journal; durable when this returns its name."""
         return await self._loop.run_in_executor(self._thread, self._journal.put_blob, content)
@@ -196,11 +201,12 @@ class Follower:
         self._after = after
         self._news = asyncio.Event()
         self._closed = False
+        self._ending = False
 
     async def next(self) -> Sequence[Recorded]:
         """At least one record; empty only when there will be no more."""
         while not self._closed and self._workbench.state.version <= self._after:
-            if self._workbench.broken is not None:
+            if self._ending or self._workbench.broken is not None:
                 return ()
             self._news.clear()
             await self._news.wait()
@@ -211,6 +217,11 @@ class Follower:
         return records
 
     def wake(self) -> None:
+        self._news.set()
+
+    def finish(self) -> None:
+        """There will be no more: what is left is still told."""
+        self._ending = True
         self._news.set()
 
     def close(self) -> None:

@@ -1,0 +1,115 @@
+"""`interlock view`: code views of files, folders and patterns, in a project or not."""
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from interlock.cli.exits import DONE, ERROR
+from interlock.cli.output import colour_on, say, say_json
+from interlock.codeviews import tokens
+from interlock.codeviews.cache import Cache, cache_folder
+from interlock.codeviews.many import Skipped, Viewed, processors, views
+from interlock.codeviews.walk import Found, find
+from interlock.views.display import safe
+
+
+def view(args: Any) -> int:
+    paths: list[str] = [os.path.join(args.project or "", path) for path in args.paths]
+    alone = len(paths) == 1 and not os.path.isdir(paths[0]) and os.path.lexists(paths[0])
+    done = _Done()
+    shown: list[dict[str, Any]] = []
+    cache = None if args.no_cache else Cache(cache_folder(os.environ))
+    for one in _with_progress(views(args.kind, done.count(find(paths)), cache, processors()), done):
+        if isinstance(one, Skipped):
+            done.skip(one)
+        else:
+            done.add(one)
+            if args.json:
+                shown.append(_plain(one))
+            else:
+                _print(one, alone, first=done.files == 1)
+    if args.json:
+        skipped = [{"path": one.path, "reason": one.reason} for one in done.skipped]
+        say_json({"kind": args.kind, "files": shown, "skipped": skipped, "totals": done.totals()})
+    _tell(done.text())
+    return ERROR if any(one.asked for one in done.skipped) else DONE
+
+
+class _Done:
+    def __init__(self) -> None:
+        self.found = self.files = self.before = self.after = 0
+        self.skipped: list[Skipped] = []
+
+    def count(self, files: Iterator[Found]) -> Iterator[Found]:
+        for found in files:
+            self.found += 1
+            yield found
+
+    def add(self, one: Viewed) -> None:
+        self.files += 1
+        self.before += one.before
+        self.after += one.after
+
+    def skip(self, one: Skipped) -> None:
+        self.skipped.append(one)
+        _tell(f"skipped {safe(one.path)}: {one.reason}")
+
+    def totals(self) -> dict[str, Any]:
+        return {
+            "files": self.files,
+            "skipped": len(self.skipped),
+            "tokens_before": self.before,
+            "tokens_after": self.after,
+            "tokens": tokens.method(),
+        }
+
+    def text(self) -> str:
+        files = f"{self.files:,} file{'' if self.files == 1 else 's'}"
+        skipped = f", {len(self.skipped):,} skipped" if self.skipped else ""
+        return f"{files}{skipped}: {self.before:,} → {self.after:,} tokens ({tokens.method()})"
+
+
+def _plain(one: Viewed) -> dict[str, Any]:
+    return {
+        "path": one.path.encode(errors="surrogateescape").decode(errors="replace"),
+        "language": one.language,
+        "tokens_before": one.before,
+        "tokens_after": one.after,
+        "view": one.view.decode(errors="replace"),
+    }
+
+
+def _print(one: Viewed, alone: bool, *, first: bool) -> None:
+    """The bytes as they are, but on a terminal, where they could do harm."""
+    sys.stdout.flush()
+    text = one.view
+    if sys.stdout.isatty():
+        text = safe(text.decode(errors="replace")).encode()
+    if not alone:
+        name = safe(one.path.encode(errors="surrogateescape").decode(errors="replace"))
+        text = (b"" if first else b"\n") + f"==> {name} <==\n".encode() + text
+        if not text.endswith(b"\n"):
+            text += b"\n"
+    sys.stdout.buffer.write(text)
+    sys.stdout.buffer.flush()
+
+
+def _tell(text: str) -> None:
+    say(text, sys.stderr)
+
+
+def _with_progress(results: Iterator[Viewed | Skipped], done: _Done) -> Iterator[Viewed | Skipped]:
+    """A line that changes, on a terminal and only while the views themselves go elsewhere."""
+    if not colour_on(sys.stderr) or sys.stdout.isatty():
+        yield from results
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("files"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        for one in results:
+            yield one
+            bar.update(task, total=done.found, completed=done.files + len(done.skipped))

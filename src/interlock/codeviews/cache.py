@@ -1,0 +1,108 @@
+"""Views on disk, by the hash of what they were made from. Any number of processes may use the folder at once.
+
+An entry is written beside its place and moved there, so it is there whole or not at all; its head tells length and
+checksum of the rest, so that a torn one counts as missing. Whatever fails here only costs time.
+"""
+
+import contextlib
+import hashlib
+import importlib.metadata
+import os
+import shutil
+import time
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from interlock.codeviews.detect import CODE
+from interlock.codeviews.trees import table
+from interlock.codeviews.view import VERSION
+
+KEEP_DAYS = 30
+
+
+class Entry(NamedTuple):
+    view: bytes
+    before: int  # tokens
+    after: int
+
+
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """`$XDG_CACHE_HOME/interlock/views`; a relative XDG_CACHE_HOME counts as unset."""
+    base = Path(environ.get("XDG_CACHE_HOME", ""))
+    return (base if base.is_absolute() else Path.home() / ".cache") / "interlock" / "views"
+
+
+class Cache:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._place = str(folder / VERSION)
+
+    def get(self, key: str) -> Entry | None:
+        try:
+            with open(f"{self._place}/{key[:2]}/{key[2:]}", "rb") as file:
+                head, _, view = file.read().partition(b"\n")
+            before, after, length, checksum = map(int, head.split())
+        except (OSError, ValueError):
+            return None
+        if len(view) != length or zlib.crc32(view) != checksum:
+            return None
+        return Entry(view, before, after)
+
+    def put(self, key: str, entry: Entry) -> None:
+        place = f"{self._place}/{key[:2]}/{key[2:]}"
+        beside = f"{place}.{os.getpid()}"
+        head = f"{entry.before} {entry.after} {len(entry.view)} {zlib.crc32(entry.view)}\n"
+        try:
+            try:
+                _write(beside, head.encode() + entry.view)
+            except FileNotFoundError:
+                os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
+                _write(beside, head.encode() + entry.view)
+            os.replace(beside, place)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(beside)
+
+    def prune(self) -> None:
+        """At most once a day: views of other versions go, and those not made for a month."""
+        mark = self.folder / "pruned"
+        now = time.time()
+        try:
+            if mark.exists() and now - mark.stat().st_mtime < 86_400:
+                return
+            mark.touch()
+            for version in self.folder.iterdir():
+                if version.is_dir() and version.name != VERSION:
+                    shutil.rmtree(version, ignore_errors=True)
+            for path in Path(self._place).glob("*/*"):
+                if now - path.stat().st_mtime > KEEP_DAYS * 86_400:
+                    path.unlink(missing_ok=True)
+        except OSError:
+            return
+
+
+def _write(path: str, content: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+def key_of(kind: str, source: bytes, language: str, title: str | None, tokens: str) -> str:
+    """Whatever the outcome depends on."""
+    known = "\0".join((kind, language, title or "", tokens, _parser_version(language)))
+    hashed = hashlib.blake2b(known.encode() + b"\0\0", digest_size=20)
+    hashed.update(source)
+    return hashed.hexdigest()
+
+
+@cache
+def _parser_version(language: str) -> str:
+    if language not in CODE:
+        return ""
+    names = ("tree-sitter", table(language).module.replace("_", "-"))
+    try:
+        return " ".join(importlib.metadata.version(name) for name in names)
+    except importlib.metadata.PackageNotFoundError:
+        return "?"

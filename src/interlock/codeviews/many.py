@@ -1,0 +1,112 @@
+"""Views of many files, in order: from the cache where they are, else made, in several processes if that pays."""
+
+import os
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import PurePath
+from typing import NamedTuple
+
+from interlock.codeviews import tokens
+from interlock.codeviews.cache import Cache, Entry, key_of
+from interlock.codeviews.detect import language_of
+from interlock.codeviews.pool import Pool
+from interlock.codeviews.reading import read
+from interlock.codeviews.view import Kind, view
+from interlock.codeviews.walk import Found
+
+BATCH = 2_000
+CHUNK_BYTES = 200_000
+WORTH_A_POOL = 2_000_000
+"""Bytes to parse: below, starting processes takes longer than the work."""
+
+
+class Viewed(NamedTuple):
+    path: str
+    language: str
+    view: bytes
+    before: int  # tokens
+    after: int
+
+
+class Skipped(NamedTuple):
+    path: str
+    reason: str
+    asked: bool
+
+
+class _Missing(NamedTuple):
+    found: Found
+    size: int
+
+
+def views(kind: Kind, files: Iterable[Found], cache: Cache | None, workers: int) -> Iterator[Viewed | Skipped]:
+    rest = iter(files)
+    with Pool(workers) as pool:
+        while batch := list(islice(rest, BATCH)):
+            looked = [_look(kind, found, cache) for found in batch]
+            missing = [one for one in looked if isinstance(one, _Missing)]
+            if workers > 1 and sum(one.size for one in missing) > WORTH_A_POOL:
+                made = _by_many(kind, missing, cache, pool)
+            else:
+                made = (make(kind, one.found, cache) for one in missing)
+            for one in looked:
+                yield next(made) if isinstance(one, _Missing) else one
+    if cache is not None:
+        cache.prune()
+
+
+def _by_many(kind: Kind, missing: list[_Missing], cache: Cache | None, pool: Pool) -> Iterator[Viewed | Skipped]:
+    folder = str(cache.folder) if cache is not None else None
+    chunks: list[list[Found]] = []
+    size = CHUNK_BYTES
+    for one in missing:
+        if size >= CHUNK_BYTES:
+            chunks.append([])
+            size = 0
+        chunks[-1].append(one.found)
+        size += one.size
+    for chunk, made in zip(chunks, pool.run(kind, folder, chunks), strict=True):
+        yield from made or _each_alone(kind, folder, chunk, pool)
+
+
+def _each_alone(kind: Kind, folder: str | None, chunk: list[Found], pool: Pool) -> Iterator[Viewed | Skipped]:
+    """One of these ended the process it was in; which one?"""
+    for found in chunk:
+        yield pool.run_alone(kind, folder, found) or Skipped(found.path, "the parser crashed on it", found.asked)
+
+
+def _look(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped | _Missing:
+    source = read(found)
+    if isinstance(source, str):
+        return Skipped(found.path, source, found.asked)
+    entry = None
+    language = language_of(found.path, source)
+    if cache is not None:
+        entry = cache.get(key_of(kind, source, language, _title(found.path, language), tokens.method()))
+    return Viewed(found.path, language, *entry) if entry is not None else _Missing(found, len(source))
+
+
+def make(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped:
+    """Read anew: what was looked at may be in another process."""
+    source = read(found)
+    if isinstance(source, str):
+        return Skipped(found.path, source, found.asked)
+    language = language_of(found.path, source)
+    title = _title(found.path, language)
+    made = view(kind, source, language, title)
+    before = tokens.count(source, language)
+    after = before if made is source or made == source else tokens.count(made, language)
+    entry = Entry(made, before, after)
+    if cache is not None:
+        cache.put(key_of(kind, source, language, title, tokens.method()), entry)
+    return Viewed(found.path, language, *entry)
+
+
+def _title(path: str, language: str) -> str | None:
+    """What a summary calls a file of no known language: CSS for a.css."""
+    suffix = PurePath(path).suffix[1:]
+    return suffix.upper() if language == "text" and suffix.isalnum() and len(suffix) <= 8 else None
+
+
+def processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

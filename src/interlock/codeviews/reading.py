@@ -1,0 +1,50 @@
+"""Reading a file that may be anything: nothing here waits, and nothing fills the memory."""
+
+import os
+import stat
+
+from interlock.codeviews.secrets import holds_a_key
+from interlock.codeviews.walk import Found, kind_of
+
+LIMIT = 50_000_000
+
+
+def read(found: Found) -> bytes | str:
+    """The content, or in a few words why there is none."""
+    if found.skipped is not None:
+        return found.skipped
+    try:
+        if found.asked and not stat.S_ISREG(mode := os.stat(found.path).st_mode):
+            return kind_of(mode)  # a device must not even be opened
+        # What was a file a moment ago may be a FIFO or a link now.
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY | (0 if found.asked else os.O_NOFOLLOW)
+        fd = os.open(found.path, flags)
+        try:
+            told = os.fstat(fd)
+            if not stat.S_ISREG(told.st_mode):
+                return kind_of(told.st_mode)
+            source = _read_all(fd, told.st_size)
+        finally:
+            os.close(fd)
+    except FileNotFoundError:
+        return "it is gone" if not found.asked else "No such file or directory"
+    except (OSError, ValueError) as why:
+        return getattr(why, "strerror", None) or str(why)
+    if source is None:
+        return f"larger than {LIMIT // 1_000_000} MB"
+    if b"\0" in source[:8192]:
+        return "a binary file"
+    return "it holds a private key" if holds_a_key(source) else source
+
+
+def _read_all(fd: int, size: int) -> bytes | None:
+    if size >= LIMIT:
+        return None
+    pieces: list[bytes] = []
+    length = 0
+    while piece := os.read(fd, max(65_536, size - length + 1)):
+        pieces.append(piece)
+        length += len(piece)
+        if length >= LIMIT:  # it grows while it is read, or says nothing of its size
+            return None
+    return b"".join(pieces)

@@ -1,0 +1,23 @@
+"""Names and beginnings of files that no view shows, because they may hold secrets."""
+
+import re
+
+_NAMES = re.compile(
+    r"""\.env.* | (.*_)?history\.toml
+    | .*\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|gpg|asc|ovpn)
+    | id_(rsa|dsa|ecdsa|ed25519)(_sk)?
+    | \.?(netrc|_netrc|pgpass|npmrc|pypirc|htpasswd|git-credentials|dockercfg|vault-token)
+    | (.*[._-])?credentials?(\.(json|toml|ya?ml|ini|csv|xml|txt))?
+    | (.*[._-])?secrets?\.(json|toml|ya?ml|ini|txt|env)
+    | \.(ssh|aws|gnupg|kube|docker|azure) | gcloud""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_PRIVATE_KEY = re.compile(rb"\s*-----BEGIN [A-Z ]*PRIVATE KEY")
+
+
+def is_secret(path: str) -> bool:
+    return _NAMES.fullmatch(path.rstrip("/").rpartition("/")[2]) is not None
+
+
+def holds_a_key(source: bytes) -> bool:
+    return _PRIVATE_KEY.match(source[:200]) is not None
