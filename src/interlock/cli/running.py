@@ -12,7 +12,7 @@ from interlock.cli.exits import APPROVAL, BLOCKED, DONE, USAGE
 from interlock.cli.output import say, say_json
 from interlock.cli.progress import Progress
 from interlock.cli.prompts import Prompts
-from interlock.cli.sessions import Session, open_session, project_of
+from interlock.cli.sessions import RemoteSession, Session, open_session, project_of
 from interlock.cli.tracks import land_track, read_tickets, with_free_id
 from interlock.domain.commands import StartTrack
 from interlock.domain.state import State
@@ -52,6 +52,8 @@ def _go(args: Any, what: Any, *, everything: bool = False) -> int:
     project = project_of(args)
     conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=args.workers)
     with open_session(project, conduct, _model(args)) as session:
+        if isinstance(session, RemoteSession) and (args.approve or args.workers or args.provider):
+            say("another process works on this project: its own --workers, --approve and --provider count", sys.stderr)
         if everything:
             chosen = unfinished(session.state)
             if not chosen and any(track.status == "blocked" for track in session.state.tracks.values()):
