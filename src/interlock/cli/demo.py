@@ -141,9 +141,10 @@ def demo(args: Any) -> int:
         say()
     conduct = conducting(project, auto_queue=True, approve_all=True, workers=None)
     with LocalSession(project, conduct, sample=True, model=scripted_rules(SCRIPT)) as session:
+        since = session.state.version
         session.submit(AddTrack(TRACK, "Round prices correctly", "Tests first, then the fix.", TICKETS))
         session.submit(StartTrack(TRACK))
-        gates = _watch(session, quiet=args.json)
+        gates = _watch(session, since, quiet=args.json)
         code = DONE if session.state.track(TRACK).status == "done" else BLOCKED
         if code == DONE:
             code = land_track(session, TRACK, everything=True, as_json=False) if not args.json else _land(session)
@@ -151,10 +152,10 @@ def demo(args: Any) -> int:
     return code
 
 
-def _watch(session: Session, *, quiet: bool) -> list[GateFinished]:
+def _watch(session: Session, since: int, *, quiet: bool) -> list[GateFinished]:
     gates: list[GateFinished] = []
     with Progress(quiet=quiet) as progress:
-        for records in session.follow():
+        for records in session.follow(since):
             progress.show(records, session.state, (TRACK,))
             gates += [recorded.event for recorded in records if isinstance(recorded.event, GateFinished)]
             if session.state.track(TRACK).status in ("done", "blocked", "aborted"):

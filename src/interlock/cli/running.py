@@ -54,6 +54,7 @@ def _go(args: Any, what: Any, *, everything: bool = False) -> int:
     with open_session(project, conduct, _model(args)) as session:
         if isinstance(session, RemoteSession) and (args.approve or args.workers or args.provider):
             say("another process works on this project: its own --workers, --approve and --provider count", sys.stderr)
+        since = session.state.version
         if everything:
             chosen = unfinished(session.state)
             if not chosen and any(track.status == "blocked" for track in session.state.tracks.values()):
@@ -72,7 +73,7 @@ def _go(args: Any, what: Any, *, everything: bool = False) -> int:
         if chosen and (changed := session.dirty()):
             named = ", ".join(safe(path) for path in changed[:3]) + (" …" if len(changed) > 3 else "")
             say(f"your tree has uncommitted changes ({named}); the work starts from HEAD, without them", sys.stderr)
-        code = _drive(session, chosen, args)
+        code = _drive(session, chosen, since, args)
         if code == DONE and args.land:
             for name in chosen:
                 code = land_track(session, name, everything=args.approve == "all", as_json=False) or code
@@ -98,13 +99,13 @@ def unfinished(state: State) -> tuple[str, ...]:
     return tuple(name for name in state.track_order if state.tracks[name].status in ("running", "ready"))
 
 
-def _drive(session: Session, chosen: Sequence[str], args: Any) -> int:
+def _drive(session: Session, chosen: Sequence[str], since: int, args: Any) -> int:
     """Watch, and ask where there is a terminal to ask in."""
     prompts = Prompts()
     asks = prompts.possible and not args.json
     tracks = tuple(chosen)
     with Progress(quiet=args.json) as progress:
-        for records in session.follow():
+        for records in session.follow(since):
             state = session.state
             progress.show(records, state, tracks)
             if all(state.tracks[name].status in ENDED for name in tracks):

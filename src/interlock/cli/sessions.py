@@ -33,8 +33,8 @@ class Session(Protocol):
         """The user's uncommitted changes, where this process would know."""
         ...
 
-    def follow(self) -> Iterator[Sequence[Recorded]]:
-        """Batches from now on; `state` is at least as new as what was yielded. Ends when the workbench does."""
+    def follow(self, after: int | None = None) -> Iterator[Sequence[Recorded]]:
+        """Batches after that version, or from now on, until the workbench ends. `state` is at least as new."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -99,8 +99,8 @@ class LocalSession:
     def dirty(self) -> tuple[str, ...]:
         return self._engine.call(self._opened.dirty())
 
-    def follow(self) -> Iterator[Sequence[Recorded]]:
-        following = self._opened.follow(self.state.version)
+    def follow(self, after: int | None = None) -> Iterator[Sequence[Recorded]]:
+        following = self._opened.follow(self.state.version if after is None else after)
         yield ()
         while records := self._engine.call(following.next()):
             yield records
@@ -144,9 +144,9 @@ class RemoteSession:
     def dirty(self) -> tuple[str, ...]:
         return ()
 
-    def follow(self) -> Iterator[Sequence[Recorded]]:
+    def follow(self, after: int | None = None) -> Iterator[Sequence[Recorded]]:
         yield ()
-        for recorded in self.client.follow(self._state.version):
+        for recorded in self.client.follow(self._state.version if after is None else after):
             if recorded.version > self._state.version:
                 self._state = replay((recorded,), self._state)
             yield (recorded,)  # also when a command of ours has read it already: whoever waits must look
