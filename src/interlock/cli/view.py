@@ -30,8 +30,9 @@ def view(args: Any) -> int:
             else:
                 _print(one, alone, first=done.files == 1)
     if args.json:
-        skipped = [{"path": one.path, "reason": one.reason} for one in done.skipped]
+        skipped = [{"path": _name(one.path), "reason": one.reason} for one in done.skipped]
         say_json({"kind": args.kind, "files": shown, "skipped": skipped, "totals": done.totals()})
+    sys.stdout.flush()
     _tell(done.text())
     return ERROR if any(one.asked for one in done.skipped) else DONE
 
@@ -53,7 +54,7 @@ class _Done:
 
     def skip(self, one: Skipped) -> None:
         self.skipped.append(one)
-        _tell(f"skipped {safe(one.path)}: {one.reason}")
+        _tell(f"skipped {safe(_name(one.path))}: {one.reason}")
 
     def totals(self) -> dict[str, Any]:
         return {
@@ -72,7 +73,7 @@ class _Done:
 
 def _plain(one: Viewed) -> dict[str, Any]:
     return {
-        "path": one.path.encode(errors="surrogateescape").decode(errors="replace"),
+        "path": _name(one.path),
         "language": one.language,
         "tokens_before": one.before,
         "tokens_after": one.after,
@@ -82,17 +83,21 @@ def _plain(one: Viewed) -> dict[str, Any]:
 
 def _print(one: Viewed, alone: bool, *, first: bool) -> None:
     """The bytes as they are, but on a terminal, where they could do harm."""
-    sys.stdout.flush()
     text = one.view
     if sys.stdout.isatty():
         text = safe(text.decode(errors="replace")).encode()
     if not alone:
-        name = safe(one.path.encode(errors="surrogateescape").decode(errors="replace"))
-        text = (b"" if first else b"\n") + f"==> {name} <==\n".encode() + text
+        text = (b"" if first else b"\n") + f"==> {safe(_name(one.path))} <==\n".encode() + text
         if not text.endswith(b"\n"):
             text += b"\n"
     sys.stdout.buffer.write(text)
-    sys.stdout.buffer.flush()
+    if sys.stdout.isatty():
+        sys.stdout.buffer.flush()
+
+
+def _name(path: str) -> str:
+    """A name need not be text: what is none shows as �."""
+    return path.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def _tell(text: str) -> None:

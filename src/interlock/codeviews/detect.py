@@ -1,7 +1,6 @@
 """Which language a file is in: by its name, else by its first line."""
 
 import re
-from pathlib import PurePath
 
 CODE = {
     "python": "Python",
@@ -74,14 +73,21 @@ _ONLY_CPP = re.compile(
 
 def language_of(name: str, source: bytes) -> str:
     """`text` when nothing is known."""
-    path = PurePath(name.lower())
-    if path.suffix == ".h":
+    name = name.lower().rpartition("/")[2]
+    suffix = suffix_of(name)
+    if suffix == "h":
         return "cpp" if _ONLY_CPP.search(source) else "c"
-    if language := _BY_NAME.get(path.name) or _BY_SUFFIX.get(path.suffix[1:]):
+    if language := _BY_NAME.get(name) or _BY_SUFFIX.get(suffix):
         return language
     if found := _PROGRAM.match(source[:200].split(b"\n", 1)[0]):
         return _BY_PROGRAM.get(found[1], "bash")
     return "text"
+
+
+def suffix_of(name: str) -> str:
+    """What follows the last dot of a file's name; nothing for `.profile`."""
+    before, _, suffix = name.rpartition("/")[2].rpartition(".")
+    return suffix if before else ""
 
 
 def title_of(language: str) -> str:

@@ -3,12 +3,11 @@
 import os
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from pathlib import PurePath
 from typing import NamedTuple
 
 from interlock.codeviews import tokens
 from interlock.codeviews.cache import Cache, Entry, key_of
-from interlock.codeviews.detect import language_of
+from interlock.codeviews.detect import language_of, suffix_of
 from interlock.codeviews.pool import Pool
 from interlock.codeviews.reading import read
 from interlock.codeviews.view import Kind, view
@@ -45,7 +44,7 @@ def views(kind: Kind, files: Iterable[Found], cache: Cache | None, workers: int)
         while batch := list(islice(rest, BATCH)):
             looked = [_look(kind, found, cache) for found in batch]
             missing = [one for one in looked if isinstance(one, _Missing)]
-            if workers > 1 and sum(one.size for one in missing) > WORTH_A_POOL:
+            if workers > 1 and sum(one.size for one in missing) > WORTH_A_POOL and pool.works():
                 made = _by_many(kind, missing, cache, pool)
             else:
                 made = (make(kind, one.found, cache) for one in missing)
@@ -104,7 +103,7 @@ def make(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped:
 
 def _title(path: str, language: str) -> str | None:
     """What a summary calls a file of no known language: CSS for a.css."""
-    suffix = PurePath(path).suffix[1:]
+    suffix = suffix_of(path)
     return suffix.upper() if language == "text" and suffix.isalnum() and len(suffix) <= 8 else None
 
 

@@ -28,6 +28,17 @@ class Pool:
     def __init__(self, workers: int) -> None:
         self._workers = workers
         self._executor: ProcessPoolExecutor | None = None
+        self._works: bool | None = None
+
+    def works(self) -> bool:
+        """Can processes be started here at all? Not from a script that does not expect it, for example."""
+        if self._works is None:
+            try:
+                self._works = self._running().submit(os.getpid).result() > 0
+            except (BrokenProcessPool, OSError):
+                self._works = False
+                self._close()
+        return self._works
 
     def __enter__(self) -> Self:
         return self
