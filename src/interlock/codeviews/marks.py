@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 HOT = b"[HOT]"
-_CORE = re.compile(rb"[@#\[!\s]*(?:[\w]+\s*(?:\.|::|\\)\s*)*core_logic\b")
+_CORE = re.compile(rb"[@#\[!\s]*(?:[\w]+\s*(?:\.|::|\\)\s*)*core_logic\b(?!\s*(?:\.|::|\\))")
 _DECORATION = frozenset(
     ["decorator", "attribute_item", "attribute_list", "annotation", "marker_annotation", "modifiers"]
 )
