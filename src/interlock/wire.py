@@ -1,6 +1,7 @@
 """The JSON shape of commands, events and state: journal, socket and files share it."""
 
 import json
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ from interlock.domain.commands import Command
 from interlock.domain.envelopes import Recorded, Submission
 from interlock.domain.events import Event
 from interlock.domain.state import Conductor, State
-from interlock.domain.tickets import BUSY, Ticket
+from interlock.domain.tickets import BUSY, STATUS, Ticket
 from interlock.domain.tracks import Counts, Landing, Track, TrackStatus
 
 SCHEMA = 1
@@ -134,8 +135,8 @@ def _track(found: _StoredTrack) -> Track:
     order = tuple(ticket.spec.id for ticket in found.tickets)
     tickets = Map({ticket.spec.id: ticket for ticket in found.tickets})
     counts = dict.fromkeys(("todo", "in_progress", "completed", "blocked", "cancelled"), 0)
-    for ticket in found.tickets:
-        counts[ticket.status] += 1
+    for stage, number in Counter(type(ticket.stage) for ticket in found.tickets).items():
+        counts[STATUS[stage]] += number
     track = Track(
         id=found.id,
         title=found.title,

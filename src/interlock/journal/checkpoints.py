@@ -2,8 +2,8 @@
 
 import os
 import sqlite3
-from hashlib import sha256
 from pathlib import Path
+from zlib import crc32
 
 import msgspec
 from msgspec import Struct
@@ -17,15 +17,13 @@ class _Title(Struct, frozen=True):
     version: int
     hash: str
     schema: int
-    sha256: str
+    crc32: int  # against a torn write; whether it is of this journal, the hash of its row tells
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Best effort: without it the journal is read from the start."""
     cache = folder / "cache"
-    title = _Title(
-        checkpoint.head.version, checkpoint.head.hash, wire.STATE_SCHEMA, sha256(checkpoint.body).hexdigest()
-    )
+    title = _Title(checkpoint.head.version, checkpoint.head.hash, wire.STATE_SCHEMA, crc32(checkpoint.body))
     part = cache / f"state.{os.getpid()}"
     try:
         cache.mkdir(mode=0o700, exist_ok=True)
@@ -42,7 +40,7 @@ def load_checkpoint(folder: Path, connection: sqlite3.Connection) -> Checkpoint 
         title = msgspec.json.decode(line, type=_Title)
     except (OSError, msgspec.MsgspecError):
         return None
-    if title.schema != wire.STATE_SCHEMA or sha256(body).hexdigest() != title.sha256:
+    if title.schema != wire.STATE_SCHEMA or crc32(body) != title.crc32:
         return None
     try:
         found = connection.execute("SELECT hash FROM events WHERE version = ?", (title.version,)).fetchone()
