@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from benchmarks.samples import Data, Watch
-from interlock.app import RandomIds, SystemClock, tune_process, tune_process
+from interlock.app import RandomIds, SystemClock, tune_process
 from interlock.domain.approvals import ScriptPayload
 from interlock.domain.commands import AddTrack, StartConductor, StartTrack
 from interlock.domain.tickets import TicketSpec

@@ -1,6 +1,7 @@
 """No-op tickets in layers through the durable journal, beside Ray (which keeps nothing) and LangGraph (which does)."""
 
 from functools import partial
+from statistics import median
 
 from benchmarks.engine import WIDTH, WORKERS
 from benchmarks.samples import Data, Unavailable, alternating, folder, middle, say, take
@@ -25,7 +26,7 @@ def rows(*, quick: bool) -> list[Row]:
         RAY: partial(take, "benchmarks.peers:ray_tasks", count=count, cores=CORES, limit_s=180),
     }
     at_sizes = {
-        f"LangGraph, a node per ticket, its best size: {nodes:,}": partial(_langgraph, "langgraph_nodes", nodes),
+        f"LangGraph, a node per ticket, its best size: {nodes:,}": partial(_nodes, nodes),
         f"LangGraph, Send to those ready, {count:,}": partial(_langgraph, "langgraph_sends", count),
     }
     found = alternating(takes | at_sizes, repeat)
@@ -35,7 +36,7 @@ def rows(*, quick: bool) -> list[Row]:
     cpu = middle(runs, "run_cpu")
     what = f"{count:,} no-op tickets in layers of {WIDTH}, journal fsynced, {WORKERS} workers"
     note = (
-        f"tickets per second of wall time, median of {repeat} in turns; ours {rate(best)} at best,"
+        f"tickets per second of wall time, median of {repeat} turns; ours {rate(best)} at best,"
         f" {cpu * 1e6:.0f} µs of CPU a ticket, so {rate(1 / cpu)} on one core of its own"
     )
     first = Row(GROUP, what, rate(ours), "", "", f"≥ {rate(REACH)}", note=note)
@@ -53,7 +54,10 @@ def _beside(what: str, ours: float, name: str, got: list[Data] | Unavailable) ->
     return row
 
 
-DURABLE = "LangGraph with SqliteSaver on the same disk and durability='sync', which is what ours gives"
+DURABLE = (
+    "LangGraph with SqliteSaver on the same disk and durability='sync', which is what ours gives; a turn of a second or"
+    " less is the median of three"
+)
 
 
 def _largest(sizes: tuple[int, ...]) -> int:
@@ -71,8 +75,20 @@ def _largest(sizes: tuple[int, ...]) -> int:
 
 
 def _ours(count: int) -> Data:
-    with folder() as place:
-        return take("benchmarks.engine:run", folder=place, count=count)
+    return _thrice("benchmarks.engine:run", count)
+
+
+def _nodes(count: int) -> Data:
+    return _thrice("benchmarks.peers:langgraph_nodes", count)
+
+
+def _thrice(target: str, count: int) -> Data:
+    """For what takes less than a second: the machine's moods last longer. The others take several as it is."""
+    found: list[Data] = []
+    for _ in range(3):
+        with folder() as place:
+            found.append(take(target, folder=place, count=count, limit_s=TRY_S))
+    return {key: median(one[key] for one in found) for key in found[0]}
 
 
 def _langgraph(which: str, count: int) -> Data:
