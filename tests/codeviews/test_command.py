@@ -1,0 +1,134 @@
+"""`interlock view` as a user types it."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from interlock.codeviews.view import KINDS
+from tests.cli.project import Project, Said
+from tests.cli.test_start_up import imported_by
+
+SOURCE = "def f():\n    return 1\n"
+SKELETON = "def f():\n    ...\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path, git=False)
+    made.env["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    made.write("a.py", SOURCE)
+    return made
+
+
+def test_for_one_file_standard_output_is_the_view_alone(project: Project) -> None:
+    said = project.run("view", "skeleton", "a.py")
+    assert (said.code, said.out) == (0, SKELETON)
+    assert said.err.startswith("1 file: ")
+    assert said.err.rstrip().endswith((" tokens (counted)", " tokens (estimated)"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_twice_the_same_and_without_the_cache(project: Project, kind: str) -> None:
+    first = project.run("view", kind, "a.py")
+    again = project.run("view", kind, "a.py")
+    bare = project.run("view", kind, "a.py", "--no-cache")
+    assert first.code == 0
+    assert first.out == again.out == bare.out != ""
+
+
+def test_bytes_stay_as_they_are(project: Project) -> None:
+    path = project.root / "b.py"
+    path.write_bytes(b"\xef\xbb\xbfx = '\xff'\r\ndef f(): return 1")
+    said = project.run("view", "skeleton", "b.py", "--json")
+    assert said.json["files"][0]["view"] == "\ufeffx = '\ufffd'\r\ndef f(): ..."
+
+
+def test_several_files_have_a_line_each(project: Project) -> None:
+    project.write("d/b.py", SOURCE)
+    project.write("d/c.css", "a {}\n")
+    said = project.run("view", "skeleton", ".")
+    assert said.out == f"==> ./a.py <==\n{SKELETON}\n==> ./d/b.py <==\n{SKELETON}\n==> ./d/c.css <==\na {{}}\n"
+    assert said.err.startswith("3 files: ")
+
+
+def test_json(project: Project) -> None:
+    project.write(".env", "KEY=1\n")
+    said = project.run("view", "summary", ".", "--json")
+    assert said.code == 0
+    told = said.json
+    (file,) = told.pop("files")
+    totals = told.pop("totals")
+    assert told == {"kind": "summary", "skipped": [{"path": "./.env", "reason": "it may hold secrets"}]}
+    assert (file["path"], file["language"]) == ("./a.py", "python")
+    assert file["view"] == "**Python** — 2 lines\nfunctions: f\n"
+    assert (totals["files"], totals["skipped"]) == (1, 1)
+    assert totals["tokens_before"] == file["tokens_before"] > 0
+
+
+def test_unknown_languages(project: Project) -> None:
+    text = "".join(f"line {number}\n" for number in range(20))
+    project.write("x.css", text)
+    project.write("noname", text)
+    assert project.run("view", "skeleton", "x.css").out == text
+    preview = "".join(f"line {number}\n" for number in range(8))
+    assert project.run("view", "summary", "x.css").out == f"**CSS** — 20 lines\n{preview}"
+    assert project.run("view", "summary", "noname").out == f"**Text** — 20 lines\n{preview}"
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("nope.py", "No such file or directory"),
+        (".env", "it may hold secrets"),
+        ("pipe", "a FIFO, not a file"),
+        ("*.none", "nothing matches it"),
+    ],
+)
+def test_a_named_path_that_cannot_be_shown_is_an_error(project: Project, path: str, reason: str) -> None:
+    project.write(".env", "KEY=1\n")
+    os.mkfifo(project.root / "pipe")
+    said = project.run("view", "skeleton", "a.py", path)
+    assert said.code == 1
+    assert f"skipped {path}: {reason}\n" in said.err
+    assert SKELETON in said.out
+
+
+def test_another_folder(project: Project) -> None:
+    said = project.run("view", "skeleton", "a.py", "-C", str(project.root), cwd=project.home)
+    assert said.out == SKELETON
+
+
+def test_names_with_escapes_and_names_that_are_no_text(project: Project) -> None:
+    (project.root / "d").mkdir()
+    for name in (b"\x1b[31mred.py", b"\xff.py"):
+        with open(os.path.join(os.fsencode(project.root), b"d", name), "w") as file:
+            file.write(SOURCE)
+    said = project.run("view", "skeleton", "d")
+    assert said.code == 0
+    assert said.out == f"==> d/red.py <==\n{SKELETON}\n==> d/\ufffd.py <==\n{SKELETON}"
+    told: list[Said] = [project.run("view", "skeleton", "d", "--json")]
+    assert [file["path"] for file in json.loads(told[0].out)["files"]] == ["d/\x1b[31mred.py", "d/\ufffd.py"]
+
+
+def test_a_pipe_that_closes_early(project: Project) -> None:
+    for number in range(50):
+        project.write(f"d/f{number}.py", SOURCE * 200)
+    line = " ".join(project.argv("view", "curated", "d"))
+    project.write("go.sh", f"{line} 2>err | head -c 5 >out\n")
+    subprocess.run(["sh", "go.sh"], cwd=project.root, env=project.env, check=True, timeout=60)
+    assert (project.root / "out").read_text() == "==> d"
+    assert "Traceback" not in (project.root / "err").read_text()
+
+
+def test_help_loads_no_parser() -> None:
+    heavy = {"tree_sitter", "tree_sitter_python", "rs_bpe", "multiprocessing", "msgspec"}
+    assert imported_by("view", "--help") & heavy == set()
+
+
+def test_only_the_grammar_that_is_needed_is_loaded(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(project.home))
+    loaded = imported_by("view", "skeleton", str(project.root / "a.py"), "--no-cache")
+    assert {name for name in loaded if name.startswith("tree_sitter_")} == {"tree_sitter_python"}

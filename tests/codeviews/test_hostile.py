@@ -1,0 +1,100 @@
+"""Inputs made to hurt: none takes for ever, none is cut wrongly, none raises."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interlock.codeviews import trees
+from interlock.codeviews.detect import CODE
+from interlock.codeviews.trees import errors, parse
+from interlock.codeviews.view import KINDS, view
+
+PIECES = [
+    b"(",
+    b")",
+    b"{",
+    b"}",
+    b"def f",
+    b"():",
+    b"\n",
+    b"    ",
+    b"return 1",
+    b"'",
+    b'"""',
+    b"# [HOT]",
+    b"class A",
+    b";",
+    b"function f",
+    b"=>",
+    b"end",
+    b"<<EOF\n",
+    b"#if X\n",
+    b"#endif\n",
+    b"\xff",
+    b"\r\n",
+    b"//",
+    b"/*",
+    b"*/",
+    b"\\",
+]
+
+
+@pytest.mark.parametrize("language", sorted(CODE))
+@settings(max_examples=150, deadline=None)
+@given(parts=st.lists(st.sampled_from(PIECES), max_size=40))
+def test_whatever_comes_the_skeleton_has_no_more_errors(language: str, parts: list[bytes]) -> None:
+    source = b"".join(parts)
+    before = parse(source, language)
+    assert before is not None
+    for kind in ("skeleton", "curated"):
+        after = parse(view(kind, source, language), language)
+        assert after is not None
+        assert errors(language, after.root_node) <= errors(language, before.root_node)
+
+
+@pytest.mark.parametrize("language", sorted(CODE))
+@pytest.mark.parametrize("kind", KINDS)
+def test_noise_raises_nothing(language: str, kind: str) -> None:
+    for source in (b"", b"\xff\xfe\xfd" * 50, b"\xef\xbb\xbf", b"(" * 3000, b"\n" * 3000, b"a" * 3000, b"}" * 100):
+        view(kind, source, language)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_source_that_takes_too_long_is_shown_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees, "PATIENCE_S", 0.2)
+    source = b'"' * 100_000  # over a minute with this grammar
+    begun = time.monotonic()
+    assert view("skeleton", source, "javascript") == source
+    assert view("outline", source, "javascript") == b""
+    assert time.monotonic() - begun < 30
+
+
+def test_deep_nesting() -> None:
+    source = b"".join(b" " * depth + b"if a:\n" for depth in range(300)) + b" " * 300 + b"def f(): return 1\n"
+    assert view("skeleton", source, "python") == source.replace(b"return 1", b"...")
+    source = b"x = " + b"{a: " * 2_000 + b"() => { x }" + b"}" * 2_000
+    assert view("skeleton", source, "javascript") == source.replace(b"{ x }", b"{ /* ... */ }")
+
+
+WRONG = {
+    "bash": b"odd() { cat <<EOF; }\ntext\nEOF\n",
+    "ruby": b"def a; puts <<A; end\ntext end\nA\n",
+    "c": b"int f(void) {\n#if A\n  a();\n}\n#else\n  b();\n}\n#endif\n",
+    "cpp": b"class EXPORT A : public B {\n  int f() { return 1; }\n};\n",
+}
+
+
+@pytest.mark.parametrize("language", WRONG)
+def test_what_only_looks_like_a_body_stays(language: str) -> None:
+    shown = view("skeleton", WRONG[language], language)
+    kept = WRONG[language].replace(b"{ return 1; }", b"{ /* ... */ }")
+    assert shown in (WRONG[language], kept)
+
+
+def test_a_missing_brace_does_not_cost_the_rest_of_the_file() -> None:
+    source = b"void a() { x(); }\nvoid b() { if (y) { z(); }\nvoid c() { w(); }\nint last;\n"
+    shown = view("skeleton", source, "c")
+    assert b"int last;" in shown
+    assert b"void c()" in shown
+    assert b"z();" in shown

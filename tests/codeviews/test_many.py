@@ -1,0 +1,189 @@
+"""Views of many files: order, cache, processes, crashes."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from interlock.codeviews import many, tokens
+from interlock.codeviews.cache import Cache, Entry, cache_folder, key_of
+from interlock.codeviews.many import Skipped, Viewed, views
+from interlock.codeviews.view import VERSION
+from interlock.codeviews.walk import Found, find
+
+SOURCE = b"def f():\n    return 1\n"
+ENTRY = Entry(b"view\nof it", 10, 3)
+
+
+def make_files(folder: Path, count: int) -> None:
+    for number in range(count):
+        path = folder / f"d{number % 7}" / f"f{number:04}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"x = %d\n" % number + SOURCE)
+
+
+def test_views_come_in_order_from_processes_and_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "WORTH_A_POOL", 0)
+    monkeypatch.setattr(many, "CHUNK_BYTES", 100)
+    monkeypatch.setattr(many, "BATCH", 40)
+    (tmp_path / "src").mkdir()
+    make_files(tmp_path / "src", 100)
+    found = list(find([str(tmp_path / "src")]))
+    cache = Cache(tmp_path / "cache")
+    cold = list(views("skeleton", iter(found), cache, 2))
+    assert [one.path for one in cold] == [one.path for one in found]
+    assert [one for one in cold if isinstance(one, Skipped)] == []
+    assert all(isinstance(one, Viewed) and one.view.endswith(b"def f():\n    ...\n") for one in cold)
+    assert list(views("skeleton", iter(found), cache, 2)) == cold
+    assert list(views("skeleton", iter(found), None, 1)) == cold
+
+
+def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`many.make` of the other process is replaced by one that dies, as a parser with a fault in it would."""
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import os, sys\n"
+        "from interlock.codeviews import many\n"
+        "from interlock.codeviews.walk import find\n"
+        "real = many.make\n"
+        "def make(kind, found, cache):\n"
+        "    if found.path.endswith('f0003.py') or found.path.endswith('f0017.py'): os._exit(11)\n"
+        "    return real(kind, found, cache)\n"
+        "many.make = make\n"
+        "many.WORTH_A_POOL, many.CHUNK_BYTES = 0, 100\n"
+        "if __name__ == '__main__':\n"
+        "    for one in many.views('skeleton', find([sys.argv[1]]), None, 2):\n"
+        "        print(os.path.basename(one.path), getattr(one, 'reason', 'fine'))\n"
+    )
+    (tmp_path / "src").mkdir()
+    make_files(tmp_path / "src", 20)
+    done = subprocess.run([sys.executable, script, tmp_path / "src"], capture_output=True, text=True, check=True)
+    told = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    crashed = {name for name, how in told.items() if how != "fine"}
+    assert len(told) == 20
+    assert crashed == {"f0003.py", "f0017.py"}
+
+
+def test_without_processes_it_goes_on_alone(tmp_path: Path) -> None:
+    """A script that does not expect to be imported again cannot start any."""
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import sys\n"
+        "from interlock.codeviews import many\n"
+        "from interlock.codeviews.walk import find\n"
+        "many.WORTH_A_POOL = 0\n"
+        "print(len(list(many.views('skeleton', find([sys.argv[1]]), None, 2))))\n"
+    )
+    (tmp_path / "src").mkdir()
+    make_files(tmp_path / "src", 5)
+    done = subprocess.run([sys.executable, script, tmp_path / "src"], capture_output=True, text=True, check=True)
+    assert done.stdout == "5\n"
+
+
+def test_the_processes_die_with_the_one_that_started_them(tmp_path: Path) -> None:
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import os, signal\n"
+        "from interlock.codeviews.pool import Pool\n"
+        "if __name__ == '__main__':\n"
+        "    pool = Pool(1)\n"
+        "    assert pool.works()\n"
+        "    print(pool._running().submit(os.getpid).result(), flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, text=True, check=False)
+    worker = int(done.stdout)
+    assert done.returncode == -9
+    assert not os.path.exists(f"/proc/{worker}") or "Z" in Path(f"/proc/{worker}/stat").read_text().split()[2]
+
+
+def test_a_file_that_vanishes_before_its_turn_is_named(tmp_path: Path) -> None:
+    files = [Found(str(tmp_path / "gone.py"))]
+    assert list(views("skeleton", iter(files), None, 1)) == [Skipped(files[0].path, "it is gone", False)]
+
+
+def test_the_cache_gives_back_what_it_was_given(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    assert cache.get("ab12") is None
+    cache.put("ab12", ENTRY)
+    assert cache.get("ab12") == ENTRY
+    assert [path.name for path in (tmp_path / VERSION / "ab").iterdir()] == ["12"]
+
+
+@pytest.mark.parametrize("content", [b"", b"1 2", b"1 2 3 4\nabc", b"10 3 10 0\nview\nof it", b"\xff\n", b"a b c d\nx"])
+def test_a_damaged_entry_counts_as_missing(tmp_path: Path, content: bytes) -> None:
+    cache = Cache(tmp_path)
+    cache.put("ab12", ENTRY)
+    (tmp_path / VERSION / "ab" / "12").write_bytes(content)
+    assert cache.get("ab12") is None
+
+
+def test_a_cache_that_cannot_be_written_is_only_slow(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    cache = Cache(tmp_path / "file" / "cache")
+    cache.put("ab12", ENTRY)
+    cache.prune()
+    assert cache.get("ab12") is None
+    (tmp_path / "a.py").write_bytes(SOURCE)
+    (one,) = views("skeleton", find([str(tmp_path / "a.py")]), cache, 1)
+    assert isinstance(one, Viewed)
+
+
+def test_many_writers_at_once(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+
+    def use(number: int) -> bool:
+        key = f"ab{number % 5}"
+        cache.put(key, ENTRY)
+        return cache.get(key) in (ENTRY, None)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(use, range(400)))
+    assert cache.get("ab0") == ENTRY
+
+
+def test_the_key_depends_on_all_that_the_view_depends_on() -> None:
+    usual = ("skeleton", SOURCE, "python", None, "counted")
+    others = [
+        ("curated", *usual[1:]),
+        ("skeleton", SOURCE + b" ", *usual[2:]),
+        (*usual[:2], "ruby", *usual[3:]),
+        (*usual[:3], "X", "counted"),
+        (*usual[:4], "estimated"),
+    ]
+    assert len({key_of(*one) for one in [usual, *others]}) == 6
+
+
+def test_old_versions_and_old_entries_are_removed_once_a_day(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.put("ab12", ENTRY)
+    cache.put("ab34", ENTRY)
+    os.utime(tmp_path / VERSION / "ab" / "34", (0, 0))
+    (tmp_path / "0" / "ab").mkdir(parents=True)
+    cache.prune()
+    assert (cache.get("ab12"), cache.get("ab34"), (tmp_path / "0").exists()) == (ENTRY, None, False)
+    (tmp_path / "0").mkdir()
+    cache.prune()
+    assert (tmp_path / "0").exists()
+
+
+def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    usual = tmp_path / ".cache" / "interlock" / "views"
+    assert cache_folder({"XDG_CACHE_HOME": "/x"}) == Path("/x/interlock/views")
+    assert cache_folder({"XDG_CACHE_HOME": "relative"}) == cache_folder({}) == usual
+
+
+def test_tokens_are_counted_where_that_is_possible_and_else_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = Path(many.__file__).read_bytes()
+    monkeypatch.setattr(tokens, "_tokenizer", lambda: None)
+    estimated = tokens.count(text, "python")
+    monkeypatch.undo()
+    pytest.importorskip("rs_bpe")
+    assert tokens.method() == "counted"
+    assert tokens.count(b"hello world", "text") == 2
+    assert tokens.count(b"\xff\xfe", "text") > 0
+    assert 0.7 < estimated / tokens.count(text, "python") < 1.4
