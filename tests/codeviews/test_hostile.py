@@ -1,6 +1,7 @@
 """Inputs made to hurt: none takes for ever, none is cut wrongly, none raises."""
 
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -8,9 +9,11 @@ from hypothesis import strategies as st
 
 from interlock.codeviews import trees
 from interlock.codeviews.detect import CODE
+from interlock.codeviews.skeleton import find_cuts
 from interlock.codeviews.trees import errors, parse
 from interlock.codeviews.view import KINDS, view
 
+GOLDEN = Path(__file__).parent / "golden"
 PIECES = [
     b"(",
     b")",
@@ -98,3 +101,33 @@ def test_a_missing_brace_does_not_cost_the_rest_of_the_file() -> None:
     assert b"int last;" in shown
     assert b"void c()" in shown
     assert b"z();" in shown
+
+
+@pytest.mark.parametrize("language", sorted(CODE))
+def test_with_any_one_bracket_missing_nothing_outside_bodies_is_lost(language: str) -> None:
+    source = (GOLDEN / f"{language}.source").read_bytes()
+    lines = source.split(b"\n")
+    outside = lines_outside_bodies(source, language)
+    for at in [at for at, byte in enumerate(source) if byte in b"(){}[]"]:
+        without = source[:at] + source[at + 1 :]
+        tree = parse(without, language)
+        assert tree is not None
+        if tree.root_node.has_error:
+            rest = iter(view("skeleton", without, language).split(b"\n"))
+            touched = lines[source.count(b"\n", 0, at)]
+            lost = [line for line in outside if line != touched and line not in rest]
+            assert lost == [], f"without byte {at}, {source[at : at + 1]!r}"
+
+
+def lines_outside_bodies(source: bytes, language: str) -> list[bytes]:
+    tree = parse(source, language)
+    assert tree is not None
+    cuts = find_cuts(source, tree.root_node, language)
+    found: list[bytes] = []
+    start = 0
+    for line in source.split(b"\n"):
+        end = start + len(line)
+        if line.strip() and not any(cut.start < end and cut.end > start for cut in cuts):
+            found.append(line)
+        start = end + 1
+    return found

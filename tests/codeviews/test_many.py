@@ -10,7 +10,8 @@ import pytest
 
 from interlock.codeviews import many, tokens
 from interlock.codeviews.cache import Cache, Entry, cache_folder, key_of
-from interlock.codeviews.many import Skipped, Viewed, views
+from interlock.codeviews.many import views
+from interlock.codeviews.one import Skipped, Viewed
 from interlock.codeviews.view import VERSION
 from interlock.codeviews.walk import Found, find
 
@@ -42,21 +43,21 @@ def test_views_come_in_order_from_processes_and_from_the_cache(tmp_path: Path, m
 
 
 def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`many.make` of the other process is replaced by one that dies, as a parser with a fault in it would."""
+    """`one.make` of the other process is replaced by one that dies, as a parser with a fault in it would."""
     script = tmp_path / "run.py"
     script.write_text(
         "import os, sys\n"
-        "from interlock.codeviews import many\n"
+        "from interlock.codeviews import many, one\n"
         "from interlock.codeviews.walk import find\n"
-        "real = many.make\n"
+        "real = one.make\n"
         "def make(kind, found, cache):\n"
         "    if found.path.endswith('f0003.py') or found.path.endswith('f0017.py'): os._exit(11)\n"
         "    return real(kind, found, cache)\n"
-        "many.make = make\n"
+        "one.make = make\n"
         "many.WORTH_A_POOL, many.CHUNK_BYTES = 0, 100\n"
         "if __name__ == '__main__':\n"
-        "    for one in many.views('skeleton', find([sys.argv[1]]), None, 2):\n"
-        "        print(os.path.basename(one.path), getattr(one, 'reason', 'fine'))\n"
+        "    for got in many.views('skeleton', find([sys.argv[1]]), None, 2):\n"
+        "        print(os.path.basename(got.path), getattr(got, 'reason', 'fine'))\n"
     )
     (tmp_path / "src").mkdir()
     make_files(tmp_path / "src", 20)

@@ -9,7 +9,8 @@ from interlock.cli.exits import DONE, ERROR
 from interlock.cli.output import colour_on, say, say_json
 from interlock.codeviews import tokens
 from interlock.codeviews.cache import Cache, cache_folder
-from interlock.codeviews.many import Skipped, Viewed, processors, views
+from interlock.codeviews.many import processors, views
+from interlock.codeviews.one import Skipped, Viewed
 from interlock.codeviews.walk import Found, find
 from interlock.views.display import safe
 

@@ -6,31 +6,18 @@ from itertools import islice
 from typing import NamedTuple
 
 from interlock.codeviews import tokens
-from interlock.codeviews.cache import Cache, Entry, key_of
-from interlock.codeviews.detect import language_of, suffix_of
+from interlock.codeviews.cache import Cache, key_of
+from interlock.codeviews.detect import language_of
+from interlock.codeviews.one import Skipped, Viewed, make, title_of_file
 from interlock.codeviews.pool import Pool
 from interlock.codeviews.reading import read
-from interlock.codeviews.view import Kind, view
+from interlock.codeviews.view import Kind
 from interlock.codeviews.walk import Found
 
 BATCH = 2_000
 CHUNK_BYTES = 200_000
 WORTH_A_POOL = 2_000_000
 """Bytes to parse: below, starting processes takes longer than the work."""
-
-
-class Viewed(NamedTuple):
-    path: str
-    language: str
-    view: bytes
-    before: int  # tokens
-    after: int
-
-
-class Skipped(NamedTuple):
-    path: str
-    reason: str
-    asked: bool
 
 
 class _Missing(NamedTuple):
@@ -81,30 +68,8 @@ def _look(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped | _
     entry = None
     language = language_of(found.path, source)
     if cache is not None:
-        entry = cache.get(key_of(kind, source, language, _title(found.path, language), tokens.method()))
+        entry = cache.get(key_of(kind, source, language, title_of_file(found.path, language), tokens.method()))
     return Viewed(found.path, language, *entry) if entry is not None else _Missing(found, len(source))
-
-
-def make(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped:
-    """Read anew: what was looked at may be in another process."""
-    source = read(found)
-    if isinstance(source, str):
-        return Skipped(found.path, source, found.asked)
-    language = language_of(found.path, source)
-    title = _title(found.path, language)
-    made = view(kind, source, language, title)
-    before = tokens.count(source, language)
-    after = before if made is source or made == source else tokens.count(made, language)
-    entry = Entry(made, before, after)
-    if cache is not None:
-        cache.put(key_of(kind, source, language, title, tokens.method()), entry)
-    return Viewed(found.path, language, *entry)
-
-
-def _title(path: str, language: str) -> str | None:
-    """What a summary calls a file of no known language: CSS for a.css."""
-    suffix = suffix_of(path)
-    return suffix.upper() if language == "text" and suffix.isalnum() and len(suffix) <= 8 else None
 
 
 def processors() -> int:

@@ -69,6 +69,28 @@ def replaceable(source: bytes, body: "Node") -> bool:
     return body.type != "arrow_function" and source.find(b"\n", body.start_byte, body.end_byte) >= 0
 
 
+def ends_where_it_seems(source: bytes, function: "Node", body: "Node") -> bool:
+    """A second opinion for files that do not parse: where a brace is missing, a body takes what comes after it.
+
+    The body's last line must begin where its first does, and all between further in.
+    """
+    end = body.end_byte - 1 if source[body.end_byte - 1] in b"})" else function.end_byte - 1
+    if b"\n" not in source[function.start_byte : end]:
+        return True
+    depths = {_depth(indentation(source, at)) for at in (function.start_byte, body.start_byte)}
+    if source[body.start_byte] not in b"{(":  # Ruby's body has no opening line
+        depths = {_depth(indentation(source, function.start_byte))}
+    if _depth(indentation(source, end)) not in depths:
+        return False
+    lines = source[body.start_byte : source.rfind(b"\n", 0, end)].split(b"\n")[1:]
+    least = min(depths)
+    return all(_depth(line[: len(line) - len(text)]) > least for line in lines if (text := line.lstrip()))
+
+
+def _depth(white: bytes) -> int:
+    return len(white.expandtabs(8))
+
+
 def cut(source: bytes, body: "Node", known: Table) -> Cut | None:
     """None when there is nothing to replace, or no safe way to."""
     start, end = body.start_byte, body.end_byte

@@ -17,7 +17,7 @@ from interlock.codeviews.view import Kind
 from interlock.codeviews.walk import Found
 
 if TYPE_CHECKING:
-    from interlock.codeviews.many import Skipped, Viewed
+    from interlock.codeviews.one import Skipped, Viewed
 
 _PR_SET_PDEATHSIG = 1
 
@@ -108,7 +108,7 @@ def _begin(parent: int) -> None:
 
 def _work(kind: Kind, folder: str | None, chunk: list[Found]) -> "list[Viewed | Skipped]":
     from interlock.codeviews.cache import Cache
-    from interlock.codeviews.many import make
+    from interlock.codeviews.one import make
 
     cache = Cache(Path(folder)) if folder is not None else None
     return [make(kind, found, cache) for found in chunk]

@@ -53,17 +53,19 @@ def find_cuts(source: bytes, root: "Node", language: str, *, curated: bool = Fal
 def _other(source: bytes, root: "Node", language: str, keeps: "Callable[[Node], bool]") -> Iterator[Cut]:
     known = table(language)
     for function, body in other_bodies.functions(source, root, known):
-        if not keeps(function) and (made := other_bodies.cut(source, body, known)):
+        if keeps(function) or (root.has_error and not other_bodies.ends_where_it_seems(source, function, body)):
+            continue
+        if made := other_bodies.cut(source, body, known):
             yield made
 
 
 def _sound(function: "Node") -> bool:
-    """Nothing in it, around it or directly beside it failed to parse."""
+    """Nothing in it, around it or directly beside it failed to parse, and nothing around it lacks its end."""
     if function.has_error:
         return False
     node: Node | None = function
     while node is not None:
-        beside = (node, node.prev_sibling, node.next_sibling)
+        beside = (node, node.prev_sibling, node.next_sibling, node.child(node.child_count - 1))
         if any(near is not None and (near.is_error or near.is_missing) for near in beside):
             return False
         node = node.parent
