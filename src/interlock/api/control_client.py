@@ -3,6 +3,7 @@
 State is not sent: this side reads the journal and applies the same facts as they are told.
 """
 
+import contextlib
 import os
 import socket
 from collections.abc import Iterator
@@ -45,7 +46,8 @@ class ControlClient:
                 yield wire.decode_recorded(line)
 
     def close(self) -> None:
-        self._file.close()
+        with contextlib.suppress(OSError):  # what could not be sent cannot be sent now either
+            self._file.close()
         self._socket.close()
 
     def _receipt(self, request: dict[str, Any]) -> Receipt:

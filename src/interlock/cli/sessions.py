@@ -3,6 +3,8 @@
 import getpass
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +21,9 @@ from interlock.engine.thread import EngineThread
 from interlock.errors import JournalInUse, Misconfigured, Unavailable
 from interlock.ports import Model, Receipt
 from interlock.projects import Project, find_root, open_project, read_state
+
+PATIENCE_S = 5
+"""How long a process that has the project but does not answer is waited for."""
 
 
 class Session(Protocol):
@@ -63,13 +68,18 @@ def actor() -> str:
 
 def open_session(project: Project, conduct: StartConductor | None = None, model: Model | None = None) -> Session:
     """This process takes the project, or works through the process that has it."""
-    try:
-        return LocalSession(project, conduct, model=model)
-    except JournalInUse as busy:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
         try:
-            return RemoteSession(project)
-        except Unavailable:
-            raise busy from None
+            return LocalSession(project, conduct, model=model)
+        except JournalInUse as busy:
+            try:
+                return RemoteSession(project)
+            except Unavailable:
+                # Just beginning or just ending, most likely: a lock that is let go sends no word.
+                if time.monotonic() > deadline:
+                    raise busy from None
+                threading.Event().wait(0.05)
 
 
 class LocalSession:
@@ -132,8 +142,13 @@ class RemoteSession:
         return self._state
 
     def submit(self, command: HumanCommand) -> Receipt:
-        receipt = self.client.submit(actor(), command)
-        self._state = read_state(self._project)
+        try:
+            receipt = self.client.submit(actor(), command)
+            self._state = read_state(self._project)
+        except Unavailable:
+            with open_session(self._project) as again:  # the other process ended under our hands
+                receipt = again.submit(command)
+                self._state = again.state
         return receipt
 
     def ask_landing(self, track: str) -> Receipt:

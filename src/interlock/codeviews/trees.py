@@ -25,6 +25,8 @@ def table(language: str) -> Table:
 
 def parse(source: bytes, language: str) -> "Tree | None":
     """None when it takes too long: some inputs, such as many quotes, take a time that grows with their square."""
+    if len(source) <= CHUNK:  # too short to take long
+        return _parser(language).parse(source)
     end = monotonic() + PATIENCE_S + len(source) / BYTES_PER_S
     late = False
 
