@@ -1,0 +1,216 @@
+"""Skeletons of whole repositories, beside bare parsing, Python's own parser and repomix --compress."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from benchmarks.processes import INTERLOCK, spent
+from benchmarks.samples import RESULTS, Data, Unavailable, alternating, folder, middle, say, take
+from benchmarks.table import Row, at_most, attempt, seconds, times
+
+GROUP = "code views"
+PARSE = 1.2
+WARM = 1 / 20
+TOKENS = 0.8
+FASTER = 1 / 5
+DJANGO = "Django==5.2"
+REPOMIX = "repomix@1.14.0"
+LIBRARY = str(Path(ast.__file__).parent)
+
+
+def rows(*, quick: bool) -> list[Row]:
+    repeat = 1 if quick else 5
+    found = attempt(GROUP, "skeletons of Python's library", partial(_parsing, LIBRARY, "Python's library", repeat))
+    try:
+        django = str(_django())
+    except Unavailable as why:
+        return [*found, Row(GROUP, "skeletons of django", ours="", peer=f"not available: {why}")]
+    found += attempt(GROUP, "skeletons of django", partial(_parsing, django, "django", repeat))
+    found += attempt(GROUP, "django again, from the cache", partial(_warm, django, repeat))
+    found += attempt(GROUP, "django beside repomix", partial(_repomix, django, repeat))
+    return found
+
+
+# ── parsing alone ────────────────────────────────────────────────────────────────────────
+
+
+def _parsing(place: str, name: str, repeat: int) -> list[Row]:
+    say(f"code views: {name}")
+    data = take("benchmarks.codeviews:contest", place=place, repeat=repeat)
+    what = f"skeletons of {name}, {data['files']:,} files, {data['bytes'] / 1e6:.0f} MB, one core"
+    row = Row(GROUP, what, seconds(data["skeleton"]), f"tree-sitter, parsing only: {seconds(data['parse'])}")
+    row.ratio, row.reach, row.note = times(data["skeleton"] / data["parse"]), f"≤ {PARSE}×", CPU
+    row.value, row.ok = at_most(PARSE, data["skeleton"] / data["parse"])
+    beside = Row(GROUP, what, seconds(data["skeleton"]), f"ast.parse: {seconds(data['ast'])}")
+    beside.ratio, beside.note = times(data["skeleton"] / data["ast"]), CPU
+    return [row, beside]
+
+
+CPU = "CPU time, median; all contenders in one process in turns, on the same bytes in memory"
+
+
+def contest(place: str, repeat: int) -> Data:
+    import tree_sitter_python
+    from tree_sitter import Language, Parser
+
+    from interlock.codeviews.skeleton import skeleton
+
+    sources = [path.read_bytes() for path in Path(place).rglob("*.py") if "site-packages" not in path.parts]
+    parser = Parser(Language(tree_sitter_python.language()))
+    contenders: dict[str, Callable[[bytes], object]] = {
+        "parse": parser.parse,
+        "skeleton": lambda source: skeleton(source, "python"),
+        "ast": _ast,
+    }
+    took: dict[str, list[float]] = {name: [] for name in contenders}
+    warnings.simplefilter("ignore")
+    for turn in range(-1, repeat):
+        for name in list(contenders) if turn % 2 else reversed(list(contenders)):
+            run = contenders[name]
+            begun = time.process_time()
+            for source in sources:
+                run(source)
+            if turn >= 0:
+                took[name].append(time.process_time() - begun)
+    return {
+        "files": len(sources),
+        "bytes": sum(map(len, sources)),
+        **{name: median(times) for name, times in took.items()},
+    }
+
+
+def _ast(source: bytes) -> object:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError):
+        return None
+
+
+# ── the command ──────────────────────────────────────────────────────────────────────────
+
+
+def _warm(place: str, repeat: int) -> Row:
+    say("code views: the cache")
+    cold: list[Data] = []
+    warm: list[Data] = []
+    for _ in range(repeat):
+        with folder() as home:
+            env = {**os.environ, "XDG_CACHE_HOME": home}
+            for into in (cold, warm):
+                into.append(take("benchmarks.codeviews:once", place=place, home=env["XDG_CACHE_HOME"]))
+    first, again = median(one["wall"] for one in cold), median(one["wall"] for one in warm)
+    row = Row(GROUP, f"all of django again ({cold[0]['files']:,} files), from the cache", seconds(again))
+    row.peer, row.ratio, row.reach = f"ours, cold: {seconds(first)}", f"1/{first / again:.0f}", "≤ 1/20"
+    row.value, row.ok = at_most(WARM, again / first)
+    row.note = "wall time with all cores, tokens counted or estimated too; a new process each, its start not counted"
+    return row
+
+
+def once(place: str, home: str) -> Data:
+    from interlock.codeviews.cache import Cache
+    from interlock.codeviews.many import processors, views
+    from interlock.codeviews.walk import find
+
+    begun = time.perf_counter()
+    files = sum(1 for _ in views("skeleton", find([place]), Cache(Path(home)), processors()))
+    return {"wall": time.perf_counter() - begun, "files": files}
+
+
+def _repomix(place: str, repeat: int) -> list[Row]:
+    program = _npm()
+    say("code views: repomix")
+    pattern = f"{place}/**/*.py"
+    with folder() as home:
+        into = f"{home}/packed.xml"
+        takes = {
+            "ours": partial(spent, [INTERLOCK, "view", "skeleton", "--no-cache", pattern]),
+            "repomix": partial(
+                spent, [program, "--compress", "--no-gitignore", "--include", "**/*.py", "-o", into, place]
+            ),
+        }
+        found = alternating(takes, repeat, quietly=True)
+        theirs = subprocess.run(
+            [program, "--compress", "--no-gitignore", "--include", "**/*.py", "-o", into, place],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    made: list[Row] = []
+    for key in ("wall", "cpu"):
+        ours, other = middle(found["ours"], key), middle(found["repomix"], key)
+        row = Row(GROUP, f"`interlock view skeleton` of django, {key} time", seconds(ours))
+        row.peer, row.ratio = f"repomix --compress: {seconds(other)}", times(ours / other)
+        if key == "wall":
+            row.reach = "≤ 1/5"
+            row.value, row.ok = at_most(FASTER, ours / other)
+        made.append(row)
+    return [*made, _tokens(pattern, theirs)]
+
+
+def _tokens(pattern: str, theirs: str) -> Row:
+    told = subprocess.run(
+        [INTERLOCK, "view", "skeleton", "--no-cache", "--json", pattern], capture_output=True, text=True, check=True
+    )
+    totals = json.loads(told.stdout)["totals"]
+    counted = re.search(r"Total Tokens:\s*([\d,]+)", theirs)
+    if counted is None:
+        raise Unavailable("repomix tells no number of tokens")
+    other = int(counted[1].replace(",", ""))
+    row = Row(GROUP, "tokens of django's skeletons", f"{totals['tokens_after']:,} of {totals['tokens_before']:,}")
+    row.peer, row.ratio = f"repomix --compress: {other:,}", times(totals["tokens_after"] / other)
+    row.note = f"ours {totals['tokens']}; theirs with its list of files and its headings"
+    if totals["tokens"] == "counted":
+        row.reach = f"≤ {TOKENS}×"
+        row.value, row.ok = at_most(TOKENS, totals["tokens_after"] / other)
+    return row
+
+
+# ── what is fetched ──────────────────────────────────────────────────────────────────────
+
+
+def _django() -> Path:
+    place = RESULTS / "corpora" / "django"
+    if not place.is_dir():
+        with folder() as home:
+            say(f"  fetching {DJANGO}")
+            words = ["download", "-qq", "--no-deps", "--no-binary", ":all:", "-d", home, DJANGO]
+            done = subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False)
+            archive = next(Path(home).glob("*.tar.gz"), None)
+            if archive is None:
+                raise Unavailable((done.stderr.strip().splitlines() or ["pip fetched nothing"])[-1])
+            with tarfile.open(archive) as tar:
+                tar.extractall(Path(home) / "out", filter="data")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(next((Path(home) / "out").iterdir()), place)
+    return place
+
+
+def _npm() -> str:
+    place = RESULTS / "corpora" / "repomix"
+    program = place / "node_modules" / ".bin" / "repomix"
+    if not program.exists():
+        npm = shutil.which("npm")
+        if npm is None:
+            raise Unavailable("npm is not installed")
+        say(f"  fetching {REPOMIX}")
+        place.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(
+            [npm, "install", "--silent", "--no-save", "--no-package-lock", "--prefix", str(place), REPOMIX],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if not program.exists():
+            raise Unavailable((done.stderr.strip().splitlines() or ["npm fetched nothing"])[-1])
+    return str(program)
