@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from random import random
 from secrets import token_hex
 from typing import Any
 
@@ -27,7 +28,9 @@ from interlock.engine import landing
 from interlock.engine.agent_loop import Send, Worker
 from interlock.engine.briefing import Briefing
 from interlock.engine.conductor import Conductor
+from interlock.engine.model_calls import ModelCalls
 from interlock.engine.opening import load_state
+from interlock.engine.streams import Streams
 from interlock.engine.workbench import Workbench
 from interlock.errors import Misconfigured
 from interlock.gates.runner import ShellGates
@@ -176,7 +179,7 @@ def _hire(
     workspaces: GitWorkspaces,
     sandbox: Sandbox,
     env: Mapping[str, str],
-    model: Model,
+    calls: ModelCalls,
     redact: Redact,
 ) -> Callable[[Send], Worker]:
     def terms(ticket: Ticket, script: str, directory: str, call: str) -> ScriptPayload:
@@ -185,7 +188,7 @@ def _hire(
     briefing = Briefing(workspaces.read, FileViews())
     tools = WorkerTools(sandbox, env)
     return lambda send: Worker(
-        model,
+        calls,
         tools,
         workspaces,
         workbench.keep,
@@ -252,7 +255,11 @@ async def _conductor(
         crew.make_ready,
         redact,
     )
-    hire = _hire(workbench, journal, workspaces, sandbox, env, model, redact) if model is not None else None
+    streams = Streams()
+    hire = None
+    if model is not None:
+        calls = ModelCalls(model, lambda command: workbench.submit(SYSTEM, command), streams, random)
+        hire = _hire(workbench, journal, workspaces, sandbox, env, calls, redact)
     conductor = Conductor(workbench, workspaces, crew, gates, AskAlways(), clock, hire)
     await conductor.start(conduct)
     return conductor

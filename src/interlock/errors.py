@@ -2,6 +2,7 @@
 
 InterlockError
 ├── Rejected            the user: a command that may not happen, and why
+│   └── OverBudget      the next call could cost more than is left
 ├── ToolFailure         the model: a tool call that did not work
 ├── Unavailable         nobody yet: try again (after `retry_after_secs` where known)
 ├── Misconfigured       the operator: settings, files, machine
@@ -22,6 +23,10 @@ class Rejected(InterlockError):
     """A command was refused; nothing was recorded."""
 
 
+class OverBudget(Rejected):
+    """A call was not made because it could cost more than its budget has left."""
+
+
 class ToolFailure(InterlockError):
     """A tool call failed in a way the model should read."""
 
@@ -29,9 +34,10 @@ class ToolFailure(InterlockError):
 class Unavailable(InterlockError):
     """Something is not reachable now."""
 
-    def __init__(self, message: str, retry_after_secs: float | None = None) -> None:
+    def __init__(self, message: str, retry_after_secs: float | None = None, *, may_cost: bool = False) -> None:
         super().__init__(message)
         self.retry_after_secs = retry_after_secs
+        self.may_cost = may_cost  # it broke off in the middle: what it cost is not known
 
 
 class Misconfigured(InterlockError):

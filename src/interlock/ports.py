@@ -3,13 +3,13 @@
 Nothing here does anything. `app.py` decides who plays which role.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
 from interlock.domain.approvals import ScriptPayload
-from interlock.domain.budgets import Usage
+from interlock.domain.budgets import Micros, Usage
 from interlock.domain.commands import Command
 from interlock.domain.envelopes import Actor, Recorded
 from interlock.domain.gates import GateResult
@@ -358,13 +358,21 @@ class Reply(Struct, frozen=True):
     model: str
 
 
+OnText = Callable[[str], None]
+"""Takes the pieces of an answer as they come; they are shown, never kept."""
+
+
 class Model(Protocol):
     """A provider. Raises Unavailable for what may pass, Misconfigured for what will not."""
 
     @property
     def name(self) -> str: ...
 
-    async def complete(self, request: ModelRequest) -> Reply: ...
+    def quote(self, request: ModelRequest) -> Micros:
+        """The most this request can cost: set aside before it is made."""
+        ...
+
+    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply: ...
 
 
 class CodeViews(Protocol):

@@ -11,10 +11,13 @@ from msgspec.structs import replace
 
 from interlock.domain import schedule as scheduling
 from interlock.domain.approvals import Approval, Pending, approval_number
-from interlock.domain.budgets import Usage
+from interlock.domain.budgets import Ledger, Reservation, Scope, Usage
+from interlock.domain.calls import OpenCall
 from interlock.domain.commands import Command
 from interlock.domain.envelopes import Recorded, Submission
+from interlock.domain.epics import Epic
 from interlock.domain.events import Event
+from interlock.domain.gates import Blob
 from interlock.domain.state import Conductor, State
 from interlock.domain.tickets import BUSY, STATUS, Ticket
 from interlock.domain.tracks import Counts, Landing, Track, TrackStatus
@@ -22,7 +25,7 @@ from interlock.domain.tracks import Counts, Landing, Track, TrackStatus
 SCHEMA = 1
 """Of the events as they are written now; see journal/upcast.py for older ones."""
 
-STATE_SCHEMA = 1
+STATE_SCHEMA = 2
 """Of the checkpoint; any other is thrown away and the journal read instead."""
 
 _encoder = msgspec.json.Encoder()
@@ -73,6 +76,18 @@ class _StoredTrack(Struct, frozen=True, array_like=True):
     updated_at: str
     landing: Landing | None
     tickets: tuple[Ticket, ...]  # in order
+    epic: str
+    planned: bool
+    planning: tuple[Blob, ...]
+    fault: str
+
+
+class _StoredLedger(Struct, frozen=True, array_like=True):
+    used: tuple[tuple[Scope, Usage], ...]
+    reserved: tuple[tuple[Scope, int], ...]
+    open: tuple[Reservation, ...]
+    calls: tuple[OpenCall, ...]
+    call_count: int
 
 
 class _StoredState(Struct, frozen=True, array_like=True):
@@ -80,7 +95,9 @@ class _StoredState(Struct, frozen=True, array_like=True):
     tracks: tuple[_StoredTrack, ...]
     approvals: tuple[Approval, ...]
     conductor: Conductor
-    usage: tuple[tuple[str, Usage], ...] = ()
+    usage: tuple[tuple[str, Usage], ...]
+    ledger: _StoredLedger
+    epics: tuple[Epic, ...]  # in order
 
 
 _stored = msgspec.json.Decoder(_StoredState)
@@ -91,7 +108,15 @@ def encode_state(state: State) -> bytes:
     tracks = tuple(_stored_track(state.tracks[name]) for name in state.track_order)
     approvals = tuple(sorted(state.approvals.values(), key=lambda approval: approval_number(approval.id)))
     return _exact.encode(
-        _StoredState(state.version, tracks, approvals, state.conductor, tuple(sorted(state.usage.items())))
+        _StoredState(
+            state.version,
+            tracks,
+            approvals,
+            state.conductor,
+            tuple(sorted(state.usage.items())),
+            _stored_ledger(state),
+            state.epics_in_order(),
+        )
     )
 
 
@@ -110,7 +135,30 @@ def decode_state(body: bytes) -> State:
         pending=Map({approval_number(a.id): a.id for a in stored.approvals if isinstance(a.state, Pending)}),
         conductor=stored.conductor,
         usage=Map(dict(stored.usage)),
+        ledger=Ledger(
+            Map(dict(stored.ledger.used)),
+            Map(dict(stored.ledger.reserved)),
+            Map({made.id: made for made in stored.ledger.open}),
+        ),
+        calls=Map({call.id: call for call in stored.ledger.calls}),
+        call_count=stored.ledger.call_count,
+        epics=Map({epic.id: epic for epic in stored.epics}),
     )
+
+
+def _stored_ledger(state: State) -> _StoredLedger:
+    ledger = state.ledger
+    return _StoredLedger(
+        tuple(sorted(ledger.used.items(), key=_by_scope)),
+        tuple(sorted(ledger.reserved.items(), key=_by_scope)),
+        tuple(ledger.open[name] for name in sorted(ledger.open)),
+        tuple(state.calls[name] for name in sorted(state.calls)),
+        state.call_count,
+    )
+
+
+def _by_scope(item: tuple[Scope, object]) -> tuple[str, str]:
+    return item[0].kind, item[0].name
 
 
 def _stored_track(track: Track) -> _StoredTrack:
@@ -124,6 +172,10 @@ def _stored_track(track: Track) -> _StoredTrack:
         track.updated_at,
         track.landing,
         tuple(tickets[name] for name in track.order),
+        track.epic,
+        track.planned,
+        track.planning,
+        track.fault,
     )
 
 
@@ -145,6 +197,10 @@ def _track(found: _StoredTrack) -> Track:
         created_at=found.created_at,
         updated_at=found.updated_at,
         landing=found.landing,
+        epic=found.epic,
+        planned=found.planned,
+        planning=found.planning,
+        fault=found.fault,
         order=order,
         tickets=tickets,
         counts=Counts(**counts),

@@ -218,12 +218,12 @@ def test_there_must_be_such_an_approval() -> None:
         (
             asking,
             "reject",
-            "only a script, a worker's prompt or a tool's arguments can be edited, while approving them",
+            "only a script, a worker's prompt, a tool's arguments or proposed tracks can be edited, while approving them",
         ),
         (
             escalated,
             "retry",
-            "only a script, a worker's prompt or a tool's arguments can be edited, while approving them",
+            "only a script, a worker's prompt, a tool's arguments or proposed tracks can be edited, while approving them",
         ),
     ],
 )

@@ -10,14 +10,16 @@ import msgspec
 
 from interlock.domain.approvals import ScriptPayload
 from interlock.domain.commands import AddTrack, AnswerApproval, StartConductor, StartTrack
-from interlock.domain.envelopes import Recorded
+from interlock.domain.envelopes import SYSTEM, Recorded
 from interlock.domain.gates import GateResult
 from interlock.domain.state import State
 from interlock.domain.tickets import Saved, Ticket, TicketSpec
 from interlock.engine.agent_loop import Send, Worker
 from interlock.engine.briefing import Briefing
 from interlock.engine.conductor import Conductor
+from interlock.engine.model_calls import ModelCalls
 from interlock.engine.opening import load_state
+from interlock.engine.streams import Streams
 from interlock.engine.workbench import Workbench
 from interlock.errors import JournalUnwritable, Rejected, ToolFailure
 from interlock.journal.memory import MemoryJournal
@@ -29,7 +31,9 @@ from interlock.ports import (
     Failed,
     Hunk,
     Landing,
+    Model,
     ModelRequest,
+    OnText,
     Policy,
     PolicyVerdict,
     Preview,
@@ -302,6 +306,8 @@ class World:
         self.tools = FakeTools()
         self.rules: list[dict[str, Any]] = []
         self.requests: list[ModelRequest] = []
+        self.waits: list[float] = []
+        self.streams = Streams()
 
     def hire(self, workbench: Workbench) -> Callable[[Send], Worker] | None:
         if not self.rules:
@@ -313,7 +319,7 @@ class World:
 
         briefing = Briefing(self.workspaces.read, WholeFiles())
         return lambda send: Worker(
-            model,
+            self.calls(workbench, model),
             self.tools,
             self.workspaces,
             workbench.keep,
@@ -322,6 +328,14 @@ class World:
             lambda: workbench.state,
             terms,
             briefing.brief,
+        )
+
+    def calls(self, workbench: Workbench, model: Model) -> ModelCalls:
+        async def wait(seconds: float) -> None:
+            self.waits.append(seconds)
+
+        return ModelCalls(
+            model, lambda command: workbench.submit(SYSTEM, command), self.streams, jitter=lambda: 1.0, wait=wait
         )
 
     @asynccontextmanager
@@ -358,9 +372,12 @@ class Listening:
     def name(self) -> str:
         return self._model.name
 
-    async def complete(self, request: ModelRequest) -> Reply:
+    def quote(self, request: ModelRequest) -> int:
+        return self._model.quote(request)
+
+    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply:
         self._requests.append(request)
-        return await self._model.complete(request)
+        return await self._model.complete(request, on_text)
 
 
 class Process:

@@ -184,7 +184,7 @@ def test_a_big_text_outlives_the_process_and_its_removal_breaks_nothing(tmp_path
     [
         pytest.param(lambda text: text[:-1], id="torn"),
         pytest.param(lambda text: text.replace(b"state", b"wrong"), id="altered"),
-        pytest.param(lambda text: text.replace(b'"schema":1', b'"schema":0'), id="another shape"),
+        pytest.param(lambda text: text.replace(b'"schema":2', b'"schema":0'), id="another shape"),
         pytest.param(lambda text: b"", id="empty"),
         pytest.param(lambda text: b"\xff\xfe", id="garbage"),
     ],

@@ -17,6 +17,7 @@ from interlock.domain.approvals import (
     SpawnPayload,
     StepPayload,
     ToolPayload,
+    TracksPayload,
     UnknownPayload,
     Withdrawn,
 )
@@ -25,6 +26,7 @@ from interlock.errors import Rejected
 from interlock.sandbox.foreground import run_editor
 from interlock.views.display import safe
 from interlock.views.inbox import title
+from interlock.wire import pretty
 
 _WORDS: dict[str, dict[str, Decision]] = {
     "script": {"y": "approve", "n": "reject", "e": "approve", "a": "abort"},
@@ -78,10 +80,11 @@ class Prompts:
 def describe(approval: Approval) -> list[str]:
     """Everything about an approval, safe to print."""
     where = f"{approval.track}/{approval.ticket}" if approval.ticket else approval.track
+    where = f" for {where}" if where else ""
     lines = [
         "",
         f"{paint(approval.id, 'bold')}  {paint(title_line(approval), 'waiting')}",
-        f"  asked by {safe(approval.asker)} for {where}" + (f": {safe(approval.why)}" if approval.why else ""),
+        f"  asked by {safe(approval.asker)}{where}" + (f": {safe(approval.why)}" if approval.why else ""),
     ]
     payload = approval.payload
     match payload:
@@ -115,6 +118,11 @@ def describe(approval: Approval) -> list[str]:
             lines += [f"  {safe(line)}" for line in payload.diff.splitlines()]
             if payload.diff_blob:
                 lines.append(f"  … the whole diff: .interlock/blobs/{payload.diff_blob.sha256}")
+        case TracksPayload():
+            lines += [f"  {safe(line)}" for line in payload.text.splitlines()]
+            for plan in payload.tracks:
+                lines.append(f"  {paint(safe(plan.id), 'bold')}  {safe(plan.title)}")
+                lines += [f"      {safe(line)}" for line in plan.description.splitlines()]
         case UnknownPayload():
             lines.append(f"  {safe(payload.question)}")
     lines.append(paint(f"  digest {approval.digest[:16]}…", "dim"))
@@ -152,11 +160,13 @@ def _edit(approval: Approval) -> str | None:
             text, suffix = approval.payload.arguments, "json"
         case SpawnPayload():
             text, suffix = approval.payload.prompt, "md"
+        case TracksPayload():
+            text, suffix = pretty(approval.payload.tracks), "json"
         case _:
             return None
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory(prefix="interlock-edit-") as folder:
-        file = Path(folder) / f"{approval.ticket}.{suffix}"
+        file = Path(folder) / f"{approval.ticket or approval.id}.{suffix}"
         file.write_text(text)
         if not run_editor(command, file):
             return None

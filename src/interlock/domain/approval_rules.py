@@ -14,13 +14,17 @@ from interlock.domain.approvals import (
     ScriptPayload,
     SpawnPayload,
     ToolPayload,
+    TracksPayload,
     Withdrawn,
     digest,
     is_call,
 )
 from interlock.domain.commands import AnswerApproval, ApproveTask, ExpireApproval
 from interlock.domain.envelopes import is_agent
-from interlock.domain.events import ApprovalAnswered, Event, LandingFailed, LandingStarted, TicketBlocked
+from interlock.domain.epic_rules import accepted
+from interlock.domain.epics import TrackPlan
+from interlock.domain.events import ApprovalAnswered, EpicDropped, Event, LandingFailed, LandingStarted, TicketBlocked
+from interlock.domain.plans import plans_from_json
 from interlock.domain.state import State
 from interlock.domain.track_rules import abort_events
 from interlock.errors import Rejected
@@ -66,12 +70,15 @@ def automatic(approval: Approval) -> ApprovalAnswered | None:
     return ApprovalAnswered(approval.id, "approve", message="--approve all", digest=approval.digest)
 
 
-def landing_of(approval: Approval) -> Events:
-    """What saying yes to a merge approval begins."""
-    payload = approval.payload
-    if not isinstance(payload, MergePayload):
-        return ()
-    return (LandingStarted(approval.track, payload.branch, payload.before, payload.after),)
+def begun_by(state: State, approval: Approval, plans: tuple[TrackPlan, ...] | None = None) -> Events:
+    """What saying yes to an approval that is about no ticket begins."""
+    match approval.payload:
+        case MergePayload(branch, before, after):
+            return (LandingStarted(approval.track, branch, before, after),)
+        case TracksPayload(_, _, tracks):
+            return accepted(state, approval, tracks if plans is None else plans)
+        case _:
+            return ()
 
 
 def _may_answer(approval: Approval, actor: str) -> None:
@@ -99,7 +106,9 @@ def _consequences(state: State, approval: Approval, command: AnswerApproval) -> 
         return (answered, *abort_events(state, found, message or f"aborted at {approval.id}", but=approval.id))
     if ticket is None:
         if command.decision == "approve":
-            return (answered, *landing_of(approval))
+            return (answered, *begun_by(state, approval, _edited_plans(approval, command)))
+        if isinstance(approval.payload, TracksPayload):
+            return (answered, EpicDropped(approval.payload.epic, message or "the proposed tracks were rejected"))
         return (answered, LandingFailed(track, message or "landing was rejected"))
     if command.decision == "abort":
         return (answered, TicketBlocked(track, ticket, f"verification aborted{': ' + message if message else ''}"))
@@ -115,15 +124,26 @@ def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
         _check_hunks(approval, command)
     if edited is None:
         return approval.digest
-    if command.decision != "approve" or not isinstance(payload, ScriptPayload | SpawnPayload | ToolPayload):
-        raise Rejected("only a script, a worker's prompt or a tool's arguments can be edited, while approving them")
+    editable = ScriptPayload | SpawnPayload | ToolPayload | TracksPayload
+    if command.decision != "approve" or not isinstance(payload, editable):
+        raise Rejected(
+            "only a script, a worker's prompt, a tool's arguments or proposed tracks can be edited,"
+            " while approving them"
+        )
     if not edited.strip():
         raise Rejected("the edited text is empty; reject it instead")
+    if isinstance(payload, TracksPayload):
+        return digest(replace(payload, tracks=plans_from_json(edited)))
     if isinstance(payload, ScriptPayload):
         return digest(replace(payload, script=edited))
     if isinstance(payload, SpawnPayload):
         return digest(replace(payload, prompt=edited))
     return digest(replace(payload, arguments=edited))
+
+
+def _edited_plans(approval: Approval, command: AnswerApproval) -> tuple[TrackPlan, ...] | None:
+    edited = command.edited
+    return plans_from_json(edited) if edited is not None and isinstance(approval.payload, TracksPayload) else None
 
 
 def _check_hunks(approval: Approval, command: AnswerApproval) -> None:

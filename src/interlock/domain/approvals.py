@@ -6,6 +6,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.json import Encoder
 
+from interlock.domain.epics import TrackPlan
 from interlock.domain.gates import Blob
 
 Kind = Literal["script", "tool", "step", "spawn", "ask", "tracks", "gate", "merge", "unknown"]
@@ -80,6 +81,14 @@ class MergePayload(Struct, frozen=True, gc=False, tag="merge"):
     diff_blob: Blob | None = None
 
 
+class TracksPayload(Struct, frozen=True, gc=False, tag="tracks"):
+    """What an epic would become; accepting it plans the tickets of each track."""
+
+    epic: str
+    text: str
+    tracks: tuple[TrackPlan, ...]
+
+
 class UnknownPayload(Struct, frozen=True, gc=False, tag="unknown"):
     """An effect that may or may not have happened before a crash."""
 
@@ -87,7 +96,16 @@ class UnknownPayload(Struct, frozen=True, gc=False, tag="unknown"):
     question: str
 
 
-Payload = ScriptPayload | ToolPayload | SpawnPayload | StepPayload | GatePayload | MergePayload | UnknownPayload
+Payload = (
+    ScriptPayload
+    | ToolPayload
+    | SpawnPayload
+    | StepPayload
+    | GatePayload
+    | MergePayload
+    | TracksPayload
+    | UnknownPayload
+)
 
 
 class Pending(Struct, frozen=True, gc=False, tag="pending"):

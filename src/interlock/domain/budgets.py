@@ -1,7 +1,7 @@
 """Budgets: money is reserved before a call is made and settled when its cost is known (SPEC P7).
 
-Money is whole micro-dollars. A reservation that is never settled, because the process died, goes on counting as spent.
-No event carries these values yet; they are for the calls that agents make.
+Money is whole micro-dollars. A reservation that is never settled, because the process died or the answer broke off,
+goes on counting as spent.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from immutables import Map
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interlock.errors import Rejected
+from interlock.errors import OverBudget, Rejected
 
 Micros = int  # millionths of a dollar
 
@@ -46,9 +46,24 @@ class Scope(Struct, frozen=True):
     name: str
 
 
-class Cap(Struct, frozen=True):
-    scope: Scope
-    most: Micros
+class Caps(Struct, frozen=True, omit_defaults=True):
+    """The most that each epic, each track, each ticket and each tier may spend; None: no limit."""
+
+    epic: Micros | None = None
+    track: Micros | None = None
+    ticket: Micros | None = None
+    tiers: tuple[tuple[str, Micros], ...] = ()
+
+    def of(self, scope: Scope) -> Micros | None:
+        match scope.kind:
+            case "epic":
+                return self.epic
+            case "track":
+                return self.track
+            case "ticket":
+                return self.ticket
+            case "tier":
+                return dict(self.tiers).get(scope.name)
 
 
 class Reservation(Struct, frozen=True):
@@ -58,50 +73,50 @@ class Reservation(Struct, frozen=True):
 
 
 class Ledger(Struct, frozen=True):
-    """Who may still spend what. Every method gives a new ledger and leaves this one as it was."""
+    """Who has spent what. Every method gives a new ledger and leaves this one as it was."""
 
-    caps: Map[Scope, Micros] = Map()
     used: Map[Scope, Usage] = Map()
     reserved: Map[Scope, Micros] = Map()
     open: Map[str, Reservation] = Map()
-
-    def cap(self, cap: Cap) -> "Ledger":
-        """Set or replace a budget; one below what is spent already stops further calls."""
-        return replace(self, caps=self.caps.set(cap.scope, cap.most))
 
     def spent(self, scope: Scope) -> Usage:
         return self.used.get(scope, Usage())
 
     def committed(self, scope: Scope) -> Micros:
-        """Spent, or reserved and not yet known to be otherwise."""
+        """Spent, or reserved and not known to be otherwise."""
         return self.spent(scope).cost + self.reserved.get(scope, 0)
 
-    def reserve(self, name: str, scopes: Iterable[Scope], amount: Micros) -> "Ledger":
-        """Set `amount` aside in every scope, or raise Rejected with the figure that is too small."""
+    def check(self, scopes: Iterable[Scope], amount: Micros, caps: Caps) -> None:
+        """Raises OverBudget with the figure that is too small."""
         if amount < 0:
             raise Rejected(f"a reservation cannot be negative: {dollars(amount)}")
-        if name in self.open:
-            raise Rejected(f"the reservation {name!r} is made already")
-        made = Reservation(name, tuple(dict.fromkeys(scopes)), amount)
-        for scope in made.scopes:
-            most = self.caps.get(scope)
+        for scope in scopes:
+            most = caps.of(scope)
             if most is not None and self.committed(scope) + amount > most:
-                raise Rejected(
+                raise OverBudget(
                     f"over budget: {scope.kind} {scope.name!r} may spend {dollars(most)},"
                     f" {dollars(self.committed(scope))} is spent or reserved,"
                     f" and the next call may cost {dollars(amount)}"
                 )
+
+    def reserve(self, name: str, scopes: Iterable[Scope], amount: Micros) -> "Ledger":
+        """Set `amount` aside in every scope: `check` has said that it is there."""
+        made = Reservation(name, tuple(dict.fromkeys(scopes)), amount)
         return replace(self, reserved=self._moved(made, amount), open=self.open.set(name, made))
 
     def settle(self, name: str, actual: Usage) -> "Ledger":
         """The call is over: what it really cost is spent, the rest is free again."""
         made = self.open.get(name)
         if made is None:
-            raise Rejected(f"there is no open reservation {name!r}")
+            return self
         used = self.used
         for scope in made.scopes:
             used = used.set(scope, self.spent(scope).plus(actual))
         return replace(self, used=used, reserved=self._moved(made, -made.amount), open=self.open.delete(name))
+
+    def lose(self, name: str) -> "Ledger":
+        """Nobody will ever say what it cost: what was set aside stays set aside."""
+        return replace(self, open=self.open.delete(name)) if name in self.open else self
 
     def _moved(self, made: Reservation, amount: Micros) -> Map[Scope, Micros]:
         reserved = self.reserved

@@ -3,7 +3,9 @@
 from msgspec import UNSET, Struct, UnsetType
 
 from interlock.domain.approvals import Decision, MergePayload, ScriptPayload, SpawnPayload, ToolPayload
-from interlock.domain.budgets import Usage
+from interlock.domain.budgets import Caps, Micros, Usage
+from interlock.domain.calls import Party
+from interlock.domain.epics import TrackPlan
 from interlock.domain.gates import Blob, Gate, GateDefaults, GateResult
 from interlock.domain.tags import snake
 from interlock.domain.tickets import Priority, Role, Saved, TicketSpec
@@ -28,8 +30,21 @@ class AddTickets(_Command, frozen=True):
     tickets: tuple[TicketSpec, ...]
 
 
+class PlanEpic(_Command, frozen=True):
+    """A goal in words: its tracks are planned and proposed."""
+
+    text: str
+
+
+class DropEpic(_Command, frozen=True):
+    """Stop planning it."""
+
+    epic: str
+    reason: str = ""
+
+
 class StartTrack(_Command, frozen=True):
-    """Begin, or go on with, a track's tickets."""
+    """Begin, or go on with, a track's tickets; plan them where that failed before."""
 
     track: str
 
@@ -139,6 +154,8 @@ class AnswerApproval(_Command, frozen=True):
 
 HumanCommand = (
     AddTrack
+    | PlanEpic
+    | DropEpic
     | AddTickets
     | StartTrack
     | PauseTrack
@@ -163,6 +180,7 @@ class StartConductor(_Command, frozen=True):
     approve_all: bool = False
     gates: GateDefaults = GateDefaults()
     deadline_s: int | None = None  # every question is denied when nobody answers for so long
+    caps: Caps = Caps()
 
 
 class StopConductor(_Command, frozen=True):
@@ -201,6 +219,23 @@ class StartSession(_Command, frozen=True):
     message: Blob
 
 
+class ReserveCall(_Command, frozen=True):
+    """A model is about to be asked: `amount` is the most it can cost."""
+
+    party: Party
+    tier: str
+    model: str
+    amount: Micros
+
+
+class EndCall(_Command, frozen=True):
+    """The call brought nothing; `usage` is None where nobody knows what it cost."""
+
+    call: str
+    usage: Usage | None
+    error: str
+
+
 class FinishTurn(_Command, frozen=True):
     """One answer of a model, kept as a text, and what it cost."""
 
@@ -211,6 +246,36 @@ class FinishTurn(_Command, frozen=True):
     tier: str
     model: str
     usage: Usage
+    call: str = ""
+
+
+class FinishPlanning(_Command, frozen=True):
+    """A planner was asked and has answered: about an epic, or about one track of it."""
+
+    epic: str
+    track: str
+    messages: tuple[Blob, ...]
+    tier: str
+    model: str
+    usage: Usage
+    call: str
+
+
+class ProposeTracks(_Command, frozen=True):
+    epic: str
+    tracks: tuple[TrackPlan, ...]
+
+
+class PlanTickets(_Command, frozen=True):
+    track: str
+    tickets: tuple[TicketSpec, ...]
+
+
+class FailPlanning(_Command, frozen=True):
+    epic: str
+    track: str
+    reason: str
+    budget: bool = False
 
 
 class FinishTool(_Command, frozen=True):
@@ -240,6 +305,7 @@ class FailWork(_Command, frozen=True):
     ticket: str
     attempt: int
     reason: str
+    budget: bool = False  # it was the money that ran out
 
 
 class RedoAttempt(_Command, frozen=True):
@@ -292,7 +358,13 @@ Command = (
     | AskScript
     | AskWorker
     | StartSession
+    | ReserveCall
+    | EndCall
     | FinishTurn
+    | FinishPlanning
+    | ProposeTracks
+    | PlanTickets
+    | FailPlanning
     | FinishTool
     | ExpireApproval
     | SubmitWork

@@ -4,7 +4,7 @@ in this family (`ticket_rules`, `approval_rules`, `work_rules`).
 
 from typing import assert_never
 
-from interlock.domain import approval_rules, ticket_rules, work_rules
+from interlock.domain import approval_rules, call_rules, epic_rules, ticket_rules, work_rules
 from interlock.domain.commands import (
     AbortTrack,
     AddTickets,
@@ -17,21 +17,29 @@ from interlock.domain.commands import (
     BlockTicket,
     Bulk,
     CancelTicket,
+    DropEpic,
     EditTicket,
     EditTrack,
+    EndCall,
     ExpireApproval,
     FailLanding,
+    FailPlanning,
     FailWork,
     FinishLanding,
     FinishMerge,
+    FinishPlanning,
     FinishTool,
     FinishTurn,
     KillWorker,
     MoveTicket,
     PauseTrack,
+    PlanEpic,
+    PlanTickets,
+    ProposeTracks,
     Recover,
     RedoAttempt,
     ReportGate,
+    ReserveCall,
     ResumeTrack,
     RetryTicket,
     SkipTicket,
@@ -76,6 +84,10 @@ def decide(state: State, submission: Submission) -> Events:
             return work_rules.ask_worker(state, command)
         case StartSession():
             return work_rules.start_session(state, command)
+        case ReserveCall():
+            return call_rules.reserve_call(state, command)
+        case EndCall():
+            return call_rules.end_call(state, command)
         case FinishTurn():
             return work_rules.finish_turn(state, command)
         case FinishTool():
@@ -92,6 +104,18 @@ def decide(state: State, submission: Submission) -> Events:
             return approval_rules.expire(state, command)
         case AddTrack():
             return add_track(state, command)
+        case PlanEpic():
+            return epic_rules.plan_epic(state, command)
+        case DropEpic():
+            return epic_rules.drop_epic(state, command)
+        case FinishPlanning():
+            return epic_rules.finish_planning(state, command)
+        case ProposeTracks():
+            return epic_rules.propose_tracks(state, command)
+        case PlanTickets():
+            return epic_rules.plan_tickets(state, command)
+        case FailPlanning():
+            return epic_rules.fail_planning(state, command)
         case AddTickets():
             return add_tickets(state, command)
         case StartTrack():

@@ -8,7 +8,9 @@ from typing import Literal
 from msgspec import Struct
 
 from interlock.domain.approvals import Decision, Kind, Payload
-from interlock.domain.budgets import Usage
+from interlock.domain.budgets import Caps, Micros, Usage
+from interlock.domain.calls import Party
+from interlock.domain.epics import TrackPlan
 from interlock.domain.gates import Blob, GateDefaults, GateResult
 from interlock.domain.tags import snake
 from interlock.domain.tickets import Saved, TicketSpec
@@ -18,6 +20,62 @@ class _Event(Struct, frozen=True, gc=False, tag_field="type", tag=snake, omit_de
     pass
 
 
+# ── epics ────────────────────────────────────────────────────────────────────────────────
+
+
+class EpicAdded(_Event, frozen=True):
+    epic: str
+    text: str
+
+
+class PlannerAnswered(_Event, frozen=True):
+    """What a planner was told and what it said: about the epic, or about one track of it."""
+
+    epic: str
+    track: str
+    messages: tuple[Blob, ...]
+    tier: str
+    model: str
+    usage: Usage
+    call: str
+
+
+class TracksProposed(_Event, frozen=True):
+    epic: str
+    tracks: tuple[TrackPlan, ...]
+
+
+class EpicAccepted(_Event, frozen=True):
+    """Its tracks, edited or not, are to be planned; the first starts when it is."""
+
+    epic: str
+    tracks: tuple[str, ...]
+
+
+class EpicDropped(_Event, frozen=True):
+    epic: str
+    reason: str
+
+
+class PlanningFailed(_Event, frozen=True):
+    """About the whole epic, or about one track of it."""
+
+    epic: str
+    track: str
+    reason: str
+    budget: bool = False
+
+
+class PlanningRetried(_Event, frozen=True):
+    track: str
+
+
+class TrackPlanned(_Event, frozen=True):
+    """It has its tickets."""
+
+    track: str
+
+
 # ── tracks ───────────────────────────────────────────────────────────────────────────────
 
 
@@ -25,6 +83,7 @@ class TrackAdded(_Event, frozen=True):
     track: str
     title: str
     description: str
+    epic: str = ""  # where it was planned for one: its tickets are still to come
 
 
 class TicketsAdded(_Event, frozen=True):
@@ -145,6 +204,25 @@ class SessionStarted(_Event, frozen=True):
     message: Blob
 
 
+class CallReserved(_Event, frozen=True):
+    """A model is being asked; so much is set aside for it."""
+
+    call: str
+    party: Party
+    tier: str
+    model: str
+    amount: Micros
+
+
+class CallEnded(_Event, frozen=True):
+    """A call that brought no answer; without a usage, what was set aside stays spent."""
+
+    call: str
+    tier: str
+    usage: Usage | None
+    error: str
+
+
 class TurnFinished(_Event, frozen=True):
     track: str
     ticket: str
@@ -153,6 +231,7 @@ class TurnFinished(_Event, frozen=True):
     tier: str
     model: str
     usage: Usage
+    call: str = ""
 
 
 class ToolFinished(_Event, frozen=True):
@@ -183,6 +262,7 @@ class TicketBlocked(_Event, frozen=True):
     track: str
     ticket: str
     reason: str
+    budget: bool = False
 
 
 class TicketReopened(_Event, frozen=True):
@@ -245,6 +325,7 @@ class ConductorStarted(_Event, frozen=True):
     approve_all: bool
     gates: GateDefaults
     deadline_s: int | None = None
+    caps: Caps = Caps()
 
 
 class ConductorStopped(_Event, frozen=True):
@@ -272,6 +353,16 @@ Event = (
     | TicketCancelled
     | TicketEdited
     | TicketMoved
+    | CallReserved
+    | CallEnded
+    | EpicAdded
+    | PlannerAnswered
+    | TracksProposed
+    | EpicAccepted
+    | EpicDropped
+    | PlanningFailed
+    | PlanningRetried
+    | TrackPlanned
     | TrackAdded
     | TicketsAdded
     | TrackStarted

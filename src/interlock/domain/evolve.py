@@ -5,9 +5,9 @@ from typing import assert_never
 from immutables import Map
 from msgspec.structs import replace
 
+from interlock.domain import planning_facts
 from interlock.domain import schedule as scheduling
 from interlock.domain.approvals import Answered, Approval, GatePayload, Withdrawn, approval_number, is_call
-from interlock.domain.budgets import Usage
 from interlock.domain.envelopes import Recorded
 from interlock.domain.events import (
     ApprovalAnswered,
@@ -17,11 +17,19 @@ from interlock.domain.events import (
     AttemptResumed,
     AttemptReturned,
     AttemptShelved,
+    CallEnded,
+    CallReserved,
     ConductorStarted,
     ConductorStopped,
+    EpicAccepted,
+    EpicAdded,
+    EpicDropped,
     GateFinished,
     LandingFailed,
     LandingStarted,
+    PlannerAnswered,
+    PlanningFailed,
+    PlanningRetried,
     SessionStarted,
     TicketBlocked,
     TicketCancelled,
@@ -39,6 +47,8 @@ from interlock.domain.events import (
     TrackEnded,
     TrackLanded,
     TrackPaused,
+    TrackPlanned,
+    TracksProposed,
     TrackStarted,
     TurnFinished,
     WorkSubmitted,
@@ -101,9 +111,10 @@ def _apply(state: State, recorded: Recorded) -> State:
             starts = grant is not None and state.approvals[grant.approval].kind == "spawn"
             spawn = grant if starts else found.spawn
             return put(state, replace(found, session=(message,), spawn=spawn, grant=None), at)
-        case TurnFinished(track, ticket, _, message, tier, _, usage):
-            state = replace(state, usage=state.usage.set(tier, state.usage.get(tier, Usage()).plus(usage)))
-            return _said(state, track, ticket, message, at)
+        case CallReserved() | CallEnded():
+            return planning_facts.calls(state, event, at)
+        case TurnFinished(track, ticket, _, message, tier, _, usage, call):
+            return _said(planning_facts.settle(state, call, tier, usage), track, ticket, message, at)
         case ToolFinished(track, ticket, _, message):
             return _said(state, track, ticket, message, at)
         case GateFinished():
@@ -121,26 +132,28 @@ def _apply(state: State, recorded: Recorded) -> State:
             return put(state, replace(found, stage=stage, resumes=found.resumes + 1), at)
         case AttemptLost(track, ticket, _, _):
             # An answered approval is not asked again: the grant outlives the lost attempt.
-            return place(state, track, ticket, Todo(cleared=True), at)
+            return place(_lose(state, track, ticket), track, ticket, Todo(cleared=True), at)
         case AttemptShelved(track, ticket, _):
             stage = state.tracks[track].tickets[ticket].stage
             return place(state, track, ticket, Queued(stage), at) if isinstance(stage, Verifying) else state
         case AttemptReturned(track, ticket, _, why):
             found = state.tracks[track].tickets[ticket]
-            return put(state, replace(found, stage=Todo(cleared=True), why=why), at)
+            return put(_lose(state, track, ticket), replace(found, stage=Todo(cleared=True), why=why), at)
         case TicketSkipped(track, ticket):
             found = state.tracks[track].tickets[ticket]
             done = replace(found, stage=Completed(), finished_at=at, unverified=True, result="skipped", grant=None)
             return put(state, done, at)
-        case TicketBlocked(track, ticket, reason):
+        case TicketBlocked(track, ticket, reason, budget):
             found = state.tracks[track].tickets[ticket]
-            return put(state, replace(found, stage=Blocked(reason), finished_at=at, grant=None), at)
+            blocked = replace(found, stage=Blocked(reason, budget), finished_at=at, grant=None)
+            return put(_lose(state, track, ticket), blocked, at)
         case TicketReopened(track, ticket):
             found = state.tracks[track].tickets[ticket]
             return put(state, replace(found, stage=Todo(), finished_at=None, grant=None), at)
         case TicketCancelled(track, ticket, reason):
             found = state.tracks[track].tickets[ticket]
-            return put(state, replace(found, stage=Cancelled(reason), finished_at=at, grant=None), at)
+            cancelled = replace(found, stage=Cancelled(reason), finished_at=at, grant=None)
+            return put(_lose(state, track, ticket), cancelled, at)
         case TicketEdited(track, spec):
             before = state.tracks[track].tickets[spec.id]
             stage = Todo() if isinstance(before.stage, Todo) else before.stage
@@ -150,8 +163,28 @@ def _apply(state: State, recorded: Recorded) -> State:
             order = [name for name in state.tracks[track].order if name != ticket]
             order.insert(position, ticket)
             return _with_tickets(state, track, state.tracks[track].tickets, at, tuple(order))
-        case TrackAdded(track, title, description):
-            new = Track(id=track, title=title, description=description, created_at=at, updated_at=at)
+        case (
+            EpicAdded()
+            | PlannerAnswered()
+            | TracksProposed()
+            | EpicAccepted()
+            | EpicDropped()
+            | PlanningFailed()
+            | PlanningRetried()
+            | TrackPlanned()
+        ):
+            return planning_facts.planning(state, event, at)
+        case TrackAdded(track, title, description, epic):
+            new = Track(
+                id=track,
+                title=title,
+                description=description,
+                status="proposed" if epic else "ready",
+                created_at=at,
+                updated_at=at,
+                epic=epic,
+                planned=not epic,
+            )
             return replace(state, tracks=state.tracks.set(track, new), track_order=(*state.track_order, track))
         case TicketsAdded():
             return _tickets_added(state, event, at)
@@ -162,7 +195,7 @@ def _apply(state: State, recorded: Recorded) -> State:
         case TrackEnded(track, status):
             return set_status(state, track, status, at)
         case TrackAborted(track, _):
-            return set_status(state, track, "aborted", at)
+            return set_status(planning_facts.lose(state, track=track), track, "aborted", at)
         case TrackEdited(track, title, description):
             edited = replace(state.tracks[track], title=title, description=description, updated_at=at)
             return replace(state, tracks=state.tracks.set(track, edited))
@@ -176,12 +209,17 @@ def _apply(state: State, recorded: Recorded) -> State:
             before = state.tracks[track].landing
             failed = replace(before, state="failed", detail=reason) if before else None
             return _landing(state, track, failed, at)
-        case ConductorStarted(workers, auto_queue, approve_all, gates, deadline_s):
-            return replace(state, conductor=Conductor(True, workers, auto_queue, approve_all, gates, deadline_s))
+        case ConductorStarted(workers, auto_queue, approve_all, gates, deadline_s, caps):
+            return replace(state, conductor=Conductor(True, workers, auto_queue, approve_all, gates, deadline_s, caps))
         case ConductorStopped():
+            state = planning_facts.lose_all(state)
             return replace(state, conductor=replace(state.conductor, on=False, approve_all=False))
         case _:
             assert_never(event)
+
+
+def _lose(state: State, track: str, ticket: str) -> State:
+    return planning_facts.lose(state, track=track, ticket=ticket) if state.calls else state
 
 
 def _tickets_added(state: State, event: TicketsAdded, at: str) -> State:

@@ -5,7 +5,7 @@ Pure, and part of the same all-or-nothing batch as the command that made it poss
 
 from collections.abc import Iterator
 
-from interlock.domain.approval_rules import automatic, landing_of
+from interlock.domain.approval_rules import automatic, begun_by
 from interlock.domain.approvals import StepPayload, digest
 from interlock.domain.envelopes import SYSTEM, Actor
 from interlock.domain.events import (
@@ -46,7 +46,7 @@ def answer_to(state: State, event: Event) -> Iterator[tuple[Actor, Event]]:
     for approval in asked:
         if answer := automatic(approval):
             yield APPROVE_ALL, answer
-            yield from ((SYSTEM, begun) for begun in landing_of(approval))
+            yield from ((SYSTEM, begun) for begun in begun_by(state, approval))
 
 
 def _start_or_ask(state: State, track: Track) -> Event | None:

@@ -6,7 +6,9 @@ from immutables import Map
 from msgspec import Struct
 
 from interlock.domain.approvals import Approval
-from interlock.domain.budgets import Usage
+from interlock.domain.budgets import Caps, Ledger, Usage
+from interlock.domain.calls import OpenCall
+from interlock.domain.epics import Epic
 from interlock.domain.gates import GateDefaults
 from interlock.domain.tickets import Ticket
 from interlock.domain.tracks import Track
@@ -22,6 +24,7 @@ class Conductor(Struct, frozen=True):
     approve_all: bool = False
     gates: GateDefaults = GateDefaults()
     deadline_s: int | None = None
+    caps: Caps = Caps()
 
 
 class State(Struct, frozen=True):
@@ -34,6 +37,10 @@ class State(Struct, frozen=True):
     pending: Map[int, str] = Map()  # number → id of the approvals still open
     conductor: Conductor = Conductor()
     usage: Map[str, Usage] = Map()  # by tier
+    ledger: Ledger = Ledger()
+    calls: Map[str, OpenCall] = Map()  # model calls under way
+    call_count: int = 0
+    epics: Map[str, Epic] = Map()
 
     def track(self, track: str) -> Track:
         found = self.tracks.get(track)
@@ -53,6 +60,15 @@ class State(Struct, frozen=True):
         if found is None:
             raise Rejected(f"no approval {approval!r}")
         return found
+
+    def epic(self, epic: str) -> Epic:
+        found = self.epics.get(epic)
+        if found is None:
+            raise Rejected(f"no epic {epic!r}{_nearest(epic, tuple(sorted(self.epics)))}")
+        return found
+
+    def epics_in_order(self) -> tuple[Epic, ...]:
+        return tuple(self.epics[f"E-{number}"] for number in range(1, len(self.epics) + 1))
 
     def next_approval_id(self) -> str:
         return f"A-{len(self.approvals) + 1}"

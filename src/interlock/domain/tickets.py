@@ -117,8 +117,9 @@ class Completed(Struct, frozen=True, gc=False, tag="completed"):
     commit: str | None = None
 
 
-class Blocked(Struct, frozen=True, gc=False, tag="blocked"):
+class Blocked(Struct, frozen=True, gc=False, tag="blocked", omit_defaults=True):
     reason: str
+    budget: bool = False  # the money ran out
 
 
 class Cancelled(Struct, frozen=True, gc=False, tag="cancelled"):

@@ -10,6 +10,7 @@ from interlock.domain.dag import Dag
 from interlock.domain.events import (
     ApprovalWithdrawn,
     Event,
+    PlanningRetried,
     TicketCancelled,
     TicketsAdded,
     TrackAborted,
@@ -35,22 +36,24 @@ def add_track(state: State, command: AddTrack) -> Events:
     check_id(command.track, "track")
     if command.track in state.tracks:
         raise Rejected(f"track {command.track!r} exists already; choose another id, or add tickets to it")
-    specs = _normal(command.tickets)
+    specs = checked(command.tickets)
     Dag([spec.id for spec in specs], (spec.depends_on for spec in specs))
     title = command.title.strip() or command.track
-    return (TrackAdded(command.track, title, command.description), *_rows(command.track, specs))
+    return (TrackAdded(command.track, title, command.description), *rows(command.track, specs))
 
 
 def add_tickets(state: State, command: AddTickets) -> Events:
     track = state.track(command.track)
     if track.status == "aborted":
         raise Rejected(f"track {track.id!r} is aborted; import the tickets as another track")
+    if not track.planned:
+        raise Rejected(f"the tickets of track {track.id!r} are still to be planned; add yours when they are")
     if not command.tickets:
         raise Rejected("there is no ticket to add")
-    specs = _normal(command.tickets)
+    specs = checked(command.tickets)
     everything = [*(track.tickets[name].spec for name in track.order), *specs]
     Dag([spec.id for spec in everything], (spec.depends_on for spec in everything))
-    return (*_rows(track.id, specs), *_awake(track))
+    return (*rows(track.id, specs), *_awake(track))
 
 
 def start_track(state: State, command: StartTrack) -> Events:
@@ -58,8 +61,12 @@ def start_track(state: State, command: StartTrack) -> Events:
     match track.status:
         case "running":
             return ()
+        case "blocked" if not track.planned:
+            return (PlanningRetried(track.id),)
         case "ready" | "paused" | "blocked":
             return (TrackStarted(track.id),)
+        case "proposed":
+            raise Rejected(f"the tickets of track {track.id!r} are still being planned")
         case _:
             raise Rejected(f"track {track.id!r} is {track.status}; it cannot be started")
 
@@ -123,11 +130,11 @@ def _awake(track: Track) -> Events:
     return (TrackStarted(track.id),) if track.status in ("done", "blocked") else ()
 
 
-def _rows(track: str, specs: tuple[TicketSpec, ...]) -> Iterable[TicketsAdded]:
+def rows(track: str, specs: tuple[TicketSpec, ...]) -> Iterable[TicketsAdded]:
     return (TicketsAdded(track, specs[start : start + ROW]) for start in range(0, len(specs), ROW))
 
 
-def _normal(specs: tuple[TicketSpec, ...]) -> tuple[TicketSpec, ...]:
+def checked(specs: tuple[TicketSpec, ...]) -> tuple[TicketSpec, ...]:
     return tuple(check_spec(spec) for spec in specs)
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 from immutables import Map
 from msgspec import Struct
 
+from interlock.domain.gates import Blob
 from interlock.domain.schedule import Schedule, current
 from interlock.domain.tickets import Ticket
 
@@ -40,6 +41,10 @@ class Track(Struct, frozen=True, kw_only=True):
     tickets: Map[str, Ticket] = Map()
     counts: Counts = Counts()
     landing: Landing | None = None
+    epic: str = ""  # the epic it was planned for
+    planned: bool = True  # False: its tickets are still to come
+    planning: tuple[Blob, ...] = ()  # what its planner was told and said
+    fault: str = ""  # why its planning failed
     schedule: Schedule = Schedule()
 
     @property

@@ -52,7 +52,7 @@ def submit_work(state: State, command: SubmitWork) -> Events:
 
 def fail_work(state: State, command: FailWork) -> Events:
     ticket = _at(state, command, Working, Verifying, Merging)
-    return (TicketBlocked(ticket.track, ticket.id, command.reason),)
+    return (TicketBlocked(ticket.track, ticket.id, command.reason, command.budget),)
 
 
 def redo_attempt(state: State, command: RedoAttempt) -> Events:
@@ -103,7 +103,14 @@ def finish_turn(state: State, command: FinishTurn) -> Events:
     ticket = _at(state, command, Working)
     return (
         TurnFinished(
-            ticket.track, ticket.id, command.attempt, command.message, command.tier, command.model, command.usage
+            ticket.track,
+            ticket.id,
+            command.attempt,
+            command.message,
+            command.tier,
+            command.model,
+            command.usage,
+            command.call,
         ),
     )
 
@@ -171,7 +178,7 @@ def start_conductor(command: StartConductor) -> Events:
     # A float also where a whole number was given: that is what reading the journal gives.
     gates = GateDefaults(command.gates.max_attempts, float(command.gates.timeout_s))
     deadline = command.deadline_s or None
-    return (ConductorStarted(command.workers, command.auto_queue, command.approve_all, gates, deadline),)
+    return (ConductorStarted(command.workers, command.auto_queue, command.approve_all, gates, deadline, command.caps),)
 
 
 def stop_conductor(state: State, reason: str) -> Events:
@@ -188,7 +195,7 @@ def stop_conductor(state: State, reason: str) -> Events:
                     lost.append(AttemptLost(track_id, name, ticket.attempts, reason))
                 elif isinstance(ticket.stage, Verifying):
                     lost.append(AttemptShelved(track_id, name, ticket.attempts))
-    if state.conductor.on or lost:
+    if state.conductor.on or lost or state.calls:
         return (*lost, ConductorStopped(reason))
     return ()
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interlock.domain.approvals import Answered, ScriptPayload, SpawnPayload, ToolPayload, digest
+from interlock.domain.calls import Party
 from interlock.domain.commands import (
     AskWorker,
     Command,
@@ -29,14 +30,13 @@ from interlock.domain.gates import Blob
 from interlock.domain.state import State
 from interlock.domain.tickets import Ticket
 from interlock.engine.conversation import edited_call, trimmed, unanswered, why_asked
-from interlock.errors import ToolFailure, Unavailable
+from interlock.engine.model_calls import Booked, ModelCalls
+from interlock.errors import OverBudget, ToolFailure, Unavailable
 from interlock.ports import (
     Message,
-    Model,
     ModelRequest,
     Preview,
     Receipt,
-    Reply,
     ToolCall,
     ToolOutcome,
     ToolPlace,
@@ -47,8 +47,6 @@ from interlock.ports import (
 
 TIER = "Tier 3"
 ROUNDS = 50
-RETRIES = 5
-PAUSE_S = 0.5  # before the first retry; doubling to 8 s
 INLINE = 4_000
 
 Keep = Callable[[bytes], Awaitable[str]]
@@ -70,7 +68,7 @@ class Worker:
 
     def __init__(
         self,
-        model: Model,
+        calls: ModelCalls,
         tools: Tools,
         workspaces: Workspaces,
         keep: Keep,
@@ -81,7 +79,7 @@ class Worker:
         brief: Callable[[Ticket, Workspace], Awaitable[Brief]],
         redact: Callable[[str], str] = str,
     ) -> None:
-        self._model = model
+        self._calls = calls
         self._tools = tools
         self._workspaces = workspaces
         self._keep = keep
@@ -132,19 +130,22 @@ class Worker:
             rounds = sum(1 for message in messages if message.role == "assistant" and message.calls)
             limit = rounds >= ROUNDS
             try:
-                reply = await self._ask_model(ticket, brief, messages, with_tools=not limit)
+                booked = await self._ask_model(ticket, brief, messages, with_tools=not limit)
+            except OverBudget as error:
+                return FailWork(*name, str(error), budget=True)
             except Unavailable as error:
                 return FailWork(*name, f"the model does not answer: {error}")
+            reply = booked.reply
             calls = () if limit else reply.message.calls
             said = Message("assistant", self._redact(reply.message.text), calls)
-            await self._send(FinishTurn(*name, await self._blob(said), TIER, reply.model, reply.usage))
+            await self._send(FinishTurn(*name, await self._blob(said), TIER, reply.model, reply.usage, booked.call))
             messages.append(said)
             if limit:
                 return FailWork(
                     *name, f"the limit of {ROUNDS} tool rounds was reached; it last said: {said.text[:500]}"
                 )
 
-    async def _ask_model(self, ticket: Ticket, brief: Brief, messages: list[Message], *, with_tools: bool) -> Reply:
+    async def _ask_model(self, ticket: Ticket, brief: Brief, messages: list[Message], *, with_tools: bool) -> Booked:
         request = ModelRequest(
             TIER,
             ticket.id,
@@ -153,19 +154,8 @@ class Worker:
             trimmed(messages),
             self._tools.offered(changing=ticket.spec.assigned_to == "tier3-worker") if with_tools else (),
         )
-        pause = PAUSE_S
-        for attempt in range(RETRIES + 1):
-            try:
-                reply = await self._model.complete(request)
-            except Unavailable as error:
-                if attempt == RETRIES:
-                    raise
-                await asyncio.sleep(pause if error.retry_after_secs is None else error.retry_after_secs)
-                pause = min(pause * 2, 8)
-                continue
-            if reply.message.text.strip() or reply.message.calls:
-                return reply
-        raise Unavailable("its answers are empty")
+        party = Party(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts)
+        return await self._calls.ask(party, f"Tier 3 (Worker): {ticket.id}", request)
 
     async def _hand_in(self, ticket: Ticket, workspace: Workspace, text: str) -> Command:
         name = (ticket.track, ticket.id, ticket.attempts)
@@ -181,7 +171,7 @@ class Worker:
     async def _may_start(self, ticket: Ticket, brief: Brief) -> AskWorker | str:
         """The prompt that was allowed, or the question."""
         shown, whole = await self._shortened(brief.context)
-        payload = SpawnPayload(ticket.spec.assigned_to, self._model.name, brief.prompt, shown, whole)
+        payload = SpawnPayload(ticket.spec.assigned_to, self._calls.model, brief.prompt, shown, whole)
         for grant in (ticket.grant, ticket.spawn):
             if grant is not None:
                 prompt = grant.edited or brief.prompt

@@ -94,7 +94,7 @@ class Conductor:
             if isinstance(event, ApprovalRequested) and event.deadline is not None:
                 self._watch_deadline(state.approvals[event.approval])
             track_id = getattr(event, "track", None)
-            if track_id is not None and state.tracks[track_id].landing is not None:
+            if track_id and state.tracks[track_id].landing is not None:
                 self._want_landing(state, track_id)
 
     def _catch_up(self, state: State) -> None:

@@ -3,15 +3,16 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from math import ceil
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
-from interlock.domain.budgets import Usage
+from interlock.domain.budgets import Micros, Usage
 from interlock.errors import Misconfigured, Unavailable
-from interlock.ports import Message, ModelRequest, Reply, ToolCall
+from interlock.ports import Message, ModelRequest, OnText, Reply, ToolCall
 
 
 class CallRule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,9 +39,42 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     times: int | None = None
 
 
+class Price(Struct, frozen=True, forbid_unknown_fields=True):
+    """Dollars per million tokens; it costs nothing unless a script says so."""
+
+    input: float = 0
+    output: float = 0
+
+    def of(self, usage: UsageRule) -> Micros:
+        return ceil(usage.input * self.input + usage.output * self.output)
+
+
+FREE = Price()
+
+
+class Script(Struct, frozen=True, forbid_unknown_fields=True):
+    """Rules with a price, for trying budgets; a plain list of rules is a script too."""
+
+    rules: list[Rule]
+    price: Price = Price()
+
+
+_FAULTS: dict[str, tuple[str, bool]] = {
+    "429": ("429: too many requests", False),
+    "500": ("500: the server failed", False),
+    "timeout": ("no answer in time", True),
+    "garbage": ("its answer cannot be read", True),
+    "cut": ("its answer broke off in the middle", True),
+}
+"""What each fault says, and whether tokens may have been used before it came."""
+
+_PIECES = 8  # in which an answer comes
+
+
 class ScriptedModel:
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    def __init__(self, rules: Sequence[Rule], price: Price = FREE) -> None:
         self._rules = tuple(rules)
+        self._price = price
         self._left = [rule.times for rule in rules]
         self._calls = 0
 
@@ -48,18 +82,37 @@ class ScriptedModel:
     def name(self) -> str:
         return "scripted"
 
-    async def complete(self, request: ModelRequest) -> Reply:
+    def quote(self, request: ModelRequest) -> Micros:
+        """The dearest rule that could answer."""
+        last = request.messages[-1].text
+        return max((self._price.of(rule.usage) for rule in self._rules if _fits(rule, request, last)), default=0)
+
+    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply:
         last = request.messages[-1].text
         rule = self._take(request, last)
-        await asyncio.sleep(rule.delay_s)  # the time a model would take
+        await self._speak(rule, on_text)
         if rule.fault is not None:
-            raise Unavailable(f"the scripted model failed as told: {rule.fault}")
+            message, may_cost = _FAULTS[str(rule.fault)]
+            raise Unavailable(f"the scripted model failed as told: {message}", may_cost=may_cost)
         calls: list[ToolCall] = []
         for call in rule.tool_calls:
             self._calls += 1
             calls.append(ToolCall(f"call-{self._calls}", call.name, call.args))
         message = Message("assistant", rule.reply, tuple(calls))
-        return Reply(message, Usage(rule.usage.input, rule.usage.output), "scripted")
+        usage = Usage(rule.usage.input, rule.usage.output, cost=self._price.of(rule.usage))
+        return Reply(message, usage, request.model or "scripted")
+
+    async def _speak(self, rule: Rule, on_text: OnText) -> None:
+        """The answer in pieces over the time a model would take; a cut one ends in the middle."""
+        size = max(1, -(-len(rule.reply) // _PIECES))
+        pieces = [rule.reply[start : start + size] for start in range(0, len(rule.reply), size)] or [""]
+        if rule.fault is not None:
+            pieces = pieces[: len(pieces) // 2] if rule.fault in ("cut", "garbage") else []
+        for piece in pieces:
+            await asyncio.sleep(rule.delay_s / len(pieces))
+            on_text(piece)
+        if not pieces:
+            await asyncio.sleep(rule.delay_s)
 
     def _take(self, request: ModelRequest, last: str) -> Rule:
         for number, rule in enumerate(self._rules):
@@ -74,7 +127,8 @@ class ScriptedModel:
 
 def load_script(path: Path) -> ScriptedModel:
     try:
-        return ScriptedModel(msgspec.json.decode(path.read_bytes(), type=list[Rule]))
+        found = msgspec.json.decode(path.read_bytes(), type=list[Rule] | Script)
+        return ScriptedModel(found.rules, found.price) if isinstance(found, Script) else ScriptedModel(found)
     except OSError as error:
         raise Misconfigured(f"{path} cannot be read: {error.strerror}") from error
     except msgspec.MsgspecError as error:

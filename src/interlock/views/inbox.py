@@ -15,6 +15,8 @@ from interlock.domain.approvals import (
     SpawnPayload,
     StepPayload,
     ToolPayload,
+    TracksPayload,
+    UnknownPayload,
     approval_number,
 )
 from interlock.domain.state import State
@@ -57,8 +59,10 @@ def title(approval: Approval) -> str:
             return f"{approval.ticket}: {approval.payload.title}"
         case SpawnPayload(role, model):
             return f"start a {role} on {approval.ticket} ({model})"
-        case _:
-            return approval.payload.what
+        case TracksPayload(epic, _, tracks):
+            return f"epic {epic} as {len(tracks)} track{'s' if len(tracks) != 1 else ''}"
+        case UnknownPayload(what):
+            return what
 
 
 def as_dict(approval: Approval) -> dict[str, Any]:

@@ -1,0 +1,41 @@
+"""Rules for model calls: made only by somebody still at work, and only with money left (SPEC P7)."""
+
+from interlock.domain.calls import Party
+from interlock.domain.commands import EndCall, ReserveCall
+from interlock.domain.events import CallEnded, CallReserved, Event
+from interlock.domain.state import State
+from interlock.domain.tickets import Verifying, Working
+from interlock.errors import Rejected
+
+Events = tuple[Event, ...]
+
+
+def reserve_call(state: State, command: ReserveCall) -> Events:
+    party = command.party
+    _still_there(state, party)
+    epic = party.epic or (state.tracks[party.track].epic if party.track else "")
+    state.ledger.check(party.scopes(command.tier, epic), command.amount, state.conductor.caps)
+    return (CallReserved(f"C-{state.call_count + 1}", party, command.tier, command.model, command.amount),)
+
+
+def end_call(state: State, command: EndCall) -> Events:
+    call = state.calls.get(command.call)
+    if call is None:
+        raise Rejected(f"call {command.call!r} is over")
+    return (CallEnded(call.id, call.tier, command.usage, command.error),)
+
+
+def _still_there(state: State, party: Party) -> None:
+    if party.ticket:
+        ticket = state.ticket(party.track, party.ticket)
+        if ticket.attempts != party.attempt or not isinstance(ticket.stage, Working | Verifying):
+            raise Rejected(f"attempt {party.attempt} of ticket {ticket.name!r} is over")
+    elif party.track:
+        track = state.track(party.track)
+        if track.planned or track.status != "proposed":
+            raise Rejected(f"the planning of track {track.id!r} is over")
+    elif party.epic:
+        if state.epic(party.epic).status != "planning":
+            raise Rejected(f"the planning of epic {party.epic} is over")
+    else:
+        raise Rejected("a model call is made for somebody")

@@ -1,0 +1,77 @@
+"""A model call as it must be made: its cost set aside first, its text streamed, its failures retried and booked.
+
+Every call is disposable: one that broke off in the middle is made again, and counts as spent until known (SPEC P7, P8).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from msgspec import Struct
+
+from interlock.domain.budgets import Usage
+from interlock.domain.calls import Party
+from interlock.domain.commands import Command, EndCall, ReserveCall
+from interlock.domain.events import CallReserved
+from interlock.engine.streams import Streams
+from interlock.errors import Misconfigured, Unavailable
+from interlock.ports import Model, ModelRequest, Receipt, Reply
+
+RETRIES = 5
+PAUSE_S, LONGEST_S = 0.5, 8.0  # before the first retry; doubling up to the longest
+
+Wait = Callable[[float], Awaitable[None]]
+Submit = Callable[[Command], Awaitable[Receipt]]
+"""Raises Rejected: a call that may not be made is not made."""
+
+
+class Booked(Struct, frozen=True):
+    """An answer, and the reservation that its cost is still to be settled against."""
+
+    reply: Reply
+    call: str
+
+
+class ModelCalls:
+    def __init__(
+        self, model: Model, submit: Submit, streams: Streams, jitter: Callable[[], float], wait: Wait = asyncio.sleep
+    ) -> None:
+        self._model = model
+        self._submit = submit
+        self._streams = streams
+        self._jitter = jitter
+        self._wait = wait
+
+    @property
+    def model(self) -> str:
+        return self._model.name
+
+    async def ask(self, party: Party, key: str, request: ModelRequest) -> Booked:
+        """Raises OverBudget when it may not be made, Unavailable when it cannot."""
+        pause = PAUSE_S
+        for left in range(RETRIES, -1, -1):
+            try:
+                return await self._once(party, key, request)
+            except Unavailable as error:
+                if not left:
+                    raise Unavailable(f"{error} (tried {RETRIES + 1} times)") from error
+                wait = pause * (0.5 + self._jitter() / 2) if error.retry_after_secs is None else error.retry_after_secs
+                await self._wait(wait)
+                pause = min(pause * 2, LONGEST_S)
+        raise AssertionError("the last try returns or raises")
+
+    async def _once(self, party: Party, key: str, request: ModelRequest) -> Booked:
+        model = request.model or self._model.name
+        receipt = await self._submit(ReserveCall(party, request.tier, model, self._model.quote(request)))
+        call = next(r.event.call for r in receipt.records if isinstance(r.event, CallReserved))
+        try:
+            reply = await self._model.complete(request, lambda piece: self._streams.add(key, piece))
+        except Unavailable as error:
+            await self._submit(EndCall(call, None if error.may_cost else Usage(), str(error)))
+            raise
+        except Misconfigured as error:
+            await self._submit(EndCall(call, Usage(), str(error)))
+            raise
+        if not reply.message.text.strip() and not reply.message.calls:
+            await self._submit(EndCall(call, reply.usage, "its answer is empty"))
+            raise Unavailable("its answer is empty")
+        return Booked(reply, call)

@@ -1,0 +1,49 @@
+"""What models are saying just now: text in memory, by key, never in the journal (SPEC P3, C7)."""
+
+from collections.abc import Callable, Mapping
+
+MOST = 200_000  # characters kept of one stream: its end
+KEYS = 256  # streams kept: the latest
+
+Listener = Callable[[str, str], None]
+
+
+class Streams:
+    """Bounded texts by key such as `Tier 3 (Worker): T-001`; listeners get each piece as it comes."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, list[str]] = {}
+        self._sizes: dict[str, int] = {}
+        self._listeners: list[Listener] = []
+
+    def add(self, key: str, piece: str) -> None:
+        if not piece:
+            return
+        pieces = self._texts.pop(key, [])
+        pieces.append(piece)
+        size = self._sizes.get(key, 0) + len(piece)
+        if size > 2 * MOST or len(pieces) > 4_096:
+            pieces = ["".join(pieces)[-MOST:]]
+            size = len(pieces[0])
+        self._texts[key] = pieces  # put last: the streams heard from longest ago go first
+        self._sizes[key] = size
+        if len(self._texts) > KEYS:
+            oldest = next(iter(self._texts))
+            del self._texts[oldest], self._sizes[oldest]
+        for listener in self._listeners:
+            listener(key, piece)
+
+    def text(self, key: str) -> str:
+        return "".join(self._texts.get(key, ()))[-MOST:]
+
+    def all(self) -> Mapping[str, str]:
+        return {key: self.text(key) for key in self._texts}
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Returns what ends the listening."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def clear(self) -> None:
+        self._texts.clear()
+        self._sizes.clear()
