@@ -19,6 +19,7 @@ from interlock.codeviews.detect import language_of
 from interlock.codeviews.view import view
 from interlock.crew.local import LocalCrew
 from interlock.domain.approvals import ScriptPayload
+from interlock.domain.budgets import Caps, Micros
 from interlock.domain.commands import Command, Recover, StartConductor
 from interlock.domain.envelopes import SYSTEM, Actor
 from interlock.domain.gates import GateDefaults
@@ -30,7 +31,9 @@ from interlock.engine.briefing import Briefing
 from interlock.engine.conductor import Conductor
 from interlock.engine.model_calls import ModelCalls
 from interlock.engine.opening import load_state
+from interlock.engine.planning import Planner
 from interlock.engine.streams import Streams
+from interlock.engine.surveying import Surveyor
 from interlock.engine.workbench import Workbench
 from interlock.errors import Misconfigured
 from interlock.gates.runner import ShellGates
@@ -42,6 +45,7 @@ from interlock.projects import FOLDER, Project, hidden_folders, make_project, pl
 from interlock.providers.scripted import Rule, ScriptedModel, load_script
 from interlock.sandbox.choose import choose
 from interlock.sandbox.environment import clean_env
+from interlock.settings import Budgets
 from interlock.tools.registry import WorkerTools
 from interlock.workspaces.store import GitWorkspaces
 
@@ -201,6 +205,15 @@ def _hire(
     )
 
 
+def _planner(
+    workbench: Workbench, journal: SqliteJournal, workspaces: GitWorkspaces, calls: ModelCalls, redact: Redact
+) -> Callable[[Send], Planner]:
+    surveyor = Surveyor(workspaces, FileViews())
+    return lambda send: Planner(
+        calls, surveyor, workbench.keep, journal.get_blob, send, lambda: workbench.state, redact
+    )
+
+
 def scripted_model(script: Path) -> Model:
     return load_script(script)
 
@@ -256,11 +269,12 @@ async def _conductor(
         redact,
     )
     streams = Streams()
-    hire = None
+    hire = planner = None
     if model is not None:
         calls = ModelCalls(model, lambda command: workbench.submit(SYSTEM, command), streams, random)
         hire = _hire(workbench, journal, workspaces, sandbox, env, calls, redact)
-    conductor = Conductor(workbench, workspaces, crew, gates, AskAlways(), clock, hire)
+        planner = _planner(workbench, journal, workspaces, calls, redact)
+    conductor = Conductor(workbench, workspaces, crew, gates, AskAlways(), clock, hire, planner)
     await conductor.start(conduct)
     return conductor
 
@@ -273,4 +287,24 @@ def conducting(project: Project, *, auto_queue: bool, approve_all: bool, workers
         approve_all=approve_all,
         gates=GateDefaults(settings.gates.max_attempts, settings.gates.timeout_s),
         deadline_s=settings.approvals.deadline_s or None,
+        caps=_caps(settings.budgets),
     )
+
+
+def _caps(budgets: Budgets) -> Caps:
+    tiers = {
+        "Tier 1": budgets.tier1_usd,
+        "Tier 2": budgets.tier2_usd,
+        "Tier 3": budgets.tier3_usd,
+        "Tier 4": budgets.tier4_usd,
+    }
+    return Caps(
+        _micros(budgets.epic_usd),
+        _micros(budgets.track_usd),
+        _micros(budgets.ticket_usd),
+        tuple((tier, most) for tier, usd in tiers.items() if (most := _micros(usd)) is not None),
+    )
+
+
+def _micros(usd: float) -> Micros | None:
+    return int(usd * 1_000_000) if usd else None

@@ -161,6 +161,13 @@ class Landing(Struct, frozen=True):
     diff: str
 
 
+class Survey(Struct, frozen=True):
+    """A commit and the files in it, by their paths from the project's folder."""
+
+    commit: str
+    files: tuple[str, ...]
+
+
 class Workspaces(Protocol):
     """Git, as the engine needs it. Only these methods ever change a repository of the user's."""
 
@@ -175,6 +182,10 @@ class Workspaces(Protocol):
     def path_for(self, track: str, ticket: str) -> str: ...
 
     async def prepare(self, track: str, ticket: str) -> Workspace: ...
+
+    async def survey(self) -> "Survey":
+        """What the project's folder holds where work would begin now."""
+        ...
 
     async def read(self, commit: str, path: str) -> bytes | None:
         """A file of a commit, by its path from the project's folder; None when there is none."""

@@ -55,6 +55,21 @@ class Approvals(msgspec.Struct, frozen=True):
     ] = 0
 
 
+_NO_LIMIT = "0: no limit"
+
+
+class Budgets(msgspec.Struct, frozen=True):
+    """What a project's file says can lower the user's limits, never raise them."""
+
+    epic_usd: Annotated[float, Meta(ge=0, le=1e6, description=f"The most each epic may cost; {_NO_LIMIT}")] = 0
+    track_usd: Annotated[float, Meta(ge=0, le=1e6, description=f"The most each track may cost; {_NO_LIMIT}")] = 0
+    ticket_usd: Annotated[float, Meta(ge=0, le=1e6, description=f"The most each ticket may cost; {_NO_LIMIT}")] = 0
+    tier1_usd: Annotated[float, Meta(ge=0, le=1e6, description=f"The most orchestrators may cost; {_NO_LIMIT}")] = 0
+    tier2_usd: Annotated[float, Meta(ge=0, le=1e6, description=f"The most tech leads may cost; {_NO_LIMIT}")] = 0
+    tier3_usd: Annotated[float, Meta(ge=0, le=1e6, description=f"The most workers may cost; {_NO_LIMIT}")] = 0
+    tier4_usd: Annotated[float, Meta(ge=0, le=1e6, description=f"The most analyses may cost; {_NO_LIMIT}")] = 0
+
+
 class JournalSettings(msgspec.Struct, frozen=True):
     checkpoint_every: Annotated[
         int, Meta(ge=1, le=10_000_000, description="Events between two state checkpoints, which make opening quick")
@@ -79,6 +94,7 @@ class Settings(msgspec.Struct, frozen=True):
     gates: Gates = Gates()
     workspace: Workspace = Workspace()
     approvals: Approvals = Approvals()
+    budgets: Budgets = Budgets()
     journal: JournalSettings = JournalSettings()
 
 
@@ -115,6 +131,9 @@ def load_settings(user_file: Path, project_file: Path) -> Settings:
     merged = _merge(user.values, project.values)
     if words := [file["sandbox"] for file in (user.values, project.values) if "sandbox" in file]:
         merged["sandbox"] = min(words, key=_STRICTNESS.index)
+    for name, most in user.values.get("budgets", {}).items():
+        if most:
+            merged["budgets"][name] = min(most, merged["budgets"][name] or most)
     return msgspec.convert(merged, Settings)
 
 
@@ -237,6 +256,8 @@ def _allowed(field: msgspec.structs.FieldInfo) -> str:
     kind = get_args(field.type)[0]
     if kind is bool:
         return "true or false"
+    if kind is float:
+        return f"a number from {meta.ge:g} to {meta.le:g}"
     if kind is int:
         return f"a whole number from {meta.ge} to {meta.le}"
     if kind == Texts:

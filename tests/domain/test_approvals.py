@@ -212,20 +212,12 @@ def test_there_must_be_such_an_approval() -> None:
     assert refused(asking(), "A-9", "approve") == "no approval 'A-9'"
 
 
+NO_EDIT = "only a script, a worker's prompt, a tool's arguments or proposed tracks can be edited, while approving them"
+
+
 @pytest.mark.parametrize(
     ("setup", "decision", "problem"),
-    [
-        (
-            asking,
-            "reject",
-            "only a script, a worker's prompt, a tool's arguments or proposed tracks can be edited, while approving them",
-        ),
-        (
-            escalated,
-            "retry",
-            "only a script, a worker's prompt, a tool's arguments or proposed tracks can be edited, while approving them",
-        ),
-    ],
+    [(asking, "reject", NO_EDIT), (escalated, "retry", NO_EDIT)],
 )
 def test_an_edit_comes_only_with_a_yes_to_a_script(setup: Callable[[], Bench], decision: str, problem: str) -> None:
     assert refused(setup(), "A-1", decision, edited="make") == problem

@@ -19,7 +19,9 @@ from interlock.engine.briefing import Briefing
 from interlock.engine.conductor import Conductor
 from interlock.engine.model_calls import ModelCalls
 from interlock.engine.opening import load_state
+from interlock.engine.planning import Planner
 from interlock.engine.streams import Streams
+from interlock.engine.surveying import Surveyor
 from interlock.engine.workbench import Workbench
 from interlock.errors import JournalUnwritable, Rejected, ToolFailure
 from interlock.journal.memory import MemoryJournal
@@ -38,12 +40,13 @@ from interlock.ports import (
     PolicyVerdict,
     Preview,
     Reply,
+    Survey,
     ToolOutcome,
     ToolPlace,
     ToolSpec,
     Workspace,
 )
-from interlock.providers.scripted import Rule, ScriptedModel
+from interlock.providers.scripted import FREE, Rule, ScriptedModel
 
 ANN = "human:ann"
 
@@ -113,6 +116,9 @@ class FakeWorkspaces:
 
     async def prepare(self, track: str, ticket: str) -> Workspace:
         return Workspace(self.path_for(track, ticket), self._tip(), None)
+
+    async def survey(self) -> Survey:
+        return Survey(self._tip(), tuple(self.files))
 
     async def read(self, commit: str, path: str) -> bytes | None:
         return self.files.get(path)
@@ -307,19 +313,19 @@ class World:
         self.rules: list[dict[str, Any]] = []
         self.requests: list[ModelRequest] = []
         self.waits: list[float] = []
+        self.price = FREE
         self.streams = Streams()
 
     def hire(self, workbench: Workbench) -> Callable[[Send], Worker] | None:
         if not self.rules:
             return None
-        model = Listening(ScriptedModel(msgspec.convert(self.rules, list[Rule])), self.requests)
 
         def terms(ticket: Ticket, script: str, directory: str, call: str) -> ScriptPayload:
             return ScriptPayload(script, directory, ("PATH",), "bubblewrap", call=call)
 
         briefing = Briefing(self.workspaces.read, WholeFiles())
         return lambda send: Worker(
-            self.calls(workbench, model),
+            self.calls(workbench, self.model),
             self.tools,
             self.workspaces,
             workbench.keep,
@@ -328,6 +334,15 @@ class World:
             lambda: workbench.state,
             terms,
             briefing.brief,
+        )
+
+    def planner(self, workbench: Workbench) -> Callable[[Send], Planner] | None:
+        if not self.rules:
+            return None
+        calls = self.calls(workbench, self.model)
+        surveyor = Surveyor(self.workspaces, WholeFiles())
+        return lambda send: Planner(
+            calls, surveyor, workbench.keep, self.journal.get_blob, send, lambda: workbench.state
         )
 
     def calls(self, workbench: Workbench, model: Model) -> ModelCalls:
@@ -343,6 +358,7 @@ class World:
         """One life of the workbench; whatever it had in hand is gone at the end, as after kill -9."""
         self.crew.running = 0
         workbench = Workbench(self.journal, self.clock, self.ids, load_state(self.journal))
+        self.model = Listening(ScriptedModel(msgspec.convert(self.rules, list[Rule]), self.price), self.requests)
         conductor = Conductor(
             workbench,
             self.workspaces,
@@ -351,6 +367,7 @@ class World:
             self.policy,
             self.clock,
             self.hire(workbench),
+            self.planner(workbench),
         )
         process = Process(self, workbench, conductor)
         try:

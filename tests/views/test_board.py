@@ -11,12 +11,15 @@ from interlock.domain.commands import (
     Command,
     FailWork,
     FinishMerge,
+    PlanEpic,
+    ProposeTracks,
     ReportGate,
     SkipTicket,
     StartConductor,
     StartTrack,
     SubmitWork,
 )
+from interlock.domain.epics import TrackPlan
 from interlock.domain.gates import Gate, GateDefaults
 from interlock.domain.state import State
 from interlock.views.board import Progress, TrackRow, WorkerRow, doing, is_stuck, tickets_of, track_rows, workers
@@ -126,3 +129,16 @@ def test_a_track_that_waits_is_stuck_also_while_another_one_works() -> None:
     assert not is_stuck(made.state, ("a",))
     assert not is_stuck(made.state, ("a", "b"))
     assert not is_stuck(made.state, ())
+
+
+def test_an_epic_moves_until_its_proposal_waits_for_an_answer() -> None:
+    made = Bench()
+    made.send(StartConductor(2, auto_queue=True))
+    made.send(PlanEpic("goal"))
+    assert not is_stuck(made.state, (), ("E-1",))
+    made.send(ProposeTracks("E-1", (TrackPlan("p", "P"),)))
+    assert is_stuck(made.state, (), ("E-1",))
+    assert [(row.id, row.status) for row in track_rows(made.state)] == [("p", "proposed")]
+    made.send(AnswerApproval("A-1", "approve"))
+    assert not is_stuck(made.state, ("p",), ("E-1",))
+    assert [(row.id, row.status) for row in track_rows(made.state)] == [("p", "proposed")]

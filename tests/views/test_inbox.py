@@ -8,11 +8,14 @@ from interlock.domain.commands import (
     AskScript,
     AskWorker,
     CancelTicket,
+    PlanEpic,
+    ProposeTracks,
     ReportGate,
     StartConductor,
     StartTrack,
     SubmitWork,
 )
+from interlock.domain.epics import TrackPlan
 from interlock.domain.events import ApprovalRequested
 from interlock.domain.gates import Gate
 from interlock.domain.tickets import TicketSpec
@@ -60,6 +63,9 @@ def test_every_kind_has_its_title() -> None:
     made.send(StartTrack("a"))
     made.send(AskLanding("a", MergePayload("main", "b", "c", "diff")))
     assert title(made.state.approvals["A-1"]) == "land a on main"
+    made.send(PlanEpic("goal"))
+    made.send(ProposeTracks("E-1", (TrackPlan("p", "P"), TrackPlan("q", "Q"))))
+    assert title(made.state.pending_approvals()[-1]) == "epic E-1 as 2 tracks"
     unknown = UnknownPayload("a push", "did it happen?")
     asked = ApprovalRequested(
         approval="A-1", kind="unknown", asker="system", track="a", payload=unknown, digest=digest(unknown)

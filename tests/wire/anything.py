@@ -30,7 +30,8 @@ def anything(of: Any) -> st.SearchStrategy[Any]:
     if origin in (Union, types.UnionType):
         return st.one_of([anything(arg) for arg in args])
     if origin is tuple:
-        assert args[1] is ..., of
+        if args[1] is not ...:
+            return st.tuples(*map(anything, args))
         return st.lists(anything(args[0]), max_size=2).map(tuple)
     if origin is dict:
         return st.dictionaries(anything(args[0]), anything(args[1]), max_size=2)

@@ -86,10 +86,11 @@ def _run(commands: Any) -> None:
         "run",
         "running:run",
         "run tickets until they are done, blocked, or wait for you",
+        "  interlock run 'Round money half up everywhere'\n"
         "  interlock run --tickets plan.json\n  interlock run --tickets plan.json --approve all --land\n"
         "  interlock run --resume",
     )
-    made.add_argument("epic", nargs="?", metavar="EPIC", help="a goal in words, to be planned (not built yet)")
+    made.add_argument("epic", nargs="?", metavar="EPIC", help="a goal in words: it is planned, and the plan proposed")
     made.add_argument("--tickets", metavar="FILE", help="a JSON file: an array of tickets, or a track; - is stdin")
     made.add_argument("--resume", action="store_true", help="go on with everything unfinished")
     made.add_argument("--land", action="store_true", help="land the track when it is done (asks)")
@@ -101,7 +102,7 @@ def _run(commands: Any) -> None:
 
 
 def _tracks(commands: Any) -> None:
-    group = _group(commands, "tracks", "tracks: list, show, import, edit, pause, resume, abort, land")
+    group = _group(commands, "tracks", "tracks: list, show, import, edit, accept, reject, pause, resume, abort, land")
     _command(group, "list", "tracks:list_", "all tracks with their progress")
     for name, text in {
         "show": "one track with its tickets",
@@ -116,6 +117,18 @@ def _tracks(commands: Any) -> None:
             made.add_argument("--message", "-m", default="", metavar="WHY")
         if name == "land":
             made.add_argument("--approve", choices=["all"], help="answer the approval too: for tests and demos only")
+    made = _command(
+        group,
+        "accept",
+        "tracks:accept",
+        "accept the tracks proposed for an epic: their tickets are planned and the first starts",
+        "  interlock tracks accept\n  interlock tracks accept E-2 --edit tracks.json",
+    )
+    made.add_argument("epic", nargs="?", metavar="EPIC", help="E-1 (default: the one that waits)")
+    made.add_argument("--edit", metavar="FILE", help="a JSON list of tracks to plan instead; - is stdin")
+    made = _command(group, "reject", "tracks:reject", "reject the tracks proposed for an epic")
+    made.add_argument("epic", nargs="?", metavar="EPIC", help="E-1 (default: the one that waits)")
+    made.add_argument("--message", "-m", default="", metavar="WHY")
     made = _command(group, "edit", "tracks:edit", "change a track's title or description")
     made.add_argument("track", metavar="TRACK")
     made.add_argument("--title", metavar="TEXT")

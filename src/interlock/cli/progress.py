@@ -13,17 +13,23 @@ from interlock.domain.events import (
     ApprovalRequested,
     AttemptLost,
     AttemptReturned,
+    EpicAccepted,
+    EpicAdded,
+    EpicDropped,
     GateFinished,
+    PlannerAnswered,
+    PlanningFailed,
     TicketBlocked,
     TicketCancelled,
     TicketCompleted,
     TicketSkipped,
     TicketStarted,
     TrackEnded,
+    TrackPlanned,
 )
 from interlock.domain.gates import GateResult
 from interlock.domain.state import State
-from interlock.views.display import one_line
+from interlock.views.display import one_line, safe
 from interlock.views.inbox import title
 
 QUIET_ABOVE = 1_000
@@ -75,7 +81,8 @@ class Progress:
             return
         total = sum(state.tracks[name].total for name in tracks)
         for recorded in records:
-            if getattr(recorded.event, "track", None) in tracks or hasattr(recorded.event, "approval"):
+            event = recorded.event
+            if getattr(event, "track", None) in tracks or hasattr(event, "approval") or hasattr(event, "epic"):
                 told = line_of(recorded, state)
                 if told is not None and (total <= QUIET_ABOVE or told[1] == "bad"):
                     self._say(recorded.at[11:19], *told)
@@ -106,6 +113,19 @@ def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
     """What a person watching wants to read of this, and its colour."""
     event = recorded.event
     match event:
+        case EpicAdded(epic, text):
+            return f"{epic}  planning: {one_line(text, 80)}", "running"
+        case EpicAccepted(epic, tracks):
+            return f"{epic}  accepted: {', '.join(tracks)}; planning their tickets", "good"
+        case EpicDropped(epic, reason):
+            return f"{epic}  dropped: {one_line(reason)}", "bad"
+        case PlannerAnswered(epic, track, _, tier, model, usage):
+            tokens = f"{usage.input:,} tokens in, {usage.output:,} out"
+            return f"{track or epic}  {tier} answered ({safe(model)}, {tokens})", None
+        case PlanningFailed(epic, track, reason):
+            return f"{track or epic}  planning failed: {one_line(reason)}", "bad"
+        case TrackPlanned(track):
+            return f"track {track} is planned: {state.tracks[track].total} tickets", "good"
         case TicketStarted(_, ticket, attempt):
             again = f", attempt {attempt}" if attempt > 1 else ""
             return f"{ticket}  started{again}", "running"

@@ -35,6 +35,7 @@ _WORDS: dict[str, dict[str, Decision]] = {
     "step": {"y": "approve", "n": "reject", "a": "abort"},
     "gate": {"r": "retry", "s": "skip", "a": "abort"},
     "merge": {"y": "approve", "n": "reject"},
+    "tracks": {"y": "approve", "n": "reject", "e": "approve"},
     "unknown": {"r": "retry", "s": "skip", "a": "abort"},
 }
 _QUESTIONS = {
@@ -44,6 +45,7 @@ _QUESTIONS = {
     "step": "start it? [y]es / [n]o / [a]bort the track: ",
     "gate": "[r]etry / [s]kip, unverified / [a]bort the ticket: ",
     "merge": "land it? [y]es / [n]o: ",
+    "tracks": "plan these tracks and start the first? [y]es / [n]o / [e]dit: ",
     "unknown": "[r]etry / [s]kip / [a]bort: ",
 }
 

@@ -2,20 +2,21 @@
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from interlock.app import conducting, scripted_model
 from interlock.cli.exits import APPROVAL, BLOCKED, DONE, USAGE
+from interlock.cli.goal import Goal, unfinished
 from interlock.cli.output import say, say_json
 from interlock.cli.progress import Progress
 from interlock.cli.prompts import Prompts
 from interlock.cli.sessions import RemoteSession, Session, open_session, project_of
 from interlock.cli.tracks import land_track, read_tickets, with_free_id
-from interlock.domain.commands import StartTrack
-from interlock.domain.state import State
+from interlock.domain.commands import AddTrack, PlanEpic, StartTrack
+from interlock.domain.events import EpicAdded
 from interlock.domain.tracks import Track
 from interlock.errors import Misconfigured
 from interlock.ports import Model
@@ -24,30 +25,25 @@ from interlock.views.display import safe
 from interlock.views.inbox import as_dict
 from interlock.wire import to_plain
 
-ENDED = ("done", "blocked", "aborted", "paused")
-
 
 def run(args: Any) -> int:
-    wanted = [word for word in (args.epic, args.tickets, args.resume or None) if word]
+    wanted = [word for word in (args.epic is not None, args.tickets, args.resume) if word]
     if len(wanted) != 1:
-        say("interlock run: give --tickets FILE or --resume, one of them. See --help.", sys.stderr)
-        return USAGE
-    if args.epic:
-        say(
-            "interlock run: planning an epic needs the agents, which are not built yet; use --tickets FILE.", sys.stderr
-        )
+        say("interlock run: give an EPIC, --tickets FILE or --resume, one of them. See --help.", sys.stderr)
         return USAGE
     if args.resume:
-        return _go(args, None, everything=True)
+        return _go(args, _everything)
+    if args.epic is not None:
+        return _go(args, lambda session: _epic(session, args.epic))
     command = read_tickets(args.tickets)
-    return _go(args, command)
+    return _go(args, lambda session: _given(session, with_free_id(command, session.state, named=args.tickets)))
 
 
 def resume(args: Any) -> int:
-    return _go(args, args.track, everything=args.track is None)
+    return _go(args, _everything if args.track is None else lambda session: _one(session, args.track))
 
 
-def _go(args: Any, what: Any, *, everything: bool = False) -> int:
+def _go(args: Any, begin: Callable[[Session], Goal]) -> int:
     signal.signal(signal.SIGTERM, _interrupt)  # asked to end: as by Ctrl-C, with everything put right
     project = project_of(args)
     conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=args.workers)
@@ -55,29 +51,42 @@ def _go(args: Any, what: Any, *, everything: bool = False) -> int:
         if isinstance(session, RemoteSession) and (args.approve or args.workers or args.provider):
             say("another process works on this project: its own --workers, --approve and --provider count", sys.stderr)
         since = session.state.version
-        if everything:
-            chosen = unfinished(session.state)
-            if not chosen and any(track.status == "blocked" for track in session.state.tracks.values()):
-                return _finish(session, chosen, BLOCKED, args)
-            for name in chosen:
-                if session.state.track(name).status == "ready":
-                    session.submit(StartTrack(name))
-        elif isinstance(what, str):
-            session.submit(StartTrack(session.state.track(what).id))
-            chosen = (what,)
-        else:
-            command = with_free_id(what, session.state, named=args.tickets)
-            session.submit(command)
-            session.submit(StartTrack(command.track))
-            chosen = (command.track,)
-        if chosen and (changed := session.dirty()):
+        goal = begin(session)
+        empty = not goal.epics(session.state) and not goal.tracks(session.state)
+        if empty:
+            blocked = any(track.status == "blocked" for track in session.state.tracks.values())
+            return _finish(session, goal, BLOCKED if blocked else DONE, args)
+        if changed := session.dirty():
             named = ", ".join(safe(path) for path in changed[:3]) + (" …" if len(changed) > 3 else "")
             say(f"your tree has uncommitted changes ({named}); the work starts from HEAD, without them", sys.stderr)
-        code = _drive(session, chosen, since, args)
-        if code == DONE and args.land:
-            for name in chosen:
-                code = land_track(session, name, everything=args.approve == "all", as_json=False) or code
-        return _finish(session, chosen, code, args)
+        return _finish(session, goal, _see_through(session, goal, since, args), args)
+
+
+def _everything(session: Session) -> Goal:
+    goal = unfinished(session.state)
+    mine = {name for epic in goal.epics(session.state) for name in epic.tracks}
+    for name in goal.tracks(session.state):
+        if name not in mine and session.state.track(name).status == "ready":
+            session.submit(StartTrack(name))
+    if (name := goal.next_track(session.state)) is not None:
+        session.submit(StartTrack(name))
+    return goal
+
+
+def _epic(session: Session, text: str) -> Goal:
+    receipt = session.submit(PlanEpic(text))
+    return Goal(epics=[r.event.epic for r in receipt.records if isinstance(r.event, EpicAdded)])
+
+
+def _given(session: Session, command: AddTrack) -> Goal:
+    session.submit(command)
+    session.submit(StartTrack(command.track))
+    return Goal((command.track,))
+
+
+def _one(session: Session, name: str) -> Goal:
+    session.submit(StartTrack(session.state.track(name).id))
+    return Goal((name,))
 
 
 def _model(args: Any) -> Model | None:
@@ -94,57 +103,65 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def unfinished(state: State) -> tuple[str, ...]:
-    """Tracks that are to go on: started, or stored and never started."""
-    return tuple(name for name in state.track_order if state.tracks[name].status in ("running", "ready"))
+def _see_through(session: Session, goal: Goal, since: int, args: Any) -> int:
+    """Until nothing is left to do, a track of an epic after the other, each landed before the next if so wished."""
+    while True:
+        code = _drive(session, goal, since, args)
+        if code != DONE:
+            return code
+        if args.land:
+            for name in goal.tracks(session.state):
+                if track_row(session.state.tracks[name]).unlanded:
+                    code = land_track(session, name, everything=args.approve == "all", as_json=False) or code
+            if code != DONE:
+                return code
+        following = goal.next_track(session.state)
+        if following is None:
+            return DONE
+        since = session.state.version
+        session.submit(StartTrack(following))
 
 
-def _drive(session: Session, chosen: Sequence[str], since: int, args: Any) -> int:
+def _drive(session: Session, goal: Goal, since: int, args: Any) -> int:
     """Watch, and ask where there is a terminal to ask in."""
     prompts = Prompts()
     asks = prompts.possible and not args.json
-    tracks = tuple(chosen)
     with Progress(quiet=args.json) as progress:
         for records in session.follow(since):
             state = session.state
-            progress.show(records, state, tracks)
-            if all(state.tracks[name].status in ENDED for name in tracks):
+            progress.show(records, state, goal.tracks(state))
+            if goal.over(state):
                 break
-            if asks:
-                _ask_next(session, tracks, prompts, progress)
-            elif is_stuck(state, tracks):
+            waiting = goal.waiting(state)
+            if asks and waiting:
+                # One at a time: every answer is a record, so what happened meanwhile is shown before the next.
+                with progress.paused():
+                    prompts.ask(session, waiting[0])
+            elif is_stuck(state, goal.tracks(state), tuple(epic.id for epic in goal.epics(state))):
                 return APPROVAL
-    found = [session.state.tracks[name] for name in tracks]
-    return DONE if all(track.status == "done" for track in found) else BLOCKED
+    return goal.code(session.state)
 
 
-def _ask_next(session: Session, tracks: tuple[str, ...], prompts: Prompts, progress: Progress) -> None:
-    """One at a time: every answer is a record, so what happened meanwhile is shown before the next question."""
-    waiting = [a for a in session.state.pending_approvals() if a.track in tracks]
-    if waiting:
-        with progress.paused():
-            prompts.ask(session, waiting[0])
-
-
-def _finish(session: Session, chosen: Sequence[str], code: int, args: Any) -> int:
+def _finish(session: Session, goal: Goal, code: int, args: Any) -> int:
     state = session.state
-    waiting = [a for a in state.pending_approvals() if a.track in chosen]
-    tracks = [state.tracks[name] for name in chosen]
+    waiting = goal.waiting(state)
+    epics, tracks = goal.epics(state), [state.tracks[name] for name in goal.tracks(state)]
     if args.json:
         shown = [{**to_plain(track_row(track)), "tickets": _tickets(track)} for track in tracks]
-        say_json({"exit_code": code, "tracks": shown, "pending_approvals": [as_dict(a) for a in waiting]})
+        planned = [{"id": e.id, "text": e.text, "status": e.status, "reason": e.reason} for e in epics]
+        pending = [as_dict(a) for a in waiting]
+        say_json({"exit_code": code, "epics": planned, "tracks": shown, "pending_approvals": pending})
         return code
-    if not tracks:
+    if not tracks and not epics:
         say("nothing is unfinished")
         if blocked := [track.id for track in state.tracks.values() if track.status == "blocked"]:
             say(f"blocked: {', '.join(sorted(blocked))}; 'interlock tickets retry' (or skip) lets them go on")
+    for epic in epics:
+        if epic.status in ("failed", "dropped"):
+            say(f"epic {epic.id} is {epic.status}: {safe(epic.reason)}")
     for track in tracks:
-        row = track_row(track)
-        say(f"track {track.id}: {track.status}, {row.progress.completed} of {row.progress.total} done")
-        for ticket in (track.tickets[name] for name in track.order):
-            if ticket.blocked_reason:
-                say(f"  {ticket.id} is blocked: {ticket.blocked_reason.splitlines()[0]}")
-    if code == DONE and tracks and not args.land:
+        _say_track(track)
+    if code == DONE and not args.land:
         for track in tracks:
             say(f"its work is on branch interlock/{track.id}; 'interlock tracks land {track.id}' brings it to yours")
     if code == APPROVAL:
@@ -153,6 +170,16 @@ def _finish(session: Session, chosen: Sequence[str], code: int, args: Any) -> in
             say(f"  interlock approvals show {approval.id};  interlock approvals answer {approval.id} approve|reject|…")
         say("then: interlock resume")
     return code
+
+
+def _say_track(track: Track) -> None:
+    row = track_row(track)
+    say(f"track {track.id}: {track.status}, {row.progress.completed} of {row.progress.total} done")
+    if track.fault:
+        say(f"  its tickets could not be planned: {safe(track.fault)}; 'interlock resume {track.id}' tries again")
+    for ticket in (track.tickets[name] for name in track.order):
+        if ticket.blocked_reason:
+            say(f"  {ticket.id} is blocked: {ticket.blocked_reason.splitlines()[0]}")
 
 
 def _tickets(track: Track) -> list[dict[str, Any]]:

@@ -6,10 +6,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from interlock.cli.exits import APPROVAL, BLOCKED, DONE
 from interlock.cli.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
 from interlock.cli.prompts import Prompts
 from interlock.cli.sessions import Session, open_session, project_of
+from interlock.domain.approvals import TracksPayload
 from interlock.domain.commands import (
     AbortTrack,
     AddTickets,
@@ -37,7 +40,7 @@ def list_(args: Any) -> int:
         say_json(to_plain(rows))
         return DONE
     if not rows:
-        say("no tracks yet; 'interlock run --tickets FILE' makes one")
+        say("no tracks yet; 'interlock run EPIC' plans some, 'interlock run --tickets FILE' takes yours")
         return DONE
     table(
         ("TRACK", "STATUS", "DONE", "BLOCKED", "TITLE"),
@@ -91,6 +94,36 @@ def import_(args: Any) -> int:
         say_json({"track": name, "tickets": len(command.tickets)})
     else:
         say(f"{len(command.tickets)} tickets stored in track {name}; 'interlock resume {name}' runs them")
+    return DONE
+
+
+def accept(args: Any) -> int:
+    edited = read_text(args.edit) if args.edit else None
+    return _answer_proposal(args, AnswerApproval("", "approve", edited))
+
+
+def reject(args: Any) -> int:
+    return _answer_proposal(args, AnswerApproval("", "reject", message=args.message))
+
+
+def _answer_proposal(args: Any, answer: AnswerApproval) -> int:
+    with open_session(project_of(args)) as session:
+        waiting = {
+            a.payload.epic: a.id for a in session.state.pending_approvals() if isinstance(a.payload, TracksPayload)
+        }
+        if args.epic is None and len(waiting) > 1:
+            raise Rejected(f"several proposals wait: name one of {', '.join(waiting)}")
+        name = args.epic or next(iter(waiting), "")
+        if name not in waiting:
+            raise Rejected(f"no proposed tracks {f'of epic {name} ' if name else ''}wait for an answer")
+        session.submit(replace(answer, approval=waiting[name]))
+        epic = session.state.epic(name)
+    if args.json:
+        say_json({"epic": epic.id, "status": epic.status, "tracks": list(epic.tracks)})
+    elif epic.status == "accepted":
+        say(f"accepted: {', '.join(epic.tracks)}; they are planned as soon as a workbench runs ('interlock resume')")
+    else:
+        say(f"epic {epic.id} is {epic.status}")
     return DONE
 
 
@@ -153,12 +186,17 @@ def land_track(session: Session, track: str, *, everything: bool, as_json: bool)
     return DONE if landing and landing.state == "landed" else BLOCKED
 
 
-def read_tickets(file: str) -> AddTrack:
-    """A track from a JSON file (or stdin); mistakes are named with file and line."""
+def read_text(file: str) -> str:
+    """A file's text, or what comes on stdin."""
     try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise Misconfigured(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+def read_tickets(file: str) -> AddTrack:
+    """A track from a JSON file (or stdin); mistakes are named with file and line."""
+    text = read_text(file)
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:

@@ -75,8 +75,8 @@ def begun_by(state: State, approval: Approval, plans: tuple[TrackPlan, ...] | No
     match approval.payload:
         case MergePayload(branch, before, after):
             return (LandingStarted(approval.track, branch, before, after),)
-        case TracksPayload(_, _, tracks):
-            return accepted(state, approval, tracks if plans is None else plans)
+        case TracksPayload(epic, _, tracks):
+            return accepted(state, epic, tracks if plans is None else plans)
         case _:
             return ()
 

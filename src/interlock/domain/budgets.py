@@ -62,7 +62,7 @@ class Caps(Struct, frozen=True, omit_defaults=True):
                 return self.track
             case "ticket":
                 return self.ticket
-            case "tier":
+            case _:
                 return dict(self.tiers).get(scope.name)
 
 

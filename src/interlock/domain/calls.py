@@ -14,9 +14,6 @@ class Party(Struct, frozen=True, gc=False, omit_defaults=True):
     attempt: int = 0
     discussion: str = ""
 
-    def is_ticket(self, track: str, ticket: str) -> bool:
-        return self.track == track and self.ticket == ticket
-
     def scopes(self, tier: str, epic: str) -> tuple[Scope, ...]:
         """Everything whose budget a call of this party counts against."""
         found = [Scope("tier", tier)]

@@ -103,15 +103,12 @@ def check_plans(state: State, plans: Sequence[TrackPlan]) -> tuple[TrackPlan, ..
     return tuple(checked_plans)
 
 
-def accepted(state: State, approval: Approval, plans: tuple[TrackPlan, ...]) -> Events:
+def accepted(state: State, epic: str, plans: tuple[TrackPlan, ...]) -> Events:
     """What saying yes to proposed tracks begins."""
-    payload = approval.payload
-    if not isinstance(payload, TracksPayload):
-        return ()
     kept = check_plans(state, plans)
     return (
-        EpicAccepted(payload.epic, tuple(plan.id for plan in kept)),
-        *(TrackAdded(plan.id, plan.title, plan.description, payload.epic) for plan in kept),
+        EpicAccepted(epic, tuple(plan.id for plan in kept)),
+        *(TrackAdded(plan.id, plan.title, plan.description, epic) for plan in kept),
     )
 
 

@@ -119,8 +119,6 @@ def lose_all(state: State) -> State:
 
 
 def _forget(state: State, call: str) -> State:
-    if call not in state.calls:
-        return state
     return replace(state, ledger=state.ledger.lose(call), calls=state.calls.delete(call))
 
 

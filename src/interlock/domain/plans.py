@@ -106,12 +106,22 @@ def _ticket(table: Table, number: int) -> TicketSpec:
         right = key if key in CHANGEABLE or key == "id" else _NEAR_WORDS.get(key)
         if right is None or value is None or (right != key and right in table):
             continue
-        fields.setdefault(right, [value] if right in ("depends_on", "verify") and isinstance(value, str) else value)
+        fields.setdefault(right, _as_list(right, value))
     spec = spec_from_dict(fields, f"ticket {number} of the list")
     check_id(spec.id, "ticket")
     if spec.assigned_to not in _PLANNED_ROLES:
         raise Rejected(f"ticket {spec.id!r}: a planner assigns to {' or '.join(_PLANNED_ROLES)}, not to a script")
     return spec
+
+
+def _as_list(key: str, value: object) -> object:
+    """One text where a list belongs is a list of one; a gate that is not written as a clause is a command."""
+    if key in ("depends_on", "verify", "context_requirements") and isinstance(value, str):
+        value = [value]
+    if key != "verify" or not isinstance(value, list):
+        return value
+    items = cast("list[object]", value)
+    return [{"command": i} if isinstance(i, str) and not i.lstrip().startswith("verify:") else i for i in items]
 
 
 # ── JSON in prose ────────────────────────────────────────────────────────────────────────

@@ -6,19 +6,34 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from interlock.domain.approvals import Approval, Pending
-from interlock.domain.commands import Command, ExpireApproval, FailLanding, FailWork, Recover, StartConductor
+from interlock.domain.commands import (
+    Command,
+    ExpireApproval,
+    FailLanding,
+    FailPlanning,
+    FailWork,
+    Recover,
+    StartConductor,
+)
 from interlock.domain.envelopes import SYSTEM, Actor, Recorded
+from interlock.domain.epics import Epic
 from interlock.domain.events import ApprovalRequested
 from interlock.domain.state import State
 from interlock.domain.tickets import Asking, Completed, Escalated, Merging, Queued, Ticket, Verifying, Working
+from interlock.domain.tracks import Track
 from interlock.engine import landing
 from interlock.engine.agent_loop import Send, Worker
 from interlock.engine.attempt import do_work, run_gate
 from interlock.engine.merge_queue import MergeQueue, commit_message
-from interlock.engine.reactions import CLEAN, Effects, Running, token_of, touched
+from interlock.engine.planning import Planner
+from interlock.engine.reactions import CLEAN, Effects, Running, Token, token_of, touched
 from interlock.engine.workbench import Workbench
 from interlock.errors import InterlockError, JournalError, Misconfigured, Rejected
 from interlock.ports import Clock, Crew, Following, GateRunner, Policy, Receipt, Workspaces
+
+NO_PLANNER = (
+    "no model is configured to plan with; give --provider scripted --script FILE (other providers are not built yet)"
+)
 
 
 class Conductor:
@@ -33,6 +48,7 @@ class Conductor:
         policy: Policy,
         clock: Clock,
         hire: Callable[[Send], Worker] | None = None,
+        planner: Callable[[Send], Planner] | None = None,
     ) -> None:
         self._workbench = workbench
         self._workspaces = workspaces
@@ -43,6 +59,7 @@ class Conductor:
         self._effects = Effects()
         self._merges = MergeQueue(workspaces, gates, self._report)
         self._worker = hire(self._report) if hire else None
+        self._planner = planner(self._report) if planner else None
         self._on = False
         self._branches: dict[str, asyncio.Future[None]] = {}
 
@@ -94,8 +111,13 @@ class Conductor:
             if isinstance(event, ApprovalRequested) and event.deadline is not None:
                 self._watch_deadline(state.approvals[event.approval])
             track_id = getattr(event, "track", None)
-            if track_id and state.tracks[track_id].landing is not None:
-                self._want_landing(state, track_id)
+            if track_id:
+                if state.tracks[track_id].landing is not None:
+                    self._want_landing(state, track_id)
+                if state.tracks[track_id].epic:
+                    self._want_plan(f"plan {track_id}", track=state.tracks[track_id])
+            if epic_id := getattr(event, "epic", None):
+                self._want_plan(f"plan {epic_id}", epic=state.epics[epic_id])
 
     def _catch_up(self, state: State) -> None:
         """What was called for before this process began."""
@@ -105,6 +127,9 @@ class Conductor:
                 for name in track.order:
                     self._want(track.tickets[name])
             self._want_landing(state, track_id)
+            self._want_plan(f"plan {track_id}", track=track)
+        for epic in state.epics_in_order():
+            self._want_plan(f"plan {epic.id}", epic=epic)
         for approval in state.pending_approvals():
             self._watch_deadline(approval)
 
@@ -115,6 +140,14 @@ class Conductor:
         found = state.tracks[track_id].landing
         wanted = ("land", found.after) if found is not None and found.state == "started" else None
         self._effects.want(f"land {track_id}", wanted, lambda running: self._land(running, track_id))
+
+    def _want_plan(self, name: str, *, epic: Epic | None = None, track: Track | None = None) -> None:
+        wanted: Token | None = None
+        if (epic is not None and epic.status == "planning") or (
+            track is not None and not track.planned and track.status == "proposed"
+        ):
+            wanted = ("plan",)
+        self._effects.want(name, wanted, lambda running: self._plan(running, epic, track))
 
     def _watch_deadline(self, approval: Approval) -> None:
         if approval.deadline is None or not isinstance(approval.state, Pending):
@@ -183,6 +216,26 @@ class Conductor:
             raise
         except Exception as error:  # noqa: BLE001  as above
             outcome = FailLanding(track_id, _bug(error))
+        await self._hand_in(running, outcome)
+
+    async def _plan(self, running: Running, epic: Epic | None, track: Track | None) -> None:
+        """Disposable: what a planner has said is recorded, and a call that was cut off is made again."""
+        name = (epic.id, "") if epic is not None else (track.epic, track.id) if track is not None else ("", "")
+        try:
+            if self._planner is None:
+                outcome: Command = FailPlanning(*name, NO_PLANNER)
+            elif epic is not None:
+                outcome = await self._planner.plan_epic(epic)
+            elif track is not None:
+                outcome = await self._planner.plan_track(track)
+            else:
+                return
+        except asyncio.CancelledError:
+            raise
+        except InterlockError as error:
+            outcome = FailPlanning(*name, str(error))
+        except Exception as error:  # noqa: BLE001  as above
+            outcome = FailPlanning(*name, _bug(error))
         await self._hand_in(running, outcome)
 
     async def _remove(self, ticket: Ticket) -> None:

@@ -63,7 +63,15 @@ def track_row(track: Track) -> TrackRow:
 
 
 def track_rows(state: State) -> tuple[TrackRow, ...]:
-    return tuple(track_row(state.tracks[name]) for name in state.track_order)
+    """Every track, and after them those that are only proposed so far."""
+    rows = [track_row(state.tracks[name]) for name in state.track_order]
+    for epic in state.epics_in_order():
+        if epic.status == "proposed":
+            rows += [
+                TrackRow(p.id, p.title, "proposed", Progress(0, 0), 0, 0, 0, 0, False, epic.created_at, epic.created_at)
+                for p in epic.proposed
+            ]
+    return tuple(rows)
 
 
 def tickets_of(track: Track, first: int = 0, count: int | None = None) -> tuple[Ticket, ...]:
@@ -113,11 +121,18 @@ def workers(state: State) -> tuple[WorkerRow, ...]:
     return tuple(rows)
 
 
-def is_stuck(state: State, track_ids: tuple[str, ...]) -> bool:
-    """Nothing of these tracks moves until a person answers."""
+def is_stuck(state: State, track_ids: tuple[str, ...], epic_ids: tuple[str, ...] = ()) -> bool:
+    """Nothing of these tracks and epics moves until a person answers."""
+    proposed = any(state.epics[name].status == "proposed" for name in epic_ids)
+    if any(state.epics[name].status == "planning" for name in epic_ids):
+        return False
+    if any(state.tracks[name].status == "proposed" for name in track_ids):
+        return False
     running = [state.tracks[name] for name in track_ids if state.tracks[name].status == "running"]
     moving = sum(track.counts.in_progress + track.schedule.startable for track in running)
-    if not moving or moving > len(state.pending):
+    if not moving:
+        return proposed
+    if moving > len(state.pending):
         return False
     names = {track.id for track in running}
     asked = sum(1 for a in state.pending_approvals() if a.ticket is not None and a.track in names)

@@ -16,7 +16,6 @@ from interlock.domain.approvals import (
     StepPayload,
     ToolPayload,
     TracksPayload,
-    UnknownPayload,
     approval_number,
 )
 from interlock.domain.state import State
@@ -61,8 +60,8 @@ def title(approval: Approval) -> str:
             return f"start a {role} on {approval.ticket} ({model})"
         case TracksPayload(epic, _, tracks):
             return f"epic {epic} as {len(tracks)} track{'s' if len(tracks) != 1 else ''}"
-        case UnknownPayload(what):
-            return what
+        case _:
+            return approval.payload.what
 
 
 def as_dict(approval: Approval) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from interlock.domain.tickets import Saved
 from interlock.errors import Misconfigured, Rejected, Unavailable
-from interlock.ports import Combined, Conflict, Landing, Sandbox, Workspace
+from interlock.ports import Combined, Conflict, Landing, Sandbox, Survey, Workspace
 from interlock.workspaces.git import shown
 from interlock.workspaces.integration import Integration
 from interlock.workspaces.landing import Landings
@@ -109,13 +109,26 @@ class GitWorkspaces:
 
     @_in_words
     async def start_track(self, track: str) -> str:
+        return await self._now.integration.start(track, await self._head())
+
+    async def _head(self) -> str:
         if self._now.repository.private:
-            head = await self._now.snapshots.take()
-        else:
-            head = await self._now.repository.resolve("HEAD")
-            if head is None:
-                raise Rejected("HEAD has no commit to begin a track at")
-        return await self._now.integration.start(track, head)
+            return await self._now.snapshots.take()
+        head = await self._now.repository.resolve("HEAD")
+        if head is None:
+            raise Rejected("HEAD has no commit to begin a track at")
+        return head
+
+    @_in_words
+    async def survey(self) -> Survey:
+        head, prefix = await self._head(), self._now.repository.place.prefix
+        listed = await self._now.repository.plumbing(
+            "ls-tree", "-r", "-z", "--full-tree", "--format=%(objecttype) %(path)", head
+        )
+        start = f"{prefix}/" if prefix else ""
+        found = (entry.partition(" ") for entry in shown(listed.stdout).split("\0"))
+        inside = (path for kind, _, path in found if kind == "blob" and path.startswith(start))
+        return Survey(head, tuple(path.removeprefix(start) for path in inside))
 
     def path_for(self, track: str, ticket: str) -> str:
         return os.path.join(self._now.worktrees.folder(track, ticket), self._now.repository.place.prefix).rstrip("/")

@@ -14,7 +14,8 @@ from tempfile import TemporaryDirectory
 
 from interlock import wire
 from interlock.domain.approvals import MergePayload, SpawnPayload, ToolPayload
-from interlock.domain.budgets import Usage
+from interlock.domain.budgets import Caps, Usage
+from interlock.domain.calls import Party
 from interlock.domain.commands import (
     AbortTrack,
     AddTickets,
@@ -27,20 +28,28 @@ from interlock.domain.commands import (
     Bulk,
     CancelTicket,
     Command,
+    DropEpic,
     EditTicket,
     EditTrack,
+    EndCall,
     FailLanding,
+    FailPlanning,
     FailWork,
     FinishLanding,
     FinishMerge,
+    FinishPlanning,
     FinishTool,
     FinishTurn,
     KillWorker,
     MoveTicket,
     PauseTrack,
+    PlanEpic,
+    PlanTickets,
+    ProposeTracks,
     Recover,
     RedoAttempt,
     ReportGate,
+    ReserveCall,
     ResumeTrack,
     RetryTicket,
     SkipTicket,
@@ -52,6 +61,7 @@ from interlock.domain.commands import (
     TicketChanges,
 )
 from interlock.domain.envelopes import SYSTEM
+from interlock.domain.epics import TrackPlan
 from interlock.domain.gates import Blob, Gate, GateDefaults, GateResult
 from interlock.domain.tickets import TicketSpec
 from interlock.journal.reading import JournalReader, stored_lines
@@ -158,8 +168,34 @@ def story() -> Bench:
     tell(FinishTool(*b, Blob("03" * 32, 30), "edit_file", False, f"A-{len(found.state.approvals)}"))
     tell(CancelTicket("siding", "b"), ADA)
     tell(AbortTrack("siding", "not needed"), ADA)
+    _epics(found)
     tell(StopConductor("that was all"))
     return found
+
+
+def _epics(found: _Story) -> None:
+    """Planned, proposed, edited and accepted; dropped; failed and planned again."""
+    tell = found.tell
+    tell(StartConductor(3, True, False, GateDefaults(2, 60.0), caps=Caps(5_000_000, None, 70_000, (("Tier 1", 9),))))
+    tell(PlanEpic("A bridge over the 川"), ADA)
+    said = (Blob("04" * 32, 40), Blob("05" * 32, 50))
+    tell(ReserveCall(Party(epic="E-1"), "Tier 1", "scripted", 5))
+    tell(EndCall("C-1", None, "it broke off"))
+    tell(ReserveCall(Party(epic="E-1"), "Tier 1", "scripted", 4))
+    tell(FinishPlanning("E-1", "", said, "Tier 1", "scripted", Usage(10, 5, cost=3), "C-2"))
+    tell(ProposeTracks("E-1", (TrackPlan("bridge", "A bridge", "of stone"), TrackPlan("rail", "Rails on it"))))
+    edited = '[{"id": "bridge", "title": "A bridge of steel"}, {"id": "rails", "title": "Rails"}]'
+    tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve", edited), ADA)
+    tell(ReserveCall(Party(track="bridge"), "Tier 2", "scripted", 0))
+    tell(FinishPlanning("", "bridge", said, "Tier 2", "scripted", Usage(7, 7), "C-3"))
+    tell(PlanTickets("bridge", (TicketSpec(id="span", depends_on=("pier",)), TicketSpec(id="pier"))))
+    tell(FailPlanning("E-1", "rails", "over budget", budget=True))
+    tell(StartTrack("rails"), ADA)
+    tell(ReserveCall(Party(track="bridge", ticket="pier", attempt=1), "Tier 3", "scripted", 60_000))
+    tell(PlanEpic("A tunnel"), ADA)
+    tell(DropEpic("E-2", "too deep"), ADA)
+    tell(PlanEpic("A ferry"), ADA)
+    tell(FailPlanning("E-3", "", "the model does not answer"))
 
 
 def write_rows(version: str) -> None:
