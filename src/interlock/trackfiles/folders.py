@@ -65,7 +65,7 @@ def put(folder: int, name: str, content: bytes) -> None:
 
 def put_once(folder: int, name: str, content: bytes) -> None:
     """As `put`, but whatever has the name already keeps it."""
-    if _exists(folder, name):
+    if exists(folder, name):
         return
     part = _draft(folder, name, content)
     try:
@@ -81,7 +81,7 @@ def _not_plain(name: str) -> FileExistsError:
     return FileExistsError(errno.EEXIST, "not a plain file, so it is left as it is", name)
 
 
-def _exists(folder: int, name: str) -> bool:
+def exists(folder: int, name: str) -> bool:
     try:
         os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:

@@ -25,7 +25,7 @@ _BOX = re.compile(rb"^[ \t]*[-*] \[([ xX])\]", re.MULTILINE)
 _TEXT_OR_COMMENT = re.compile(
     r'#[^\n]*|"""(?:[^\\]|\\.)*?(?:"""|\Z)|\'\'\'.*?(?:\'\'\'|\Z)|"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?', re.DOTALL
 )
-_LONG_KEY = re.compile(r"(?:\.[^.\n=\[\]{},]{0,80}){50}")
+_LONG_KEY = re.compile(r"(?:\.[^.\n=\[\]{},]*+){50}")
 
 
 class FiledTicket(Struct, frozen=True):

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from interlock.domain.state import State
 from interlock.domain.tracks import Track
-from interlock.trackfiles.folders import beginning, folder_in, parts_of, put, put_once, root_folder
+from interlock.trackfiles.folders import beginning, exists, folder_in, parts_of, put, put_once, root_folder
 from interlock.views.track_files import (
     METADATA,
     PLAN,
@@ -174,7 +174,7 @@ def _unfinished(wrong: Mapping[str, OSError]) -> bool:
 def _write_file(folder: int, name: str, track: Track) -> None:
     content = _TEXTS[name](track).encode(errors="replace")
     if name == SPEC:
-        if _there(folder, METADATA, 1) is None:  # else it was made once, and a person may have removed it
+        if not exists(folder, METADATA):  # else it was made once, and a person may have removed it
             put_once(folder, SPEC, content)
         return
     found = _there(folder, name, len(content) + 1)
