@@ -18,7 +18,8 @@ from interlock.trackfiles.folders import beginning, folder_in, parts_of, root_fo
 from interlock.views.board import Progress, TrackRow
 from interlock.views.track_files import METADATA, PLAN, STATE
 
-_MOST_BYTES = 16 * 2**20  # tomllib reads about 6 MB a second
+_MOST_BYTES = 8 * 2**20  # tomllib reads a few MB a second; counts of larger tracks come from plan.md
+_MOST_PLAN = 128 * 2**20
 _MOST_TRACKS = 10_000
 _BOX = re.compile(rb"^[ \t]*[-*] \[([ xX])\]", re.MULTILINE)
 # tomllib takes time by the square of a dotted key's length: 40,000 dots are half a minute.
@@ -60,7 +61,7 @@ def _read_track(base: int, name: str) -> FiledTrack | None:
         with folder_in(base, (name,)) as folder:
             tickets = _tickets(_read(folder, STATE))
             about = _about(_read(folder, METADATA))
-            boxes = _boxes(_read(folder, PLAN)) if tickets is None else None
+            boxes = _boxes(_read(folder, PLAN, _MOST_PLAN)) if tickets is None else None
     except OSError:
         return None
     if tickets is None and about is None and boxes is None:
@@ -84,12 +85,12 @@ def _read_track(base: int, name: str) -> FiledTrack | None:
     return FiledTrack(row, tickets or ())
 
 
-def _read(folder: int, name: str) -> bytes | None:
+def _read(folder: int, name: str, most: int = _MOST_BYTES) -> bytes | None:
     try:
-        content = beginning(folder, name, _MOST_BYTES + 1)
+        content = beginning(folder, name, most + 1)
     except OSError:
         return None
-    return content if len(content) <= _MOST_BYTES else None
+    return content if len(content) <= most else None
 
 
 def _tickets(content: bytes | None) -> tuple[FiledTicket, ...] | None:

@@ -14,6 +14,8 @@ HIDDEN = re.compile(
 
 def safe(text: str) -> str:
     """Escape sequences go; control, bidirectional and invisible characters show as <U+202E>."""
+    if text.isprintable():  # nearly all texts, and much quicker to tell
+        return text
     return HIDDEN.sub(_named, _ESCAPES.sub("", text.replace("\r\n", "\n")))
 
 

@@ -100,6 +100,8 @@ def _plain(text: str) -> str:
 
 def _quoted(text: str) -> str:
     """A basic string of TOML."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     return f'"{_QUOTED.sub(_escaped, text)}"'
 
 
