@@ -35,18 +35,19 @@ from interlock.engine.planning import Planner
 from interlock.engine.streams import Streams
 from interlock.engine.surveying import Surveyor
 from interlock.engine.workbench import Workbench
-from interlock.errors import Misconfigured
+from interlock.errors import InterlockError, Misconfigured
 from interlock.gates.runner import ShellGates
 from interlock.journal.sqlite import SqliteJournal
 from interlock.observe import Redact, redacted_bytes, redactor
 from interlock.policy.ask import AskAlways
 from interlock.ports import Following, Model, Receipt, Sandbox
-from interlock.projects import FOLDER, Project, hidden_folders, make_project, plain_git, trusted_setup
+from interlock.projects import Project, hidden_folders, make_project, plain_git, trusted_setup
 from interlock.providers.scripted import Rule, ScriptedModel, load_script
 from interlock.sandbox.choose import choose
 from interlock.sandbox.environment import clean_env
 from interlock.settings import Budgets
 from interlock.tools.registry import WorkerTools
+from interlock.trackfiles.writing import TrackFiles, TrackWriter
 from interlock.workspaces.store import GitWorkspaces
 
 
@@ -84,9 +85,15 @@ class Opened:
     """A workbench open for writing. With a conductor tickets run; without one commands are only recorded."""
 
     def __init__(
-        self, workbench: Workbench, workspaces: GitWorkspaces, conductor: Conductor | None, sandbox_level: str
+        self,
+        workbench: Workbench,
+        workspaces: GitWorkspaces,
+        conductor: Conductor | None,
+        sandbox_level: str,
+        files: TrackFiles,
     ) -> None:
         self.workbench = workbench
+        self._files = files
         self._workspaces = workspaces
         self._conductor = conductor
         self._control: ControlServer | None = None
@@ -96,6 +103,11 @@ class Opened:
     @property
     def state(self) -> State:
         return self.workbench.state
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What did not work and harms nothing."""
+        return self._files.warnings
 
     async def submit(self, actor: Actor, command: Command) -> Receipt:
         receipt = await self.workbench.submit(actor, command)
@@ -124,7 +136,14 @@ class Opened:
         self.workbench.end_following()
         if self._control is not None:
             await self._control.stop()
+        await self.workbench.settled()
+        await self._files.close(self.workbench.state)  # while the lock is still ours: nobody writes newer ones
         await self.workbench.close()
+
+    def show_tracks(self) -> None:
+        """From now on the tracks are also written for people."""
+        self.workbench.on_durable(lambda _, state: self._files.show(state))
+        self._files.show(self.workbench.state)
 
     async def _land_approved(self) -> None:
         """Nobody else would: a landing that was approved happens now."""
@@ -169,12 +188,24 @@ async def open_workbench(
             conductor = await _conductor(project, workbench, journal, workspaces, sandbox, setup, conduct, clock, model)
         elif state.conductor.on or state.busy:
             await workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
-        opened = Opened(workbench, workspaces, conductor, sandbox.level if sandbox else "")
+        files = TrackFiles(TrackWriter(project.root, project.settings.tracks_dir).write)
+        if conductor is None:
+            await _keep_out_of_git(project, workspaces, files)
+        opened = Opened(workbench, workspaces, conductor, sandbox.level if sandbox else "", files)
         await opened.serve(project.socket)
+        opened.show_tracks()
     except BaseException:
         journal.close()
         raise
     return opened
+
+
+async def _keep_out_of_git(project: Project, workspaces: GitWorkspaces, files: TrackFiles) -> None:
+    """Commands that only record need no git: where it does not work, that is said and no more."""
+    try:
+        await workspaces.exclude(project.not_in_git)
+    except InterlockError as error:
+        files.warn(f"git may show {', '.join(project.not_in_git)} as new: {error}")
 
 
 def _hire(
@@ -256,7 +287,7 @@ async def _conductor(
 ) -> Conductor:
     env = _stable_env()
     await workspaces.open()
-    await workspaces.exclude((f"{FOLDER}/", f"{project.settings.tracks_dir}/"))
+    await workspaces.exclude(project.not_in_git)
     redact = redactor(os.environ)
     crew = LocalCrew(sandbox, workspaces, env, setup, project.settings.workspace.setup_timeout_s, redact)
     gates = ShellGates(

@@ -52,6 +52,11 @@ class Project(Struct, frozen=True):
         return self.folder / "run" / "control.sock"
 
     @property
+    def not_in_git(self) -> tuple[str, ...]:
+        """Folders of ours in the project, which are nobody's to commit."""
+        return (f"{FOLDER}/", f"{self.settings.tracks_dir}/")
+
+    @property
     def is_made(self) -> bool:
         return (self.folder / "journal.db").exists()
 
@@ -136,7 +141,7 @@ async def exclude_from_git(project: Project) -> Literal["repository", "private"]
     """Make git ignore what is ours; says whether the folder is a repository of the user's."""
     workspaces = GitWorkspaces(project.root, project.state_dir, await plain_git())
     await workspaces.open()
-    await workspaces.exclude((f"{FOLDER}/", f"{project.settings.tracks_dir}/"))
+    await workspaces.exclude(project.not_in_git)
     return "private" if (project.folder / "private.git").exists() else "repository"
 
 

@@ -78,6 +78,36 @@ def test_excluding_twice_writes_once_and_keeps_what_is_there(desk: Desk) -> None
     run(story())
 
 
+def test_a_folder_with_a_patterns_characters_is_excluded_by_its_name_alone(desk: Desk) -> None:
+    async def story() -> None:
+        desk.repository()
+        store = GitWorkspaces(desk.project, desk.state, desk.runner)  # not opened: only recording needs no more
+        await store.exclude((".interlock/", "*/[a]?/", "."))
+        assert not (desk.project / ".interlock").exists()
+        desk.write({"*/[a]?/x": "x", "b/[a]?/x": "x", "*/ab/x": "x"}, desk.project)
+        assert desk.git("-c", "core.quotePath=false", "status", "--porcelain", "-uall") == "?? */ab/x\n?? b/[a]?/x"
+
+    run(story())
+
+
+def test_a_private_repository_overlooks_them_too(desk: Desk) -> None:
+    async def story() -> None:
+        desk.write({"a.txt": "1\n"}, desk.project)
+        store = await desk.open()
+        await store.exclude((".interlock/", "conductor/tracks/"))
+        desk.write({"conductor/tracks/t/plan.md": "before"}, desk.project)
+        await store.start_track("t")
+        workspace, saved = await attempt(store, "t", "T-1", writes("b.txt", "2\n"))
+        assert not Path(workspace.path, "conductor").exists()
+        await merge(store, "t", "T-1", saved)
+        desk.write({"conductor/tracks/t/plan.md": "after"}, desk.project)
+        await store.land("t", await store.landing("t"))
+        assert (desk.project / "b.txt").read_text() == "2\n"
+        assert (desk.project / "conductor/tracks/t/plan.md").read_text() == "after"
+
+    run(story())
+
+
 def test_the_user_is_the_author_and_without_one_interlock_is(desk: Desk) -> None:
     async def story() -> None:
         desk.repository()

@@ -21,6 +21,7 @@ from interlock.engine.thread import EngineThread
 from interlock.errors import JournalInUse, Misconfigured, Unavailable
 from interlock.ports import Model, Receipt
 from interlock.projects import Project, find_root, open_project, read_state
+from interlock.views.display import safe
 
 PATIENCE_S = 5
 """How long a process that has the project but does not answer is waited for."""
@@ -127,6 +128,8 @@ class LocalSession:
             self._engine.call(self._opened.close("interrupted" if kind is KeyboardInterrupt else self._reason))
         finally:
             self._engine.stop()
+        for words in self._opened.warnings:
+            say(safe(words), sys.stderr)
 
 
 class RemoteSession:

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from interlock.cli.exits import APPROVAL, BLOCKED, DONE
+from interlock.cli.filed_tracks import filed_rows, filed_tracks, show_filed
 from interlock.cli.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
 from interlock.cli.prompts import Prompts
 from interlock.cli.sessions import Session, open_session, project_of
@@ -35,7 +36,8 @@ from interlock.wire import to_plain
 
 
 def list_(args: Any) -> int:
-    rows = track_rows(read_state(project_of(args)))
+    project = project_of(args)
+    rows = track_rows(read_state(project)) or filed_rows(project)
     if args.json:
         say_json(to_plain(rows))
         return DONE
@@ -60,7 +62,10 @@ def list_(args: Any) -> int:
 
 
 def show(args: Any) -> int:
-    track = read_state(project_of(args)).track(args.track)
+    project = project_of(args)
+    if found := filed_tracks(project):
+        return show_filed(found, args)
+    track = read_state(project).track(args.track)
     if args.json:
         shown = to_plain(track_row(track))
         landing = to_plain(track.landing) if track.landing else None

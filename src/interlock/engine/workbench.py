@@ -103,6 +103,10 @@ class Workbench:
         """Keep a big text beside the journal; durable when this returns its name."""
         return await self._loop.run_in_executor(self._thread, self._journal.put_blob, content)
 
+    async def settled(self) -> None:
+        """Everything taken so far is durable, or has failed."""
+        await self._idle.wait()
+
     async def close(self) -> None:
         """Everything taken is committed, a checkpoint kept, the journal closed."""
         await self._idle.wait()

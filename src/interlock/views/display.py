@@ -5,15 +5,18 @@ import re
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[@-Z\\-_]?)"
 )
-_HIDDEN = re.compile(
+HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f\ud800-\udfff]"
 )
+"""Control, bidirectional and invisible characters; a tab and a line break are none."""
 
 
 def safe(text: str) -> str:
     """Escape sequences go; control, bidirectional and invisible characters show as <U+202E>."""
-    return _HIDDEN.sub(_named, _ESCAPES.sub("", text.replace("\r\n", "\n")))
+    if text.isprintable():  # nearly all texts, and much quicker to tell
+        return text
+    return HIDDEN.sub(_named, _ESCAPES.sub("", text.replace("\r\n", "\n")))
 
 
 def one_line(text: str, width: int = 100) -> str:

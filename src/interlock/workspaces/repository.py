@@ -61,13 +61,18 @@ class Finder:
 
     async def open(self) -> Repository:
         await check_version(self._run)
-        self.around = await self._locate()
+        await self.look()
         own = self._project / _STATE / "private.git"
         if self.around is not None and await self._has_commit() and await self._all_landed(own):
             return await self._assemble(self.around, private=False)
         await self._make_private(own)
         place = Place(str(self._project), str(own), str(own), "sha1", "")
         return await self._assemble(place, private=True)
+
+    async def look(self) -> Place | None:
+        """Only where the user's repository is; makes nothing."""
+        self.around = await self._locate()
+        return self.around
 
     async def _locate(self) -> Place | None:
         asked = ("--show-toplevel", "--git-dir", "--git-common-dir", "--show-object-format", "--show-prefix")

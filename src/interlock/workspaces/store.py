@@ -18,7 +18,7 @@ from interlock.workspaces.git import shown
 from interlock.workspaces.integration import Integration
 from interlock.workspaces.landing import Landings
 from interlock.workspaces.objects import with_trailers
-from interlock.workspaces.repository import Finder, Repository
+from interlock.workspaces.repository import Finder, Place, Repository
 from interlock.workspaces.snapshots import Snapshots
 from interlock.workspaces.staging import stage, unlock
 from interlock.workspaces.worktrees import Worktrees
@@ -43,6 +43,14 @@ def _append_missing(file: Path, lines: list[bytes]) -> bool:
         with open(file, "ab") as out:
             out.write(start + b"".join(line + b"\n" for line in missing))
     return bool(missing)
+
+
+def _overlook(place: Place, folders: Sequence[str]) -> bool:
+    paths = [posixpath.normpath(posixpath.join(place.prefix, folder)) for folder in folders]
+    # The project itself is never overlooked, and a name is no pattern.
+    names = [re.sub(r"([*?[])", r"\\\1", path) for path in paths if path != (place.prefix or ".")]
+    wanted = [os.fsencode(f"/{name}/") for name in names]
+    return _append_missing(Path(place.common_dir, "info", "exclude"), wanted)
 
 
 def _in_words(work: "Callable[P, CoroutineType[Any, Any, R]]") -> "Callable[P, CoroutineType[Any, Any, R]]":
@@ -93,11 +101,11 @@ class GitWorkspaces:
 
     @_in_words
     async def exclude(self, folders: Sequence[str]) -> None:
-        """Make git overlook these folders of the project, in the repository around it if there is one."""
-        if (around := self._finder.around) is None:
-            return
-        wanted = [f"/{os.path.join(around.prefix, folder.strip('/'))}/" for folder in folders]
-        if _append_missing(Path(around.common_dir, "info", "exclude"), [os.fsencode(line) for line in wanted]):
+        """Make git overlook these folders of the project: the repository around it, and a private one in use."""
+        around = self._finder.around if self._opened else await self._finder.look()
+        used = self._opened.repository.place if self._opened else around
+        changed = [_overlook(place, folders) for place in {around, used} if place is not None]
+        if self._opened and any(changed):
             await self.open()
 
     @_in_words

@@ -1,0 +1,138 @@
+"""Tracks of a folder that has no journal, from the files that were written for people (SPEC D8).
+
+Whoever made these files is unknown: only plain files of bounded size are read, and one that is broken in any way is as
+good as missing.
+"""
+
+import json
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, cast
+
+from msgspec import Struct
+
+from interlock.domain.ids import is_id
+from interlock.trackfiles.folders import beginning, folder_in, parts_of, root_folder
+from interlock.views.board import Progress, TrackRow
+from interlock.views.track_files import METADATA, PLAN, STATE
+
+_MOST_BYTES = 8 * 2**20  # tomllib reads a few MB a second; counts of larger tracks come from plan.md
+_MOST_PLAN = 128 * 2**20
+_MOST_TRACKS = 10_000
+_BOX = re.compile(rb"^[ \t]*[-*] \[([ xX])\]", re.MULTILINE)
+# tomllib takes time by the square of a dotted key's length: 40,000 dots are half a minute.
+_TEXT_OR_COMMENT = re.compile(
+    r'#[^\n]*|"""(?:[^\\]|\\.)*?(?:"""|\Z)|\'\'\'.*?(?:\'\'\'|\Z)|"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?', re.DOTALL
+)
+_LONG_KEY = re.compile(r"(?:\.[^.\n=\[\]{},]*+){50}")
+
+
+class FiledTicket(Struct, frozen=True):
+    id: str
+    description: str
+    status: str
+    depends_on: tuple[str, ...]
+
+
+class FiledTrack(Struct, frozen=True):
+    """As much of a track as its files tell."""
+
+    row: TrackRow
+    tickets: tuple[FiledTicket, ...]
+
+
+def read_tracks(root: Path, tracks_dir: str) -> tuple[FiledTrack, ...]:
+    """The oldest first, as far as that is known; nothing where there is no such folder."""
+    found: list[FiledTrack] = []
+    try:
+        with root_folder(root) as top, folder_in(top, parts_of(tracks_dir)) as base:
+            for name in sorted(filter(is_id, os.listdir(base)))[:_MOST_TRACKS]:
+                if track := _read_track(base, name):
+                    found.append(track)
+    except OSError:
+        return tuple(found)
+    return tuple(sorted(found, key=lambda track: (track.row.created_at, track.row.id)))
+
+
+def _read_track(base: int, name: str) -> FiledTrack | None:
+    try:
+        with folder_in(base, (name,)) as folder:
+            tickets = _tickets(_read(folder, STATE))
+            about = _about(_read(folder, METADATA))
+            boxes = _boxes(_read(folder, PLAN, _MOST_PLAN)) if tickets is None else None
+    except OSError:
+        return None
+    if tickets is None and about is None and boxes is None:
+        return None
+    about = about or {}
+    statuses = [ticket.status for ticket in tickets or ()]
+    completed, todo = boxes or (statuses.count("completed"), statuses.count("todo"))
+    row = TrackRow(
+        id=about["id"] if is_id(about.get("id")) else name,
+        title=about.get("title") or name,
+        status=about.get("status") or "unknown",
+        progress=Progress(completed, sum(boxes) if boxes else len(statuses)),
+        todo=todo,
+        in_progress=statuses.count("in_progress"),
+        blocked=statuses.count("blocked"),
+        cancelled=statuses.count("cancelled"),
+        unlanded=False,
+        created_at=about.get("created_at", ""),
+        updated_at=about.get("updated_at", ""),
+    )
+    return FiledTrack(row, tickets or ())
+
+
+def _read(folder: int, name: str, most: int = _MOST_BYTES) -> bytes | None:
+    try:
+        content = beginning(folder, name, most + 1)
+    except OSError:
+        return None
+    return content if len(content) <= most else None
+
+
+def _tickets(content: bytes | None) -> tuple[FiledTicket, ...] | None:
+    try:
+        text = (content or b"").decode()
+        if content is None or _LONG_KEY.search(_TEXT_OR_COMMENT.sub("", text)):
+            return None
+        tasks = tomllib.loads(text)["tasks"]
+        return tuple(_ticket(task) for task in tasks)
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+
+
+def _ticket(task: dict[str, Any]) -> FiledTicket:
+    """Raises a TypeError for what is no text."""
+    depends_on: list[object] = task.get("depends_on", [])
+    texts = (task["id"], task.get("description", ""), task.get("status", "todo"), *depends_on)
+    name, description, status, *others = (_text(value) for value in texts)
+    return FiledTicket(name, description, status, tuple(others))
+
+
+def _about(content: bytes | None) -> dict[str, str] | None:
+    try:
+        data: object = json.loads(content or b"")
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict):
+        return None
+    known = ("id", "title", "status", "created_at", "updated_at")
+    pairs = cast("dict[str, object]", data).items()
+    return {key: _text(value) for key, value in pairs if key in known and isinstance(value, str)} or None
+
+
+def _boxes(content: bytes | None) -> tuple[int, int] | None:
+    """Checkboxes with and without a cross."""
+    marks = _BOX.findall(content or b"")
+    crossed = sum(mark != b" " for mark in marks)
+    return (crossed, len(marks) - crossed) if marks else None
+
+
+def _text(value: object) -> str:
+    """JSON can spell halves of characters, which no output can."""
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value.encode(errors="replace").decode()
