@@ -14,6 +14,7 @@ from interlock.domain.approvals import Approval, Pending, approval_number
 from interlock.domain.budgets import Ledger, Reservation, Scope, Usage
 from interlock.domain.calls import OpenCall
 from interlock.domain.commands import Command
+from interlock.domain.discussions import Discussion
 from interlock.domain.envelopes import Recorded, Submission
 from interlock.domain.epics import Epic
 from interlock.domain.events import Event
@@ -98,6 +99,7 @@ class _StoredState(Struct, frozen=True, array_like=True):
     usage: tuple[tuple[str, Usage], ...]
     ledger: _StoredLedger
     epics: tuple[Epic, ...]  # in order
+    discussions: tuple[Discussion, ...]  # in order
 
 
 _stored = msgspec.json.Decoder(_StoredState)
@@ -116,6 +118,7 @@ def encode_state(state: State) -> bytes:
             tuple(sorted(state.usage.items())),
             _stored_ledger(state),
             state.epics_in_order(),
+            state.discussions_in_order(),
         )
     )
 
@@ -143,6 +146,7 @@ def decode_state(body: bytes) -> State:
         calls=Map({call.id: call for call in stored.ledger.calls}),
         call_count=stored.ledger.call_count,
         epics=Map({epic.id: epic for epic in stored.epics}),
+        discussions=Map({found.id: found for found in stored.discussions}),
     )
 
 

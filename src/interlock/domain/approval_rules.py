@@ -23,7 +23,15 @@ from interlock.domain.commands import AnswerApproval, ApproveTask, ExpireApprova
 from interlock.domain.envelopes import is_agent
 from interlock.domain.epic_rules import accepted
 from interlock.domain.epics import TrackPlan
-from interlock.domain.events import ApprovalAnswered, EpicDropped, Event, LandingFailed, LandingStarted, TicketBlocked
+from interlock.domain.events import (
+    ApprovalAnswered,
+    DiscussionTurnEnded,
+    EpicDropped,
+    Event,
+    LandingFailed,
+    LandingStarted,
+    TicketBlocked,
+)
 from interlock.domain.plans import plans_from_json
 from interlock.domain.state import State
 from interlock.domain.track_rules import abort_events
@@ -101,6 +109,10 @@ def _consequences(state: State, approval: Approval, command: AnswerApproval) -> 
     allowed = _digest_allowed(approval, command)
     answered = ApprovalAnswered(approval.id, command.decision, message, command.edited, allowed, command.hunks)
     track, ticket = approval.track, approval.ticket
+    if approval.discussion:
+        ends = command.decision == "abort"
+        why = f"aborted{': ' + message if message else ''}"
+        return (answered, DiscussionTurnEnded(approval.discussion, why)) if ends else (answered,)
     if command.decision == "abort" and approval.kind != "gate":
         found = state.track(track)
         return (answered, *abort_events(state, found, message or f"aborted at {approval.id}", but=approval.id))

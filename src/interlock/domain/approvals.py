@@ -138,6 +138,7 @@ class Approval(Struct, frozen=True, gc=False, kw_only=True):
     digest: str
     requested_at: str
     deadline: str | None = None
+    discussion: str = ""
     state: Pending | Answered | Withdrawn = Pending()
 
 

@@ -2,6 +2,7 @@
 
 from interlock.domain.calls import Party
 from interlock.domain.commands import EndCall, ReserveCall
+from interlock.domain.discussions import Doing, Thinking
 from interlock.domain.events import CallEnded, CallReserved, Event
 from interlock.domain.state import State
 from interlock.domain.tickets import Verifying, Working
@@ -37,5 +38,8 @@ def _still_there(state: State, party: Party) -> None:
     elif party.epic:
         if state.epic(party.epic).status != "planning":
             raise Rejected(f"the planning of epic {party.epic} is over")
+    elif party.discussion:
+        if not isinstance(state.discussion(party.discussion).stage, Thinking | Doing):
+            raise Rejected(f"the turn in discussion {party.discussion} is over")
     else:
         raise Rejected("a model call is made for somebody")

@@ -152,8 +152,30 @@ class AnswerApproval(_Command, frozen=True):
     hunks: tuple[int, ...] | None = None
 
 
+class StartDiscussion(_Command, frozen=True):
+    title: str = ""
+
+
+class Say(_Command, frozen=True):
+    """The user's words in a discussion; the text itself is kept beside the journal."""
+
+    discussion: str
+    message: Blob
+    made_of: Blob
+
+
+class StopTurn(_Command, frozen=True):
+    """End the model's turn as it is."""
+
+    discussion: str
+    reason: str = "stopped"
+
+
 HumanCommand = (
     AddTrack
+    | StartDiscussion
+    | Say
+    | StopTurn
     | PlanEpic
     | DropEpic
     | AddTickets
@@ -288,6 +310,41 @@ class FinishTool(_Command, frozen=True):
     by: str  # the approval or the rule that let it run
 
 
+class ReplyInDiscussion(_Command, frozen=True):
+    """One answer of the model, which may still ask for tools."""
+
+    discussion: str
+    message: Blob
+    tier: str
+    model: str
+    usage: Usage
+    call: str
+
+
+class BeginDiscussionTool(_Command, frozen=True):
+    discussion: str
+    call: str
+
+
+class FinishDiscussionTool(_Command, frozen=True):
+    discussion: str
+    message: Blob
+    tool: str
+    failed: bool
+    by: str
+
+
+class AskInDiscussion(_Command, frozen=True):
+    discussion: str
+    payload: ToolPayload | ScriptPayload
+    why: str
+
+
+class EndTurn(_Command, frozen=True):
+    discussion: str
+    error: str = ""
+
+
 class ExpireApproval(_Command, frozen=True):
     approval: str
 
@@ -366,6 +423,11 @@ Command = (
     | PlanTickets
     | FailPlanning
     | FinishTool
+    | ReplyInDiscussion
+    | BeginDiscussionTool
+    | FinishDiscussionTool
+    | AskInDiscussion
+    | EndTurn
     | ExpireApproval
     | SubmitWork
     | FailWork

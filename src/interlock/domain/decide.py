@@ -4,16 +4,18 @@ in this family (`ticket_rules`, `approval_rules`, `work_rules`).
 
 from typing import assert_never
 
-from interlock.domain import approval_rules, call_rules, epic_rules, ticket_rules, work_rules
+from interlock.domain import approval_rules, call_rules, discussion_rules, epic_rules, ticket_rules, work_rules
 from interlock.domain.commands import (
     AbortTrack,
     AddTickets,
     AddTrack,
     AnswerApproval,
     ApproveTask,
+    AskInDiscussion,
     AskLanding,
     AskScript,
     AskWorker,
+    BeginDiscussionTool,
     BlockTicket,
     Bulk,
     CancelTicket,
@@ -21,10 +23,12 @@ from interlock.domain.commands import (
     EditTicket,
     EditTrack,
     EndCall,
+    EndTurn,
     ExpireApproval,
     FailLanding,
     FailPlanning,
     FailWork,
+    FinishDiscussionTool,
     FinishLanding,
     FinishMerge,
     FinishPlanning,
@@ -38,15 +42,19 @@ from interlock.domain.commands import (
     ProposeTracks,
     Recover,
     RedoAttempt,
+    ReplyInDiscussion,
     ReportGate,
     ReserveCall,
     ResumeTrack,
     RetryTicket,
+    Say,
     SkipTicket,
     StartConductor,
+    StartDiscussion,
     StartSession,
     StartTrack,
     StopConductor,
+    StopTurn,
     SubmitWork,
 )
 from interlock.domain.envelopes import Submission, is_agent
@@ -104,6 +112,22 @@ def decide(state: State, submission: Submission) -> Events:
             return approval_rules.expire(state, command)
         case AddTrack():
             return add_track(state, command)
+        case StartDiscussion():
+            return discussion_rules.start(state, command)
+        case Say():
+            return discussion_rules.say(state, command)
+        case StopTurn():
+            return discussion_rules.stop(state, command)
+        case ReplyInDiscussion():
+            return discussion_rules.reply(state, command)
+        case BeginDiscussionTool():
+            return discussion_rules.begin_tool(state, command)
+        case FinishDiscussionTool():
+            return discussion_rules.finish_tool(state, command)
+        case AskInDiscussion():
+            return discussion_rules.ask(state, command)
+        case EndTurn():
+            return discussion_rules.end(state, command)
         case PlanEpic():
             return epic_rules.plan_epic(state, command)
         case DropEpic():

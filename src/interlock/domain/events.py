@@ -287,6 +287,51 @@ class TicketMoved(_Event, frozen=True):
     position: int
 
 
+# ── discussions ──────────────────────────────────────────────────────────────────────────
+
+
+class DiscussionStarted(_Event, frozen=True):
+    discussion: str
+    title: str
+
+
+class DiscussionAsked(_Event, frozen=True):
+    """The user said something; `made_of` tells what the turn is made of."""
+
+    discussion: str
+    message: Blob
+    made_of: Blob
+
+
+class DiscussionReplied(_Event, frozen=True):
+    discussion: str
+    message: Blob
+    tier: str
+    model: str
+    usage: Usage
+    call: str
+
+
+class DiscussionToolBegun(_Event, frozen=True):
+    """A change is about to be made to the user's files: written before it is."""
+
+    discussion: str
+    call: str
+
+
+class DiscussionToolFinished(_Event, frozen=True):
+    discussion: str
+    message: Blob
+    tool: str
+    failed: bool
+    by: str
+
+
+class DiscussionTurnEnded(_Event, frozen=True):
+    discussion: str
+    error: str = ""
+
+
 # ── approvals ────────────────────────────────────────────────────────────────────────────
 
 
@@ -300,6 +345,7 @@ class ApprovalRequested(_Event, frozen=True, kw_only=True):
     payload: Payload
     digest: str
     deadline: str | None = None
+    discussion: str = ""
 
 
 class ApprovalAnswered(_Event, frozen=True):
@@ -355,6 +401,12 @@ Event = (
     | TicketMoved
     | CallReserved
     | CallEnded
+    | DiscussionStarted
+    | DiscussionAsked
+    | DiscussionReplied
+    | DiscussionToolBegun
+    | DiscussionToolFinished
+    | DiscussionTurnEnded
     | EpicAdded
     | PlannerAnswered
     | TracksProposed

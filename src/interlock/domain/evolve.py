@@ -5,7 +5,7 @@ from typing import assert_never
 from immutables import Map
 from msgspec.structs import replace
 
-from interlock.domain import planning_facts
+from interlock.domain import discussion_facts, planning_facts
 from interlock.domain import schedule as scheduling
 from interlock.domain.approvals import Answered, Approval, GatePayload, Withdrawn, approval_number, is_call
 from interlock.domain.envelopes import Recorded
@@ -21,6 +21,12 @@ from interlock.domain.events import (
     CallReserved,
     ConductorStarted,
     ConductorStopped,
+    DiscussionAsked,
+    DiscussionReplied,
+    DiscussionStarted,
+    DiscussionToolBegun,
+    DiscussionToolFinished,
+    DiscussionTurnEnded,
     EpicAccepted,
     EpicAdded,
     EpicDropped,
@@ -174,6 +180,15 @@ def _apply(state: State, recorded: Recorded) -> State:
             | TrackPlanned()
         ):
             return planning_facts.planning(state, event, at)
+        case (
+            DiscussionStarted()
+            | DiscussionAsked()
+            | DiscussionReplied()
+            | DiscussionToolBegun()
+            | DiscussionToolFinished()
+            | DiscussionTurnEnded()
+        ):
+            return discussion_facts.discussions(state, event, at)
         case TrackAdded(track, title, description, epic):
             new = Track(
                 id=track,
@@ -298,12 +313,15 @@ def _requested(state: State, event: ApprovalRequested, at: str) -> State:
         digest=event.digest,
         requested_at=at,
         deadline=event.deadline,
+        discussion=event.discussion,
     )
     state = replace(
         state,
         approvals=state.approvals.set(approval.id, approval),
         pending=state.pending.set(approval_number(approval.id), approval.id),
     )
+    if event.discussion:
+        return discussion_facts.requested(state, event, at)
     if event.ticket is None:
         return state
     ticket = state.tracks[event.track].tickets[event.ticket]
@@ -330,6 +348,8 @@ def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> Sta
     approval = state.approvals[event.approval]
     answer = Answered(event.decision, actor, at, event.message, event.edited, event.digest, event.hunks)
     state = _close(state, replace(approval, state=answer))
+    if approval.discussion:
+        return discussion_facts.answered(state, approval, event, at)
     if approval.ticket is None:
         return state
     refused = event.decision in ("reject", "abort")

@@ -100,11 +100,11 @@ def settle(state: State, call: str, tier: str, usage: Usage) -> State:
     )
 
 
-def lose(state: State, *, track: str = "", ticket: str = "", epic: str = "") -> State:
+def lose(state: State, *, track: str = "", ticket: str = "", epic: str = "", discussion: str = "") -> State:
     """Whoever was asking is no longer there: what was set aside stays spent."""
     for call in state.calls.values():
         party = call.party
-        if (party.track, party.ticket) == (track, ticket) and (not epic or party.epic == epic):
+        if (party.track, party.ticket, party.epic, party.discussion) == (track, ticket, epic, discussion):
             state = _forget(state, call.id)
     return state
 

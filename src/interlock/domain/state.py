@@ -8,6 +8,7 @@ from msgspec import Struct
 from interlock.domain.approvals import Approval
 from interlock.domain.budgets import Caps, Ledger, Usage
 from interlock.domain.calls import OpenCall
+from interlock.domain.discussions import Discussion
 from interlock.domain.epics import Epic
 from interlock.domain.gates import GateDefaults
 from interlock.domain.tickets import Ticket
@@ -41,6 +42,7 @@ class State(Struct, frozen=True):
     calls: Map[str, OpenCall] = Map()  # model calls under way
     call_count: int = 0
     epics: Map[str, Epic] = Map()
+    discussions: Map[str, Discussion] = Map()
 
     def track(self, track: str) -> Track:
         found = self.tracks.get(track)
@@ -69,6 +71,15 @@ class State(Struct, frozen=True):
 
     def epics_in_order(self) -> tuple[Epic, ...]:
         return tuple(self.epics[f"E-{number}"] for number in range(1, len(self.epics) + 1))
+
+    def discussion(self, discussion: str) -> Discussion:
+        found = self.discussions.get(discussion)
+        if found is None:
+            raise Rejected(f"no discussion {discussion!r}{_nearest(discussion, tuple(sorted(self.discussions)))}")
+        return found
+
+    def discussions_in_order(self) -> tuple[Discussion, ...]:
+        return tuple(self.discussions[f"D-{number}"] for number in range(1, len(self.discussions) + 1))
 
     def next_approval_id(self) -> str:
         return f"A-{len(self.approvals) + 1}"

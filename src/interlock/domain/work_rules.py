@@ -1,5 +1,6 @@
 """Rules for what the engine reports: work, gates, merges, landings, its own coming and going."""
 
+from interlock.domain import discussion_rules
 from interlock.domain.approvals import GatePayload, Kind, Payload, ScriptPayload, SpawnPayload, ToolPayload, digest
 from interlock.domain.commands import (
     AskLanding,
@@ -195,8 +196,9 @@ def stop_conductor(state: State, reason: str) -> Events:
                     lost.append(AttemptLost(track_id, name, ticket.attempts, reason))
                 elif isinstance(ticket.stage, Verifying):
                     lost.append(AttemptShelved(track_id, name, ticket.attempts))
-    if state.conductor.on or lost or state.calls:
-        return (*lost, ConductorStopped(reason))
+    unsure = discussion_rules.unsure(state)
+    if state.conductor.on or lost or state.calls or unsure:
+        return (*lost, *unsure, ConductorStopped(reason))
     return ()
 
 
