@@ -10,7 +10,8 @@ from interlock.domain.gate_messages import bounce_back, escalation
 from interlock.domain.gates import Blob, limits
 from interlock.domain.state import State
 from interlock.domain.tickets import Ticket, Verifying
-from interlock.engine.agent_loop import Keep, Worker
+from interlock.engine.agent_loop import Worker
+from interlock.engine.kept_texts import Keep
 from interlock.ports import Assignment, Crew, Done, Failed, GateRunner, Message, Policy
 
 NO_PROVIDER = (

@@ -1,6 +1,7 @@
 """Conversations as values: what is still unanswered, what is sent, what an edit of the human's means."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, cast
 
 from interlock.domain.approvals import Answered
@@ -9,7 +10,7 @@ from interlock.ports import Message, Preview, ToolCall
 NEWEST, OLDER = 40_000, 8_000  # characters of a tool's answer: in its own round, and later
 
 
-def unanswered(messages: list[Message]) -> ToolCall | None:
+def unanswered(messages: Sequence[Message]) -> ToolCall | None:
     """The first call of the last round that has no answer yet."""
     answered = set[str]()
     for message in reversed(messages):
@@ -22,7 +23,31 @@ def unanswered(messages: list[Message]) -> ToolCall | None:
     return None
 
 
-def trimmed(messages: list[Message]) -> tuple[Message, ...]:
+def rounds_since_asked(messages: Sequence[Message]) -> int:
+    """How often tools were called for the latest request: whatever the model was last told by a user."""
+    rounds = 0
+    for message in reversed(messages):
+        if message.role == "user":
+            break
+        rounds += bool(message.calls)
+    return rounds
+
+
+def distinct(calls: Sequence[ToolCall], messages: Sequence[Message]) -> tuple[ToolCall, ...]:
+    """The calls, each with an id of its own: an answer must never count for another call."""
+    taken = {"", *(call.id for message in messages for call in message.calls)}
+    found: list[ToolCall] = []
+    for call in calls:
+        name, number = call.id, 1
+        while name in taken:
+            number += 1
+            name = f"{call.id or 'call'}-{number}"
+        taken.add(name)
+        found.append(call if name == call.id else ToolCall(name, call.name, call.args))
+    return tuple(found)
+
+
+def trimmed(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Answers of the newest round go whole, older ones shortened."""
     last_round = max((n for n, m in enumerate(messages) if m.role == "assistant"), default=-1)
     return tuple(

@@ -1,0 +1,171 @@
+"""A model and its tools in conversation, whoever it is for.
+
+It asks the model, runs the tools that only read, and asks before the others. Where a person must be asked it ends, and
+goes on from the same messages when there is an answer: everything it knows is in them (SPEC P3). Keeping the messages
+and knowing the answers is its host's part.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from interlock.domain.approvals import Answered, ScriptPayload, ToolPayload, digest
+from interlock.domain.calls import Party
+from interlock.engine.conversation import distinct, edited_call, rounds_since_asked, trimmed, unanswered, why_asked
+from interlock.engine.model_calls import Booked, ModelCalls
+from interlock.errors import ToolFailure
+from interlock.ports import Message, ModelRequest, Preview, ToolCall, ToolOutcome, ToolPlace, Tools, ToolSpec
+
+READING = "policy:reading"
+"""Who lets a tool run that changes nothing."""
+
+LAST_CALL = (
+    "The limit of {} rounds of tools is reached; no more tools can be called. Answer now with what you have: what is"
+    " done, what is not, and what you would do next."
+)
+
+
+class Terms(Struct, frozen=True):
+    """What a conversation is held with."""
+
+    party: Party
+    key: str  # of the stream its text is shown under
+    tier: str
+    system: str
+    place: ToolPlace
+    offered: tuple[ToolSpec, ...]
+    rounds: int  # of tools, for one request
+    model: str | None = None
+
+
+class Question(Struct, frozen=True):
+    """A person must be asked first."""
+
+    payload: ToolPayload | ScriptPayload
+    why: str
+
+
+class Answer(Struct, frozen=True):
+    """The model has said its last word."""
+
+    text: str
+    limited: bool = False  # because it had no rounds left
+
+
+class Host(Protocol):
+    """Holds a conversation: keeps its messages, and knows what people and rules say to its questions."""
+
+    async def keep_reply(self, message: Message, booked: Booked) -> None: ...
+
+    async def keep_result(self, message: Message, call: ToolCall, outcome: ToolOutcome, by: str) -> None: ...
+
+    def rule_for(self, preview: Preview) -> str | None:
+        """The rule that lets it run unasked."""
+        ...
+
+    def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
+        """What a person has said to this very call, and the approval's id."""
+        ...
+
+    async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:
+        """Exactly what would happen, as a person is asked about it."""
+        ...
+
+
+class Dialogue:
+    def __init__(
+        self,
+        calls: ModelCalls,
+        tools: Tools,
+        host: Host,
+        terms: Terms,
+        messages: Sequence[Message],
+        redact: Callable[[str], str] = str,
+    ) -> None:
+        self._calls = calls
+        self._tools = tools
+        self._host = host
+        self._terms = terms
+        self._messages = list(messages)
+        self._redact = redact
+        self._all = {spec.name: spec for spec in tools.offered(changing=True)}
+
+    async def hold(self) -> Answer | Question:
+        """As far as it goes now. Raises OverBudget and Unavailable when the model cannot be asked."""
+        while True:
+            if call := unanswered(self._messages):
+                if (question := await self._answer(call)) is not None:
+                    return question
+                continue
+            limited = rounds_since_asked(self._messages) >= self._terms.rounds
+            last = self._messages[-1]
+            if last.role == "assistant":
+                return Answer(last.text, limited)
+            await self._ask(last_call=limited)
+
+    # ── the model ────────────────────────────────────────────────────────────────────────
+
+    async def _ask(self, *, last_call: bool) -> None:
+        terms = self._terms
+        messages = trimmed(self._messages)
+        if last_call:
+            messages = (*messages, Message("user", LAST_CALL.format(terms.rounds)))
+        tools = () if last_call else terms.offered
+        ticket = terms.party.ticket or None
+        request = ModelRequest(terms.tier, ticket, terms.model, terms.system, messages, tools)
+        booked = await self._calls.ask(terms.party, terms.key, request)
+        reply = booked.reply.message
+        calls = () if last_call else distinct(reply.calls, self._messages)
+        said = Message("assistant", self._redact(reply.text), calls)
+        await self._host.keep_reply(said, booked)
+        self._messages.append(said)
+
+    # ── its tools ────────────────────────────────────────────────────────────────────────
+
+    async def _answer(self, call: ToolCall) -> Question | None:
+        """The call's result, kept; or the question that must be answered first."""
+        told = await self._call(call)
+        if isinstance(told, Question):
+            return told
+        outcome, by = told
+        answer = Message("tool", self._redact(outcome.text), call_id=call.id)
+        await self._host.keep_result(answer, call, outcome, by)
+        self._messages.append(answer)
+        return None
+
+    async def _call(self, call: ToolCall) -> Question | tuple[ToolOutcome, str]:
+        """The outcome and who allowed it, or the question."""
+        place = self._terms.place
+        if not self._changes(call):
+            return await self._tools.run(place, call.name, call.args), READING
+        if call.name not in {spec.name for spec in self._terms.offered}:
+            return ToolOutcome(f"{call.name} changes things; your role only reads.", failed=True), READING
+        try:
+            preview = await self._tools.preview(place, call.name, call.args)
+        except ToolFailure as failure:
+            return ToolOutcome(str(failure), failed=True), READING
+        answer = self._host.answer_to(call)
+        if answer is None:
+            if (rule := self._host.rule_for(preview)) is not None:
+                return await self._tools.run(place, call.name, call.args), rule
+            return Question(await self._host.payload(call, preview), why_asked(preview))
+        return await self._decided(call, preview, *answer)
+
+    async def _decided(
+        self, call: ToolCall, preview: Preview, decided: Answered, approval: str
+    ) -> Question | tuple[ToolOutcome, str]:
+        if decided.decision == "reject":
+            reason = f": {decided.message}" if decided.message else ""
+            return ToolOutcome(f"REJECTED by the human{reason}. It did not run.", failed=True), approval
+        args, note = edited_call(call, decided)
+        if isinstance(args, str):
+            return ToolOutcome(args, failed=True), approval
+        payload = await self._host.payload(call, preview)
+        if decided.edited is None and digest(payload) != decided.digest:
+            return Question(payload, "what it would do has changed")
+        outcome = await self._tools.run(self._terms.place, call.name, args, decided.hunks)
+        return ToolOutcome(note + outcome.text, outcome.failed), approval
+
+    def _changes(self, call: ToolCall) -> bool:
+        return call.name in self._all and self._all[call.name].changes

@@ -1,0 +1,77 @@
+"""A ticket's conversation, as its dialogue sees it: kept in the journal, asked about through approvals."""
+
+import json
+from collections.abc import Awaitable, Callable
+from hashlib import sha256
+
+from interlock.domain.approvals import Answered, ScriptPayload, ToolPayload
+from interlock.domain.commands import Command, FinishTool, FinishTurn
+from interlock.domain.state import State
+from interlock.domain.tickets import Ticket
+from interlock.engine.kept_texts import INLINE, KeptTexts
+from interlock.engine.model_calls import Booked
+from interlock.ports import Message, Preview, Receipt, ToolCall, ToolOutcome, ToolPlace
+
+Send = Callable[[Command], Awaitable[Receipt]]
+ScriptTerms = Callable[[Ticket, str, str, str], ScriptPayload]
+"""Of a ticket, a script, a directory and a call: exactly what would run."""
+
+
+class TicketHost:
+    """Plays `Host` for the attempt that is under way."""
+
+    def __init__(
+        self,
+        ticket: Ticket,
+        tier: str,
+        place: ToolPlace,
+        texts: KeptTexts,
+        send: Send,
+        state: Callable[[], State],
+        terms: ScriptTerms,
+    ) -> None:
+        self._ticket = ticket
+        self._tier = tier
+        self._place = place
+        self._texts = texts
+        self._send = send
+        self._state = state
+        self._terms = terms
+
+    async def keep_reply(self, message: Message, booked: Booked) -> None:
+        kept, reply = await self._texts.message(message), booked.reply
+        await self._send(FinishTurn(*self._name, kept, self._tier, reply.model, reply.usage, booked.call))
+
+    async def keep_result(self, message: Message, call: ToolCall, outcome: ToolOutcome, by: str) -> None:
+        kept = await self._texts.message(message)
+        await self._send(FinishTool(*self._name, kept, call.name, outcome.failed, by))
+
+    def rule_for(self, preview: Preview) -> str | None:
+        own = preview.script is not None and any(gate.command == preview.script for gate in self._ticket.spec.verify)
+        return "policy:own-gate" if own else None
+
+    def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
+        if self._ticket.grant is None:
+            return None
+        approval = self._state().approvals[self._ticket.grant.approval]
+        payload = approval.payload
+        asked = payload.call if isinstance(payload, ToolPayload | ScriptPayload) else ""
+        return (approval.state, approval.id) if asked == call.id and isinstance(approval.state, Answered) else None
+
+    async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:
+        directory = self._place.root
+        if preview.script is not None:
+            return self._terms(self._ticket, preview.script, directory, call.id)
+        diff, whole = await self._texts.shortened(
+            "".join(f"{hunk.path} [{hunk.number}] {hunk.header}\n{hunk.text}" for hunk in preview.hunks)
+        )
+        arguments = json.dumps(call.args, ensure_ascii=False, sort_keys=True)
+        named = sha256(arguments.encode(errors="replace")).hexdigest()
+        if len(arguments) > INLINE:  # the whole stands in the worker's own message; here is what names it
+            arguments = arguments[:INLINE] + f"… ({len(arguments):,} characters)"
+        hunks = len(preview.hunks)
+        return ToolPayload(call.id, call.name, arguments, named, preview.title, hunks, diff, directory, whole)
+
+    @property
+    def _name(self) -> tuple[str, str, int]:
+        return self._ticket.track, self._ticket.id, self._ticket.attempts

@@ -1,0 +1,127 @@
+"""The conversation itself, held for nobody's ticket: as a chat would hold it."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from interlock.domain.approvals import Answered, ScriptPayload, ToolPayload, digest
+from interlock.domain.calls import Party
+from interlock.domain.commands import Command, ReserveCall
+from interlock.domain.envelopes import Recorded
+from interlock.domain.events import CallReserved
+from interlock.engine.conversation import distinct
+from interlock.engine.dialogue import LAST_CALL, Answer, Dialogue, Question, Terms
+from interlock.engine.model_calls import Booked, ModelCalls
+from interlock.engine.streams import Streams
+from interlock.ports import Message, ModelRequest, Preview, Receipt, ToolCall, ToolOutcome, ToolPlace
+from interlock.providers.scripted import Rule, ScriptedModel
+from tests.engine.world import FakeTools, Listening
+
+PARTY = Party(discussion="D-1")
+
+
+class Notebook:
+    """A host that keeps everything in memory."""
+
+    def __init__(self) -> None:
+        self.kept: list[Message] = []
+        self.by: list[tuple[str, bool, str]] = []
+        self.answers: dict[str, Answered] = {}
+
+    async def keep_reply(self, message: Message, booked: Booked) -> None:
+        self.kept.append(message)
+
+    async def keep_result(self, message: Message, call: ToolCall, outcome: ToolOutcome, by: str) -> None:
+        self.kept.append(message)
+        self.by.append((call.name, outcome.failed, by))
+
+    def rule_for(self, preview: Preview) -> str | None:
+        return "policy:harmless" if preview.script == "ls" else None
+
+    def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
+        found = self.answers.get(call.id)
+        return (found, "A-1") if found else None
+
+    async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:
+        return ScriptPayload(preview.script or "", "/here", (), "off", call=call.id)
+
+
+class Chat:
+    def __init__(self, *rules: dict[str, Any], rounds: int = 10) -> None:
+        self.requests: list[ModelRequest] = []
+        self.tools = FakeTools()
+        self.host = Notebook()
+        self.streams = Streams()
+        self.rounds = rounds
+        self.waits: list[float] = []
+        self._model = Listening(ScriptedModel(msgspec.convert(list(rules), list[Rule])), self.requests)
+
+    async def _submit(self, command: Command) -> Receipt:
+        if not isinstance(command, ReserveCall):
+            return Receipt(1, ())
+        reserved = CallReserved("C-1", command.party, command.tier, command.model, command.amount)
+        return Receipt(1, (Recorded(1, "", "", "", reserved),))
+
+    async def _wait(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+    async def go_on(self, *messages: Message) -> Answer | Question:
+        calls = ModelCalls(self._model, self._submit, self.streams, lambda: 1.0, self._wait)
+        tools = self.tools.offered(changing=True)
+        terms = Terms(PARTY, "Chat", "Tier 1", "Be brief.", ToolPlace("/here"), tools, self.rounds)
+        return await Dialogue(calls, self.tools, self.host, terms, messages).hold()
+
+    def ask(self, text: str = "go") -> Answer | Question:
+        return asyncio.run(self.go_on(Message("user", text)))
+
+
+def test_it_is_held_by_whoever_keeps_its_messages() -> None:
+    chat = Chat({"match": "go", "tool_calls": [{"name": "look"}]}, {"match": "look done", "reply": "Seen."})
+    assert chat.ask() == Answer("Seen.")
+    assert [message.role for message in chat.host.kept] == ["assistant", "tool", "assistant"]
+    assert chat.host.by == [("look", False, "policy:reading")]
+    assert [(r.tier, r.ticket, r.system) for r in chat.requests] == [("Tier 1", None, "Be brief.")] * 2
+    assert chat.streams.text("Chat") == "Seen."
+
+
+def test_it_stops_at_a_question_and_goes_on_with_its_answer() -> None:
+    script = {"name": "run_shell", "args": {"script": "rm x"}}
+    chat = Chat({"match": "go", "tool_calls": [script]}, {"match": "run_shell done", "reply": "Gone."})
+    payload = ScriptPayload("rm x", "/here", (), "off", call="call-1")
+    assert chat.ask() == Question(payload, "no rule allows this script")
+    assert chat.tools.ran == []
+    chat.host.answers["call-1"] = Answered("approve", "human:ann", "", digest=digest(payload))
+    assert asyncio.run(chat.go_on(Message("user", "go"), *chat.host.kept)) == Answer("Gone.")
+    assert chat.host.by == [("run_shell", False, "A-1")]
+
+
+def test_what_a_rule_of_the_host_allows_is_not_asked() -> None:
+    script = {"name": "run_shell", "args": {"script": "ls"}}
+    chat = Chat({"match": "go", "tool_calls": [script]}, {"match": "run_shell done", "reply": "Seen."})
+    assert chat.ask() == Answer("Seen.")
+    assert chat.host.by == [("run_shell", False, "policy:harmless")]
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_the_last_call_asks_in_words_and_without_tools_for_an_answer(rounds: int) -> None:
+    chat = Chat({"match": "", "reply": "still looking", "tool_calls": [{"name": "look"}]}, rounds=rounds)
+    assert chat.ask() == Answer("still looking", limited=True)
+    assert len(chat.tools.ran) == rounds
+    assert (chat.requests[-1].tools, chat.requests[-1].messages[-1].text) == ((), LAST_CALL.format(rounds))
+    assert chat.host.kept[-1].calls == ()
+    assert asyncio.run(chat.go_on(Message("user", "go"), *chat.host.kept)) == Answer("still looking", limited=True)
+
+
+def test_a_new_request_has_all_its_rounds() -> None:
+    chat = Chat({"match": "", "reply": "still looking", "tool_calls": [{"name": "look"}]}, rounds=2)
+    chat.ask()
+    asyncio.run(chat.go_on(Message("user", "go"), *chat.host.kept, Message("user", "and now?")))
+    assert len(chat.tools.ran) == 4
+
+
+def test_every_call_gets_an_id_of_its_own() -> None:
+    before = (Message("assistant", "", (ToolCall("a", "look", {}),)),)
+    calls = [ToolCall(name, "look", {}) for name in ("a", "", "b", "b", "")]
+    assert [call.id for call in distinct(calls, before)] == ["a-2", "call-2", "b", "b-2", "call-3"]
