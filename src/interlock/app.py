@@ -26,7 +26,7 @@ from interlock.domain.gates import GateDefaults
 from interlock.domain.state import State
 from interlock.domain.tickets import Ticket
 from interlock.engine import landing
-from interlock.engine.agent_loop import Send, Worker
+from interlock.engine.agent_loop import Options, Send, Worker
 from interlock.engine.briefing import Briefing
 from interlock.engine.conductor import Conductor
 from interlock.engine.model_calls import ModelCalls
@@ -216,6 +216,7 @@ def _hire(
     env: Mapping[str, str],
     calls: ModelCalls,
     redact: Redact,
+    options: Options,
 ) -> Callable[[Send], Worker]:
     def terms(ticket: Ticket, script: str, directory: str, call: str) -> ScriptPayload:
         return ScriptPayload(script, directory, tuple(sorted(env)), sandbox.level, call=call)
@@ -233,6 +234,7 @@ def _hire(
         terms,
         briefing.brief,
         redact,
+        options,
     )
 
 
@@ -243,6 +245,10 @@ def _planner(
     return lambda send: Planner(
         calls, surveyor, workbench.keep, journal.get_blob, send, lambda: workbench.state, redact
     )
+
+
+def _options(project: Project) -> Options:
+    return Options(max_tool_rounds=project.settings.conductor.max_tool_rounds)
 
 
 def scripted_model(script: Path) -> Model:
@@ -303,7 +309,7 @@ async def _conductor(
     hire = planner = None
     if model is not None:
         calls = ModelCalls(model, lambda command: workbench.submit(SYSTEM, command), streams, random)
-        hire = _hire(workbench, journal, workspaces, sandbox, env, calls, redact)
+        hire = _hire(workbench, journal, workspaces, sandbox, env, calls, redact, _options(project))
         planner = _planner(workbench, journal, workspaces, calls, redact)
     conductor = Conductor(workbench, workspaces, crew, gates, AskAlways(), clock, hire, planner)
     await conductor.start(conduct)

@@ -26,6 +26,9 @@ Texts = tuple[str, ...]
 class Conductor(msgspec.Struct, frozen=True):
     auto_queue: Annotated[bool, Meta(description="Ready tickets start by themselves; off: each asks first")] = False
     workers: Annotated[int, Meta(ge=1, le=256, description="How many attempts run at once")] = 4
+    max_tool_rounds: Annotated[
+        int, Meta(ge=1, le=1000, description="Rounds of tools a worker gets for one request; then its ticket blocks")
+    ] = 50
     escalation: Annotated[Texts, Meta(description="Models to try after failures, weakest first")] = ()
 
 

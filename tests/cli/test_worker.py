@@ -90,3 +90,18 @@ def test_without_a_model_a_workers_ticket_says_what_to_do(project: Project) -> N
 
 def test_usage_of_a_project_without_calls(project: Project) -> None:
     assert project.run("usage").out == "no model was called yet\n"
+
+
+def test_the_rounds_of_tools_are_limited_by_settings_and_by_the_command_line(project: Project) -> None:
+    model = start(project)
+    endless = [{"match": "", "reply": "still reading", "tool_calls": [{"name": "list_directory", "args": {}}]}]
+    (project.home / "rules.json").write_text(json.dumps(endless))
+    project.write("interlock.toml", "[conductor]\nmax_tool_rounds = 3\n")
+    words = ("run", "--tickets", project.tickets("plan.json", [TICKET]), "--approve", "all", *model)
+    assert project.run(*words).code == 3
+    reason = "the limit of {} tool rounds was reached; it last said: still reading"
+    assert project.run("tickets", "show", "T-1", "--json").json["blocked_reason"] == reason.format(3)
+    project.run("tickets", "retry", "T-1")
+    assert project.run("resume", "--approve", "all", "--max-tool-rounds", "2", *model).code == 3
+    assert project.run("tickets", "show", "T-1", "--json").json["blocked_reason"] == reason.format(2)
+    assert project.run("resume", "--max-tool-rounds", "0").code == 2

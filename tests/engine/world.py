@@ -14,7 +14,7 @@ from interlock.domain.envelopes import SYSTEM, Recorded
 from interlock.domain.gates import GateResult
 from interlock.domain.state import State
 from interlock.domain.tickets import Saved, Ticket, TicketSpec
-from interlock.engine.agent_loop import Send, Worker
+from interlock.engine.agent_loop import Options, Send, Worker
 from interlock.engine.briefing import Briefing
 from interlock.engine.conductor import Conductor
 from interlock.engine.model_calls import ModelCalls
@@ -295,7 +295,7 @@ class FakeTools:
     ) -> ToolOutcome:
         self.ran.append((name, args, hunks))
         await asyncio.sleep(0)
-        return ToolOutcome(f"{name} done with {args}")
+        return ToolOutcome(f"{name} done with {args}{'x' * args.get('size', 0)}")
 
 
 class World:
@@ -315,6 +315,7 @@ class World:
         self.waits: list[float] = []
         self.price = FREE
         self.streams = Streams()
+        self.options = Options()
 
     def hire(self, workbench: Workbench) -> Callable[[Send], Worker] | None:
         if not self.rules:
@@ -334,6 +335,7 @@ class World:
             lambda: workbench.state,
             terms,
             briefing.brief,
+            options=self.options,
         )
 
     def planner(self, workbench: Workbench) -> Callable[[Send], Planner] | None:

@@ -78,6 +78,16 @@ def _running(made: argparse.ArgumentParser) -> None:
     made.add_argument("--approve", choices=["all"], help="answer every approval but gates: for tests and demos only")
     made.add_argument("--provider", choices=["scripted"], help="the model that workers use")
     made.add_argument("--script", metavar="FILE", help="with --provider scripted: the rules it answers by")
+    made.add_argument(
+        "--max-tool-rounds", type=_rounds, metavar="N", help="rounds of tools per request (default: settings, 50)"
+    )
+
+
+def _rounds(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if not 1 <= number <= 1000:
+        raise argparse.ArgumentTypeError(f"a whole number from 1 to 1000, not {text!r}")
+    return number
 
 
 def _run(commands: Any) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from msgspec.structs import replace
+
 from interlock.app import conducting, scripted_model
 from interlock.cli.exits import APPROVAL, BLOCKED, DONE, USAGE
 from interlock.cli.goal import Goal, unfinished
@@ -20,6 +22,7 @@ from interlock.domain.events import EpicAdded
 from interlock.domain.tracks import Track
 from interlock.errors import Misconfigured
 from interlock.ports import Model
+from interlock.projects import Project
 from interlock.views.board import is_stuck, track_row
 from interlock.views.display import safe
 from interlock.views.inbox import as_dict
@@ -45,7 +48,7 @@ def resume(args: Any) -> int:
 
 def _go(args: Any, begin: Callable[[Session], Goal]) -> int:
     signal.signal(signal.SIGTERM, _interrupt)  # asked to end: as by Ctrl-C, with everything put right
-    project = project_of(args)
+    project = _with_rounds(project_of(args), args.max_tool_rounds)
     conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=args.workers)
     with open_session(project, conduct, _model(args)) as session:
         if isinstance(session, RemoteSession) and (args.approve or args.workers or args.provider):
@@ -87,6 +90,15 @@ def _given(session: Session, command: AddTrack) -> Goal:
 def _one(session: Session, name: str) -> Goal:
     session.submit(StartTrack(session.state.track(name).id))
     return Goal((name,))
+
+
+def _with_rounds(project: Project, rounds: int | None) -> Project:
+    """The command line's word counts over the settings'."""
+    settings = project.settings
+    if rounds is None:
+        return project
+    conductor = replace(settings.conductor, max_tool_rounds=rounds)
+    return replace(project, settings=replace(settings, conductor=conductor))
 
 
 def _model(args: Any) -> Model | None:

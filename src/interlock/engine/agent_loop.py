@@ -23,7 +23,15 @@ from interlock.errors import OverBudget, Unavailable
 from interlock.ports import Message, ToolPlace, Tools, Workspace, Workspaces
 
 TIER = "Tier 3"
-ROUNDS = 50
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """How workers work: as the settings say."""
+
+    max_tool_rounds: int = 50
+
+
+USUAL = Options()
 
 
 class Brief(Struct, frozen=True):
@@ -49,6 +57,7 @@ class Worker:
         terms: ScriptTerms,
         brief: Callable[[Ticket, Workspace], Awaitable[Brief]],
         redact: Callable[[str], str] = str,
+        options: Options = USUAL,
     ) -> None:
         self._calls = calls
         self._tools = tools
@@ -59,6 +68,7 @@ class Worker:
         self._terms = terms
         self._brief = brief
         self._redact = redact
+        self._options = options
 
     async def work(self, ticket: Ticket) -> Command:
         name = (ticket.track, ticket.id, ticket.attempts)
@@ -89,7 +99,7 @@ class Worker:
             brief.system,
             place,
             self._tools.offered(changing=ticket.spec.assigned_to == "tier3-worker"),
-            ROUNDS,
+            self._options.max_tool_rounds,
             ticket.spec.model_override,
         )
         host = TicketHost(ticket, TIER, place, self._texts, self._send, self._state, self._terms)
@@ -103,7 +113,8 @@ class Worker:
             case Question(payload, why):
                 return AskWorker(*name, payload, why)
             case Answer(text, limited=True):
-                return FailWork(*name, f"the limit of {ROUNDS} tool rounds was reached; it last said: {text[:500]}")
+                rounds = self._options.max_tool_rounds
+                return FailWork(*name, f"the limit of {rounds} tool rounds was reached; it last said: {text[:500]}")
             case Answer(text):
                 return await self._hand_in(ticket, workspace, text)
 

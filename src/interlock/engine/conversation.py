@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from interlock.domain.approvals import Answered
+from interlock.engine.tool_outputs import LEAST, NEWEST, OLDER, REQUEST_BYTES, WARNING, shortened
 from interlock.ports import Message, Preview, ToolCall
-
-NEWEST, OLDER = 40_000, 8_000  # characters of a tool's answer: in its own round, and later
 
 
 def unanswered(messages: Sequence[Message]) -> ToolCall | None:
@@ -47,19 +46,22 @@ def distinct(calls: Sequence[ToolCall], messages: Sequence[Message]) -> tuple[To
     return tuple(found)
 
 
-def trimmed(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Answers of the newest round go whole, older ones shortened."""
-    last_round = max((n for n, m in enumerate(messages) if m.role == "assistant"), default=-1)
-    return tuple(
-        Message(m.role, _cut(m.text, NEWEST if number > last_round else OLDER), m.calls, m.call_id)
-        if m.role == "tool"
-        else m
-        for number, m in enumerate(messages)
-    )
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}\n[… {len(text) - most:,} characters dropped; ask for slices]"
+def for_request(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """As the model gets them: results of the newest round whole, older ones shortened, all of them within bounds."""
+    newest = max((number for number, message in enumerate(messages) if message.role == "assistant"), default=-1)
+    told: list[Message] = []
+    heard = 0
+    for number, message in enumerate(messages):
+        if message.role == "user":
+            heard = 0
+        if message.role != "tool":
+            told.append(message)
+            continue
+        heard += len(message.text.encode(errors="replace"))
+        most = NEWEST if number > newest else OLDER
+        text = shortened(message, most) if heard <= REQUEST_BYTES else f"{shortened(message, LEAST)}\n{WARNING}"
+        told.append(Message("tool", text, call_id=message.call_id))
+    return tuple(told)
 
 
 def why_asked(preview: Preview) -> str:

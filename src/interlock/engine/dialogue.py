@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from interlock.domain.approvals import Answered, ScriptPayload, ToolPayload, digest
 from interlock.domain.calls import Party
-from interlock.engine.conversation import distinct, edited_call, rounds_since_asked, trimmed, unanswered, why_asked
+from interlock.engine.conversation import distinct, edited_call, for_request, rounds_since_asked, unanswered, why_asked
 from interlock.engine.model_calls import Booked, ModelCalls
+from interlock.engine.tool_outputs import READ_TOOL_OUTPUT, read_tool_output
 from interlock.errors import ToolFailure
 from interlock.ports import Message, ModelRequest, Preview, ToolCall, ToolOutcome, ToolPlace, Tools, ToolSpec
 
@@ -108,10 +109,10 @@ class Dialogue:
 
     async def _ask(self, *, last_call: bool) -> None:
         terms = self._terms
-        messages = trimmed(self._messages)
+        messages = for_request(self._messages)
         if last_call:
             messages = (*messages, Message("user", LAST_CALL.format(terms.rounds)))
-        tools = () if last_call else terms.offered
+        tools = () if last_call else (*terms.offered, READ_TOOL_OUTPUT)
         ticket = terms.party.ticket or None
         request = ModelRequest(terms.tier, ticket, terms.model, terms.system, messages, tools)
         booked = await self._calls.ask(terms.party, terms.key, request)
@@ -137,6 +138,8 @@ class Dialogue:
     async def _call(self, call: ToolCall) -> Question | tuple[ToolOutcome, str]:
         """The outcome and who allowed it, or the question."""
         place = self._terms.place
+        if call.name == READ_TOOL_OUTPUT.name:
+            return read_tool_output(self._messages, call.args), READING
         if not self._changes(call):
             return await self._tools.run(place, call.name, call.args), READING
         if call.name not in {spec.name for spec in self._terms.offered}:
