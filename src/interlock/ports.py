@@ -339,10 +339,11 @@ class Tools(Protocol):
         ...
 
 
-class ToolCall(Struct, frozen=True):
+class ToolCall(Struct, frozen=True, omit_defaults=True):
     id: str
     name: str
     args: dict[str, Any]
+    unread: str = ""  # the arguments as they came, where they are no JSON object
 
 
 class Message(Struct, frozen=True, omit_defaults=True):

@@ -125,3 +125,75 @@ def test_every_call_gets_an_id_of_its_own() -> None:
     before = (Message("assistant", "", (ToolCall("a", "look", {}),)),)
     calls = [ToolCall(name, "look", {}) for name in ("a", "", "b", "b", "")]
     assert [call.id for call in distinct(calls, before)] == ["a-2", "call-2", "b", "b-2", "call-3"]
+
+
+class SlowTools(FakeTools):
+    """A reading call ends only when `needs` of them are under way together."""
+
+    def __init__(self, needs: int) -> None:
+        super().__init__()
+        self._all_there = asyncio.Event()
+        self._needs = needs
+        self.order: list[str] = []
+
+    async def run(
+        self, place: ToolPlace, name: str, args: dict[str, Any], hunks: tuple[int, ...] | None = None
+    ) -> ToolOutcome:
+        self.order.append(f"{name} {args.get('n', '')}".strip())
+        if name == "look":
+            self._needs -= 1
+            if not self._needs:
+                self._all_there.set()
+            await self._all_there.wait()
+            for _ in range(10 - int(args["n"])):  # the last one asked for is the first to end
+                await asyncio.sleep(0)
+        return ToolOutcome(f"{name} done with {args}")
+
+
+def test_calls_that_only_read_run_together_and_are_kept_in_their_order() -> None:
+    chat = Chat(
+        {"match": "go", "tool_calls": [{"name": "look", "args": {"n": n}} for n in range(3)]},
+        {"match": "look done", "reply": "Seen."},
+    )
+    chat.tools = SlowTools(3)
+    assert chat.ask() == Answer("Seen.")
+    assert [m.text for m in chat.host.kept if m.role == "tool"] == [f"look done with {{'n': {n}}}" for n in range(3)]
+
+
+def test_a_call_that_changes_something_waits_for_those_before_it_and_holds_up_those_after_it() -> None:
+    look, change = {"name": "look"}, {"name": "run_shell", "args": {"script": "ls"}}
+    calls = [{**look, "args": {"n": 1}}, {**look, "args": {"n": 2}}, change, {**look, "args": {"n": 3}}]
+    chat = Chat({"match": "go", "tool_calls": calls}, {"match": "look done", "reply": "Seen."})
+    chat.tools = tools = SlowTools(2)
+    assert chat.ask() == Answer("Seen.")
+    assert tools.order == ["look 1", "look 2", "run_shell", "look 3"]
+
+
+@pytest.mark.parametrize("args", [[1], "path", 3, None])
+def test_arguments_that_are_no_object_go_back_to_the_model(args: object) -> None:
+    said = f"The arguments of run_shell must be a JSON object, not: {msgspec.json.encode(args).decode()}"
+    chat = Chat({"match": "go", "tool_calls": [{"name": "run_shell", "args": args}]}, {"match": said, "reply": "Oh."})
+    assert chat.ask() == Answer("Oh.")
+    assert (chat.tools.ran, chat.host.by) == ([], [("run_shell", True, "policy:reading")])
+
+
+def test_a_tool_that_is_not_there_is_answered_with_the_nearest() -> None:
+    chat = Chat(
+        {"match": "go", "tool_calls": [{"name": "lok"}, {"name": "zzz"}]},
+        {"match": "There is no tool 'zzz'. The nearest: look, change, run_shell.", "reply": "Oh."},
+    )
+    assert chat.ask() == Answer("Oh.")
+    assert chat.host.kept[1].text == "There is no tool 'lok'. The nearest: look."
+    assert chat.tools.ran == []
+
+
+@pytest.mark.parametrize("fault", [429, 500, "timeout", "garbage", "cut"])
+def test_no_call_of_a_reply_that_failed_is_run(fault: object) -> None:
+    call = {"name": "run_shell", "args": {"script": "ls"}}
+    chat = Chat(
+        {"match": "go", "reply": "I shall", "tool_calls": [call], "fault": fault, "times": 3},
+        {"match": "go", "reply": "No need."},
+    )
+    assert chat.ask() == Answer("No need.")
+    assert (chat.tools.ran, [message.text for message in chat.host.kept]) == ([], ["No need."])
+    assert chat.waits == [0.5, 1.0, 2.0]

@@ -245,13 +245,13 @@ def test_calls_that_cannot_be_are_told_to_the_model_without_asking_anybody() -> 
                 "match": "# Ticket one",
                 "tool_calls": [{"name": "change", "args": {"impossible": True}}, {"name": "fly", "args": {}}],
             },
-            {"match": "fly done", "reply": "I could not."},
+            {"match": "There is no tool 'fly'. The nearest: look, change, run_shell.", "reply": "I could not."},
         )
         async with made.process() as process:
             await process.run(TicketSpec(id="one"))
             await answer(process, 1)
             await process.until_status("done")
-        assert [(e.tool, e.failed) for e in events(made, ToolFinished)] == [("change", True), ("fly", False)]
+        assert [(e.tool, e.failed) for e in events(made, ToolFinished)] == [("change", True), ("fly", True)]
 
     asyncio.run(story())
 

@@ -4,22 +4,22 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from interlock.domain.approvals import Answered
 from interlock.engine.tool_outputs import LEAST, NEWEST, OLDER, REQUEST_BYTES, WARNING, shortened
 from interlock.ports import Message, Preview, ToolCall
 
 
-def unanswered(messages: Sequence[Message]) -> ToolCall | None:
-    """The first call of the last round that has no answer yet."""
+def unanswered(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
+    """The calls of the last round that have no answer yet."""
     answered = set[str]()
     for message in reversed(messages):
         if message.role == "tool":
             answered.add(message.call_id)
-        elif message.role == "assistant":
-            return next((call for call in message.calls if call.id not in answered), None)
         else:
-            return None
-    return None
+            return tuple(call for call in message.calls if call.id not in answered)
+    return ()
 
 
 def rounds_since_asked(messages: Sequence[Message]) -> int:
@@ -42,7 +42,7 @@ def distinct(calls: Sequence[ToolCall], messages: Sequence[Message]) -> tuple[To
             number += 1
             name = f"{call.id or 'call'}-{number}"
         taken.add(name)
-        found.append(call if name == call.id else ToolCall(name, call.name, call.args))
+        found.append(call if name == call.id else replace(call, id=name))
     return tuple(found)
 
 

@@ -5,7 +5,10 @@ goes on from the same messages when there is an answer: everything it knows is i
 and knowing the answers is its host's part.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from itertools import takewhile
 from typing import Protocol
 
 from msgspec import Struct
@@ -20,6 +23,9 @@ from interlock.ports import Message, ModelRequest, Preview, ToolCall, ToolOutcom
 
 READING = "policy:reading"
 """Who lets a tool run that changes nothing."""
+
+AT_ONCE = 8
+"""Reading calls of one turn that run together."""
 
 LAST_CALL = (
     "The limit of {} rounds of tools is reached; no more tools can be called. Answer now with what you have: what is"
@@ -90,13 +96,12 @@ class Dialogue:
         self._terms = terms
         self._messages = list(messages)
         self._redact = redact
-        self._all = {spec.name: spec for spec in tools.offered(changing=True)}
 
     async def hold(self) -> Answer | Question:
         """As far as it goes now. Raises OverBudget and Unavailable when the model cannot be asked."""
         while True:
-            if call := unanswered(self._messages):
-                if (question := await self._answer(call)) is not None:
+            if calls := unanswered(self._messages):
+                if (question := await self._answer(calls)) is not None:
                     return question
                 continue
             limited = rounds_since_asked(self._messages) >= self._terms.rounds
@@ -124,26 +129,49 @@ class Dialogue:
 
     # ── its tools ────────────────────────────────────────────────────────────────────────
 
-    async def _answer(self, call: ToolCall) -> Question | None:
-        """The call's result, kept; or the question that must be answered first."""
-        told = await self._call(call)
-        if isinstance(told, Question):
-            return told
-        outcome, by = told
+    async def _answer(self, calls: Sequence[ToolCall]) -> Question | None:
+        """Results of the first call, and of those after it that only read as well, kept in their order; or the
+        question that must be answered first.
+        """
+        reading = list(takewhile(lambda call: not self._changes(call), calls))[:AT_ONCE]
+        if not reading:
+            told = await self._change(calls[0])
+            if isinstance(told, Question):
+                return told
+            await self._keep(calls[0], *told)
+            return None
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._read(call)) for call in reading]
+        for call, task in zip(reading, tasks, strict=True):
+            await self._keep(call, task.result(), READING)
+        return None
+
+    async def _keep(self, call: ToolCall, outcome: ToolOutcome, by: str) -> None:
         answer = Message("tool", self._redact(outcome.text), call_id=call.id)
         await self._host.keep_result(answer, call, outcome, by)
         self._messages.append(answer)
-        return None
 
-    async def _call(self, call: ToolCall) -> Question | tuple[ToolOutcome, str]:
+    def _changes(self, call: ToolCall) -> bool:
+        """Nothing that may not be called can change anything."""
+        return not call.unread and any(spec.changes for spec in self._terms.offered if spec.name == call.name)
+
+    async def _read(self, call: ToolCall) -> ToolOutcome:
+        if call.unread:
+            said = call.unread[:200]
+            return ToolOutcome(f"The arguments of {call.name} must be a JSON object, not: {said}", failed=True)
+        if call.name == READ_TOOL_OUTPUT.name:
+            return read_tool_output(self._messages, call.args)
+        names = [spec.name for spec in self._terms.offered]
+        if call.name in names:
+            return await self._tools.run(self._terms.place, call.name, call.args)
+        if any(spec.name == call.name for spec in self._tools.offered(changing=True)):
+            return ToolOutcome(f"{call.name} changes things; your role only reads.", failed=True)
+        near = get_close_matches(call.name, names, n=3, cutoff=0.4) or names
+        return ToolOutcome(f"There is no tool {call.name[:100]!r}. The nearest: {', '.join(near)}.", failed=True)
+
+    async def _change(self, call: ToolCall) -> Question | tuple[ToolOutcome, str]:
         """The outcome and who allowed it, or the question."""
         place = self._terms.place
-        if call.name == READ_TOOL_OUTPUT.name:
-            return read_tool_output(self._messages, call.args), READING
-        if not self._changes(call):
-            return await self._tools.run(place, call.name, call.args), READING
-        if call.name not in {spec.name for spec in self._terms.offered}:
-            return ToolOutcome(f"{call.name} changes things; your role only reads.", failed=True), READING
         try:
             preview = await self._tools.preview(place, call.name, call.args)
         except ToolFailure as failure:
@@ -169,6 +197,3 @@ class Dialogue:
             return Question(payload, "what it would do has changed")
         outcome = await self._tools.run(self._terms.place, call.name, args, decided.hunks)
         return ToolOutcome(note + outcome.text, outcome.failed), approval
-
-    def _changes(self, call: ToolCall) -> bool:
-        return call.name in self._all and self._all[call.name].changes

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from math import ceil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 from msgspec import Struct
@@ -17,7 +17,7 @@ from interlock.ports import Message, ModelRequest, OnText, Reply, ToolCall
 
 class CallRule(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
-    args: dict[str, Any] = {}
+    args: Any = {}  # anything, so that a model's mistakes can be played
 
 
 class UsageRule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -97,7 +97,7 @@ class ScriptedModel:
         calls: list[ToolCall] = []
         for call in rule.tool_calls:
             self._calls += 1
-            calls.append(ToolCall(f"call-{self._calls}", call.name, call.args))
+            calls.append(_call(f"call-{self._calls}", call))
         message = Message("assistant", rule.reply, tuple(calls))
         usage = Usage(rule.usage.input, rule.usage.output, cost=self._price.of(rule.usage))
         return Reply(message, usage, request.model or "scripted")
@@ -133,6 +133,12 @@ def load_script(path: Path) -> ScriptedModel:
         raise Misconfigured(f"{path} cannot be read: {error.strerror}") from error
     except msgspec.MsgspecError as error:
         raise Misconfigured(f"{path}: {error}") from error
+
+
+def _call(name: str, rule: CallRule) -> ToolCall:
+    if isinstance(rule.args, dict):
+        return ToolCall(name, rule.name, cast("dict[str, Any]", rule.args))
+    return ToolCall(name, rule.name, {}, msgspec.json.encode(rule.args).decode())
 
 
 def _fits(rule: Rule, request: ModelRequest, last: str) -> bool:
