@@ -248,7 +248,8 @@ def _planner(
 
 
 def _options(project: Project) -> Options:
-    return Options(max_tool_rounds=project.settings.conductor.max_tool_rounds)
+    settings = project.settings.conductor
+    return Options(max_tool_rounds=settings.max_tool_rounds, analyse_failures=settings.analyse_failures)
 
 
 def scripted_model(script: Path) -> Model:

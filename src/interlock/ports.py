@@ -319,6 +319,7 @@ class Preview(Struct, frozen=True):
 class ToolOutcome(Struct, frozen=True):
     text: str
     failed: bool = False
+    exit_code: int | None = None  # of a script that ran
 
 
 class Tools(Protocol):

@@ -44,6 +44,9 @@ class Notebook:
         found = self.answers.get(call.id)
         return (found, "A-1") if found else None
 
+    async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:
+        return ""
+
     async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:
         return ScriptPayload(preview.script or "", "/here", (), "off", call=call.id)
 

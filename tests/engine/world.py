@@ -275,6 +275,7 @@ class FakeTools:
     def __init__(self) -> None:
         self.ran: list[tuple[str, dict[str, Any], tuple[int, ...] | None]] = []
         self.hunks = 2
+        self.exit_codes: dict[str, int] = {}  # of scripts
 
     def offered(self, *, changing: bool) -> tuple[ToolSpec, ...]:
         look = ToolSpec("look", "reads", {}, changes=False)
@@ -295,7 +296,8 @@ class FakeTools:
     ) -> ToolOutcome:
         self.ran.append((name, args, hunks))
         await asyncio.sleep(0)
-        return ToolOutcome(f"{name} done with {args}{'x' * args.get('size', 0)}")
+        code = self.exit_codes.get(str(args.get("script"))) if name == "run_shell" else None
+        return ToolOutcome(f"{name} done with {args}{'x' * args.get('size', 0)}", bool(code), code)
 
 
 class World:

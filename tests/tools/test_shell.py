@@ -20,20 +20,21 @@ def desk(tmp_path: Path) -> Desk:
 
 def test_the_result_has_exit_code_and_both_streams(desk: Desk) -> None:
     assert desk.outcome("run_shell", script="echo out; echo err >&2") == ToolOutcome(
-        "exit code: 0\nstdout:\nout\nstderr:\nerr"
+        "exit code: 0\nstdout:\nout\nstderr:\nerr", exit_code=0
     )
 
 
 @pytest.mark.parametrize(
-    ("script", "ended"),
+    ("script", "code", "meaning"),
     [
-        ("exit 3", "exit code: 3"),
-        ("no-such-command 2>&-", "exit code: 127 (a command was not found)"),
-        ("kill -9 $$", "exit code: 137 (killed: Killed)"),
+        ("exit 3", 3, ""),
+        ("no-such-command 2>&-", 127, " (a command was not found)"),
+        ("kill -9 $$", 137, " (killed: Killed)"),
     ],
 )
-def test_a_script_that_ends_badly_is_a_failure(desk: Desk, script: str, ended: str) -> None:
-    assert desk.outcome("run_shell", script=script) == ToolOutcome(f"{ended}\nstdout: (empty)\nstderr: (empty)", True)
+def test_a_script_that_ends_badly_is_a_failure(desk: Desk, script: str, code: int, meaning: str) -> None:
+    said = f"exit code: {code}{meaning}\nstdout: (empty)\nstderr: (empty)"
+    assert desk.outcome("run_shell", script=script) == ToolOutcome(said, True, code)
 
 
 def test_it_runs_in_the_worktree_and_writes_only_there(desk: Desk, tmp_path: Path) -> None:

@@ -251,7 +251,9 @@ class ReserveCall(_Command, frozen=True):
 
 
 class EndCall(_Command, frozen=True):
-    """The call brought nothing; `usage` is None where nobody knows what it cost."""
+    """The call brought nothing to keep, and why (`error`; empty after a question in passing). `usage` is None where
+    nobody knows what it cost.
+    """
 
     call: str
     usage: Usage | None

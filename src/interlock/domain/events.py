@@ -215,7 +215,7 @@ class CallReserved(_Event, frozen=True):
 
 
 class CallEnded(_Event, frozen=True):
-    """A call that brought no answer; without a usage, what was set aside stays spent."""
+    """A call that brought no message, with the error if it was one; without a usage, what was set aside stays spent."""
 
     call: str
     tier: str

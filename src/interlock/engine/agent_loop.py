@@ -15,10 +15,11 @@ from interlock.domain.calls import Party
 from interlock.domain.commands import AskWorker, Command, FailWork, RedoAttempt, StartSession, SubmitWork
 from interlock.domain.state import State
 from interlock.domain.tickets import Ticket
+from interlock.engine.analysis import analysed
 from interlock.engine.dialogue import Answer, Dialogue, Question, Terms
 from interlock.engine.kept_texts import Fetch, Keep, KeptTexts
 from interlock.engine.model_calls import ModelCalls
-from interlock.engine.ticket_host import ScriptTerms, Send, TicketHost
+from interlock.engine.ticket_host import Analyse, ScriptTerms, Send, TicketHost
 from interlock.errors import OverBudget, Unavailable
 from interlock.ports import Message, ToolPlace, Tools, Workspace, Workspaces
 
@@ -29,6 +30,7 @@ class Options(Struct, frozen=True, kw_only=True):
     """How workers work: as the settings say."""
 
     max_tool_rounds: int = 50
+    analyse_failures: bool = True
 
 
 USUAL = Options()
@@ -92,8 +94,9 @@ class Worker:
     async def _converse(self, ticket: Ticket, workspace: Workspace, brief: Brief, messages: list[Message]) -> Command:
         name = (ticket.track, ticket.id, ticket.attempts)
         place = ToolPlace(workspace.root or workspace.path, tuple(filter(None, (workspace.git_dir,))))
+        party = Party(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts)
         terms = Terms(
-            Party(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts),
+            party,
             f"Tier 3 (Worker): {ticket.id}",
             TIER,
             brief.system,
@@ -102,7 +105,8 @@ class Worker:
             self._options.max_tool_rounds,
             ticket.spec.model_override,
         )
-        host = TicketHost(ticket, TIER, place, self._texts, self._send, self._state, self._terms)
+        analyse = self._analyst(party, ticket) if self._options.analyse_failures else None
+        host = TicketHost(ticket, TIER, place, self._texts, self._send, self._state, self._terms, analyse)
         try:
             ended = await Dialogue(self._calls, self._tools, host, terms, messages, self._redact).hold()
         except OverBudget as error:
@@ -117,6 +121,13 @@ class Worker:
                 return FailWork(*name, f"the limit of {rounds} tool rounds was reached; it last said: {text[:500]}")
             case Answer(text):
                 return await self._hand_in(ticket, workspace, text)
+
+    def _analyst(self, party: Party, ticket: Ticket) -> Analyse:
+        def analyse(script: str, exit_code: int, output: str) -> Awaitable[str]:
+            description = ticket.spec.description
+            return analysed(self._calls, party, description, script, exit_code, self._redact(output))
+
+        return analyse
 
     async def _hand_in(self, ticket: Ticket, workspace: Workspace, text: str) -> Command:
         name = (ticket.track, ticket.id, ticket.attempts)

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from itertools import takewhile
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -73,6 +73,10 @@ class Host(Protocol):
 
     def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
         """What a person has said to this very call, and the approval's id."""
+        ...
+
+    async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:
+        """What is to be said beside the result of a call that changed something, or tried to."""
         ...
 
     async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:
@@ -179,7 +183,7 @@ class Dialogue:
         answer = self._host.answer_to(call)
         if answer is None:
             if (rule := self._host.rule_for(preview)) is not None:
-                return await self._tools.run(place, call.name, call.args), rule
+                return await self._run(call, call.args), rule
             return Question(await self._host.payload(call, preview), why_asked(preview))
         return await self._decided(call, preview, *answer)
 
@@ -195,5 +199,9 @@ class Dialogue:
         payload = await self._host.payload(call, preview)
         if decided.edited is None and digest(payload) != decided.digest:
             return Question(payload, "what it would do has changed")
-        outcome = await self._tools.run(self._terms.place, call.name, args, decided.hunks)
+        outcome = await self._run(call, args, decided.hunks)
         return ToolOutcome(note + outcome.text, outcome.failed), approval
+
+    async def _run(self, call: ToolCall, args: dict[str, Any], hunks: tuple[int, ...] | None = None) -> ToolOutcome:
+        outcome = await self._tools.run(self._terms.place, call.name, args, hunks)
+        return ToolOutcome(outcome.text + await self._host.comment(call, args, outcome), outcome.failed)

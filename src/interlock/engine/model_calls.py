@@ -59,6 +59,12 @@ class ModelCalls:
                 pause = min(pause * 2, LONGEST_S)
         raise AssertionError("the last try returns or raises")
 
+    async def consult(self, party: Party, key: str, request: ModelRequest) -> Reply:
+        """A question in passing: its cost is settled at once, and what becomes of the answer is the asker's affair."""
+        booked = await self.ask(party, key, request)
+        await self._submit(EndCall(booked.call, booked.reply.usage, ""))
+        return booked.reply
+
     async def _once(self, party: Party, key: str, request: ModelRequest) -> Booked:
         model = request.model or self._model.name
         receipt = await self._submit(ReserveCall(party, request.tier, model, self._model.quote(request)))

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
+from typing import Any
 
 from interlock.domain.approvals import Answered, ScriptPayload, ToolPayload
 from interlock.domain.commands import Command, FinishTool, FinishTurn
@@ -15,6 +16,9 @@ from interlock.ports import Message, Preview, Receipt, ToolCall, ToolOutcome, To
 Send = Callable[[Command], Awaitable[Receipt]]
 ScriptTerms = Callable[[Ticket, str, str, str], ScriptPayload]
 """Of a ticket, a script, a directory and a call: exactly what would run."""
+
+Analyse = Callable[[str, int, str], Awaitable[str]]
+"""Of a script that failed, its exit code and its output: what is said about it."""
 
 
 class TicketHost:
@@ -29,6 +33,7 @@ class TicketHost:
         send: Send,
         state: Callable[[], State],
         terms: ScriptTerms,
+        analyse: Analyse | None = None,
     ) -> None:
         self._ticket = ticket
         self._tier = tier
@@ -37,6 +42,7 @@ class TicketHost:
         self._send = send
         self._state = state
         self._terms = terms
+        self._analyse = analyse
 
     async def keep_reply(self, message: Message, booked: Booked) -> None:
         kept, reply = await self._texts.message(message), booked.reply
@@ -71,6 +77,11 @@ class TicketHost:
             arguments = arguments[:INLINE] + f"… ({len(arguments):,} characters)"
         hunks = len(preview.hunks)
         return ToolPayload(call.id, call.name, arguments, named, preview.title, hunks, diff, directory, whole)
+
+    async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:
+        if self._analyse is None or not outcome.exit_code:
+            return ""
+        return await self._analyse(str(args.get("script", "")), outcome.exit_code, outcome.text)
 
     @property
     def _name(self) -> tuple[str, str, int]:

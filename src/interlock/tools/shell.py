@@ -40,7 +40,9 @@ class Shell:
                 timeout_s=args.timeout_s,
             )
         )
-        return ToolOutcome(_text(finished, args.timeout_s), finished.status != "exited" or finished.exit_code != 0)
+        failed = finished.status != "exited" or finished.exit_code != 0
+        exit_code = None if finished.status == "error" else finished.exit_code
+        return ToolOutcome(_text(finished, args.timeout_s), failed, exit_code)
 
 
 def problem_with(script: str) -> str | None:
