@@ -235,6 +235,7 @@ def _hire(
         briefing.brief,
         redact,
         options,
+        _outline,
     )
 
 
@@ -245,6 +246,11 @@ def _planner(
     return lambda send: Planner(
         calls, surveyor, workbench.keep, journal.get_blob, send, lambda: workbench.state, redact
     )
+
+
+def _outline(path: str, text: str) -> str:
+    content = text.encode(errors="replace")
+    return view("outline", content, language_of(path, content)).decode(errors="replace")
 
 
 def _options(project: Project) -> Options:

@@ -333,6 +333,10 @@ class Tools(Protocol):
         """What a changing call would do now; raises ToolFailure with a text for the model if it cannot be done."""
         ...
 
+    async def texts(self, place: ToolPlace, paths: Sequence[str]) -> dict[str, str | None]:
+        """These files as they are now; None where there is none. What may not be read or is no text is left out."""
+        ...
+
     async def run(
         self, place: ToolPlace, name: str, args: dict[str, Any], hunks: tuple[int, ...] | None = None
     ) -> ToolOutcome:
@@ -347,6 +351,14 @@ class ToolCall(Struct, frozen=True, omit_defaults=True):
     unread: str = ""  # the arguments as they came, where they are no JSON object
 
 
+class Seen(Struct, frozen=True, omit_defaults=True):
+    """A file as a session was last shown it: named by its content, empty where there was none."""
+
+    path: str
+    sha256: str
+    kept: bool = True  # beside the journal, to be compared with
+
+
 class Message(Struct, frozen=True, omit_defaults=True):
     """One message of a session. A tool's answer names its call."""
 
@@ -354,6 +366,8 @@ class Message(Struct, frozen=True, omit_defaults=True):
     text: str
     calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
+    updates: str = ""  # what is told after a round about files that have changed; only as long as it is new
+    seen: tuple[Seen, ...] = ()  # never sent
 
 
 class ModelRequest(Struct, frozen=True):

@@ -15,6 +15,7 @@ TICKET = {
 }
 RULES: list[dict[str, Any]] = [
     {"match": "# Ticket T-1", "tool_calls": [{"name": "read_file", "args": {"path": "n.py"}}], "usage": {"input": 7}},
+    {"match": "Changed n.py", "reply": "They are right now."},
     {"match": "def pad", "tool_calls": [{"name": "write_file", "args": {"path": "n.py", "content": FIXED}}]},
     {
         "match": "Verification FAILED",

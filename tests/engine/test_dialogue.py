@@ -1,6 +1,7 @@
 """The conversation itself, held for nobody's ticket: as a chat would hold it."""
 
 import asyncio
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -13,8 +14,10 @@ from interlock.domain.envelopes import Recorded
 from interlock.domain.events import CallReserved
 from interlock.engine.conversation import distinct
 from interlock.engine.dialogue import LAST_CALL, Answer, Dialogue, Question, Terms
+from interlock.engine.kept_texts import KeptTexts
 from interlock.engine.model_calls import Booked, ModelCalls
 from interlock.engine.streams import Streams
+from interlock.engine.tracked_files import TrackedFiles
 from interlock.ports import Message, ModelRequest, Preview, Receipt, ToolCall, ToolOutcome, ToolPlace
 from interlock.providers.scripted import Rule, ScriptedModel
 from tests.engine.world import FakeTools, Listening
@@ -59,6 +62,7 @@ class Chat:
         self.streams = Streams()
         self.rounds = rounds
         self.waits: list[float] = []
+        self.blobs: dict[str, bytes] = {}
         self._model = Listening(ScriptedModel(msgspec.convert(list(rules), list[Rule])), self.requests)
 
     async def _submit(self, command: Command) -> Receipt:
@@ -70,11 +74,18 @@ class Chat:
     async def _wait(self, seconds: float) -> None:
         self.waits.append(seconds)
 
+    async def _keep(self, content: bytes) -> str:
+        name = sha256(content).hexdigest()
+        self.blobs[name] = content
+        return name
+
     async def go_on(self, *messages: Message) -> Answer | Question:
         calls = ModelCalls(self._model, self._submit, self.streams, lambda: 1.0, self._wait)
         tools = self.tools.offered(changing=True)
         terms = Terms(PARTY, "Chat", "Tier 1", "Be brief.", ToolPlace("/here"), tools, self.rounds)
-        return await Dialogue(calls, self.tools, self.host, terms, messages).hold()
+        texts = KeptTexts(self._keep, self.blobs.__getitem__)
+        files = TrackedFiles(self.tools, terms.place, texts)
+        return await Dialogue(calls, self.tools, self.host, terms, messages, files).hold()
 
     def ask(self, text: str = "go") -> Answer | Question:
         return asyncio.run(self.go_on(Message("user", text)))

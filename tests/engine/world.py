@@ -276,6 +276,7 @@ class FakeTools:
         self.ran: list[tuple[str, dict[str, Any], tuple[int, ...] | None]] = []
         self.hunks = 2
         self.exit_codes: dict[str, int] = {}  # of scripts
+        self.files: dict[str, str] = {}
 
     def offered(self, *, changing: bool) -> tuple[ToolSpec, ...]:
         look = ToolSpec("look", "reads", {}, changes=False)
@@ -291,11 +292,16 @@ class FakeTools:
         hunks = tuple(Hunk(number, "a.py", "@@ -1 +1 @@", "-a\n+b\n") for number in range(1, self.hunks + 1))
         return Preview("Edit a.py", hunks)
 
+    async def texts(self, place: ToolPlace, paths: Sequence[str]) -> dict[str, str | None]:
+        return {path: self.files.get(path) for path in paths}
+
     async def run(
         self, place: ToolPlace, name: str, args: dict[str, Any], hunks: tuple[int, ...] | None = None
     ) -> ToolOutcome:
         self.ran.append((name, args, hunks))
         await asyncio.sleep(0)
+        if name == "change" and "path" in args:
+            self.files[args["path"]] = args["text"]
         code = self.exit_codes.get(str(args.get("script"))) if name == "run_shell" else None
         return ToolOutcome(f"{name} done with {args}{'x' * args.get('size', 0)}", bool(code), code)
 

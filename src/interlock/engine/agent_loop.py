@@ -6,6 +6,7 @@ crash in the middle of one, the attempt is lost and a new one begins.
 """
 
 from collections.abc import Awaitable, Callable
+from posixpath import join, relpath
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,9 +18,11 @@ from interlock.domain.state import State
 from interlock.domain.tickets import Ticket
 from interlock.engine.analysis import analysed
 from interlock.engine.dialogue import Answer, Dialogue, Question, Terms
+from interlock.engine.file_updates import Outline
 from interlock.engine.kept_texts import Fetch, Keep, KeptTexts
 from interlock.engine.model_calls import ModelCalls
 from interlock.engine.ticket_host import Analyse, ScriptTerms, Send, TicketHost
+from interlock.engine.tracked_files import TrackedFiles, no_outline
 from interlock.errors import OverBudget, Unavailable
 from interlock.ports import Message, ToolPlace, Tools, Workspace, Workspaces
 
@@ -60,6 +63,7 @@ class Worker:
         brief: Callable[[Ticket, Workspace], Awaitable[Brief]],
         redact: Callable[[str], str] = str,
         options: Options = USUAL,
+        outline: Outline = no_outline,
     ) -> None:
         self._calls = calls
         self._tools = tools
@@ -71,6 +75,7 @@ class Worker:
         self._brief = brief
         self._redact = redact
         self._options = options
+        self._outline = outline
 
     async def work(self, ticket: Ticket) -> Command:
         name = (ticket.track, ticket.id, ticket.attempts)
@@ -86,14 +91,15 @@ class Worker:
             asked = await self._may_start(ticket, brief)
             if isinstance(asked, AskWorker):
                 return asked
-            first = Message("user", f"{asked}\n\n{brief.context}".strip())
+            seen = await self._files(ticket, workspace).met(())
+            first = Message("user", f"{asked}\n\n{brief.context}".strip(), seen=seen)
             await self._send(StartSession(*name, await self._texts.message(first)))
             messages = [first]
         return await self._converse(ticket, workspace, brief, messages)
 
     async def _converse(self, ticket: Ticket, workspace: Workspace, brief: Brief, messages: list[Message]) -> Command:
         name = (ticket.track, ticket.id, ticket.attempts)
-        place = ToolPlace(workspace.root or workspace.path, tuple(filter(None, (workspace.git_dir,))))
+        place = _place(workspace)
         party = Party(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts)
         terms = Terms(
             party,
@@ -108,7 +114,8 @@ class Worker:
         analyse = self._analyst(party, ticket) if self._options.analyse_failures else None
         host = TicketHost(ticket, TIER, place, self._texts, self._send, self._state, self._terms, analyse)
         try:
-            ended = await Dialogue(self._calls, self._tools, host, terms, messages, self._redact).hold()
+            files = self._files(ticket, workspace)
+            ended = await Dialogue(self._calls, self._tools, host, terms, messages, files, self._redact).hold()
         except OverBudget as error:
             return FailWork(*name, str(error), budget=True)
         except Unavailable as error:
@@ -121,6 +128,12 @@ class Worker:
                 return FailWork(*name, f"the limit of {rounds} tool rounds was reached; it last said: {text[:500]}")
             case Answer(text):
                 return await self._hand_in(ticket, workspace, text)
+
+    def _files(self, ticket: Ticket, workspace: Workspace) -> TrackedFiles:
+        place, spec = _place(workspace), ticket.spec
+        folder = relpath(workspace.path, place.root)  # where the ticket's paths begin
+        named = [join(folder, name) for name in (spec.target_file, *spec.context_requirements) if name]
+        return TrackedFiles(self._tools, place, self._texts, named, self._redact, self._outline)
 
     def _analyst(self, party: Party, ticket: Ticket) -> Analyse:
         def analyse(script: str, exit_code: int, output: str) -> Awaitable[str]:
@@ -148,3 +161,7 @@ class Worker:
                 if digest(replace(payload, prompt=prompt)) == grant.digest:
                     return prompt
         return AskWorker(ticket.track, ticket.id, ticket.attempts, payload, "a worker is about to start")
+
+
+def _place(workspace: Workspace) -> ToolPlace:
+    return ToolPlace(workspace.root or workspace.path, tuple(filter(None, (workspace.git_dir,))))

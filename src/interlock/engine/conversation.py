@@ -47,19 +47,24 @@ def distinct(calls: Sequence[ToolCall], messages: Sequence[Message]) -> tuple[To
 
 
 def for_request(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """As the model gets them: results of the newest round whole, older ones shortened, all of them within bounds."""
+    """As the model gets them: results of the newest round whole, older ones shortened, all of them within bounds;
+    what was said about changed files only the last time, because what was said before is no longer true.
+    """
     newest = max((number for number, message in enumerate(messages) if message.role == "assistant"), default=-1)
+    updated = max((number for number, message in enumerate(messages) if message.updates), default=-1)
     told: list[Message] = []
     heard = 0
     for number, message in enumerate(messages):
         if message.role == "user":
             heard = 0
         if message.role != "tool":
-            told.append(message)
+            told.append(Message(message.role, message.text, message.calls))
             continue
         heard += len(message.text.encode(errors="replace"))
         most = NEWEST if number > newest else OLDER
         text = shortened(message, most) if heard <= REQUEST_BYTES else f"{shortened(message, LEAST)}\n{WARNING}"
+        if number == updated:
+            text = f"{text}\n\n{message.updates}"
         told.append(Message("tool", text, call_id=message.call_id))
     return tuple(told)
 

@@ -18,8 +18,9 @@ from interlock.domain.calls import Party
 from interlock.engine.conversation import distinct, edited_call, for_request, rounds_since_asked, unanswered, why_asked
 from interlock.engine.model_calls import Booked, ModelCalls
 from interlock.engine.tool_outputs import READ_TOOL_OUTPUT, read_tool_output
+from interlock.engine.tracked_files import TrackedFiles
 from interlock.errors import ToolFailure
-from interlock.ports import Message, ModelRequest, Preview, ToolCall, ToolOutcome, ToolPlace, Tools, ToolSpec
+from interlock.ports import Message, ModelRequest, Preview, Seen, ToolCall, ToolOutcome, ToolPlace, Tools, ToolSpec
 
 READING = "policy:reading"
 """Who lets a tool run that changes nothing."""
@@ -92,6 +93,7 @@ class Dialogue:
         host: Host,
         terms: Terms,
         messages: Sequence[Message],
+        files: TrackedFiles,
         redact: Callable[[str], str] = str,
     ) -> None:
         self._calls = calls
@@ -99,6 +101,7 @@ class Dialogue:
         self._host = host
         self._terms = terms
         self._messages = list(messages)
+        self._files = files
         self._redact = redact
 
     async def hold(self) -> Answer | Question:
@@ -138,20 +141,25 @@ class Dialogue:
         question that must be answered first.
         """
         reading = list(takewhile(lambda call: not self._changes(call), calls))[:AT_ONCE]
+        met = await self._files.met(self._messages, reading or calls[:1])
         if not reading:
             told = await self._change(calls[0])
             if isinstance(told, Question):
                 return told
-            await self._keep(calls[0], *told)
+            await self._keep(calls[0], *told, met, last=len(calls) == 1)
             return None
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._read(call)) for call in reading]
-        for call, task in zip(reading, tasks, strict=True):
-            await self._keep(call, task.result(), READING)
+        for number, (call, task) in enumerate(zip(reading, tasks, strict=True), 1):
+            await self._keep(call, task.result(), READING, met, last=number == len(calls))
+            met = ()
         return None
 
-    async def _keep(self, call: ToolCall, outcome: ToolOutcome, by: str) -> None:
-        answer = Message("tool", self._redact(outcome.text), call_id=call.id)
+    async def _keep(self, call: ToolCall, outcome: ToolOutcome, by: str, met: tuple[Seen, ...], *, last: bool) -> None:
+        """With the last result of a round comes what has become of the files that were shown before."""
+        updates, now = await self._files.changed(self._messages, met) if last else ("", ())
+        text = self._redact(outcome.text)
+        answer = Message("tool", text, call_id=call.id, updates=updates, seen=(*met, *now))
         await self._host.keep_result(answer, call, outcome, by)
         self._messages.append(answer)
 

@@ -28,6 +28,12 @@ class KeptTexts:
     async def read_message(self, blob: Blob) -> Message:
         return _message.decode(await asyncio.to_thread(self._fetch, blob.sha256))
 
+    async def keep(self, text: str) -> str:
+        return await self._keep(text.encode(errors="replace"))
+
+    async def read(self, name: str) -> str:
+        return (await asyncio.to_thread(self._fetch, name)).decode()
+
     async def shortened(self, text: str) -> tuple[str, Blob | None]:
         """A text as it fits into an event, and where the whole is if that is not all."""
         if len(text) <= INLINE:

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from interlock.tools.paths import Root
 from interlock.tools.reading import MOST_CHARACTERS, GetFileSlice, ReadFile, get_file_slice, read_file
 from interlock.tools.searching import Grep, Searching
 from interlock.tools.shell import RunShell, Shell, problem_with
+from interlock.tools.snapshots import texts_of
 
 _T = TypeVar("_T")
 
@@ -61,6 +62,9 @@ class WorkerTools:
             return Preview(name)
         edit, change = await _to_the_end(lambda: _compared(place, tool, given))
         return Preview(f"{'Edit' if edit.was else 'Create'} {edit.path}", change.hunks())
+
+    async def texts(self, place: ToolPlace, paths: Sequence[str]) -> dict[str, str | None]:
+        return await _to_the_end(lambda: texts_of(place.root, paths))
 
     async def run(
         self, place: ToolPlace, name: str, args: dict[str, Any], hunks: tuple[int, ...] | None = None

@@ -1,0 +1,74 @@
+"""What is said about a file that changed: all of it, or how it differs, or where to look (SPEC V6)."""
+
+import re
+from collections.abc import Callable, Sequence
+from difflib import unified_diff
+
+HEADING = "[SYSTEM: FILES UPDATED]\n\n"
+WHOLE_LINES = 200  # a file with no more is shown whole
+MOST = 40_000  # characters of all that is said at once
+EACH = 20_000  # of one file
+_COMPARED = 4_000  # lines between the first and the last that differ
+_AROUND = 3
+_HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
+
+Outline = Callable[[str, str], str]
+"""Of a path and its text; empty where there is none."""
+
+
+def block(changes: Sequence[tuple[str, str | None, str | None]], outline: Outline) -> str:
+    """Of each file its path, the text it had (None: not known, or none) and the text it has (None: it is gone)."""
+    parts: list[str] = []
+    left = MOST
+    for path, before, now in changes:
+        said = _said(path, before, now, outline)
+        if len(said) > left:
+            said = f"{path} has changed too; read it again."
+        left -= len(said)
+        parts.append(said)
+    return HEADING + "\n\n".join(parts) if parts else ""
+
+
+def _said(path: str, before: str | None, now: str | None, outline: Outline) -> str:
+    if now is None:
+        return f"{path} was deleted."
+    rows = now.splitlines()
+    count = f"{len(rows):,} {'line' if len(rows) == 1 else 'lines'}"
+    if len(rows) <= WHOLE_LINES and len(now) <= EACH:
+        return f"{path} ({count}):\n{_fenced(now)}"
+    if before is not None and (diff := _difference(path, before.splitlines(), rows)):
+        return f"{path} ({count}), what changed:\n{_fenced(diff)}"
+    seen = outline(path, now)[:EACH].rstrip()
+    shown = f":\n{_fenced(seen)}" if seen else "."
+    return f"{path} ({count}) is new or has changed a lot; read the lines you need with get_file_slice{shown}"
+
+
+def _difference(path: str, before: list[str], now: list[str]) -> str:
+    """Only the lines from the first to the last that differ are compared: that is what makes it quick."""
+    same = 0
+    while same < min(len(before), len(now)) and before[same] == now[same]:
+        same += 1
+    tail = 0
+    while tail < min(len(before), len(now)) - same and before[-1 - tail] == now[-1 - tail]:
+        tail += 1
+    if max(len(before), len(now)) - same - tail > _COMPARED:
+        return ""
+    start, kept = max(same - _AROUND, 0), max(tail - _AROUND, 0)
+    old, new = before[start : len(before) - kept], now[start : len(now) - kept]
+    lines = list(unified_diff(old, new, f"a/{path}", f"b/{path}", lineterm="", n=_AROUND))
+    text = "\n".join(_moved(line, start) for line in lines)
+    return text if len(text) <= EACH else ""
+
+
+def _moved(line: str, by: int) -> str:
+    found = _HUNK.match(line)
+    if found is None:
+        return line
+    old, new = int(found[1]) + by, int(found[3]) + by
+    return f"@@ -{old}{found[2] or ''} +{new}{found[4] or ''} @@"
+
+
+def _fenced(text: str) -> str:
+    longest = max(map(len, re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text.removesuffix(chr(10))}\n{fence}"
