@@ -28,7 +28,9 @@ from interlock.domain.tickets import Ticket
 from interlock.engine import landing
 from interlock.engine.agent_loop import Options, Send, Worker
 from interlock.engine.briefing import Briefing
+from interlock.engine.chat import Chat, say_command
 from interlock.engine.conductor import Conductor
+from interlock.engine.kept_texts import Fetch, KeptTexts
 from interlock.engine.model_calls import ModelCalls
 from interlock.engine.opening import load_state
 from interlock.engine.planning import Planner
@@ -40,7 +42,7 @@ from interlock.gates.runner import ShellGates
 from interlock.journal.sqlite import SqliteJournal
 from interlock.observe import Redact, redacted_bytes, redactor
 from interlock.policy.ask import AskAlways
-from interlock.ports import Following, Model, Receipt, Sandbox
+from interlock.ports import Following, Model, Receipt, Sandbox, ToolPlace
 from interlock.projects import Project, hidden_folders, make_project, plain_git, trusted_setup
 from interlock.providers.scripted import Rule, ScriptedModel, load_script
 from interlock.sandbox.choose import choose
@@ -91,8 +93,14 @@ class Opened:
         conductor: Conductor | None,
         sandbox_level: str,
         files: TrackFiles,
+        root: Path,
+        fetch: Fetch,
+        streams: Streams,
     ) -> None:
         self.workbench = workbench
+        self.streams = streams
+        self._root = root
+        self._fetch = fetch
         self._files = files
         self._workspaces = workspaces
         self._conductor = conductor
@@ -121,6 +129,16 @@ class Opened:
     async def ask_landing(self, actor: Actor, track: str) -> Receipt:
         await self._workspaces.open()
         return await landing.ask_landing(self.workbench, self._workspaces, actor, track)
+
+    async def say(self, actor: Actor, discussion: str, text: str) -> Receipt:
+        """The user's words in a discussion."""
+        found = self.workbench.state.discussion(discussion)
+        if self._conductor is None:
+            await self._workspaces.open()
+        about = await Surveyor(self._workspaces, FileViews()).orientation()
+        texts = KeptTexts(self.workbench.keep, self._fetch)
+        command = await say_command(texts, found, text, about, str(self._root))
+        return await self.workbench.submit(actor, command)
 
     async def dirty(self) -> tuple[str, ...]:
         """Changes of the user's that are not committed, and so not in any worktree."""
@@ -184,14 +202,18 @@ async def open_workbench(
         )
         workspaces = GitWorkspaces(project.root, project.state_dir, sandbox or await plain_git())
         conductor = None
+        streams = Streams()
         if conduct is not None and sandbox is not None:
-            conductor = await _conductor(project, workbench, journal, workspaces, sandbox, setup, conduct, clock, model)
+            conductor = await _conductor(
+                project, workbench, journal, workspaces, sandbox, setup, conduct, clock, model, streams
+            )
         elif state.conductor.on or state.busy:
             await workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
         files = TrackFiles(TrackWriter(project.root, project.settings.tracks_dir).write)
         if conductor is None:
             await _keep_out_of_git(project, workspaces, files)
-        opened = Opened(workbench, workspaces, conductor, sandbox.level if sandbox else "", files)
+        level = sandbox.level if sandbox else ""
+        opened = Opened(workbench, workspaces, conductor, level, files, project.root, journal.get_blob, streams)
         await opened.serve(project.socket)
         opened.show_tracks()
     except BaseException:
@@ -253,6 +275,24 @@ def _outline(path: str, text: str) -> str:
     return view("outline", content, language_of(path, content)).decode(errors="replace")
 
 
+def _chat(
+    project: Project,
+    workbench: Workbench,
+    journal: SqliteJournal,
+    sandbox: Sandbox,
+    env: Mapping[str, str],
+    calls: ModelCalls,
+    redact: Redact,
+) -> Callable[[Send], Chat]:
+    def terms(script: str, directory: str, call: str) -> ScriptPayload:
+        return ScriptPayload(script, directory, tuple(sorted(env)), sandbox.level, call=call)
+
+    tools, place = WorkerTools(sandbox, env), ToolPlace(str(project.root))
+    return lambda send: Chat(
+        calls, tools, place, workbench.keep, journal.get_blob, send, lambda: workbench.state, terms, redact
+    )
+
+
 def _options(project: Project) -> Options:
     settings = project.settings.conductor
     return Options(max_tool_rounds=settings.max_tool_rounds, analyse_failures=settings.analyse_failures)
@@ -297,6 +337,7 @@ async def _conductor(
     conduct: StartConductor,
     clock: SystemClock,
     model: Model | None,
+    streams: Streams,
 ) -> Conductor:
     env = _stable_env()
     await workspaces.open()
@@ -312,18 +353,25 @@ async def _conductor(
         crew.make_ready,
         redact,
     )
-    streams = Streams()
-    hire = planner = None
+    hire = planner = chat = None
     if model is not None:
         calls = ModelCalls(model, lambda command: workbench.submit(SYSTEM, command), streams, random)
         hire = _hire(workbench, journal, workspaces, sandbox, env, calls, redact, _options(project))
         planner = _planner(workbench, journal, workspaces, calls, redact)
-    conductor = Conductor(workbench, workspaces, crew, gates, AskAlways(), clock, hire, planner)
+        chat = _chat(project, workbench, journal, sandbox, env, calls, redact)
+    conductor = Conductor(workbench, workspaces, crew, gates, AskAlways(), clock, hire, planner, chat)
     await conductor.start(conduct)
     return conductor
 
 
-def conducting(project: Project, *, auto_queue: bool, approve_all: bool, workers: int | None) -> StartConductor:
+def conducting(
+    project: Project,
+    *,
+    auto_queue: bool,
+    approve_all: bool,
+    workers: int | None,
+    focus: tuple[str, ...] | None = None,
+) -> StartConductor:
     settings = project.settings
     return StartConductor(
         workers=settings.conductor.workers if workers is None else workers,
@@ -332,6 +380,7 @@ def conducting(project: Project, *, auto_queue: bool, approve_all: bool, workers
         gates=GateDefaults(settings.gates.max_attempts, settings.gates.timeout_s),
         deadline_s=settings.approvals.deadline_s or None,
         caps=_caps(settings.budgets),
+        focus=focus,
     )
 
 

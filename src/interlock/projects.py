@@ -11,6 +11,7 @@ from msgspec import Struct
 from interlock.domain.state import State
 from interlock.engine.opening import load_state
 from interlock.errors import Misconfigured
+from interlock.journal.blobs import Blobs
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.verify import Report, rebuild_head, verify
 from interlock.policy.trust import TrustStore
@@ -57,6 +58,11 @@ class Project(Struct, frozen=True):
         return (f"{FOLDER}/", f"{self.settings.tracks_dir}/")
 
     @property
+    def prompt_folders(self) -> tuple[Path, ...]:
+        """Where prompts are looked for: the project's come first."""
+        return (self.root / "prompts", user_settings_file(os.environ, Path.home()).parent / "prompts")
+
+    @property
     def is_made(self) -> bool:
         return (self.folder / "journal.db").exists()
 
@@ -85,6 +91,11 @@ def read_state(project: Project) -> State:
         return load_state(reader)
     finally:
         reader.close()
+
+
+def kept_text(project: Project, name: str) -> bytes:
+    """A text that is kept beside the journal."""
+    return Blobs(project.folder / "blobs").get(name)
 
 
 def project_reader(project: Project) -> JournalReader:

@@ -25,10 +25,12 @@ LINE = 64 * 1024 * 1024
 class Request(Struct, frozen=True, omit_defaults=True):
     """Only what people may ask for can be spelled: outcomes of effects come from the engine alone."""
 
-    do: Literal["ping", "submit", "land", "follow", "stop"]
+    do: Literal["ping", "submit", "land", "say", "follow", "stop"]
     actor: str = ""
     command: HumanCommand | None = None
     track: str = ""
+    discussion: str = ""
+    text: str = ""
     after: int = 0
 
 
@@ -106,6 +108,8 @@ class ControlServer:
                     return _told(await self._front.submit(_human(request.actor), request.command))
                 case "land":
                     return _told(await self._front.ask_landing(_human(request.actor), request.track))
+                case "say":
+                    return _told(await self._front.say(_human(request.actor), request.discussion, request.text))
                 case "stop":
                     self._stopping()
                     return {"ok": {}}

@@ -33,6 +33,9 @@ class ControlClient:
     def ask_landing(self, actor: Actor, track: str) -> Receipt:
         return self._receipt({"do": "land", "actor": actor, "track": track})
 
+    def say(self, actor: Actor, discussion: str, text: str) -> Receipt:
+        return self._receipt({"do": "say", "actor": actor, "discussion": discussion, "text": text})
+
     def stop(self) -> None:
         self._ask({"do": "stop"})
 

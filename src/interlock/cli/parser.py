@@ -40,6 +40,7 @@ def build() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     _init(commands)
     _run(commands)
+    _talking(commands)
     _tracks(commands)
     _tickets(commands)
     _workers(commands)
@@ -75,12 +76,16 @@ def _init(commands: Any) -> None:
 
 def _running(made: argparse.ArgumentParser) -> None:
     made.add_argument("--workers", type=int, metavar="N", help="attempts at once (default: settings, 4)")
-    made.add_argument("--approve", choices=["all"], help="answer every approval but gates: for tests and demos only")
-    made.add_argument("--provider", choices=["scripted"], help="the model that workers use")
-    made.add_argument("--script", metavar="FILE", help="with --provider scripted: the rules it answers by")
+    _asking(made)
     made.add_argument(
         "--max-tool-rounds", type=_rounds, metavar="N", help="rounds of tools per request (default: settings, 50)"
     )
+
+
+def _asking(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--approve", choices=["all"], help="answer every approval but gates: for tests and demos only")
+    made.add_argument("--provider", choices=["scripted"], help="the model to ask")
+    made.add_argument("--script", metavar="FILE", help="with --provider scripted: the rules it answers by")
 
 
 def _rounds(text: str) -> int:
@@ -109,6 +114,34 @@ def _run(commands: Any) -> None:
     made.add_argument("track", nargs="?", metavar="TRACK")
     made.add_argument("--land", action="store_true", help="land the track when it is done (asks)")
     _running(made)
+
+
+def _talking(commands: Any) -> None:
+    made = _command(
+        commands,
+        "do",
+        "doing:do",
+        "run one command: a prompt, worked on in a worktree of its own",
+        "  interlock do '>>review src/money.py'      the prompt in prompts/review.md\n"
+        "  interlock do 'Rename total to sum in src/money.py' --land",
+    )
+    made.add_argument("command", metavar="COMMAND", help=">>NAME words, NAME being a file in prompts/; or plain words")
+    made.add_argument("--land", action="store_true", help="land its work when it is done (asks)")
+    _asking(made)
+    made = _command(
+        commands,
+        "chat",
+        "chatting:chat",
+        "talk with a model about the project",
+        "  interlock chat 'Where is rounding decided?'\n  interlock chat --in D-1 'And who calls it?'",
+    )
+    made.add_argument("text", nargs="?", metavar="TEXT", help="what you say; - is stdin; none: go on with --in")
+    made.add_argument("--in", dest="discussion", metavar="D", help="go on with this discussion (default: a new one)")
+    _asking(made)
+    group = _group(commands, "discussions", "discussions: list, show")
+    _command(group, "list", "chatting:list_", "all discussions")
+    made = _command(group, "show", "chatting:show", "one discussion, whole")
+    made.add_argument("discussion", metavar="D")
 
 
 def _tracks(commands: Any) -> None:

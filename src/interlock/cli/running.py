@@ -3,15 +3,15 @@
 import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from msgspec.structs import replace
 
-from interlock.app import conducting, scripted_model
+from interlock.app import conducting
 from interlock.cli.exits import APPROVAL, BLOCKED, DONE, USAGE
 from interlock.cli.goal import Goal, unfinished
+from interlock.cli.models import model_of
 from interlock.cli.output import say, say_json
 from interlock.cli.progress import Progress
 from interlock.cli.prompts import Prompts
@@ -20,8 +20,6 @@ from interlock.cli.tracks import land_track, read_tickets, with_free_id
 from interlock.domain.commands import AddTrack, PlanEpic, StartTrack
 from interlock.domain.events import EpicAdded
 from interlock.domain.tracks import Track
-from interlock.errors import Misconfigured
-from interlock.ports import Model
 from interlock.projects import Project
 from interlock.views.board import is_stuck, track_row
 from interlock.views.display import safe
@@ -50,7 +48,7 @@ def _go(args: Any, begin: Callable[[Session], Goal]) -> int:
     signal.signal(signal.SIGTERM, _interrupt)  # asked to end: as by Ctrl-C, with everything put right
     project = _with_rounds(project_of(args), args.max_tool_rounds)
     conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=args.workers)
-    with open_session(project, conduct, _model(args)) as session:
+    with open_session(project, conduct, model_of(args)) as session:
         if isinstance(session, RemoteSession) and (args.approve or args.workers or args.provider):
             say("another process works on this project: its own --workers, --approve and --provider count", sys.stderr)
         since = session.state.version
@@ -99,16 +97,6 @@ def _with_rounds(project: Project, rounds: int | None) -> Project:
         return project
     conductor = replace(settings.conductor, max_tool_rounds=rounds)
     return replace(project, settings=replace(settings, conductor=conductor))
-
-
-def _model(args: Any) -> Model | None:
-    if args.provider is None:
-        if args.script:
-            raise Misconfigured("--script goes with --provider scripted")
-        return None
-    if not args.script:
-        raise Misconfigured("--provider scripted needs --script FILE, the rules it answers by")
-    return scripted_model(Path(args.script))
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -17,6 +17,7 @@ from interlock.domain.commands import HumanCommand, StartConductor
 from interlock.domain.door import replay
 from interlock.domain.envelopes import Recorded
 from interlock.domain.state import State
+from interlock.engine.streams import Listener
 from interlock.engine.thread import EngineThread
 from interlock.errors import JournalInUse, Misconfigured, Unavailable
 from interlock.ports import Model, Receipt
@@ -34,6 +35,12 @@ class Session(Protocol):
     def submit(self, command: HumanCommand) -> Receipt: ...
 
     def ask_landing(self, track: str) -> Receipt: ...
+
+    def say(self, discussion: str, text: str) -> Receipt: ...
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Hear what models say as they say it, where this process is the one that asks them."""
+        ...
 
     def dirty(self) -> tuple[str, ...]:
         """The user's uncommitted changes, where this process would know."""
@@ -107,6 +114,12 @@ class LocalSession:
     def ask_landing(self, track: str) -> Receipt:
         return self._engine.call(self._opened.ask_landing(actor(), track))
 
+    def say(self, discussion: str, text: str) -> Receipt:
+        return self._engine.call(self._opened.say(actor(), discussion, text))
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        return self._opened.streams.listen(listener)
+
     def dirty(self) -> tuple[str, ...]:
         return self._engine.call(self._opened.dirty())
 
@@ -158,6 +171,14 @@ class RemoteSession:
         receipt = self.client.ask_landing(actor(), track)
         self._state = read_state(self._project)
         return receipt
+
+    def say(self, discussion: str, text: str) -> Receipt:
+        receipt = self.client.say(actor(), discussion, text)
+        self._state = read_state(self._project)
+        return receipt
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        return lambda: None
 
     def dirty(self) -> tuple[str, ...]:
         return ()

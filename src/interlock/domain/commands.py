@@ -156,14 +156,6 @@ class StartDiscussion(_Command, frozen=True):
     title: str = ""
 
 
-class Say(_Command, frozen=True):
-    """The user's words in a discussion; the text itself is kept beside the journal."""
-
-    discussion: str
-    message: Blob
-    made_of: Blob
-
-
 class StopTurn(_Command, frozen=True):
     """End the model's turn as it is."""
 
@@ -174,7 +166,6 @@ class StopTurn(_Command, frozen=True):
 HumanCommand = (
     AddTrack
     | StartDiscussion
-    | Say
     | StopTurn
     | PlanEpic
     | DropEpic
@@ -203,6 +194,7 @@ class StartConductor(_Command, frozen=True):
     gates: GateDefaults = GateDefaults()
     deadline_s: int | None = None  # every question is denied when nobody answers for so long
     caps: Caps = Caps()
+    focus: tuple[str, ...] | None = None  # only these tracks go on; None: all
 
 
 class StopConductor(_Command, frozen=True):
@@ -310,6 +302,14 @@ class FinishTool(_Command, frozen=True):
     tool: str
     failed: bool
     by: str  # the approval or the rule that let it run
+
+
+class Say(_Command, frozen=True):
+    """The user's words in a discussion; the text itself is kept beside the journal."""
+
+    discussion: str
+    message: Blob
+    made_of: Blob
 
 
 class ReplyInDiscussion(_Command, frozen=True):
@@ -425,6 +425,7 @@ Command = (
     | PlanTickets
     | FailPlanning
     | FinishTool
+    | Say
     | ReplyInDiscussion
     | BeginDiscussionTool
     | FinishDiscussionTool

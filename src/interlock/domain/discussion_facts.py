@@ -75,9 +75,10 @@ def answered(state: State, approval: Approval, event: ApprovalAnswered, at: str)
     if isinstance(found.stage, Unsure):
         was = found.stage.was
         given_up = was.call if event.decision == "skip" else ""
-        return _put(state, replace(found, stage=Thinking(), grant=was.grant, given_up=given_up), at)
+        again = replace(found, stage=Thinking(), grant=was.grant, given_up=given_up, resumes=found.resumes + 1)
+        return _put(state, again, at)
     grant = Grant(approval.id, event.digest, event.edited)
-    return _put(state, replace(found, stage=Thinking(), grant=grant), at)
+    return _put(state, replace(found, stage=Thinking(), grant=grant, resumes=found.resumes + 1), at)
 
 
 def _put(state: State, found: Discussion, at: str) -> State:

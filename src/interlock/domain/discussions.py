@@ -52,3 +52,4 @@ class Discussion(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
     grant: Grant | None = None  # the answer to its last question, until it is used
     given_up: str = ""  # a call whose fate is unknown and stays so
     turns: int = 0
+    resumes: int = 0  # how often an answer let it go on

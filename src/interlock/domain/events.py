@@ -372,6 +372,7 @@ class ConductorStarted(_Event, frozen=True):
     gates: GateDefaults
     deadline_s: int | None = None
     caps: Caps = Caps()
+    focus: tuple[str, ...] | None = None
 
 
 class ConductorStopped(_Event, frozen=True):

@@ -224,8 +224,9 @@ def _apply(state: State, recorded: Recorded) -> State:
             before = state.tracks[track].landing
             failed = replace(before, state="failed", detail=reason) if before else None
             return _landing(state, track, failed, at)
-        case ConductorStarted(workers, auto_queue, approve_all, gates, deadline_s, caps):
-            return replace(state, conductor=Conductor(True, workers, auto_queue, approve_all, gates, deadline_s, caps))
+        case ConductorStarted(workers, auto_queue, approve_all, gates, deadline_s, caps, focus):
+            on = Conductor(True, workers, auto_queue, approve_all, gates, deadline_s, caps, focus)
+            return replace(state, conductor=on)
         case ConductorStopped():
             state = planning_facts.lose_all(state)
             return replace(state, conductor=replace(state.conductor, on=False, approve_all=False))

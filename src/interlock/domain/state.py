@@ -26,6 +26,10 @@ class Conductor(Struct, frozen=True):
     gates: GateDefaults = GateDefaults()
     deadline_s: int | None = None
     caps: Caps = Caps()
+    focus: tuple[str, ...] | None = None  # only these tracks go on; None: all
+
+    def moves(self, track: str) -> bool:
+        return self.on and (self.focus is None or track in self.focus)
 
 
 class State(Struct, frozen=True):

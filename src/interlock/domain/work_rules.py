@@ -179,7 +179,11 @@ def start_conductor(command: StartConductor) -> Events:
     # A float also where a whole number was given: that is what reading the journal gives.
     gates = GateDefaults(command.gates.max_attempts, float(command.gates.timeout_s))
     deadline = command.deadline_s or None
-    return (ConductorStarted(command.workers, command.auto_queue, command.approve_all, gates, deadline, command.caps),)
+    return (
+        ConductorStarted(
+            command.workers, command.auto_queue, command.approve_all, gates, deadline, command.caps, command.focus
+        ),
+    )
 
 
 def stop_conductor(state: State, reason: str) -> Events:

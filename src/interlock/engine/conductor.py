@@ -1,13 +1,13 @@
 """A workbench with hands: runs what the state calls for, through the ports."""
 
 import asyncio
-import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 from interlock.domain.approvals import Approval, Pending
 from interlock.domain.commands import (
     Command,
+    EndTurn,
     ExpireApproval,
     FailLanding,
     FailPlanning,
@@ -15,24 +15,27 @@ from interlock.domain.commands import (
     Recover,
     StartConductor,
 )
+from interlock.domain.discussions import Discussion, Doing, Thinking
 from interlock.domain.envelopes import SYSTEM, Actor, Recorded
 from interlock.domain.epics import Epic
-from interlock.domain.events import ApprovalRequested
+from interlock.domain.events import ApprovalRequested, Event
 from interlock.domain.state import State
 from interlock.domain.tickets import Asking, Completed, Escalated, Merging, Queued, Ticket, Verifying, Working
 from interlock.domain.tracks import Track
 from interlock.engine import landing
 from interlock.engine.agent_loop import Send, Worker
 from interlock.engine.attempt import do_work, run_gate
+from interlock.engine.chat import Chat
+from interlock.engine.guarded import guarded
 from interlock.engine.merge_queue import MergeQueue, commit_message
 from interlock.engine.planning import Planner
-from interlock.engine.reactions import CLEAN, Effects, Running, Token, token_of, touched
+from interlock.engine.reactions import CLEAN, Effects, Running, token_of, touched
 from interlock.engine.workbench import Workbench
 from interlock.errors import InterlockError, JournalError, Misconfigured, Rejected
 from interlock.ports import Clock, Crew, Following, GateRunner, Policy, Receipt, Workspaces
 
-NO_PLANNER = (
-    "no model is configured to plan with; give --provider scripted --script FILE (other providers are not built yet)"
+NO_MODEL = (
+    "no model is configured to {} with; give --provider scripted --script FILE (other providers are not built yet)"
 )
 
 
@@ -49,6 +52,7 @@ class Conductor:
         clock: Clock,
         hire: Callable[[Send], Worker] | None = None,
         planner: Callable[[Send], Planner] | None = None,
+        chat: Callable[[Send], Chat] | None = None,
     ) -> None:
         self._workbench = workbench
         self._workspaces = workspaces
@@ -60,6 +64,7 @@ class Conductor:
         self._merges = MergeQueue(workspaces, gates, self._report)
         self._worker = hire(self._report) if hire else None
         self._planner = planner(self._report) if planner else None
+        self._chat = chat(self._report) if chat else None
         self._on = False
         self._branches: dict[str, asyncio.Future[None]] = {}
 
@@ -115,9 +120,11 @@ class Conductor:
                 if state.tracks[track_id].landing is not None:
                     self._want_landing(state, track_id)
                 if state.tracks[track_id].epic:
-                    self._want_plan(f"plan {track_id}", track=state.tracks[track_id])
+                    self._want_plan(state.tracks[track_id])
+            if discussion_id := _discussion_of(event, state):
+                self._want_turn(state.discussions[discussion_id])
             if epic_id := getattr(event, "epic", None):
-                self._want_plan(f"plan {epic_id}", epic=state.epics[epic_id])
+                self._want_tracks(state.epics[epic_id])
 
     def _catch_up(self, state: State) -> None:
         """What was called for before this process began."""
@@ -127,9 +134,11 @@ class Conductor:
                 for name in track.order:
                     self._want(track.tickets[name])
             self._want_landing(state, track_id)
-            self._want_plan(f"plan {track_id}", track=track)
+            self._want_plan(track)
         for epic in state.epics_in_order():
-            self._want_plan(f"plan {epic.id}", epic=epic)
+            self._want_tracks(epic)
+        for found in state.discussions_in_order():
+            self._want_turn(found)
         for approval in state.pending_approvals():
             self._watch_deadline(approval)
 
@@ -141,13 +150,31 @@ class Conductor:
         wanted = ("land", found.after) if found is not None and found.state == "started" else None
         self._effects.want(f"land {track_id}", wanted, lambda running: self._land(running, track_id))
 
-    def _want_plan(self, name: str, *, epic: Epic | None = None, track: Track | None = None) -> None:
-        wanted: Token | None = None
-        if (epic is not None and epic.status == "planning") or (
-            track is not None and not track.planned and track.status == "proposed"
-        ):
-            wanted = ("plan",)
-        self._effects.want(name, wanted, lambda running: self._plan(running, epic, track))
+    def _want_plan(self, track: Track) -> None:
+        moves = self._workbench.state.conductor.moves(track.id)
+        wanted = ("plan",) if moves and not track.planned and track.status == "proposed" else None
+        self._effects.want(
+            f"plan {track.id}",
+            wanted,
+            lambda running: self._finish(
+                running, self._plan_track(track), lambda why: FailPlanning(track.epic, track.id, why)
+            ),
+        )
+
+    def _want_tracks(self, epic: Epic) -> None:
+        self._effects.want(
+            f"plan {epic.id}",
+            ("plan",) if epic.status == "planning" and self._workbench.state.conductor.focus is None else None,
+            lambda running: self._finish(running, self._plan_epic(epic), lambda why: FailPlanning(epic.id, "", why)),
+        )
+
+    def _want_turn(self, found: Discussion) -> None:
+        thinks = isinstance(found.stage, Thinking | Doing)
+        self._effects.want(
+            f"discussion {found.id}",
+            ("turn", found.turns, found.resumes) if thinks else None,
+            lambda running: self._finish(running, self._turn(found), lambda why: EndTurn(found.id, why)),
+        )
 
     def _watch_deadline(self, approval: Approval) -> None:
         if approval.deadline is None or not isinstance(approval.state, Pending):
@@ -165,15 +192,8 @@ class Conductor:
         if running.token[0] == CLEAN:
             await self._remove(ticket)
             return
-        try:
-            outcome = await self._outcome(ticket)
-        except asyncio.CancelledError:
-            raise
-        except InterlockError as error:
-            outcome = FailWork(ticket.track, ticket.id, ticket.attempts, str(error))
-        except Exception as error:  # noqa: BLE001  a bug must end as a blocked ticket, not as silence
-            outcome = FailWork(ticket.track, ticket.id, ticket.attempts, _bug(error))
-        await self._hand_in(running, outcome)
+        name = (ticket.track, ticket.id, ticket.attempts)
+        await self._finish(running, self._outcome(ticket), lambda why: FailWork(*name, why))
 
     async def _outcome(self, ticket: Ticket) -> Command:
         await self._branch(ticket.track)
@@ -210,33 +230,24 @@ class Conductor:
             )
 
     async def _land(self, running: Running, track_id: str) -> None:
-        try:
-            outcome = await landing.do_landing(self._workbench.state.tracks[track_id], self._workspaces)
-        except asyncio.CancelledError:
-            raise
-        except Exception as error:  # noqa: BLE001  as above
-            outcome = FailLanding(track_id, _bug(error))
-        await self._hand_in(running, outcome)
+        work = landing.do_landing(self._workbench.state.tracks[track_id], self._workspaces)
+        await self._finish(running, work, lambda why: FailLanding(track_id, why))
 
-    async def _plan(self, running: Running, epic: Epic | None, track: Track | None) -> None:
+    async def _plan_epic(self, epic: Epic) -> Command:
         """Disposable: what a planner has said is recorded, and a call that was cut off is made again."""
-        name = (epic.id, "") if epic is not None else (track.epic, track.id) if track is not None else ("", "")
-        try:
-            if self._planner is None:
-                outcome: Command = FailPlanning(*name, NO_PLANNER)
-            elif epic is not None:
-                outcome = await self._planner.plan_epic(epic)
-            elif track is not None:
-                outcome = await self._planner.plan_track(track)
-            else:
-                return
-        except asyncio.CancelledError:
-            raise
-        except InterlockError as error:
-            outcome = FailPlanning(*name, str(error))
-        except Exception as error:  # noqa: BLE001  as above
-            outcome = FailPlanning(*name, _bug(error))
-        await self._hand_in(running, outcome)
+        if self._planner is None:
+            raise Misconfigured(NO_MODEL.format("plan"))
+        return await self._planner.plan_epic(epic)
+
+    async def _plan_track(self, track: Track) -> Command:
+        if self._planner is None:
+            raise Misconfigured(NO_MODEL.format("plan"))
+        return await self._planner.plan_track(track)
+
+    async def _turn(self, found: Discussion) -> Command:
+        if self._chat is None:
+            raise Misconfigured(NO_MODEL.format("talk"))
+        return await self._chat.turn(found)
 
     async def _remove(self, ticket: Ticket) -> None:
         try:
@@ -246,6 +257,9 @@ class Conductor:
                 await self._workspaces.retire(ticket.track, ticket.id, ticket.attempts, commit_message(ticket))
         except InterlockError:
             return  # the next start sweeps it away
+
+    async def _finish(self, running: Running, work: Awaitable[Command], failed: Callable[[str], Command]) -> None:
+        await self._hand_in(running, await guarded(work, failed))
 
     async def _hand_in(self, running: Running, outcome: Command) -> None:
         running.reporting = True
@@ -259,6 +273,13 @@ class Conductor:
             return Receipt(self._workbench.state.version, ())
         except JournalError:
             return Receipt(self._workbench.state.version, ())  # the workbench itself says why it stopped
+
+
+def _discussion_of(event: Event, state: State) -> str:
+    found = getattr(event, "discussion", "")
+    if not found and (approval := getattr(event, "approval", "")):
+        found = state.approvals[approval].discussion
+    return found
 
 
 def _with_workspace(state: State) -> set[tuple[str, str]]:
@@ -277,11 +298,6 @@ def _with_workspace(state: State) -> set[tuple[str, str]]:
 
 def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
-
-
-def _bug(error: Exception) -> str:
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    return f"internal error: {type(error).__name__}: {error} ({where.name}, line {where.lineno})"
 
 
 def _quietly(answer: "asyncio.Future[Receipt]") -> None:

@@ -76,6 +76,10 @@ class Host(Protocol):
         """What a person has said to this very call, and the approval's id."""
         ...
 
+    async def begin(self, call: ToolCall) -> None:
+        """A call that changes something is about to run: recorded first where its effect would outlive a crash."""
+        ...
+
     async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:
         """What is to be said beside the result of a call that changed something, or tried to."""
         ...
@@ -211,5 +215,6 @@ class Dialogue:
         return ToolOutcome(note + outcome.text, outcome.failed), approval
 
     async def _run(self, call: ToolCall, args: dict[str, Any], hunks: tuple[int, ...] | None = None) -> ToolOutcome:
+        await self._host.begin(call)
         outcome = await self._tools.run(self._terms.place, call.name, args, hunks)
         return ToolOutcome(outcome.text + await self._host.comment(call, args, outcome), outcome.failed)

@@ -10,6 +10,7 @@ MOST_TEXT = 120_000  # characters of skeletons
 MOST_FILES = 400  # read for them
 MOST_SIZE = 400_000  # bytes of a file that is still worth a skeleton
 MOST_PATHS = 2_000
+MOST_INSTRUCTIONS = 40_000
 
 _CODE = tuple(
     ".py .pyi .js .jsx .mjs .cjs .ts .tsx .go .rs .c .h .cc .cpp .hpp .java .cs .rb .php .sh .bash .toml".split()  # noqa: SIM905
@@ -29,6 +30,18 @@ class Surveyor:
         """The paths, shortened to folders where there are too many."""
         survey = await self._workspaces.survey()
         return listed(survey.files)
+
+    async def orientation(self) -> str:
+        """The project's own instructions and its paths: what a chat about it begins with."""
+        survey = await self._workspaces.survey()
+        blocks: list[str] = []
+        for name in ("AGENTS.md", "CLAUDE.md"):
+            if name in survey.files and (content := await self._workspaces.read(survey.commit, name)) is not None:
+                text = content.decode(errors="replace")[:MOST_INSTRUCTIONS]
+                blocks.append(f"### INSTRUCTIONS OF THE PROJECT ({name}):\n{text}")
+                break
+        blocks.append(f"### REPOSITORY:\n{listed(survey.files)}")
+        return "\n\n".join(blocks)
 
     async def skeletons(self, brief: str) -> str:
         """Files that the brief names come first, then those nearest to the top."""

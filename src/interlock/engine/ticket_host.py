@@ -1,16 +1,15 @@
 """A ticket's conversation, as its dialogue sees it: kept in the journal, asked about through approvals."""
 
-import json
 from collections.abc import Awaitable, Callable
-from hashlib import sha256
 from typing import Any
 
 from interlock.domain.approvals import Answered, ScriptPayload, ToolPayload
 from interlock.domain.commands import Command, FinishTool, FinishTurn
 from interlock.domain.state import State
 from interlock.domain.tickets import Ticket
-from interlock.engine.kept_texts import INLINE, KeptTexts
+from interlock.engine.kept_texts import KeptTexts
 from interlock.engine.model_calls import Booked
+from interlock.engine.payloads import tool_payload
 from interlock.ports import Message, Preview, Receipt, ToolCall, ToolOutcome, ToolPlace
 
 Send = Callable[[Command], Awaitable[Receipt]]
@@ -68,15 +67,10 @@ class TicketHost:
         directory = self._place.root
         if preview.script is not None:
             return self._terms(self._ticket, preview.script, directory, call.id)
-        diff, whole = await self._texts.shortened(
-            "".join(f"{hunk.path} [{hunk.number}] {hunk.header}\n{hunk.text}" for hunk in preview.hunks)
-        )
-        arguments = json.dumps(call.args, ensure_ascii=False, sort_keys=True)
-        named = sha256(arguments.encode(errors="replace")).hexdigest()
-        if len(arguments) > INLINE:  # the whole stands in the worker's own message; here is what names it
-            arguments = arguments[:INLINE] + f"… ({len(arguments):,} characters)"
-        hunks = len(preview.hunks)
-        return ToolPayload(call.id, call.name, arguments, named, preview.title, hunks, diff, directory, whole)
+        return await tool_payload(self._texts, call, preview, directory)
+
+    async def begin(self, call: ToolCall) -> None:
+        """In a sandboxed worktree it is disposable: nothing to record."""
 
     async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:
         if self._analyse is None or not outcome.exit_code:
