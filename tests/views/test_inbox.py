@@ -109,6 +109,7 @@ def test_the_json_of_an_approval_has_everything() -> None:
         "digest": digest(SCRIPT),
         "requested_at": AT,
         "deadline": None,
+        "discussion": "",
         "answers": ["approve", "reject", "abort"],
         "answer": {
             "decision": "reject",

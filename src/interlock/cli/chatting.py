@@ -12,7 +12,7 @@ from interlock.cli.output import paint, say, say_json, table
 from interlock.cli.prompts import Prompts
 from interlock.cli.sessions import Session, open_session, project_of
 from interlock.cli.tracks import read_text
-from interlock.domain.approvals import Approval
+from interlock.domain.approvals import ALLOWED, Approval
 from interlock.domain.commands import StartDiscussion
 from interlock.domain.discussions import Discussion, Quiet, Unsure, Waiting
 from interlock.domain.events import DiscussionStarted
@@ -122,10 +122,8 @@ def _waits(found: Discussion, asked: Approval, args: Any) -> int:
         say_json({**_row(found), "answer": None, "pending_approvals": [as_dict(asked)]})
     else:
         say(f"{found.id} waits for approval {asked.id}:", sys.stderr)
-        say(
-            f"  interlock approvals show {asked.id};  interlock approvals answer {asked.id} approve|reject|…",
-            sys.stderr,
-        )
+        answer = f"interlock approvals answer {asked.id} {'|'.join(ALLOWED[asked.kind])}"
+        say(f"  interlock approvals show {asked.id};  {answer}", sys.stderr)
         say(f"then: interlock chat --in {found.id}", sys.stderr)
     return APPROVAL
 

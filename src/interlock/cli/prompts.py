@@ -81,7 +81,7 @@ class Prompts:
 
 def describe(approval: Approval) -> list[str]:
     """Everything about an approval, safe to print."""
-    where = f"{approval.track}/{approval.ticket}" if approval.ticket else approval.track
+    where = f"{approval.track}/{approval.ticket}" if approval.ticket else approval.track or approval.discussion
     where = f" for {where}" if where else ""
     lines = [
         "",

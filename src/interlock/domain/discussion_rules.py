@@ -50,7 +50,7 @@ def stop(state: State, command: StopTurn) -> Events:
             raise Rejected(f"discussion {found.id} is not answering")
         case Waiting(approval) | Unsure(approval):
             withdrawn: Events = (ApprovalWithdrawn(approval, f"its turn was ended: {command.reason}"),)
-        case Thinking() | Doing():
+        case _:
             withdrawn = ()
     return (*withdrawn, DiscussionTurnEnded(found.id, command.reason or "stopped"))
 

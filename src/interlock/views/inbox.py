@@ -45,9 +45,10 @@ def state_word(approval: Approval) -> Literal["pending", "answered", "withdrawn"
 
 def title(approval: Approval) -> str:
     """What is asked, in one line."""
+    whose = approval.ticket or approval.discussion
     match approval.payload:
         case ScriptPayload():
-            return f"run the script of {approval.ticket}"
+            return f"run the script of {whose}"
         case StepPayload():
             return f"start {approval.ticket}"
         case GatePayload(_, command, attempts, most):
@@ -55,7 +56,7 @@ def title(approval: Approval) -> str:
         case MergePayload(branch):
             return f"land {approval.track} on {branch}"
         case ToolPayload():
-            return f"{approval.ticket}: {approval.payload.title}"
+            return f"{whose}: {approval.payload.title}"
         case SpawnPayload(role, model):
             return f"start a {role} on {approval.ticket} ({model})"
         case TracksPayload(epic, _, tracks):

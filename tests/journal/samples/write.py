@@ -21,9 +21,11 @@ from interlock.domain.commands import (
     AddTickets,
     AddTrack,
     AnswerApproval,
+    AskInDiscussion,
     AskLanding,
     AskScript,
     AskWorker,
+    BeginDiscussionTool,
     BlockTicket,
     Bulk,
     CancelTicket,
@@ -32,9 +34,11 @@ from interlock.domain.commands import (
     EditTicket,
     EditTrack,
     EndCall,
+    EndTurn,
     FailLanding,
     FailPlanning,
     FailWork,
+    FinishDiscussionTool,
     FinishLanding,
     FinishMerge,
     FinishPlanning,
@@ -48,12 +52,15 @@ from interlock.domain.commands import (
     ProposeTracks,
     Recover,
     RedoAttempt,
+    ReplyInDiscussion,
     ReportGate,
     ReserveCall,
     ResumeTrack,
     RetryTicket,
+    Say,
     SkipTicket,
     StartConductor,
+    StartDiscussion,
     StartSession,
     StartTrack,
     StopConductor,
@@ -169,8 +176,26 @@ def story() -> Bench:
     tell(CancelTicket("siding", "b"), ADA)
     tell(AbortTrack("siding", "not needed"), ADA)
     _epics(found)
+    _discussions(found)
     tell(StopConductor("that was all"))
     return found
+
+
+def _discussions(found: _Story) -> None:
+    """Asked, answered with a tool, interrupted by a crash."""
+    tell = found.tell
+    tell(StartDiscussion("Why so slow?"), ADA)
+    tell(Say("D-1", Blob("06" * 32, 60), Blob("07" * 32, 70)), ADA)
+    tell(ReserveCall(Party(discussion="D-1"), "Discussion", "scripted", 3))
+    tell(ReplyInDiscussion("D-1", Blob("08" * 32, 80), "Discussion", "scripted", Usage(1, 2, cost=3), "C-5"))
+    tell(FinishDiscussionTool("D-1", Blob("09" * 32, 90), "read_file", False, "policy:reading"))
+    tell(AskInDiscussion("D-1", ToolPayload("c-9", "edit_file", "{}", "ff" * 32, "edit a", 1, "+a", "/p"), "no rule"))
+    tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve"), ADA)
+    tell(BeginDiscussionTool("D-1", "c-9"))
+    tell(Recover("the lights went out"))
+    tell(StartConductor(3, focus=("bridge",)))
+    tell(AnswerApproval(f"A-{len(found.state.approvals)}", "skip"), ADA)
+    tell(EndTurn("D-1", "the model does not answer"))
 
 
 def _epics(found: _Story) -> None:
