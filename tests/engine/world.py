@@ -16,7 +16,9 @@ from interlock.domain.state import State
 from interlock.domain.tickets import Saved, Ticket, TicketSpec
 from interlock.engine.agent_loop import Options, Send, Worker
 from interlock.engine.briefing import Briefing
+from interlock.engine.chat import Chat, say_command
 from interlock.engine.conductor import Conductor
+from interlock.engine.kept_texts import KeptTexts
 from interlock.engine.model_calls import ModelCalls
 from interlock.engine.opening import load_state
 from interlock.engine.planning import Planner
@@ -355,6 +357,24 @@ class World:
             calls, surveyor, workbench.keep, self.journal.get_blob, send, lambda: workbench.state
         )
 
+    def chat(self, workbench: Workbench) -> Callable[[Send], Chat] | None:
+        if not self.rules:
+            return None
+
+        def terms(script: str, directory: str, call: str) -> ScriptPayload:
+            return ScriptPayload(script, directory, ("PATH",), "bubblewrap", call=call)
+
+        return lambda send: Chat(
+            self.calls(workbench, self.model),
+            self.tools,
+            ToolPlace("/project"),
+            workbench.keep,
+            self.journal.get_blob,
+            send,
+            lambda: workbench.state,
+            terms,
+        )
+
     def calls(self, workbench: Workbench, model: Model) -> ModelCalls:
         async def wait(seconds: float) -> None:
             self.waits.append(seconds)
@@ -378,6 +398,7 @@ class World:
             self.clock,
             self.hire(workbench),
             self.planner(workbench),
+            self.chat(workbench),
         )
         process = Process(self, workbench, conductor)
         try:
@@ -420,6 +441,11 @@ class Process:
     async def run(self, *tickets: TicketSpec, track: str = "a") -> None:
         await self.workbench.submit(ANN, AddTrack(track, "A", "", tickets))
         await self.workbench.submit(ANN, StartTrack(track))
+
+    async def say(self, text: str, discussion: str = "D-1") -> None:
+        texts = KeptTexts(self.workbench.keep, self.world.journal.get_blob)
+        found = self.state.discussion(discussion)
+        await self.workbench.submit(ANN, await say_command(texts, found, text, "about the project", "/project"))
 
     async def until(self, true: Callable[[State], bool]) -> State:
         """Wait for the state to become so, by following the journal."""
