@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from interlock.domain.gate_messages import bounce_back, escalation
+from interlock.domain.gate_messages import begins_anew, bounce_back, escalation, fresh_brief
 from interlock.domain.gates import GateResult
 
 FAILED = GateResult(status="failed", exit_code=1, command="npm test", duration_ms=5, stderr="boom\n")
@@ -69,3 +69,29 @@ def test_a_timeout_says_so() -> None:
 def test_an_exit_code_with_a_meaning_is_explained() -> None:
     missing = replace(FAILED, exit_code=127, explanation="exit code 127: a command was not found")
     assert "**Exit Code:** 127\n**Meaning:** exit code 127: a command was not found" in bounce_back(missing, 1, 1)
+
+
+def test_a_fresh_worker_is_told_the_goal_the_story_the_changes_and_the_last_failure() -> None:
+    results = (
+        FAILED,
+        replace(FAILED, status="timed_out", stderr="", stdout="one\ntwo\n"),
+        replace(FAILED, exit_code=3, stderr=" "),
+    )
+    assert fresh_brief("# Ticket T", results, " a.py | 2 +-\n", 5) == (
+        "# Ticket T\n"
+        "\n"
+        "## The story so far\n"
+        "\n"
+        "Workers before you have changed files in this worktree, and their work was verified with this command:\n"
+        "\n"
+        "- Attempt 1: exit code 1: boom\n"
+        "- Attempt 2: timed out: two\n"
+        "- Attempt 3: exit code 3\n"
+        "\n"
+        "Do not repeat what did not help. What they changed is still there; read it before you go on:\n"
+        "\n"
+        "```\n a.py | 2 +-\n```\n"
+        "\n" + bounce_back(results[2], 3, 5)
+    )
+    assert "```\n(nothing is changed)\n```" in fresh_brief("", results, "\n", 5)
+    assert [begins_anew(failed) for failed in (1, 2, 3, 4)] == [False, False, True, True]

@@ -179,3 +179,14 @@ def test_a_lost_worker_starts_anew_without_being_asked_about_again() -> None:
     made.send(StartConductor(auto_queue=True), SYSTEM)
     assert (made.ticket("T").attempts, made.ticket("T").session) == (2, ())
     assert dict(made.state.usage) == {"Tier 3": Usage(10, 2)}
+
+
+def test_a_fresh_session_begins_with_what_it_is_told_and_the_count_goes_on() -> None:
+    made = talking(Gate("test", max_attempts=9))
+    made.send(FinishTurn(*AT, TWO, "Tier 3", "scripted", Usage(10, 2)), SYSTEM)
+    made.send(SubmitWork(*AT, SAVED), SYSTEM)
+    assert made.send(ReportGate(*AT, 0, FAIL, "tree", "", THREE, fresh=True), SYSTEM) == (
+        GateFinished(*AT, 0, FAIL, "tree", THREE, fresh=True),
+    )
+    ticket = made.ticket("T")
+    assert (ticket.session, ticket.stage, ticket.attempts) == ((THREE,), Working(Tried(0, 1, (FAIL,))), 1)

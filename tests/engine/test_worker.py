@@ -132,6 +132,29 @@ def test_a_failed_gate_goes_back_to_the_same_worker_with_the_failure() -> None:
     asyncio.run(story())
 
 
+def test_from_the_fourth_attempt_at_a_gate_a_fresh_session_gets_a_brief() -> None:
+    async def story() -> None:
+        made = world(
+            {"match": "# Ticket one", "reply": "done", "times": 1},
+            {"match": "Attempt 3/6", "reply": "done anew"},
+            {"match": "Verification FAILED", "reply": "done again"},
+        )
+        made.gates.failures["make check"] = 4
+        async with made.process(approve_all=True) as process:
+            await process.run(TicketSpec(id="one", description="Be blue", verify=(Gate("make check", max_attempts=6),)))
+            state = await process.until_status("done")
+            assert (state.ticket("a", "one").attempts, state.ticket("a", "one").result) == (1, "done again")
+        assert [len(request.messages) for request in made.requests] == [1, 3, 5, 1, 1]
+        brief = made.requests[3].messages[0].text
+        assert brief.startswith("# Ticket one\n\nBe blue\n\n## The story so far")
+        assert "- Attempt 1: exit code 1: no\n- Attempt 2: exit code 1: no\n- Attempt 3: exit code 1: no\n" in brief
+        assert "\n a.py | 2 +- of one@1 on tip0\n" in brief
+        assert "## Shell Verification FAILED (Attempt 3/6)" in brief
+        assert "- Attempt 4: exit code 1: no\n" in made.requests[4].messages[0].text
+
+    asyncio.run(story())
+
+
 def test_a_gate_that_never_passes_escalates_after_its_attempts() -> None:
     async def story() -> None:
         made = world()

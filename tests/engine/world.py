@@ -131,6 +131,9 @@ class FakeWorkspaces:
     async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved:
         return Saved(workspace.base, f"{ticket}@{attempt}", f"tree-of-{ticket}@{attempt}-on-{workspace.base}")
 
+    async def changed(self, base: str, commit: str) -> str:
+        return f" a.py | 2 +- of {commit} on {base}\n"
+
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
         return Workspace(self.path_for(track, ticket), commit, None)
 

@@ -40,6 +40,9 @@ class FolderWorkspaces:
         shutil.rmtree(self.path_for(track, ticket), ignore_errors=True)
         return await self.show_tree(track, ticket, "base")
 
+    async def changed(self, base: str, commit: str) -> str:
+        return ""
+
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
         return self._show(track, ticket, commit)
 

@@ -391,3 +391,14 @@ def test_retiring_keeps_work_that_is_on_no_ref_yet_and_only_that(desk: Desk) -> 
 
     run(story())
     desk.assert_sound()
+
+
+def test_what_an_attempt_changed_is_summed_up(desk: Desk) -> None:
+    async def story() -> None:
+        store = await desk.repository().open()
+        base = await store.start_track("t")
+        _, saved = await attempt(store, "t", "T-001", writes("new/file.py", "1\n2\n"))
+        assert await store.changed(base, saved.commit) == (" new/file.py | 2 ++\n 1 file changed, 2 insertions(+)\n")
+        assert await store.changed(base, base) == ""
+
+    run(story())

@@ -385,6 +385,7 @@ class ReportGate(_Command, frozen=True):
     tree: str = ""
     escalation: str = ""  # the text for a human, should this be the last try
     feedback: Blob | None = None  # what a worker is told when it is to try again
+    fresh: bool = False  # in a new session
 
 
 class FinishMerge(_Command, frozen=True):

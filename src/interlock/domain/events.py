@@ -193,6 +193,7 @@ class GateFinished(_Event, frozen=True):
     result: GateResult
     tree: str = ""  # a pass is valid for this tree only
     feedback: Blob | None = None  # what the worker was told
+    fresh: bool = False  # with that it begins anew, without what was said before
 
 
 class SessionStarted(_Event, frozen=True):

@@ -278,7 +278,7 @@ def _gate_finished(state: State, event: GateFinished, at: str) -> State:
     results = (*stage.previous_results, event.result)
     if event.feedback is not None:  # a worker is told, and tries again in the same attempt
         tried = Tried(stage.gate, stage.attempt_count + 1, results)
-        session = (*ticket.session, event.feedback)
+        session = (event.feedback,) if event.fresh else (*ticket.session, event.feedback)
         return put(state, replace(ticket, stage=Working(tried), session=session), at)
     worse = replace(stage, attempt_count=stage.attempt_count + 1, previous_results=results)
     return put(state, replace(ticket, stage=worse), at)

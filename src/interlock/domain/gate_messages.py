@@ -1,6 +1,7 @@
 """What a failed gate says: to the worker, who is to fix it, and to the human, when it was tried often enough."""
 
 import re
+from collections.abc import Sequence
 
 from interlock.domain.gates import GateResult
 
@@ -22,6 +23,41 @@ def bounce_back(result: GateResult, attempt: int, max_attempts: int) -> str:
             "Fix the cause and submit again; the same command will be run again.",
         ]
     )
+
+
+def begins_anew(failed: int) -> bool:
+    """From the fourth attempt on a worker does not go on with its long history (SPEC G7)."""
+    return failed >= 3
+
+
+def fresh_brief(goal: str, results: Sequence[GateResult], changed: str, max_attempts: int) -> str:
+    """For a worker without a memory: the goal, what was tried, what is changed so far, and the last failure."""
+    story = [f"- Attempt {number}: {_in_short(result)}" for number, result in enumerate(results, 1)]
+    return "\n".join(
+        [
+            goal,
+            "",
+            "## The story so far",
+            "",
+            "Workers before you have changed files in this worktree, and their work was verified with this command:",
+            "",
+            *story,
+            "",
+            "Do not repeat what did not help. What they changed is still there; read it before you go on:",
+            "",
+            _fenced(changed.strip("\n") or "(nothing is changed)"),
+            "",
+            bounce_back(results[-1], len(results), max_attempts),
+        ]
+    )
+
+
+def _in_short(result: GateResult) -> str:
+    """One failure on one line: how it ended, and the last thing it said."""
+    text = result.stderr if result.stderr.strip() else result.stdout
+    last = text.strip().rpartition("\n")[2].strip()[:200]
+    how = "timed out" if result.timed_out else f"exit code {result.exit_code}"
+    return f"{how}: {last}" if last else how
 
 
 def escalation(result: GateResult, attempts: int, max_attempts: int) -> str:
@@ -58,6 +94,10 @@ def _output(result: GateResult) -> str:
     text = (result.stderr if result.stderr.strip() else result.stdout)[-TAIL:].strip("\n")
     if not text.strip():
         text = "(no output)"
+    return _fenced(text)
+
+
+def _fenced(text: str) -> str:
     fence = "`" * max(3, 1 + _longest_run(text))
     return f"{fence}\n{text}\n{fence}"
 

@@ -140,7 +140,14 @@ def report_gate(state: State, command: ReportGate) -> Events:
     tries = stage.attempt_count + 1
     if tries < most:
         told = GateFinished(
-            ticket.track, ticket.id, command.attempt, command.gate, command.result, command.tree, command.feedback
+            ticket.track,
+            ticket.id,
+            command.attempt,
+            command.gate,
+            command.result,
+            command.tree,
+            command.feedback,
+            command.fresh and command.feedback is not None,
         )
         return (told,)
     if state.conductor.approve_all:

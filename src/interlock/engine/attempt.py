@@ -6,13 +6,14 @@ import msgspec
 
 from interlock.domain.approvals import digest
 from interlock.domain.commands import AskScript, Command, FailWork, ReportGate, SubmitWork
-from interlock.domain.gate_messages import bounce_back, escalation
+from interlock.domain.gate_messages import begins_anew, bounce_back, escalation, fresh_brief
 from interlock.domain.gates import Blob, limits
 from interlock.domain.state import State
 from interlock.domain.tickets import Ticket, Verifying
 from interlock.engine.agent_loop import Worker
 from interlock.engine.kept_texts import Keep
-from interlock.ports import Assignment, Crew, Done, Failed, GateRunner, Message, Policy
+from interlock.errors import InterlockError
+from interlock.ports import Assignment, Crew, Done, Failed, GateRunner, Message, Policy, Workspaces
 
 NO_PROVIDER = (
     "no model is configured for {} tickets; give --provider scripted --script FILE (other providers are not built yet)"
@@ -47,7 +48,9 @@ async def do_work(ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | N
             return FailWork(*name, reason)
 
 
-async def run_gate(ticket: Ticket, stage: Verifying, gates: GateRunner, state: State, keep: Keep) -> Command:
+async def run_gate(
+    ticket: Ticket, stage: Verifying, gates: GateRunner, state: State, keep: Keep, workspaces: Workspaces
+) -> Command:
     result = await gates.run(ticket.track, ticket.spec, stage.gate, stage.saved.commit)
     gate = ticket.spec.verify[stage.gate]
     most = limits(gate, state.conductor.gates).max_attempts
@@ -55,8 +58,29 @@ async def run_gate(ticket: Ticket, stage: Verifying, gates: GateRunner, state: S
     if result.passed:
         return ReportGate(*name, stage.gate, result, stage.saved.tree)
     tries = stage.attempt_count + 1
-    told = None
+    told, fresh = None, False
     if ticket.spec.assigned_to != "shell" and tries < most:  # a script cannot react; a worker can
-        message = msgspec.json.encode(Message("user", bounce_back(result, tries, most)))
+        if fresh := begins_anew(tries):
+            changed = await _changed(workspaces, stage)
+            text = fresh_brief(_goal(ticket), (*stage.previous_results, result), changed, most)
+        else:
+            text = bounce_back(result, tries, most)
+        message = msgspec.json.encode(Message("user", text))
         told = Blob(await keep(message), len(message))
-    return ReportGate(*name, stage.gate, result, stage.saved.tree, escalation(result, tries, most), told)
+    return ReportGate(*name, stage.gate, result, stage.saved.tree, escalation(result, tries, most), told, fresh)
+
+
+async def _changed(workspaces: Workspaces, stage: Verifying) -> str:
+    try:
+        return await workspaces.changed(stage.saved.base, stage.saved.commit)
+    except InterlockError as error:  # a summary is no reason to give up
+        return f"(not known: {error})"
+
+
+def _goal(ticket: Ticket) -> str:
+    """What the worker was asked to do: as a person changed it, or as the ticket says it."""
+    if ticket.spawn is not None and ticket.spawn.edited:
+        return ticket.spawn.edited
+    spec = ticket.spec
+    target = f"\n\nThe file to change: {spec.target_file}" if spec.target_file else ""
+    return f"# Ticket {spec.id}\n\n{spec.description or '(no description)'}{target}"

@@ -201,7 +201,8 @@ class Conductor:
             case Working():
                 return await do_work(ticket, self._crew, self._policy, self._worker)
             case Verifying() as stage:
-                return await run_gate(ticket, stage, self._gates, self._workbench.state, self._workbench.keep)
+                bench, spaces = self._workbench, self._workspaces
+                return await run_gate(ticket, stage, self._gates, bench.state, bench.keep, spaces)
             case _:
                 return await self._merges.merge(ticket)
 

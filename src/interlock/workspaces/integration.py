@@ -147,6 +147,10 @@ class Integration:
         )
         return Conflict(paths, cut(f"{_messages(said)}\n\n{hunks}", _MOST_CONFLICT))
 
+    async def changed(self, base: str, commit: str) -> str:
+        how = ("-r", "--stat=100", "--stat-count=200", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
+        return cut(shown((await self._repository.plumbing("diff-tree", *how, base, commit)).stdout), _MOST_CONFLICT)
+
     async def _hunks(self, tip: str, tree: str, paths: list[bytes]) -> str:
         """The conflicting files with their marks, as a diff against the tip."""
         how = ("-r", "--patch", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")

@@ -174,6 +174,10 @@ class GitWorkspaces:
         return Saved(base=workspace.base, commit=commit, tree=tree)
 
     @_in_words
+    async def changed(self, base: str, commit: str) -> str:
+        return await self._now.integration.changed(base, commit)
+
+    @_in_words
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
         await self._now.worktrees.show(track, ticket, commit)
         return self._workspace(track, ticket, commit)
