@@ -295,7 +295,11 @@ def _chat(
 
 def _options(project: Project) -> Options:
     settings = project.settings.conductor
-    return Options(max_tool_rounds=settings.max_tool_rounds, analyse_failures=settings.analyse_failures)
+    return Options(
+        max_tool_rounds=settings.max_tool_rounds,
+        analyse_failures=settings.analyse_failures,
+        escalation=settings.escalation,
+    )
 
 
 def scripted_model(script: Path) -> Model:

@@ -249,7 +249,7 @@ def test_a_deadline_denies_with_the_reason(setup: Callable[[], Bench], decision:
     message = "no answer by its deadline, 2026-02-01"
     assert decide(state, when(ExpireApproval("A-2"), SYSTEM)) == (
         ApprovalAnswered("A-2", decision, message, digest=asked.digest),
-        TicketBlocked("x", "T", f"{reason}{message}"),
+        TicketBlocked("x", "T", f"{reason}{message}", failed=decision == "abort"),
     )
 
 

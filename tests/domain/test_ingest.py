@@ -115,6 +115,7 @@ def test_all_fields_of_a_ticket_lie_side_by_side() -> None:
         "resumes": 0,
         "spawn": None,
         "session": (),
+        "failures": 0,
     }
 
 

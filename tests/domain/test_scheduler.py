@@ -63,7 +63,7 @@ def test_with_auto_queue_ready_tickets_start_as_far_as_workers_go() -> None:
         TicketStarted("x", "b", 1),
     )
     assert found.send(FailWork("x", "b", 1, "no"), SYSTEM) == (
-        TicketBlocked("x", "b", "no"),
+        TicketBlocked("x", "b", "no", failed=True),
         TicketStarted("x", "c", 1),
     )
 

@@ -1,6 +1,7 @@
 """A worker's conversation: started once allowed, kept message by message, asked where it changes something."""
 
 import pytest
+from msgspec.structs import replace
 
 from interlock.domain.approvals import ScriptPayload, SpawnPayload, ToolPayload, digest
 from interlock.domain.budgets import Usage
@@ -8,15 +9,20 @@ from interlock.domain.commands import (
     AddTrack,
     AnswerApproval,
     AskWorker,
+    BlockTicket,
+    FailWork,
     FinishTool,
     FinishTurn,
+    KillWorker,
     Recover,
     ReportGate,
+    RetryTicket,
     StartConductor,
     StartSession,
     StartTrack,
     SubmitWork,
 )
+from interlock.domain.escalation import model_for
 from interlock.domain.events import ApprovalAnswered, AttemptResumed, GateFinished, ToolFinished
 from interlock.domain.gates import Blob, Gate
 from interlock.domain.tickets import Asking, Grant, Merging, Queued, TicketSpec, Todo, Tried, Verifying, Working
@@ -190,3 +196,33 @@ def test_a_fresh_session_begins_with_what_it_is_told_and_the_count_goes_on() -> 
     )
     ticket = made.ticket("T")
     assert (ticket.session, ticket.stage, ticket.attempts) == ((THREE,), Working(Tried(0, 1, (FAIL,))), 1)
+    assert ticket.failures == 1
+
+
+def test_failures_that_are_retried_are_counted_and_bring_stronger_models() -> None:
+    made = talking(Gate("test", max_attempts=1))
+    ladder, used = ("b", "c"), [model_for(made.ticket("T"), ("b", "c"))]
+    for _ in range(3):
+        made.send(FailWork("x", "T", made.ticket("T").attempts, "it cannot"), SYSTEM)
+        made.send(RetryTicket("x", "T"))
+        used.append(model_for(made.ticket("T"), ladder))
+    assert used == [None, "b", "c", "c"]
+    assert model_for(made.ticket("T"), ()) is None
+    changed = replace(made.ticket("T"), spec=TicketSpec(id="T", model_override="own"))
+    assert model_for(changed, ladder) == "own"
+
+
+def test_a_gate_given_up_is_a_failure_but_a_word_of_a_person_or_a_lack_of_money_is_none() -> None:
+    made = talking(Gate("test", max_attempts=1))
+    made.send(SubmitWork(*AT, SAVED), SYSTEM)
+    made.send(ReportGate(*AT, 0, FAIL, "tree", "text"), SYSTEM)
+    made.send(AnswerApproval("A-2", "abort"))
+    made.send(RetryTicket("x", "T"))
+    assert made.ticket("T").failures == 1
+    made.send(FailWork("x", "T", 2, "over budget", budget=True), SYSTEM)
+    made.send(RetryTicket("x", "T"))
+    made.send(KillWorker("x", "T"))
+    made.send(RetryTicket("x", "T"))
+    made.send(BlockTicket("x", "T", "wait"))
+    made.send(RetryTicket("x", "T"))
+    assert made.ticket("T").failures == 1

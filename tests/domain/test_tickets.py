@@ -216,7 +216,7 @@ def test_skipping_completes_unverified_and_lets_dependants_start() -> None:
 def test_retrying_opens_a_blocked_ticket_and_its_ended_track() -> None:
     found = bench(shell("T"))
     assert found.send(FailWork("x", "T", 1, "broken"), SYSTEM) == (
-        TicketBlocked("x", "T", "broken"),
+        TicketBlocked("x", "T", "broken", failed=True),
         TrackEnded("x", "blocked"),
     )
     assert found.send(RetryTicket("x", "T")) == (
@@ -278,7 +278,7 @@ def test_an_edit_of_a_blocked_ticket_leaves_it_blocked() -> None:
     assert found.ticket("T") == Ticket(
         track="x",
         spec=_with(shell("T"), script="make all"),
-        stage=Blocked("broken"),
+        stage=Blocked("broken", failed=True),
         attempts=1,
         created_at=AT,
         started_at=AT,

@@ -78,7 +78,7 @@ def test_work_that_changed_nothing_completes_without_a_merge() -> None:
 
 def test_work_that_failed_blocks_the_ticket_at_once() -> None:
     found = bench(shell("T"))
-    assert found.send(FailWork("x", "T", 1, "exit 1"), SYSTEM)[0] == TicketBlocked("x", "T", "exit 1")
+    assert found.send(FailWork("x", "T", 1, "exit 1"), SYSTEM)[0] == TicketBlocked("x", "T", "exit 1", failed=True)
 
 
 def test_a_ticket_whose_gates_all_pass_is_verified() -> None:
@@ -157,7 +157,7 @@ def test_skipping_the_last_gate_leads_to_the_merge() -> None:
 def test_abort_blocks_the_ticket(message: str, reason: str) -> None:
     found = escalated()
     assert found.answer("A-1", "abort", message=message)[1:] == (
-        TicketBlocked("x", "T", reason),
+        TicketBlocked("x", "T", reason, failed=True),
         TrackEnded("x", "blocked"),
     )
 
@@ -179,7 +179,7 @@ def test_the_count_of_a_retried_ticket_starts_anew() -> None:
 )
 def test_approve_all_never_answers_a_gate_and_the_ticket_blocks(result: object, reason: str) -> None:
     found = verifying(ONCE, approve_all=True)
-    assert report(found, 0, result)[1:] == (TicketBlocked("x", "T", reason), TrackEnded("x", "blocked"))
+    assert report(found, 0, result)[1:] == (TicketBlocked("x", "T", reason, failed=True), TrackEnded("x", "blocked"))
     assert len(found.state.approvals) == 0
 
 

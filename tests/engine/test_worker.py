@@ -7,7 +7,7 @@ import pytest
 
 from interlock.domain.approvals import SpawnPayload, ToolPayload
 from interlock.domain.budgets import Usage
-from interlock.domain.commands import AnswerApproval, KillWorker
+from interlock.domain.commands import AnswerApproval, KillWorker, RetryTicket, StartTrack
 from interlock.domain.events import ToolFinished, TurnFinished
 from interlock.domain.gates import Gate
 from interlock.domain.tickets import TicketSpec
@@ -395,5 +395,49 @@ def test_a_question_survives_a_restart_and_the_conversation_goes_on_where_it_was
         assert len(made.requests) == before + 1, "no model call was repeated"
         assert [call[0] for call in made.tools.ran] == ["look", "change"]
         assert ("a", "one") in made.workspaces.swept[1], "its folder was kept"
+
+    asyncio.run(story())
+
+
+def test_after_failures_the_next_try_uses_a_stronger_model_which_is_shown_first() -> None:
+    async def story() -> None:
+        made = world(
+            {"match": "", "model": "scripted", "reply": "BLOCKED too hard"},
+            {"match": "", "model": "strong", "reply": "BLOCKED still too hard"},
+            {"match": "", "model": "stronger", "reply": "done"},
+        )
+        made.options = Options(escalation=("strong", "stronger"))
+        shown: list[str] = []
+        async with made.process() as process:
+            await process.run(TicketSpec(id="one"))
+            for number in (1, 2, 3):
+                state = await process.until(lambda s, a=f"A-{number}": a in s.approvals)
+                payload = state.approvals[f"A-{number}"].payload
+                assert isinstance(payload, SpawnPayload)
+                shown.append(payload.model)
+                await answer(process, number)
+                state = await process.until(lambda s: s.tracks["a"].status in ("blocked", "done"))
+                if state.tracks["a"].status == "blocked":
+                    await process.workbench.submit(ANN, RetryTicket("a", "one"))
+                    await process.workbench.submit(ANN, StartTrack("a"))
+            assert state.ticket("a", "one").result == "done"
+        assert shown == ["scripted", "strong", "stronger"]
+        assert [request.model for request in made.requests] == [None, "strong", "stronger"]
+        assert [event.model for event in events(made, TurnFinished)] == shown
+
+    asyncio.run(story())
+
+
+def test_a_fresh_session_is_held_by_a_stronger_model() -> None:
+    async def story() -> None:
+        made = world(
+            {"match": "", "model": "strong", "reply": "done well"}, {"match": "", "model": "scripted", "reply": "done"}
+        )
+        made.options = Options(escalation=("strong",))
+        made.gates.failures["make check"] = 3
+        async with made.process(approve_all=True) as process:
+            await process.run(TicketSpec(id="one", verify=(Gate("make check"),)))
+            await process.until_status("done")
+        assert [request.model for request in made.requests] == [None, None, None, "strong"]
 
     asyncio.run(story())

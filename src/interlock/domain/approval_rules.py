@@ -123,7 +123,8 @@ def _consequences(state: State, approval: Approval, command: AnswerApproval) -> 
             return (answered, EpicDropped(approval.payload.epic, message or "the proposed tracks were rejected"))
         return (answered, LandingFailed(track, message or "landing was rejected"))
     if command.decision == "abort":
-        return (answered, TicketBlocked(track, ticket, f"verification aborted{': ' + message if message else ''}"))
+        reason = f"verification aborted{': ' + message if message else ''}"
+        return (answered, TicketBlocked(track, ticket, reason, failed=True))
     if command.decision == "reject" and not is_call(approval):
         return (answered, TicketBlocked(track, ticket, message or f"{approval.kind} was rejected"))
     return (answered,)

@@ -264,6 +264,7 @@ class TicketBlocked(_Event, frozen=True):
     ticket: str
     reason: str
     budget: bool = False
+    failed: bool = False  # the work itself, or its verification, came to a bad end
 
 
 class TicketReopened(_Event, frozen=True):

@@ -149,13 +149,14 @@ def _apply(state: State, recorded: Recorded) -> State:
             found = state.tracks[track].tickets[ticket]
             done = replace(found, stage=Completed(), finished_at=at, unverified=True, result="skipped", grant=None)
             return put(state, done, at)
-        case TicketBlocked(track, ticket, reason, budget):
+        case TicketBlocked(track, ticket, reason, budget, failed):
             found = state.tracks[track].tickets[ticket]
-            blocked = replace(found, stage=Blocked(reason, budget), finished_at=at, grant=None)
+            blocked = replace(found, stage=Blocked(reason, budget, failed), finished_at=at, grant=None)
             return put(_lose(state, track, ticket), blocked, at)
         case TicketReopened(track, ticket):
             found = state.tracks[track].tickets[ticket]
-            return put(state, replace(found, stage=Todo(), finished_at=None, grant=None), at)
+            failures = found.failures + (isinstance(found.stage, Blocked) and found.stage.failed)
+            return put(state, replace(found, stage=Todo(), finished_at=None, grant=None, failures=failures), at)
         case TicketCancelled(track, ticket, reason):
             found = state.tracks[track].tickets[ticket]
             cancelled = replace(found, stage=Cancelled(reason), finished_at=at, grant=None)
@@ -279,7 +280,8 @@ def _gate_finished(state: State, event: GateFinished, at: str) -> State:
     if event.feedback is not None:  # a worker is told, and tries again in the same attempt
         tried = Tried(stage.gate, stage.attempt_count + 1, results)
         session = (event.feedback,) if event.fresh else (*ticket.session, event.feedback)
-        return put(state, replace(ticket, stage=Working(tried), session=session), at)
+        failures = ticket.failures + event.fresh
+        return put(state, replace(ticket, stage=Working(tried), session=session, failures=failures), at)
     worse = replace(stage, attempt_count=stage.attempt_count + 1, previous_results=results)
     return put(state, replace(ticket, stage=worse), at)
 

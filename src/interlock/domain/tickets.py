@@ -120,6 +120,7 @@ class Completed(Struct, frozen=True, gc=False, tag="completed"):
 class Blocked(Struct, frozen=True, gc=False, tag="blocked", omit_defaults=True):
     reason: str
     budget: bool = False  # the money ran out
+    failed: bool = False  # the work or its gate did
 
 
 class Cancelled(Struct, frozen=True, gc=False, tag="cancelled"):
@@ -144,6 +145,7 @@ class Ticket(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     resumes: int = 0  # how often an answered attempt got its worker back
     spawn: Grant | None = None  # the yes to its worker, good for a new attempt after a crash
     session: tuple[Blob, ...] = ()  # the messages of this attempt's conversation
+    failures: int = 0  # how often somebody else had to take over: a stronger model may
 
     @property
     def id(self) -> str:
@@ -191,6 +193,7 @@ class Ticket(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
             "resumes": self.resumes,
             "spawn": to_builtins(self.spawn),
             "session": to_builtins(self.session),
+            "failures": self.failures,
         }
 
     @classmethod
@@ -254,6 +257,7 @@ KEPT: dict[str, Read] = {
     "resumes": whole(0, 2**53),
     "spawn": written(Grant | None),
     "session": written(tuple[Blob, ...]),
+    "failures": whole(0, 2**53),
 }
 """What Interlock itself keeps about a ticket."""
 

@@ -53,7 +53,7 @@ def submit_work(state: State, command: SubmitWork) -> Events:
 
 def fail_work(state: State, command: FailWork) -> Events:
     ticket = _at(state, command, Working, Verifying, Merging)
-    return (TicketBlocked(ticket.track, ticket.id, command.reason, command.budget),)
+    return (TicketBlocked(ticket.track, ticket.id, command.reason, command.budget, failed=not command.budget),)
 
 
 def redo_attempt(state: State, command: RedoAttempt) -> Events:
@@ -153,7 +153,7 @@ def report_gate(state: State, command: ReportGate) -> Events:
     if state.conductor.approve_all:
         how = "timed out" if command.result.timed_out else f"exit {command.result.exit_code}"
         reason = f"verification failed: {gate.command} ({how}, attempts {tries}/{most})"
-        return (finished, TicketBlocked(ticket.track, ticket.id, reason))
+        return (finished, TicketBlocked(ticket.track, ticket.id, reason, failed=True))
     payload: Payload = GatePayload(command.gate, gate.command, tries, most, command.escalation)
     return (
         finished,

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from interlock.domain.approvals import SpawnPayload, digest
 from interlock.domain.calls import Party
 from interlock.domain.commands import AskWorker, Command, FailWork, RedoAttempt, StartSession, SubmitWork
+from interlock.domain.escalation import model_for
 from interlock.domain.state import State
 from interlock.domain.tickets import Ticket
 from interlock.engine.analysis import analysed
@@ -34,6 +35,7 @@ class Options(Struct, frozen=True, kw_only=True):
 
     max_tool_rounds: int = 50
     analyse_failures: bool = True
+    escalation: tuple[str, ...] = ()  # models to try after failures, weakest first
 
 
 USUAL = Options()
@@ -109,7 +111,7 @@ class Worker:
             place,
             self._tools.offered(changing=ticket.spec.assigned_to == "tier3-worker"),
             self._options.max_tool_rounds,
-            ticket.spec.model_override,
+            model_for(ticket, self._options.escalation),
         )
         analyse = self._analyst(party, ticket) if self._options.analyse_failures else None
         host = TicketHost(ticket, TIER, place, self._texts, self._send, self._state, self._terms, analyse)
@@ -154,7 +156,8 @@ class Worker:
     async def _may_start(self, ticket: Ticket, brief: Brief) -> AskWorker | str:
         """The prompt that was allowed, or the question."""
         shown, whole = await self._texts.shortened(brief.context)
-        payload = SpawnPayload(ticket.spec.assigned_to, self._calls.model, brief.prompt, shown, whole)
+        model = model_for(ticket, self._options.escalation) or self._calls.model
+        payload = SpawnPayload(ticket.spec.assigned_to, model, brief.prompt, shown, whole)
         for grant in (ticket.grant, ticket.spawn):
             if grant is not None:
                 prompt = grant.edited or brief.prompt

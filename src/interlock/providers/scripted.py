@@ -31,6 +31,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     match: str
     tier: str | None = None
     ticket: str | None = None
+    model: str | None = None
     reply: str = ""
     tool_calls: tuple[CallRule, ...] = ()
     delay_s: float = 0
@@ -145,6 +146,8 @@ def _fits(rule: Rule, request: ModelRequest, last: str) -> bool:
     if rule.tier is not None and rule.tier != request.tier:
         return False
     if rule.ticket is not None and rule.ticket != request.ticket:
+        return False
+    if rule.model is not None and rule.model != (request.model or "scripted"):
         return False
     if len(rule.match) > 1 and rule.match.startswith("/") and rule.match.endswith("/"):
         try:
