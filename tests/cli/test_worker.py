@@ -106,3 +106,16 @@ def test_the_rounds_of_tools_are_limited_by_settings_and_by_the_command_line(pro
     assert project.run("resume", "--approve", "all", "--max-tool-rounds", "2", *model).code == 3
     assert project.run("tickets", "show", "T-1", "--json").json["blocked_reason"] == reason.format(2)
     assert project.run("resume", "--max-tool-rounds", "0").code == 2
+
+
+def test_the_context_of_a_start_can_be_edited_from_the_command_line(project: Project) -> None:
+    model = start(project)
+    seen = [{"match": "/(?s)Make them right.*Only this.*A person changed the context above/", "reply": "I see."}]
+    (project.home / "rules.json").write_text(json.dumps(seen))
+    project.run("run", "--tickets", project.tickets("plan.json", [{**TICKET, "verify": []}]), *model)
+    context = project.home / "context.md"
+    assert project.run("approvals", "answer", "A-1", "approve", "--edit-context", str(context)).code == 1
+    context.write_text("Only this.")
+    assert project.run("approvals", "answer", "A-1", "approve", "--edit-context", str(context)).code == 0
+    assert project.run("resume", *model).code == 0
+    project.check_whole()

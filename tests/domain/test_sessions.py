@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from interlock.domain.approvals import ScriptPayload, SpawnPayload, ToolPayload, digest
+from interlock.domain.approvals import Answered, ScriptPayload, SpawnPayload, ToolPayload, digest
 from interlock.domain.budgets import Usage
 from interlock.domain.commands import (
     AddTrack,
@@ -27,7 +27,8 @@ from interlock.domain.events import ApprovalAnswered, AttemptResumed, GateFinish
 from interlock.domain.gates import Blob, Gate
 from interlock.domain.tickets import Asking, Grant, Merging, Queued, TicketSpec, Todo, Tried, Verifying, Working
 from interlock.errors import Rejected
-from tests.domain.given import FAIL, PASS, SAVED, SYSTEM, Bench
+from tests.domain.given import ADA, FAIL, PASS, SAVED, SYSTEM, Bench
+from tests.domain.given import AT as MOMENT
 
 GATES = (Gate("lint"), Gate("test", max_attempts=3))
 SPAWN = SpawnPayload("tier3-worker", "scripted", "do it", "## a.py")
@@ -226,3 +227,26 @@ def test_a_gate_given_up_is_a_failure_but_a_word_of_a_person_or_a_lack_of_money_
     made.send(BlockTicket("x", "T", "wait"))
     made.send(RetryTicket("x", "T"))
     assert made.ticket("T").failures == 1
+
+
+def test_the_context_of_a_start_can_be_edited_too_and_the_digest_covers_it() -> None:
+    made = bench()
+    made.send(AskWorker(*AT, replace(SPAWN, context_blob=ONE), "starts"), SYSTEM)
+    answered = made.send(AnswerApproval("A-1", "approve", "do it well", edited_context="## b.py"))[0]
+    allowed = digest(SpawnPayload("tier3-worker", "scripted", "do it well", "## b.py"))
+    edits = ("do it well", allowed, None, "## b.py")
+    assert answered == ApprovalAnswered("A-1", "approve", "", *edits)
+    assert made.state.approvals["A-1"].state == Answered("approve", ADA, MOMENT, "", *edits)
+    assert made.ticket("T").grant == Grant("A-1", allowed, "do it well", "## b.py")
+
+
+def test_only_the_context_of_a_start_can_be_edited_within_bounds() -> None:
+    made = bench()
+    made.send(AskWorker(*AT, SPAWN, ""), SYSTEM)
+    assert "while approving its start" in refused(made, "A-1", "reject", edited_context="x")
+    assert "1,000,000 are the most" in refused(made, "A-1", "approve", edited_context="x" * 1_000_001)
+    made.send(AnswerApproval("A-1", "approve", edited_context=""))
+    assert made.ticket("T").grant == Grant("A-1", digest(replace(SPAWN, context="")), None, "")
+    made.send(StartSession(*AT, ONE), SYSTEM)
+    made.send(AskWorker(*AT, EDIT, ""), SYSTEM)
+    assert "only a worker's context" in refused(made, "A-2", "approve", edited_context="x")

@@ -208,6 +208,39 @@ def test_edits_and_chosen_hunks_are_what_runs_and_the_model_is_told() -> None:
     asyncio.run(story())
 
 
+@pytest.mark.parametrize(
+    ("edits", "told"),
+    [
+        ({"edited_context": "Only this."}, "ORIGINAL\n\nOnly this.\n\n[A person changed the context above before you"),
+        ({"edited_context": ""}, "ORIGINAL\n\n[A person changed the context above before you"),
+        (
+            {"edited": "Be green.", "edited_context": "Only this."},
+            "Be green.\n\nOnly this.\n\n[A person changed the prompt and the context above before you",
+        ),
+    ],
+)
+def test_an_edited_prompt_and_context_are_exactly_what_the_worker_gets(edits: dict[str, str], told: str) -> None:
+    async def story() -> None:
+        made = world({"match": "", "reply": "never", "delay_s": 60})
+        made.workspaces.files = {"a.py": b"x = 1\n" * 2_000}
+        async with made.process() as process:
+            await process.run(TicketSpec(id="one", target_file="a.py"))
+            state = await process.until(lambda s: "A-1" in s.approvals)
+            payload = state.approvals["A-1"].payload
+            assert isinstance(payload, SpawnPayload)
+            assert payload.context_blob is not None
+            await answer(process, 1, **edits)
+            await process.until(lambda state: bool(state.calls))
+        made.rules = [{"match": "", "reply": "done"}]
+        async with made.process() as process:
+            state = await process.until_status("done")
+            assert (len(state.approvals), state.ticket("a", "one").attempts) == (1, 2)
+        expected = told.replace("ORIGINAL", payload.prompt) + " began.]"
+        assert [request.messages[0].text for request in made.requests] == [expected] * 2
+
+    asyncio.run(story())
+
+
 @pytest.mark.parametrize("edited", ["no json", "[1]"])
 def test_an_edit_that_is_no_arguments_does_not_run(edited: str) -> None:
     async def story() -> None:

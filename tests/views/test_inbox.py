@@ -119,6 +119,7 @@ def test_the_json_of_an_approval_has_everything() -> None:
             "edited": None,
             "digest": digest(SCRIPT),
             "hunks": None,
+            "edited_context": None,
         },
     }
     assert as_dict(made.state.approvals["A-3"])["answer"] is None

@@ -47,14 +47,9 @@ def show(args: Any) -> int:
 
 def answer(args: Any) -> int:
     hunks = _numbers(args.hunks) if args.hunks else None
-    edited = None
-    if args.edit:
-        try:
-            edited = sys.stdin.read() if args.edit == "-" else Path(args.edit).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise Misconfigured(f"{args.edit} cannot be read: {error}") from error
+    edited, context = _text(args.edit), _text(args.edit_context)
     with open_session(project_of(args)) as session:
-        session.submit(AnswerApproval(args.id, args.decision, edited, args.message, hunks))
+        session.submit(AnswerApproval(args.id, args.decision, edited, args.message, hunks, context))
         approval = session.state.approval(args.id)
     if args.json:
         say_json(as_dict(approval))
@@ -63,6 +58,15 @@ def answer(args: Any) -> int:
         if session.state.running and not session.state.conductor.on:
             say("'interlock resume' goes on with the work")
     return DONE
+
+
+def _text(file: str | None) -> str | None:
+    if not file:
+        return None
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misconfigured(f"{file} cannot be read: {error}") from error
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -245,6 +245,7 @@ def _approvals(commands: Any) -> None:
     made.add_argument("id", metavar="ID")
     made.add_argument("decision", choices=["approve", "reject", "abort", "retry", "skip"])
     made.add_argument("--edit", metavar="FILE", help="approve this text instead; - is stdin")
+    made.add_argument("--edit-context", metavar="FILE", help="show the worker this context instead (a start)")
     made.add_argument("--hunks", metavar="1,3", help="approve only these hunks (file edits)")
     made.add_argument("--message", "-m", default="", metavar="M")
 

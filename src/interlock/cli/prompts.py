@@ -31,7 +31,7 @@ from interlock.wire import pretty
 _WORDS: dict[str, dict[str, Decision]] = {
     "script": {"y": "approve", "n": "reject", "e": "approve", "a": "abort"},
     "tool": {"y": "approve", "n": "reject", "e": "approve", "a": "abort"},
-    "spawn": {"y": "approve", "n": "reject", "e": "approve", "a": "abort"},
+    "spawn": {"y": "approve", "n": "reject", "e": "approve", "c": "approve", "a": "abort"},
     "step": {"y": "approve", "n": "reject", "a": "abort"},
     "gate": {"r": "retry", "s": "skip", "a": "abort"},
     "merge": {"y": "approve", "n": "reject"},
@@ -41,7 +41,7 @@ _WORDS: dict[str, dict[str, Decision]] = {
 _QUESTIONS = {
     "script": "run it? [y]es / [n]o / [e]dit / [a]bort the track: ",
     "tool": "allow it? [y]es / [n]o / [e]dit the arguments / [a]bort the track: ",
-    "spawn": "start it? [y]es / [n]o / [e]dit the prompt / [a]bort the track: ",
+    "spawn": "start it? [y]es / [n]o / [e]dit the prompt / edit the [c]ontext / [a]bort the track: ",
     "step": "start it? [y]es / [n]o / [a]bort the track: ",
     "gate": "[r]etry / [s]kip, unverified / [a]bort the ticket: ",
     "merge": "land it? [y]es / [n]o: ",
@@ -53,7 +53,8 @@ _QUESTIONS = {
 class Prompts:
     """One approval at a time; whoever answers first elsewhere wins."""
 
-    def __init__(self) -> None:
+    def __init__(self, blobs: Path = Path()) -> None:
+        self._blobs = blobs  # the folder of texts too big for an approval
         self.possible = sys.stdin.isatty() and sys.stdout.isatty()
 
     def ask(self, session: Session, approval: Approval) -> None:
@@ -66,17 +67,32 @@ class Prompts:
             if word not in words:
                 continue
             edited = _edit(approval) if word == "e" else None
-            if word == "e" and edited is None:
+            context = self._edit_context(approval) if word == "c" else None
+            if word in "ec" and edited is None and context is None:
                 say("not changed")
                 continue
             message = _read("why? (may be empty): ").strip() if words[word] == "reject" else ""
             try:
-                session.submit(AnswerApproval(approval.id, words[word], edited, message))
+                session.submit(AnswerApproval(approval.id, words[word], edited, message, edited_context=context))
             except Rejected as refusal:
                 say(paint(str(refusal), "waiting"))
                 if not isinstance(session.state.approval(approval.id).state, Answered | Withdrawn):
                     continue
             return
+
+    def _edit_context(self, approval: Approval) -> str | None:
+        """All of it, also where the approval itself holds only its beginning."""
+        payload = approval.payload
+        if not isinstance(payload, SpawnPayload):
+            return None
+        text = payload.context
+        if payload.context_blob is not None:
+            try:
+                text = (self._blobs / payload.context_blob.sha256).read_text()
+            except (OSError, UnicodeDecodeError) as error:
+                say(paint(f"the whole context cannot be read: {error}", "waiting"))
+                return None
+        return _edit_text(approval, text, "md")
 
 
 def describe(approval: Approval) -> list[str]:
@@ -166,6 +182,10 @@ def _edit(approval: Approval) -> str | None:
             text, suffix = pretty(approval.payload.tracks), "json"
         case _:
             return None
+    return _edit_text(approval, text, suffix)
+
+
+def _edit_text(approval: Approval, text: str, suffix: str) -> str | None:
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory(prefix="interlock-edit-") as folder:
         file = Path(folder) / f"{approval.ticket or approval.id}.{suffix}"

@@ -124,7 +124,7 @@ def _see_through(session: Session, goal: Goal, since: int, args: Any) -> int:
 
 def _drive(session: Session, goal: Goal, since: int, args: Any) -> int:
     """Watch, and ask where there is a terminal to ask in."""
-    prompts = Prompts()
+    prompts = Prompts(project_of(args).folder / "blobs")
     asks = prompts.possible and not args.json
     with Progress(quiet=args.json) as progress:
         for records in session.follow(since):

@@ -10,6 +10,7 @@ from interlock.domain.approvals import (
     Answered,
     Approval,
     MergePayload,
+    Payload,
     Pending,
     ScriptPayload,
     SpawnPayload,
@@ -38,6 +39,8 @@ from interlock.domain.track_rules import abort_events
 from interlock.errors import Rejected
 
 Events = tuple[Event, ...]
+
+MOST_CONTEXT = 1_000_000  # characters of an edited one
 
 
 def answer(state: State, command: AnswerApproval, actor: str) -> Events:
@@ -107,7 +110,9 @@ def _may_answer(approval: Approval, actor: str) -> None:
 def _consequences(state: State, approval: Approval, command: AnswerApproval) -> Events:
     message = command.message.strip()
     allowed = _digest_allowed(approval, command)
-    answered = ApprovalAnswered(approval.id, command.decision, message, command.edited, allowed, command.hunks)
+    answered = ApprovalAnswered(
+        approval.id, command.decision, message, command.edited, allowed, command.hunks, command.edited_context
+    )
     track, ticket = approval.track, approval.ticket
     if approval.discussion:
         ends = command.decision == "abort"
@@ -135,8 +140,10 @@ def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
     payload, edited = approval.payload, command.edited
     if command.hunks is not None:
         _check_hunks(approval, command)
+    if command.edited_context is not None:
+        payload = _with_context(payload, command)
     if edited is None:
-        return approval.digest
+        return digest(payload)
     editable = ScriptPayload | SpawnPayload | ToolPayload | TracksPayload
     if command.decision != "approve" or not isinstance(payload, editable):
         raise Rejected(
@@ -152,6 +159,15 @@ def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
     if isinstance(payload, SpawnPayload):
         return digest(replace(payload, prompt=edited))
     return digest(replace(payload, arguments=edited))
+
+
+def _with_context(payload: Payload, command: AnswerApproval) -> SpawnPayload:
+    context = command.edited_context or ""
+    if command.decision != "approve" or not isinstance(payload, SpawnPayload):
+        raise Rejected("only a worker's context can be edited, while approving its start")
+    if len(context) > MOST_CONTEXT:
+        raise Rejected(f"the edited context has {len(context):,} characters; {MOST_CONTEXT:,} are the most")
+    return replace(payload, context=context, context_blob=None)
 
 
 def _edited_plans(approval: Approval, command: AnswerApproval) -> tuple[TrackPlan, ...] | None:

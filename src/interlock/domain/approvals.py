@@ -120,6 +120,7 @@ class Answered(Struct, frozen=True, gc=False, tag="answered"):
     edited: str | None = None
     digest: str = ""
     hunks: tuple[int, ...] | None = None
+    edited_context: str | None = None
 
 
 class Withdrawn(Struct, frozen=True, gc=False, tag="withdrawn"):

@@ -150,6 +150,7 @@ class AnswerApproval(_Command, frozen=True):
     edited: str | None = None
     message: str = ""
     hunks: tuple[int, ...] | None = None
+    edited_context: str | None = None  # of a worker about to start
 
 
 class StartDiscussion(_Command, frozen=True):

@@ -357,6 +357,7 @@ class ApprovalAnswered(_Event, frozen=True):
     edited: str | None = None
     digest: str = ""  # of what may run now: the payload's own, or the edited one's
     hunks: tuple[int, ...] | None = None
+    edited_context: str | None = None
 
 
 class ApprovalWithdrawn(_Event, frozen=True):

@@ -349,7 +349,9 @@ def _close(state: State, approval: Approval) -> State:
 
 def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> State:
     approval = state.approvals[event.approval]
-    answer = Answered(event.decision, actor, at, event.message, event.edited, event.digest, event.hunks)
+    answer = Answered(
+        event.decision, actor, at, event.message, event.edited, event.digest, event.hunks, event.edited_context
+    )
     state = _close(state, replace(approval, state=answer))
     if approval.discussion:
         return discussion_facts.answered(state, approval, event, at)
@@ -363,7 +365,7 @@ def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> Sta
         case Todo():
             return put(state, replace(ticket, stage=Todo(cleared=True)), at)
         case Asking():
-            grant = Grant(approval.id, event.digest, event.edited)
+            grant = Grant(approval.id, event.digest, event.edited, event.edited_context)
             return put(state, replace(ticket, stage=Queued(ticket.stage.then), grant=grant), at)
         case Escalated(_, stage) if isinstance(approval.payload, GatePayload):
             if event.decision == "retry":

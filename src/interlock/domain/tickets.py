@@ -59,6 +59,7 @@ class Grant(Struct, frozen=True, gc=False):
     approval: str
     digest: str
     edited: str | None = None
+    context: str | None = None  # what a worker is shown instead, where that was edited
 
 
 # Where a ticket stands. Only Working and Verifying occupy a worker.

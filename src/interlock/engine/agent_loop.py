@@ -16,7 +16,7 @@ from interlock.domain.calls import Party
 from interlock.domain.commands import AskWorker, Command, FailWork, RedoAttempt, StartSession, SubmitWork
 from interlock.domain.escalation import model_for
 from interlock.domain.state import State
-from interlock.domain.tickets import Ticket
+from interlock.domain.tickets import Grant, Ticket
 from interlock.engine.analysis import analysed
 from interlock.engine.dialogue import Answer, Dialogue, Question, Terms
 from interlock.engine.file_updates import Outline
@@ -94,7 +94,7 @@ class Worker:
             if isinstance(asked, AskWorker):
                 return asked
             seen = await self._files(ticket, workspace).met(())
-            first = Message("user", f"{asked}\n\n{brief.context}".strip(), seen=seen)
+            first = Message("user", asked, seen=seen)
             await self._send(StartSession(*name, await self._texts.message(first)))
             messages = [first]
         return await self._converse(ticket, workspace, brief, messages)
@@ -154,16 +154,25 @@ class Worker:
         return SubmitWork(*name, saved, text[:2_000])
 
     async def _may_start(self, ticket: Ticket, brief: Brief) -> AskWorker | str:
-        """The prompt that was allowed, or the question."""
+        """The first message as it was allowed, or the question."""
         shown, whole = await self._texts.shortened(brief.context)
         model = model_for(ticket, self._options.escalation) or self._calls.model
         payload = SpawnPayload(ticket.spec.assigned_to, model, brief.prompt, shown, whole)
         for grant in (ticket.grant, ticket.spawn):
             if grant is not None:
-                prompt = grant.edited or brief.prompt
-                if digest(replace(payload, prompt=prompt)) == grant.digest:
-                    return prompt
+                allowed, context = replace(payload, prompt=grant.edited or brief.prompt), brief.context
+                if grant.context is not None:
+                    allowed, context = replace(allowed, context=grant.context, context_blob=None), grant.context
+                if digest(allowed) == grant.digest:
+                    return _first(allowed.prompt, context, grant)
         return AskWorker(ticket.track, ticket.id, ticket.attempts, payload, "a worker is about to start")
+
+
+def _first(prompt: str, context: str, grant: Grant) -> str:
+    """What a person changed stands there exactly as it was written, and the model is told so."""
+    changed = [name for name, text in (("prompt", grant.edited), ("context", grant.context)) if text is not None]
+    said = f"[A person changed the {' and the '.join(changed)} above before you began.]" if changed else ""
+    return "\n\n".join(part for part in (prompt, context, said) if part).strip()
 
 
 def _place(workspace: Workspace) -> ToolPlace:
