@@ -165,7 +165,9 @@ class _Host:
         return (approval.state, approval.id) if asked == call.id and isinstance(approval.state, Answered) else None
 
     async def begin(self, call: ToolCall) -> None:
-        await self._send(BeginDiscussionTool(self._name, call.id))
+        receipt = await self._send(BeginDiscussionTool(self._name, call.id))
+        if not receipt.records:  # the turn is over, or nothing can be recorded any more: then nothing may be changed
+            raise Rejected("the turn is over")
 
     async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:
         if preview.script is not None:
