@@ -414,6 +414,62 @@ class CodeViews(Protocol):
     def skeleton(self, path: str, content: bytes) -> str: ...
 
 
+class Mention(Struct, frozen=True):
+    """A name in a source, in code and not in a string or comment."""
+
+    line: int
+    role: Literal["definition", "import", "use"]
+    text: str  # its line
+
+
+class ClassFound(Struct, frozen=True):
+    name: str  # dotted
+    line: int
+    bases: tuple[str, ...]  # as written
+
+
+class Structure(Protocol):
+    """Python sources by their definitions: texts in, texts out.
+
+    A name is dotted (`Class.method`, `function.inner`); `line` chooses among several of that name, 0 when there is only
+    one. `with_…` gives the whole new text. Raises ToolFailure with a sentence for the model.
+    """
+
+    def summary(self, path: str, text: str) -> str: ...
+
+    def skeleton(self, text: str) -> str: ...
+
+    def outline(self, text: str) -> str: ...
+
+    def definition(self, text: str, name: str, line: int = 0) -> str: ...
+
+    def with_definition(self, text: str, name: str, new: str, line: int = 0) -> str: ...
+
+    def signature(self, text: str, name: str, line: int = 0) -> str: ...
+
+    def with_signature(self, text: str, name: str, new: str, line: int = 0) -> str: ...
+
+    def variable(self, text: str, name: str, line: int = 0) -> str: ...
+
+    def with_variable(self, text: str, name: str, new: str, line: int = 0) -> str: ...
+
+    def class_summary(self, text: str, name: str, line: int = 0) -> str: ...
+
+    def docstring(self, text: str, name: str, line: int = 0) -> str:
+        """Of the module when the name is empty. Empty when there is none."""
+        ...
+
+    def imports(self, text: str) -> tuple[str, ...]: ...
+
+    def mentions(self, text: str, name: str) -> tuple[Mention, ...]: ...
+
+    def classes(self, text: str) -> tuple[ClassFound, ...]: ...
+
+    def problems(self, text: str) -> tuple[str, ...]:
+        """What does not parse, line by line; nothing when all does."""
+        ...
+
+
 # ── what front ends get ──────────────────────────────────────────────────────────────────
 
 

@@ -38,7 +38,7 @@ def find_cuts(source: bytes, root: "Node", language: str, *, curated: bool = Fal
     broken = root.has_error
 
     def keeps(function: "Node") -> bool:
-        if broken and not _sound(function):
+        if broken and not sound(function):
             return True
         return curated and is_marked(source, function)
 
@@ -59,7 +59,7 @@ def _other(source: bytes, root: "Node", language: str, keeps: "Callable[[Node], 
             yield made
 
 
-def _sound(function: "Node") -> bool:
+def sound(function: "Node") -> bool:
     """Nothing in it, around it or directly beside it failed to parse, and nothing around it lacks its end."""
     if function.has_error:
         return False

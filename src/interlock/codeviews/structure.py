@@ -1,0 +1,63 @@
+"""Plays `Structure`: Python sources by their definitions, on the trees the views are made of."""
+
+from interlock.codeviews import python_changes, python_facts
+from interlock.codeviews.detect import language_of
+from interlock.codeviews.one import title_of_file
+from interlock.codeviews.python_definitions import Source, decoded, encoded
+from interlock.codeviews.python_syntax import problems
+from interlock.codeviews.view import view
+from interlock.ports import ClassFound, Mention
+
+
+class PythonStructure:
+    def summary(self, path: str, text: str) -> str:
+        source = encoded(text)
+        language = language_of(path, source)
+        return decoded(view("summary", source, language, title_of_file(path, language)))
+
+    def skeleton(self, text: str) -> str:
+        return decoded(view("skeleton", encoded(text), "python"))
+
+    def outline(self, text: str) -> str:
+        return decoded(view("outline", encoded(text), "python"))
+
+    def definition(self, text: str, name: str, line: int = 0) -> str:
+        source = Source(text)
+        return source.text_of(source.whole_lines(source.definition(name, line).outer))
+
+    def with_definition(self, text: str, name: str, new: str, line: int = 0) -> str:
+        return python_changes.with_definition(text, name, new, line)
+
+    def signature(self, text: str, name: str, line: int = 0) -> str:
+        source = Source(text)
+        return source.text_of(source.header(source.definition(name, line).node))
+
+    def with_signature(self, text: str, name: str, new: str, line: int = 0) -> str:
+        return python_changes.with_signature(text, name, new, line)
+
+    def variable(self, text: str, name: str, line: int = 0) -> str:
+        source = Source(text)
+        return source.text_of(source.variable(name, line).node)
+
+    def with_variable(self, text: str, name: str, new: str, line: int = 0) -> str:
+        return python_changes.with_variable(text, name, new, line)
+
+    def class_summary(self, text: str, name: str, line: int = 0) -> str:
+        source = Source(text)
+        return python_facts.class_summary(source, source.definition(name, line))
+
+    def docstring(self, text: str, name: str, line: int = 0) -> str:
+        source = Source(text)
+        return python_facts.docstring(source, source.definition(name, line).node if name else source.root)
+
+    def imports(self, text: str) -> tuple[str, ...]:
+        return tuple(python_facts.imports(Source(text)))
+
+    def mentions(self, text: str, name: str) -> tuple[Mention, ...]:
+        return tuple(python_facts.mentions(Source(text), name))
+
+    def classes(self, text: str) -> tuple[ClassFound, ...]:
+        return tuple(python_facts.classes(Source(text)))
+
+    def problems(self, text: str) -> tuple[str, ...]:
+        return problems(encoded(text))
