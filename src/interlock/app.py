@@ -16,6 +16,7 @@ import msgspec
 
 from interlock.api.control import ControlServer
 from interlock.codeviews.detect import language_of
+from interlock.codeviews.structure import PythonStructure
 from interlock.codeviews.view import view
 from interlock.crew.local import LocalCrew
 from interlock.domain.approvals import ScriptPayload
@@ -244,7 +245,7 @@ def _hire(
         return ScriptPayload(script, directory, tuple(sorted(env)), sandbox.level, call=call)
 
     briefing = Briefing(workspaces.read, FileViews())
-    tools = WorkerTools(sandbox, env)
+    tools = WorkerTools(sandbox, env, PythonStructure())
     return lambda send: Worker(
         calls,
         tools,

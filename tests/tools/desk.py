@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from interlock.codeviews.structure import PythonStructure
 from interlock.ports import Preview, Sandbox, ToolOutcome, ToolPlace
 from interlock.sandbox.unconfined import UnconfinedSandbox
 from interlock.tools.registry import WorkerTools
@@ -14,7 +15,7 @@ class Desk:
     def __init__(self, folder: Path, sandbox: Sandbox | None = None) -> None:
         self.folder = folder
         self.place = ToolPlace(str(folder))
-        self.tools = WorkerTools(sandbox or UnconfinedSandbox(), ENV)
+        self.tools = WorkerTools(sandbox or UnconfinedSandbox(), ENV, PythonStructure())
 
     def put(self, path: str, content: str | bytes) -> Path:
         file = self.folder / path

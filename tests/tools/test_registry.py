@@ -12,8 +12,16 @@ from interlock.tools import files
 from interlock.tools.paths import Root
 from tests.tools.desk import Desk
 
-READING = ["read_file", "get_file_slice", "list_directory", "search_files", "grep"]
-CHANGING = ["edit_file", "write_file", "set_file_slice", "run_shell"]
+READING = [
+    *("read_file", "get_file_slice", "list_directory", "get_tree", "search_files", "grep", "get_git_diff"),
+    *("get_file_summary", "py_get_skeleton", "py_get_code_outline", "py_get_definition", "py_get_signature"),
+    *("py_get_class_summary", "py_get_var_declaration", "py_get_docstring", "py_get_imports", "py_check_syntax"),
+    *("py_find_usages", "py_get_hierarchy"),
+]
+CHANGING = [
+    *("edit_file", "write_file", "set_file_slice", "apply_patch"),
+    *("py_update_definition", "py_set_signature", "py_set_var_declaration", "run_shell"),
+]
 
 
 def test_all_tools_are_offered_or_only_those_that_change_nothing(desk: Desk) -> None:

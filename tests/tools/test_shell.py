@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from interlock.codeviews.structure import PythonStructure
 from interlock.ports import Finished, Job, ToolOutcome, ToolPlace
 from interlock.sandbox.bubblewrap import BubblewrapSandbox
 from interlock.tools.registry import WorkerTools
@@ -105,7 +106,7 @@ class Recorder:
 
 def test_the_job_is_as_small_as_can_be(desk: Desk) -> None:
     recorder = Recorder()
-    desk.tools = WorkerTools(recorder, {"PATH": "/nowhere"})  # pyright: ignore[reportArgumentType]
+    desk.tools = WorkerTools(recorder, {"PATH": "/nowhere"}, PythonStructure())  # pyright: ignore[reportArgumentType]
     assert desk.refuses("run_shell", script="ls").startswith("exit code: -1 (it could not be run: why)")
     folder = str(desk.folder)
     assert recorder.jobs == [

@@ -36,11 +36,12 @@ class SetFileSlice(Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Edit(Struct, frozen=True):
-    """What a file is and what it would become; `was` is None when it is new."""
+    """What a file is and what it would become; `was` is None when it is new, `gone` when it is to be deleted."""
 
     parts: Parts
     was: texts.Text | None
     text: str
+    gone: bool = False
 
     @property
     def path(self) -> str:
@@ -55,7 +56,7 @@ class Edit(Struct, frozen=True):
 
 
 def edit_file(root: Root, args: EditFile) -> Edit:
-    content, was = _existing(root, args.path)
+    content, was = existing(root, args.path)
     if not args.old_string:
         raise ToolFailure("old_string is empty; to make or replace a whole file use write_file.")
     most = _MOST_REPLACED if args.replace_all else _MOST_COUNTED
@@ -73,22 +74,22 @@ def edit_file(root: Root, args: EditFile) -> Edit:
     text = places.replace(was.text, matches, args.new_string)
     if text == was.text:
         raise ToolFailure("old_string and new_string are the same, so nothing would change.")
-    return _checked(content.parts, was, text)
+    return changed(content.parts, was, text)
 
 
 def write_file(root: Root, args: WriteFile) -> Edit:
     content = files.read_or_nothing(root, args.path)
     if content is None:
-        return _checked(root.plain(args.path), None, args.content)
+        return changed(root.plain(args.path), None, args.content)
     was = _text(content)
     text = texts.with_crlf(args.content) if texts.has_crlf_only(was.text) else args.content
     if text == was.text:
         raise ToolFailure(f"{content.path} already holds exactly this text; nothing would change.")
-    return _checked(content.parts, was, text)
+    return changed(content.parts, was, text)
 
 
 def set_file_slice(root: Root, args: SetFileSlice) -> Edit:
-    content, was = _existing(root, args.path)
+    content, was = existing(root, args.path)
     lines = texts.lines(was.text)
     first, last = args.start_line - 1, args.end_line
     if last < first:
@@ -107,10 +108,10 @@ def set_file_slice(root: Root, args: SetFileSlice) -> Edit:
     text = f"{before}{piece}{after}"
     if text == was.text:
         raise ToolFailure("Those lines are already so; nothing would change.")
-    return _checked(content.parts, was, text)
+    return changed(content.parts, was, text)
 
 
-def _existing(root: Root, path: str) -> tuple[files.Content, texts.Text]:
+def existing(root: Root, path: str) -> tuple[files.Content, texts.Text]:
     content = files.read(root, path)
     return content, _text(content)
 
@@ -124,7 +125,7 @@ def _text(content: files.Content) -> texts.Text:
     return text
 
 
-def _checked(parts: Parts, was: texts.Text | None, text: str) -> Edit:
+def changed(parts: Parts, was: texts.Text | None, text: str) -> Edit:
     """Known to be writable before anybody is asked about it."""
     edit = Edit(parts, was, text)
     if len(edit.encoded(text)) > files.MOST_BYTES:

@@ -91,6 +91,27 @@ def write(root: Root, path: str, data: bytes) -> None:
     raise denied(path, "it changes while it is being written")
 
 
+def remove(root: Root, path: str) -> None:
+    """The file goes; its folder stays."""
+    for _ in range(_TRIES):
+        try:
+            parts = root.plain(path)
+            if not parts:
+                raise _is_for_a_folder(path)
+            folder = root.open_plain(parts[:-1], _FOLDER)
+            try:
+                if _mode(folder, parts[-1], path) is not None:
+                    os.unlink(parts[-1], dir_fd=folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise failure(path, error) from None
+        else:
+            return
+    raise denied(path, "it changes while it is being removed")
+
+
 def _is_for_a_folder(path: str) -> ToolFailure:
     return ToolFailure(f"{path!r} is how a folder is written; give the path of a file.")
 

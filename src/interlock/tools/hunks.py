@@ -25,19 +25,20 @@ class Change(Struct, frozen=True):
     old: tuple[str, ...]
     new: tuple[str, ...]
     pieces: tuple[tuple[Replaced, ...], ...]
+    earlier: int = 0  # hunks of the same call, of other files
 
     def hunks(self) -> tuple[Hunk, ...]:
         look_back = max(_LOOK_BACK // len(self.pieces), 100) if self.pieces else 0
         return tuple(
             Hunk(number, self.path, self._header(piece, look_back), self._text(piece))
-            for number, piece in enumerate(self.pieces, 1)
+            for number, piece in enumerate(self.pieces, self.earlier + 1)
         )
 
     def applied(self, chosen: Collection[int]) -> str:
         """The old text with these hunks and no others."""
         out: list[str] = []
         at = 0
-        for number, piece in enumerate(self.pieces, 1):
+        for number, piece in enumerate(self.pieces, self.earlier + 1):
             if number in chosen:
                 for part in piece:
                     out += self.old[at : part.old]
@@ -69,7 +70,7 @@ class Change(Struct, frozen=True):
         return "".join(out)
 
 
-def compare(path: str, old: str, new: str) -> Change:
+def compare(path: str, old: str, new: str, earlier: int = 0) -> Change:
     before, after = lines(old), lines(new)
     pieces: list[list[Replaced]] = []
     for part in replaced(before, after):
@@ -77,7 +78,7 @@ def compare(path: str, old: str, new: str) -> Change:
             pieces[-1].append(part)
         else:
             pieces.append([part])
-    return Change(path, tuple(before), tuple(after), tuple(tuple(piece) for piece in pieces))
+    return Change(path, tuple(before), tuple(after), tuple(tuple(piece) for piece in pieces), earlier)
 
 
 def _range(start: int, end: int) -> str:

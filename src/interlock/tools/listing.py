@@ -27,6 +27,11 @@ class SearchFiles(Struct, forbid_unknown_fields=True, frozen=True):
     path: Annotated[str, Meta(description="Folder to search, relative to the worktree.")] = "."
 
 
+class GetTree(Struct, forbid_unknown_fields=True, frozen=True):
+    path: Annotated[str, Meta(description="Path of the folder, relative to the worktree.")] = "."
+    depth: Annotated[int, Meta(ge=1, le=20, description="How many levels of folders are opened.")] = 3
+
+
 def list_directory(root: Root, args: ListDirectory) -> str:
     fd, parts = root.open(args.path, os.O_RDONLY | os.O_DIRECTORY, folder=True)
     try:
@@ -49,6 +54,33 @@ def search_files(root: Root, args: SearchFiles) -> str:
     if not found:
         return _with_notes([f"No file fits {args.pattern!r}."], walk.notes)
     return _bounded([shown(parts) for parts in found[:_MOST_SHOWN]], len(found), walk.notes)
+
+
+def get_tree(root: Root, args: GetTree) -> str:
+    walk = Walk(root, args.path)
+    rows: list[str] = []
+    closed: dict[Parts, int] = {}  # folders too deep to open: their row
+    counts: dict[Parts, int] = {}
+    before: Parts = ()
+    for parts, kind in walk:
+        below = parts[len(walk.top) :]
+        folders = below[:-1]
+        same = next((n for n, (a, b) in enumerate(zip(before, folders, strict=False)) if a != b), None)
+        same = min(len(before), len(folders)) if same is None else same
+        for level in range(same, min(len(folders), args.depth)):
+            if level == args.depth - 1:
+                closed[folders[: args.depth]] = len(rows)
+            rows.append(f"{'  ' * level}{shown((folders[level],))}/")
+        before = folders
+        if len(folders) >= args.depth:
+            counts[folders[: args.depth]] = counts.get(folders[: args.depth], 0) + 1
+        else:
+            rows.append(f"{'  ' * len(folders)}{shown((below[-1],))}{'  [link]' if kind == 'link' else ''}")
+    for folder, row in closed.items():
+        rows[row] += f"  ({counts[folder]:,} {'file' if counts[folder] == 1 else 'files'})"
+    if not rows:
+        return _with_notes([f"[there is no file in {shown(walk.top)}]"], walk.notes)
+    return _bounded(rows[:_MOST_SHOWN], len(rows), walk.notes)
 
 
 def _row(entry: os.DirEntry[str]) -> str:

@@ -47,6 +47,14 @@ def _text_of(root: Root, path: str) -> tuple[files.Content, texts.Text]:
     return content, text
 
 
+def whole_text(root: Root, path: str) -> tuple[files.Content, texts.Text]:
+    """For tools that cannot do with the beginning of a file."""
+    content, text = _text_of(root, path)
+    if content.size > len(content.data):
+        raise ToolFailure(f"{content.path} has {content.size:,} bytes; files over {files.MOST_BYTES:,} are not parsed.")
+    return content, text
+
+
 def _piece(content: files.Content, text: texts.Text, first: int, last: int | None) -> str:
     whole = text.text
     total = whole.count("\n") + (not whole.endswith("\n") and whole != "")

@@ -51,7 +51,7 @@ class Searching:
             return "\n".join(("There is no file to search.", *(f"[… {note}]" for note in notes)))
         with tempfile.TemporaryDirectory() as folder:
             finished = await self._sandbox.run(self._job(place, args, paths, folder))
-            found = _output(folder)
+            found = kept_output(folder)
         return "\n".join((_said(finished, found, self._seconds), *(f"[… {note}]" for note in notes)))
 
     def _job(self, place: ToolPlace, args: Grep, paths: list[Parts], keep: str) -> Job:
@@ -91,7 +91,7 @@ def _candidates(folder: str, args: Grep) -> tuple[list[Parts], list[str]]:
         return files, walk.notes
 
 
-def _output(folder: str) -> str:
+def kept_output(folder: str) -> str:
     try:
         return Path(folder, "stdout").read_text(encoding="utf-8", errors="replace").removesuffix("\n")
     except OSError:
