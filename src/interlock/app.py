@@ -28,7 +28,7 @@ from interlock.domain.state import State
 from interlock.domain.tickets import Ticket
 from interlock.engine import landing
 from interlock.engine.agent_loop import Options, Send, Worker
-from interlock.engine.briefing import Briefing
+from interlock.engine.briefing import Block, Briefing
 from interlock.engine.chat import Chat, say_command
 from interlock.engine.conductor import Conductor
 from interlock.engine.kept_texts import Fetch, KeptTexts
@@ -51,6 +51,7 @@ from interlock.sandbox.environment import clean_env
 from interlock.settings import Budgets
 from interlock.tools.registry import WorkerTools
 from interlock.trackfiles.writing import TrackFiles, TrackWriter
+from interlock.workspaces.looking import Looking
 from interlock.workspaces.store import GitWorkspaces
 
 
@@ -301,6 +302,17 @@ def _options(project: Project) -> Options:
         analyse_failures=settings.analyse_failures,
         escalation=settings.escalation,
     )
+
+
+async def worker_context(project: Project, ticket: Ticket, base: str | None = None) -> tuple[str, tuple[Block, ...]]:
+    """Exactly what a worker of this ticket would be sent now, and the commit its files are of. Nothing is changed."""
+    git = await plain_git()
+    looking = Looking(project.root, git)
+    commit = await looking.base(ticket.track) if base is None else base
+    blocks = await Briefing(looking.read, FileViews()).blocks(ticket, commit)
+    offered = WorkerTools(git, {}, PythonStructure()).offered(changing=ticket.spec.assigned_to == "tier3-worker")
+    told = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in offered]
+    return commit, (*blocks, Block("tools", str(len(told)), "", msgspec.json.encode(told).decode()))
 
 
 def scripted_model(script: Path) -> Model:

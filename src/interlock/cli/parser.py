@@ -283,6 +283,15 @@ def _others(commands: Any) -> None:
     )
     made.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder (without what git ignores), a pattern")
     made.add_argument("--no-cache", action="store_true", help="make every view anew and store none")
+    made = _command(
+        commands,
+        "context",
+        "context:context",
+        "what a worker would be sent: every block, with its tokens",
+        "  interlock context T-001\n  interlock context --files src/app.py src/db.py --json",
+    )
+    made.add_argument("ticket", nargs="?", metavar="TICKET", help="TRACK/TICKET or TICKET")
+    made.add_argument("--files", nargs="+", metavar="F", help="no ticket: these files, as a worker would see them")
     _command(commands, "doctor", "basics:doctor", "what this machine can do, and what the sandbox promises")
     _command(commands, "usage", "basics:usage", "tokens and money by tier")
     made = _command(commands, "trust", "basics:trust", "let this project's own commands run, after reading them")

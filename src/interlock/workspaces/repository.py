@@ -61,13 +61,25 @@ class Finder:
 
     async def open(self) -> Repository:
         await check_version(self._run)
-        await self.look()
-        own = self._project / _STATE / "private.git"
-        if self.around is not None and await self._has_commit() and await self._all_landed(own):
-            return await self._assemble(self.around, private=False)
-        await self._make_private(own)
-        place = Place(str(self._project), str(own), str(own), "sha1", "")
-        return await self._assemble(place, private=True)
+        place = await self.choose()
+        if place is not None and place is self.around:
+            return await self._assemble(place, private=False)
+        await self._make_private(self._own)
+        return await self._assemble(self._private_place(), private=True)
+
+    async def choose(self) -> Place | None:
+        """Where work happens, or would; None where a private repository is still to be made. Makes nothing."""
+        around = await self.look()
+        if around is not None and await self._has_commit() and await self._all_landed(self._own):
+            return around
+        return self._private_place() if _is_git_dir(self._own) else None
+
+    @property
+    def _own(self) -> Path:
+        return self._project / _STATE / "private.git"
+
+    def _private_place(self) -> Place:
+        return Place(str(self._project), str(self._own), str(self._own), "sha1", "")
 
     async def look(self) -> Place | None:
         """Only where the user's repository is; makes nothing."""
