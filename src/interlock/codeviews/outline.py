@@ -36,13 +36,9 @@ class Item(NamedTuple):
 
 def outline(source: bytes, language: str) -> str:
     """Empty for a language without definitions, and for a source that cannot be read in time."""
-    tree = parse(source, language) if language in CODE else None
-    if tree is None:
-        return ""
-    find = _python if language == "python" else _other
     lines: list[str] = []
     around: list[Item] = []
-    for item in find(source, tree.root_node, language):
+    for item in items(source, language):
         while around and around[-1].end < item.end:
             around.pop()
         lines.append(INDENT * len(around) + _line(item, around[-1] if around else None))
@@ -50,6 +46,13 @@ def outline(source: bytes, language: str) -> str:
             lines.append(INDENT * (len(around) + 1) + f'"""{item.doc}"""')
         around.append(item)
     return "".join(f"{line}\n" for line in lines)
+
+
+def items(source: bytes, language: str) -> Iterator[Item]:
+    """Definitions in order, outer ones before those in them."""
+    tree = parse(source, language) if language in CODE else None
+    if tree is not None:
+        yield from (_python if language == "python" else _other)(source, tree.root_node, language)
 
 
 def _line(item: Item, around: Item | None) -> str:

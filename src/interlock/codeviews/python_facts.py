@@ -146,7 +146,7 @@ def classes(source: Source) -> Iterator[ClassFound]:
 def _bases(source: Source, definition: "Node") -> Iterator[str]:
     listed = definition.child_by_field_name("superclasses")
     for base in listed.named_children if listed is not None else ():
-        if base.type not in ("comment", "keyword_argument"):
+        if base.type not in ("comment", "keyword_argument", "dictionary_splat"):
             yield " ".join(source.text_of(base).split())
 
 
