@@ -18,7 +18,7 @@ def faults(source: bytes, language: str) -> list[str]:
     if again is None:
         return ["the skeleton takes too long to parse"]
     found: list[str] = []
-    before, after = errors(language, tree.root_node), errors(language, again.root_node)
+    before, after = errors(tree.root_node), errors(again.root_node)
     if after > before:
         found.append(f"{after} errors instead of {before}")
     cuts = find_cuts(source, tree.root_node, language)

@@ -28,7 +28,7 @@ def test_samples_and_their_skeletons_parse(language: str) -> None:
     for kind in ("source", "skeleton", "curated"):
         tree = parse((GOLDEN / f"{language}.{kind}").read_bytes(), language)
         assert tree is not None
-        assert errors(language, tree.root_node) == 0, kind
+        assert errors(tree.root_node) == 0, kind
 
 
 @pytest.mark.parametrize("language", sorted(CODE))

@@ -56,7 +56,7 @@ def harm(before: bytes, after: bytes) -> str | None:
     old, new = parse(before, "python"), parse(after, "python")
     if old is None or new is None:
         return "it would take too long to parse" if old is not None else None
-    if errors("python", new.root_node) > errors("python", old.root_node) and (said or len(after) > _LARGEST):
+    if errors(new.root_node) > errors(old.root_node) and (said or len(after) > _LARGEST):
         nodes = captures("python", "(ERROR) @error (MISSING) @missing", new.root_node)
         return f"line {min(node.start_point.row for every in nodes.values() for node in every) + 1} does not parse"
     return None

@@ -28,7 +28,7 @@ def skeleton(source: bytes, language: str, *, curated: bool = False) -> bytes:
     made = apply(source, cuts)
     if root.has_error and cuts:
         again = parse(made, language)
-        if again is None or errors(language, again.root_node) > errors(language, root):
+        if again is None or errors(again.root_node) > errors(root):
             return source
     return made
 

@@ -60,11 +60,15 @@ def matches(language: str, text: str, root: "Node") -> "list[tuple[int, dict[str
     return QueryCursor(query(language, text)).matches(root)
 
 
-def errors(language: str, root: "Node") -> int:
-    """How many places do not parse."""
-    if not root.has_error:
-        return 0
-    return sum(map(len, captures(language, "(ERROR) @error (MISSING) @missing", root).values()))
+def errors(root: "Node") -> int:
+    """How many places do not parse. Only what has an error in it is looked into: a query would visit every node."""
+    found = 0
+    stack = [root] if root.has_error else []
+    while stack:
+        node = stack.pop()
+        found += node.is_error or node.is_missing
+        stack += [child for child in node.children if child.has_error or child.is_error]
+    return found
 
 
 @cache
