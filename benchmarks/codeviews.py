@@ -6,8 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import tarfile
 import time
 import warnings
 from collections.abc import Callable
@@ -15,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+from benchmarks.corpora import CORPORA, fetched, sources
+from benchmarks.outlines import beside
 from benchmarks.processes import INTERLOCK, spent
 from benchmarks.samples import RESULTS, Data, Unavailable, alternating, folder, middle, say, take
 from benchmarks.table import Row, at_most, attempt, seconds, times
@@ -24,7 +24,6 @@ PARSE = 1.2
 WARM = 1 / 20
 TOKENS = 0.8
 FASTER = 1 / 5
-DJANGO = "Django==5.2"
 REPOMIX = "repomix@1.14.0"
 LIBRARY = str(Path(ast.__file__).parent)
 
@@ -33,13 +32,14 @@ def rows(*, quick: bool) -> list[Row]:
     repeat = 1 if quick else 5
     found = attempt(GROUP, "skeletons of Python's library", partial(_parsing, LIBRARY, "Python's library", repeat))
     try:
-        django = str(_django())
+        django = str(fetched("django"))
     except Unavailable as why:
         return [*found, Row(GROUP, "skeletons of django", ours="", peer=f"not available: {why}")]
     found += attempt(GROUP, "skeletons of django", partial(_parsing, django, "django", repeat))
     found += attempt(GROUP, "django again, from the cache", partial(_warm, django, repeat))
     found += attempt(GROUP, "django beside repomix", partial(_repomix, django, repeat))
-    return found
+    found += attempt(GROUP, "django beside other tools", partial(beside, django, repeat))
+    return found + attempt(GROUP, "skeletons in other languages", partial(_languages, 1 if quick else 3))
 
 
 # ── parsing alone ────────────────────────────────────────────────────────────────────────
@@ -55,6 +55,58 @@ def _parsing(place: str, name: str, repeat: int) -> list[Row]:
     beside = Row(GROUP, what, seconds(data["skeleton"]), f"ast.parse: {seconds(data['ast'])}")
     beside.ratio, beside.note = times(data["skeleton"] / data["ast"]), CPU
     return [row, beside]
+
+
+def _languages(repeat: int) -> list[Row]:
+    """Each other language, in files of its corpus: the price of finding and replacing bodies over parsing."""
+    made: list[Row] = []
+    for name, corpus in CORPORA.items():
+        for language in corpus.languages:
+            if language == "python":
+                continue
+            say(f"code views: {language}")
+            what = f"skeletons of {name}, {language}"
+            try:
+                data = take("benchmarks.codeviews:in_language", name=name, language=language, repeat=repeat)
+            except Unavailable as why:
+                made.append(Row(GROUP, what, ours="", peer=f"not available: {why}"))
+                continue
+            row = Row(
+                GROUP, f"{what}, {data['files']:,} files, {data['bytes'] / 1e6:.1f} MB", seconds(data["skeleton"])
+            )
+            row.peer = f"tree-sitter, parsing only: {seconds(data['parse'])}"
+            row.ratio, row.reach = times(data["skeleton"] / data["parse"]), f"≤ {PARSE}×"
+            row.value, row.ok = at_most(PARSE, data["skeleton"] / data["parse"])
+            row.note = f"{CPU}; {data['broken']:,} files have syntax errors to the grammar and are parsed a second time"
+            made.append(row)
+    return made
+
+
+def in_language(name: str, language: str, repeat: int) -> Data:
+    from interlock.codeviews.skeleton import skeleton
+    from interlock.codeviews.trees import parse
+
+    paths = sources(name, language)
+    contents = [path.read_bytes() for path in paths[:: max(1, len(paths) // 500)]]
+    contenders: dict[str, Callable[[bytes], object]] = {
+        "parse": lambda source: parse(source, language),
+        "skeleton": lambda source: skeleton(source, language),
+    }
+    took: dict[str, list[float]] = {word: [] for word in contenders}
+    for turn in range(-1, repeat):
+        for word in list(contenders) if turn % 2 else reversed(list(contenders)):
+            begun = time.process_time()
+            for content in contents:
+                contenders[word](content)
+            if turn >= 0:
+                took[word].append(time.process_time() - begun)
+    trees = [parse(content, language) for content in contents]
+    return {
+        "files": len(contents),
+        "bytes": sum(map(len, contents)),
+        "broken": sum(tree is None or tree.root_node.has_error for tree in trees),
+        **{word: median(times) for word, times in took.items()},
+    }
 
 
 CPU = "CPU time, median; all contenders in one process in turns, on the same bytes in memory"
@@ -177,23 +229,6 @@ def _tokens(pattern: str, theirs: str) -> Row:
 
 
 # ── what is fetched ──────────────────────────────────────────────────────────────────────
-
-
-def _django() -> Path:
-    place = RESULTS / "corpora" / "django"
-    if not place.is_dir():
-        with folder() as home:
-            say(f"  fetching {DJANGO}")
-            words = ["download", "-qq", "--no-deps", "--no-binary", ":all:", "-d", home, DJANGO]
-            done = subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False)
-            archive = next(Path(home).glob("*.tar.gz"), None)
-            if archive is None:
-                raise Unavailable((done.stderr.strip().splitlines() or ["pip fetched nothing"])[-1])
-            with tarfile.open(archive) as tar:
-                tar.extractall(Path(home) / "out", filter="data")
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(next((Path(home) / "out").iterdir()), place)
-    return place
 
 
 def _npm() -> str:

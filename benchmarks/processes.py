@@ -13,7 +13,7 @@ INTERLOCK = str(Path(sys.executable).with_name("interlock"))
 
 
 def spent(argv: Sequence[str], *, env: Mapping[str, str] | None = None) -> Data:
-    """Wall and CPU time of the command with everything it started and waited for."""
+    """Wall and CPU time of the command with all it started and waited for, and the most memory of one process."""
     begun = time.perf_counter()
     child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env)
     with child:
@@ -22,4 +22,4 @@ def spent(argv: Sequence[str], *, env: Mapping[str, str] | None = None) -> Data:
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         raise Unavailable(f"{argv[0]} ended with {child.returncode}: {said.decode(errors='replace').strip()[-200:]}")
-    return {"wall": time.perf_counter() - begun, "cpu": used.ru_utime + used.ru_stime}
+    return {"wall": time.perf_counter() - begun, "cpu": used.ru_utime + used.ru_stime, "mb": used.ru_maxrss / 1024}
