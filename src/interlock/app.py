@@ -289,7 +289,7 @@ def _chat(
     def terms(script: str, directory: str, call: str) -> ScriptPayload:
         return ScriptPayload(script, directory, tuple(sorted(env)), sandbox.level, call=call)
 
-    tools, place = WorkerTools(sandbox, env), ToolPlace(str(project.root))
+    tools, place = WorkerTools(sandbox, env, PythonStructure()), ToolPlace(str(project.root))
     return lambda send: Chat(
         calls, tools, place, workbench.keep, journal.get_blob, send, lambda: workbench.state, terms, redact
     )
