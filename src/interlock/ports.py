@@ -432,7 +432,7 @@ class Structure(Protocol):
     """Python sources by their definitions: texts in, texts out.
 
     A name is dotted (`Class.method`, `function.inner`); `line` chooses among several of that name, 0 when there is only
-    one. `with_…` gives the whole new text. Raises ToolFailure with a sentence for the model.
+    one; no name is the module. `with_…` gives the whole new text. Raises ToolFailure with a sentence for the model.
     """
 
     def summary(self, path: str, text: str) -> str: ...
@@ -455,9 +455,7 @@ class Structure(Protocol):
 
     def class_summary(self, text: str, name: str, line: int = 0) -> str: ...
 
-    def docstring(self, text: str, name: str, line: int = 0) -> str:
-        """Of the module when the name is empty. Empty when there is none."""
-        ...
+    def docstring(self, text: str, name: str, line: int = 0) -> str: ...
 
     def imports(self, text: str) -> tuple[str, ...]: ...
 
@@ -465,9 +463,7 @@ class Structure(Protocol):
 
     def classes(self, text: str) -> tuple[ClassFound, ...]: ...
 
-    def problems(self, text: str) -> tuple[str, ...]:
-        """What does not parse, line by line; nothing when all does."""
-        ...
+    def problems(self, text: str) -> tuple[str, ...]: ...
 
 
 # ── what front ends get ──────────────────────────────────────────────────────────────────

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 
@@ -50,7 +51,8 @@ def compare(path: Path) -> None:
         same_definition(text, lines, name, node)
     assert STRUCTURE.docstring(text, "") == (ast.get_docstring(module) or "")
     assert list(STRUCTURE.imports(text)) == list(imports(module))
-    assert Counter(found.name for found in source.variables()) == Counter(variables(module))
+    # Python reads a name in its plain form (NFKC); here it is found as it is written.
+    assert Counter(normalize("NFKC", found.name) for found in source.variables()) == Counter(variables(module))
     assert STRUCTURE.classes(text) == tuple(
         ClassFound(name, node.lineno, tuple(" ".join(segment(lines, base).split()) for base in node.bases))
         for name, node in named
