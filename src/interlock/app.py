@@ -45,7 +45,7 @@ from interlock.observe import Redact, redacted_bytes, redactor
 from interlock.policy.ask import AskAlways
 from interlock.ports import Following, Model, Receipt, Sandbox, ToolPlace
 from interlock.projects import Project, hidden_folders, make_project, plain_git, trusted_setup
-from interlock.providers.scripted import Rule, ScriptedModel, load_script
+from interlock.providers.scripted import Price, Rule, ScriptedModel, load_script
 from interlock.sandbox.choose import choose
 from interlock.sandbox.environment import clean_env
 from interlock.settings import Budgets
@@ -319,8 +319,8 @@ def scripted_model(script: Path) -> Model:
     return load_script(script)
 
 
-def scripted_rules(rules: list[dict[str, Any]]) -> Model:
-    return ScriptedModel(msgspec.convert(rules, list[Rule]))
+def scripted_rules(rules: list[dict[str, Any]], price: dict[str, float]) -> Model:
+    return ScriptedModel(msgspec.convert(rules, list[Rule]), msgspec.convert(price, Price))
 
 
 def _stable_env() -> dict[str, str]:

@@ -125,8 +125,18 @@ def test_demo_takes_a_sample_repository_from_red_to_green(project: Project) -> N
     assert said.code == 0, said
     assert "policy:approve-all" in said.out
     assert "landed on main" in said.out
+    for told in (
+        "Tier 1 answered",
+        "Tier 2 answered",
+        "back to the worker",
+        "Tier 4",
+        "1 merge, 4 spawn, 5 tool, 1 tracks",
+    ):
+        assert told in said.out, told
     assert project.run("journal", "verify", cwd=project.home / "demo").code == 0
     said = project.run("demo", "--dir", str(project.home / "demo"))
     assert (said.code, "is not empty" in said.err) == (1, True)
     said = project.run("demo", "--json", "--dir", str(project.home / "demo2"))
     assert said.json["track"]["status"] == "done"
+    assert sorted(said.json["usage"]) == ["Tier 1", "Tier 2", "Tier 3", "Tier 4"]
+    assert [gate["result"]["status"] for gate in said.json["gates"] if gate["ticket"] == "T-001"][0] == "failed"

@@ -24,6 +24,7 @@ from interlock.domain.events import (
     TicketCompleted,
     TicketSkipped,
     TicketStarted,
+    ToolFinished,
     TrackEnded,
     TrackPlanned,
 )
@@ -136,6 +137,11 @@ def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
             back = "; back to the worker" if feedback is not None else ""
             how = result.explanation or telling_line(result) or result.status
             return f"{gate}: failed: {one_line(how, 80)}{back}", "bad"
+        case ToolFinished(_, ticket, _, _, tool, failed, by) if by != "policy:reading":
+            return (
+                f"{ticket}  {safe(tool)}: {'failed' if failed else 'done'} (allowed by {by})",
+                "bad" if failed else None,
+            )
         case TicketCompleted(_, ticket, _, commit, unverified):
             where = f", merged as {commit[:10]}" if commit else ""
             return f"{ticket}  completed{' (unverified)' if unverified else ''}{where}", "good"
