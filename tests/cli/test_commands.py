@@ -139,4 +139,4 @@ def test_demo_takes_a_sample_repository_from_red_to_green(project: Project) -> N
     said = project.run("demo", "--json", "--dir", str(project.home / "demo2"))
     assert said.json["track"]["status"] == "done"
     assert sorted(said.json["usage"]) == ["Tier 1", "Tier 2", "Tier 3", "Tier 4"]
-    assert [gate["result"]["status"] for gate in said.json["gates"] if gate["ticket"] == "T-001"][0] == "failed"
+    assert next(gate["result"]["status"] for gate in said.json["gates"] if gate["ticket"] == "T-001") == "failed"
