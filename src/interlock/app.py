@@ -5,53 +5,39 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from random import random
 from secrets import token_hex
-from typing import Any
 
-import msgspec
-
+from interlock.agents import Agents, FileViews
 from interlock.api.control import ControlServer
-from interlock.codeviews.detect import language_of
-from interlock.codeviews.structure import PythonStructure
-from interlock.codeviews.view import view
 from interlock.crew.local import LocalCrew
-from interlock.domain.approvals import ScriptPayload
 from interlock.domain.budgets import Caps, Micros
 from interlock.domain.commands import Command, Recover, StartConductor
 from interlock.domain.envelopes import SYSTEM, Actor
 from interlock.domain.gates import GateDefaults
 from interlock.domain.state import State
-from interlock.domain.tickets import Ticket
 from interlock.engine import landing
-from interlock.engine.agent_loop import Options, Send, Worker
-from interlock.engine.briefing import Block, Briefing
-from interlock.engine.chat import Chat, say_command
+from interlock.engine.chat import say_command
 from interlock.engine.conductor import Conductor
 from interlock.engine.kept_texts import Fetch, KeptTexts
 from interlock.engine.model_calls import ModelCalls
 from interlock.engine.opening import load_state
-from interlock.engine.planning import Planner
 from interlock.engine.streams import Streams
 from interlock.engine.surveying import Surveyor
 from interlock.engine.workbench import Workbench
 from interlock.errors import InterlockError, Misconfigured
 from interlock.gates.runner import ShellGates
 from interlock.journal.sqlite import SqliteJournal
-from interlock.observe import Redact, redacted_bytes, redactor
+from interlock.observe import redacted_bytes, redactor
 from interlock.policy.ask import AskAlways
-from interlock.ports import Following, Model, Receipt, Sandbox, ToolPlace
+from interlock.ports import Following, Model, Receipt, Sandbox
 from interlock.projects import Project, hidden_folders, make_project, plain_git, trusted_setup
-from interlock.providers.scripted import Price, Rule, ScriptedModel, load_script
 from interlock.sandbox.choose import choose
 from interlock.sandbox.environment import clean_env
 from interlock.settings import Budgets
-from interlock.tools.registry import WorkerTools
 from interlock.trackfiles.writing import TrackFiles, TrackWriter
-from interlock.workspaces.looking import Looking
 from interlock.workspaces.store import GitWorkspaces
 
 
@@ -73,16 +59,6 @@ class SystemClock:
 class RandomIds:
     def new(self) -> str:
         return token_hex(8)
-
-
-class FileViews:
-    """What of a file a worker is shown: bodies only where they matter."""
-
-    def curated(self, path: str, content: bytes) -> str:
-        return view("curated", content, language_of(path, content)).decode(errors="replace")
-
-    def skeleton(self, path: str, content: bytes) -> str:
-        return view("skeleton", content, language_of(path, content)).decode(errors="replace")
 
 
 class Opened:
@@ -232,97 +208,6 @@ async def _keep_out_of_git(project: Project, workspaces: GitWorkspaces, files: T
         files.warn(f"git may show {', '.join(project.not_in_git)} as new: {error}")
 
 
-def _hire(
-    workbench: Workbench,
-    journal: SqliteJournal,
-    workspaces: GitWorkspaces,
-    sandbox: Sandbox,
-    env: Mapping[str, str],
-    calls: ModelCalls,
-    redact: Redact,
-    options: Options,
-) -> Callable[[Send], Worker]:
-    def terms(ticket: Ticket, script: str, directory: str, call: str) -> ScriptPayload:
-        return ScriptPayload(script, directory, tuple(sorted(env)), sandbox.level, call=call)
-
-    briefing = Briefing(workspaces.read, FileViews())
-    tools = WorkerTools(sandbox, env, PythonStructure())
-    return lambda send: Worker(
-        calls,
-        tools,
-        workspaces,
-        workbench.keep,
-        journal.get_blob,
-        send,
-        lambda: workbench.state,
-        terms,
-        briefing.brief,
-        redact,
-        options,
-        _outline,
-    )
-
-
-def _planner(
-    workbench: Workbench, journal: SqliteJournal, workspaces: GitWorkspaces, calls: ModelCalls, redact: Redact
-) -> Callable[[Send], Planner]:
-    surveyor = Surveyor(workspaces, FileViews())
-    return lambda send: Planner(
-        calls, surveyor, workbench.keep, journal.get_blob, send, lambda: workbench.state, redact
-    )
-
-
-def _outline(path: str, text: str) -> str:
-    content = text.encode(errors="replace")
-    return view("outline", content, language_of(path, content)).decode(errors="replace")
-
-
-def _chat(
-    project: Project,
-    workbench: Workbench,
-    journal: SqliteJournal,
-    sandbox: Sandbox,
-    env: Mapping[str, str],
-    calls: ModelCalls,
-    redact: Redact,
-) -> Callable[[Send], Chat]:
-    def terms(script: str, directory: str, call: str) -> ScriptPayload:
-        return ScriptPayload(script, directory, tuple(sorted(env)), sandbox.level, call=call)
-
-    tools, place = WorkerTools(sandbox, env, PythonStructure()), ToolPlace(str(project.root))
-    return lambda send: Chat(
-        calls, tools, place, workbench.keep, journal.get_blob, send, lambda: workbench.state, terms, redact
-    )
-
-
-def _options(project: Project) -> Options:
-    settings = project.settings.conductor
-    return Options(
-        max_tool_rounds=settings.max_tool_rounds,
-        analyse_failures=settings.analyse_failures,
-        escalation=settings.escalation,
-    )
-
-
-async def worker_context(project: Project, ticket: Ticket, base: str | None = None) -> tuple[str, tuple[Block, ...]]:
-    """Exactly what a worker of this ticket would be sent now, and the commit its files are of. Nothing is changed."""
-    git = await plain_git()
-    looking = Looking(project.root, git)
-    commit = await looking.base(ticket.track) if base is None else base
-    blocks = await Briefing(looking.read, FileViews()).blocks(ticket, commit)
-    offered = WorkerTools(git, {}, PythonStructure()).offered(changing=ticket.spec.assigned_to == "tier3-worker")
-    told = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in offered]
-    return commit, (*blocks, Block("tools", str(len(told)), "", msgspec.json.encode(told).decode()))
-
-
-def scripted_model(script: Path) -> Model:
-    return load_script(script)
-
-
-def scripted_rules(rules: list[dict[str, Any]], price: dict[str, float]) -> Model:
-    return ScriptedModel(msgspec.convert(rules, list[Rule]), msgspec.convert(price, Price))
-
-
 def _stable_env() -> dict[str, str]:
     """The same names in a terminal and outside one: they are part of what an approval allows."""
     usual = {"TERM": "dumb", "LANG": "C.UTF-8", "SHELL": "/bin/sh", "USER": "user", "LOGNAME": "user"}
@@ -370,13 +255,21 @@ async def _conductor(
         crew.make_ready,
         redact,
     )
-    hire = planner = chat = None
+    agents = None
     if model is not None:
         calls = ModelCalls(model, lambda command: workbench.submit(SYSTEM, command), streams, random)
-        hire = _hire(workbench, journal, workspaces, sandbox, env, calls, redact, _options(project))
-        planner = _planner(workbench, journal, workspaces, calls, redact)
-        chat = _chat(project, workbench, journal, sandbox, env, calls, redact)
-    conductor = Conductor(workbench, workspaces, crew, gates, AskAlways(), clock, hire, planner, chat)
+        agents = Agents(project, workbench, journal.get_blob, workspaces, sandbox, env, calls, redact)
+    conductor = Conductor(
+        workbench,
+        workspaces,
+        crew,
+        gates,
+        AskAlways(),
+        clock,
+        agents.worker if agents else None,
+        agents.planner if agents else None,
+        agents.chat if agents else None,
+    )
     await conductor.start(conduct)
     return conductor
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from interlock.app import worker_context
+from interlock.agents import worker_context
 from interlock.cli.exits import DONE, USAGE
 from interlock.cli.output import paint, say, say_json, table
 from interlock.cli.sessions import project_of

@@ -8,7 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from interlock.app import conducting, scripted_rules
+from interlock.agents import scripted_rules
+from interlock.app import conducting
 from interlock.cli.demo_report import report
 from interlock.cli.demo_story import EPIC, FILES, PRICE, RULES, TRACK
 from interlock.cli.exits import BLOCKED, DONE

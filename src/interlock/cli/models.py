@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from interlock.app import scripted_model
+from interlock.agents import scripted_model
 from interlock.errors import Misconfigured
 from interlock.ports import Model
 

@@ -1,0 +1,131 @@
+"""Who the agents are: workers, planners and chats, put together from tools, views, models and the workbench."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from interlock.codeviews.detect import language_of
+from interlock.codeviews.structure import PythonStructure
+from interlock.codeviews.view import view
+from interlock.domain.approvals import ScriptPayload
+from interlock.domain.tickets import Ticket
+from interlock.engine.agent_loop import Options, Send, Worker
+from interlock.engine.briefing import Block, Briefing
+from interlock.engine.chat import Chat
+from interlock.engine.kept_texts import Fetch
+from interlock.engine.model_calls import ModelCalls
+from interlock.engine.planning import Planner
+from interlock.engine.surveying import Surveyor
+from interlock.engine.workbench import Workbench
+from interlock.observe import Redact
+from interlock.ports import Model, Sandbox, ToolPlace
+from interlock.projects import Project, plain_git
+from interlock.providers.scripted import Price, Rule, ScriptedModel, load_script
+from interlock.tools.registry import WorkerTools
+from interlock.workspaces.looking import Looking
+from interlock.workspaces.store import GitWorkspaces
+
+
+class FileViews:
+    """What of a file a worker is shown: bodies only where they matter."""
+
+    def curated(self, path: str, content: bytes) -> str:
+        return view("curated", content, language_of(path, content)).decode(errors="replace")
+
+    def skeleton(self, path: str, content: bytes) -> str:
+        return view("skeleton", content, language_of(path, content)).decode(errors="replace")
+
+
+class Agents:
+    """One of each kind for a conductor; `send` is how they report."""
+
+    def __init__(
+        self,
+        project: Project,
+        workbench: Workbench,
+        fetch: Fetch,
+        workspaces: GitWorkspaces,
+        sandbox: Sandbox,
+        env: Mapping[str, str],
+        calls: ModelCalls,
+        redact: Redact,
+    ) -> None:
+        self._project = project
+        self._workbench = workbench
+        self._fetch = fetch
+        self._workspaces = workspaces
+        self._env_names = tuple(sorted(env))
+        self._level = sandbox.level
+        self._calls = calls
+        self._redact = redact
+        self._tools = WorkerTools(sandbox, env, PythonStructure())
+
+    def worker(self, send: Send) -> Worker:
+        briefing = Briefing(self._workspaces.read, FileViews())
+        settings = self._project.settings.conductor
+        options = Options(
+            max_tool_rounds=settings.max_tool_rounds,
+            analyse_failures=settings.analyse_failures,
+            escalation=settings.escalation,
+        )
+        return Worker(
+            self._calls,
+            self._tools,
+            self._workspaces,
+            self._workbench.keep,
+            self._fetch,
+            send,
+            lambda: self._workbench.state,
+            lambda _, script, directory, call: self._script(script, directory, call),
+            briefing.brief,
+            self._redact,
+            options,
+            _outline,
+        )
+
+    def planner(self, send: Send) -> Planner:
+        workbench, surveyor = self._workbench, Surveyor(self._workspaces, FileViews())
+        return Planner(self._calls, surveyor, workbench.keep, self._fetch, send, lambda: workbench.state, self._redact)
+
+    def chat(self, send: Send) -> Chat:
+        workbench, place = self._workbench, ToolPlace(str(self._project.root))
+        return Chat(
+            self._calls,
+            self._tools,
+            place,
+            workbench.keep,
+            self._fetch,
+            send,
+            lambda: workbench.state,
+            self._script,
+            self._redact,
+        )
+
+    def _script(self, script: str, directory: str, call: str) -> ScriptPayload:
+        return ScriptPayload(script, directory, self._env_names, self._level, call=call)
+
+
+async def worker_context(project: Project, ticket: Ticket, base: str | None = None) -> tuple[str, tuple[Block, ...]]:
+    """Exactly what a worker of this ticket would be sent now, and the commit its files are of. Nothing is changed."""
+    git = await plain_git()
+    looking = Looking(project.root, git)
+    commit = await looking.base(ticket.track) if base is None else base
+    blocks = await Briefing(looking.read, FileViews()).blocks(ticket, commit)
+    offered = WorkerTools(git, {}, PythonStructure()).offered(changing=ticket.spec.assigned_to == "tier3-worker")
+    told = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in offered]
+    return commit, (*blocks, Block("tools", str(len(told)), "", msgspec.json.encode(told).decode()))
+
+
+def scripted_model(script: Path) -> Model:
+    return load_script(script)
+
+
+def scripted_rules(rules: list[dict[str, Any]], price: dict[str, float]) -> Model:
+    return ScriptedModel(msgspec.convert(rules, list[Rule]), msgspec.convert(price, Price))
+
+
+def _outline(path: str, text: str) -> str:
+    content = text.encode(errors="replace")
+    return view("outline", content, language_of(path, content)).decode(errors="replace")
