@@ -1,5 +1,6 @@
 """Who the agents are: workers, planners and chats, put together from tools, views, models and the workbench."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from interlock.engine.model_calls import ModelCalls
 from interlock.engine.planning import Planner
 from interlock.engine.surveying import Surveyor
 from interlock.engine.workbench import Workbench
-from interlock.observe import Redact
+from interlock.observe import Redact, redactor
 from interlock.ports import Model, Sandbox, ToolPlace
 from interlock.projects import Project, plain_git
 from interlock.providers.scripted import Price, Rule, ScriptedModel, load_script
@@ -63,7 +64,7 @@ class Agents:
         self._tools = WorkerTools(sandbox, env, PythonStructure())
 
     def worker(self, send: Send) -> Worker:
-        briefing = Briefing(self._workspaces.read, FileViews())
+        briefing = Briefing(self._workspaces.read, FileViews(), self._redact)
         settings = self._project.settings.conductor
         options = Options(
             max_tool_rounds=settings.max_tool_rounds,
@@ -112,7 +113,7 @@ async def worker_context(project: Project, ticket: Ticket, base: str | None = No
     git = await plain_git()
     looking = Looking(project.root, git)
     commit = await looking.base(ticket.track) if base is None else base
-    blocks = await Briefing(looking.read, FileViews()).blocks(ticket, commit)
+    blocks = await Briefing(looking.read, FileViews(), redactor(os.environ)).blocks(ticket, commit)
     offered = WorkerTools(git, {}, PythonStructure()).offered(changing=ticket.spec.assigned_to == "tier3-worker")
     told = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in offered]
     return commit, (*blocks, Block("tools", str(len(told)), "", msgspec.json.encode(told).decode()))

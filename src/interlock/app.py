@@ -30,7 +30,7 @@ from interlock.engine.workbench import Workbench
 from interlock.errors import InterlockError, Misconfigured
 from interlock.gates.runner import ShellGates
 from interlock.journal.sqlite import SqliteJournal
-from interlock.observe import redacted_bytes, redactor
+from interlock.observe import CommsLog, redacted_bytes, redactor
 from interlock.policy.ask import AskAlways
 from interlock.ports import Following, Model, Receipt, Sandbox
 from interlock.projects import Project, hidden_folders, make_project, plain_git, trusted_setup
@@ -74,7 +74,9 @@ class Opened:
         root: Path,
         fetch: Fetch,
         streams: Streams,
+        comms: CommsLog,
     ) -> None:
+        self._comms = comms
         self.workbench = workbench
         self.streams = streams
         self._root = root
@@ -115,7 +117,8 @@ class Opened:
             await self._workspaces.open()
         about = await Surveyor(self._workspaces, FileViews()).orientation()
         texts = KeptTexts(self.workbench.keep, self._fetch)
-        command = await say_command(texts, found, text, about, str(self._root))
+        redact = redactor(os.environ)
+        command = await say_command(texts, found, redact(text), redact(about), str(self._root))
         return await self.workbench.submit(actor, command)
 
     async def dirty(self) -> tuple[str, ...]:
@@ -135,6 +138,7 @@ class Opened:
         await self.workbench.settled()
         await self._files.close(self.workbench.state)  # while the lock is still ours: nobody writes newer ones
         await self.workbench.close()
+        self._comms.close()
 
     def show_tracks(self) -> None:
         """From now on the tracks are also written for people."""
@@ -180,10 +184,10 @@ async def open_workbench(
         )
         workspaces = GitWorkspaces(project.root, project.state_dir, sandbox or await plain_git())
         conductor = None
-        streams = Streams()
+        streams, comms = Streams(), CommsLog(project.folder, clock.now, redactor(os.environ))
         if conduct is not None and sandbox is not None:
             conductor = await _conductor(
-                project, workbench, journal, workspaces, sandbox, setup, conduct, clock, model, streams
+                project, workbench, journal, workspaces, sandbox, setup, conduct, clock, model, streams, comms
             )
         elif state.conductor.on or state.busy:
             await workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
@@ -191,7 +195,7 @@ async def open_workbench(
         if conductor is None:
             await _keep_out_of_git(project, workspaces, files)
         level = sandbox.level if sandbox else ""
-        opened = Opened(workbench, workspaces, conductor, level, files, project.root, journal.get_blob, streams)
+        opened = Opened(workbench, workspaces, conductor, level, files, project.root, journal.get_blob, streams, comms)
         await opened.serve(project.socket)
         opened.show_tracks()
     except BaseException:
@@ -240,6 +244,7 @@ async def _conductor(
     clock: SystemClock,
     model: Model | None,
     streams: Streams,
+    comms: CommsLog,
 ) -> Conductor:
     env = _stable_env()
     await workspaces.open()
@@ -257,7 +262,14 @@ async def _conductor(
     )
     agents = None
     if model is not None:
-        calls = ModelCalls(model, lambda command: workbench.submit(SYSTEM, command), streams, random)
+        calls = ModelCalls(
+            model,
+            lambda command: workbench.submit(SYSTEM, command),
+            streams,
+            random,
+            comms=comms.write,
+            max_in_flight=project.settings.provider.max_in_flight,
+        )
         agents = Agents(project, workbench, journal.get_blob, workspaces, sandbox, env, calls, redact)
     conductor = Conductor(
         workbench,

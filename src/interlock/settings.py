@@ -35,6 +35,10 @@ class Conductor(msgspec.Struct, frozen=True):
     escalation: Annotated[Texts, Meta(description="Models to try after failures, weakest first")] = ()
 
 
+class Provider(msgspec.Struct, frozen=True):
+    max_in_flight: Annotated[int, Meta(ge=1, le=256, description="Model calls under way at once")] = 16
+
+
 class Gates(msgspec.Struct, frozen=True):
     max_attempts: Annotated[int, Meta(ge=1, le=1000, description="Attempts a gate gives before it escalates")] = 5
     timeout_s: Annotated[int, Meta(ge=1, le=600, description="Seconds a gate's command may take")] = 300
@@ -97,6 +101,7 @@ class Settings(msgspec.Struct, frozen=True):
         ),
     ] = "conductor/tracks"
     conductor: Conductor = Conductor()
+    provider: Provider = Provider()
     gates: Gates = Gates()
     workspace: Workspace = Workspace()
     approvals: Approvals = Approvals()

@@ -327,6 +327,7 @@ class World:
         self.requests: list[ModelRequest] = []
         self.waits: list[float] = []
         self.price = FREE
+        self.redact: Callable[[str], str] = str
         self.streams = Streams()
         self.options = Options()
 
@@ -337,7 +338,7 @@ class World:
         def terms(ticket: Ticket, script: str, directory: str, call: str) -> ScriptPayload:
             return ScriptPayload(script, directory, ("PATH",), "bubblewrap", call=call)
 
-        briefing = Briefing(self.workspaces.read, WholeFiles())
+        briefing = Briefing(self.workspaces.read, WholeFiles(), self.redact)
         return lambda send: Worker(
             self.calls(workbench, self.model),
             self.tools,
@@ -348,6 +349,7 @@ class World:
             lambda: workbench.state,
             terms,
             briefing.brief,
+            self.redact,
             options=self.options,
         )
 
@@ -357,7 +359,7 @@ class World:
         calls = self.calls(workbench, self.model)
         surveyor = Surveyor(self.workspaces, WholeFiles())
         return lambda send: Planner(
-            calls, surveyor, workbench.keep, self.journal.get_blob, send, lambda: workbench.state
+            calls, surveyor, workbench.keep, self.journal.get_blob, send, lambda: workbench.state, self.redact
         )
 
     def chat(self, workbench: Workbench) -> Callable[[Send], Chat] | None:

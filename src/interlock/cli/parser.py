@@ -292,6 +292,8 @@ def _others(commands: Any) -> None:
     )
     made.add_argument("ticket", nargs="?", metavar="TICKET", help="TRACK/TICKET or TICKET")
     made.add_argument("--files", nargs="+", metavar="F", help="no ticket: these files, as a worker would see them")
+    made = _command(commands, "status", "status:status_", "where things stand, in one look")
+    made.add_argument("track", nargs="?", metavar="TRACK", help="(default: the one that runs)")
     _command(commands, "doctor", "basics:doctor", "what this machine can do, and what the sandbox promises")
     _command(commands, "usage", "basics:usage", "tokens and money by tier")
     made = _command(commands, "trust", "basics:trust", "let this project's own commands run, after reading them")

@@ -49,9 +49,10 @@ def message(blocks: Sequence[Block]) -> str:
 
 
 class Briefing:
-    def __init__(self, read: Read, views: CodeViews) -> None:
+    def __init__(self, read: Read, views: CodeViews, redact: Callable[[str], str] = str) -> None:
         self._read = read
         self._views = views
+        self._redact = redact  # what a worker is told is kept: no secret may be in it
 
     async def brief(self, ticket: Ticket, workspace: Workspace) -> Brief:
         system, prompt, *context = await self.blocks(ticket, workspace.base)
@@ -60,11 +61,12 @@ class Briefing:
     async def blocks(self, ticket: Ticket, commit: str) -> tuple[Block, ...]:
         """The system prompt, the ticket, then its context."""
         spec = ticket.spec
-        return (
+        made = (
             Block("system", spec.assigned_to, "", prompt_text(spec.assigned_to)),
             Block("ticket", spec.id, "", _ticket_text(ticket)),
             *[block async for block in self.context(spec, commit)],
         )
+        return tuple(Block(block.kind, block.name, block.view, self._redact(block.text)) for block in made)
 
     async def context(self, spec: TicketSpec, commit: str) -> AsyncIterator[Block]:
         left = ALL_INSTRUCTIONS

@@ -112,7 +112,7 @@ class Chat:
 
 
 async def say_command(texts: KeptTexts, found: Discussion, text: str, stable_md: str, base_dir: str) -> Say:
-    """The user's words and what the turn is made of, kept before anything is recorded about them."""
+    """The user's words and what the turn is made of, kept (without secrets) before anything is recorded about them."""
     if not text.strip():
         raise Rejected("there is nothing to say: the text is empty")
     if len(text) > MOST_TEXT:

@@ -5,6 +5,7 @@ Every call is disposable: one that broke off in the middle is made again, and co
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from msgspec import Struct
 
@@ -24,6 +25,14 @@ Submit = Callable[[Command], Awaitable[Receipt]]
 """Raises Rejected: a call that may not be made is not made."""
 
 
+Comms = Callable[[str, str, str, str, dict[str, Any]], None]
+"""Hears what goes out and comes in: direction, kind, provider, model, payload (SPEC P9). For the log, nothing else."""
+
+
+def unheard(direction: str, kind: str, provider: str, model: str, payload: dict[str, Any]) -> None:
+    pass
+
+
 class Booked(Struct, frozen=True):
     """An answer, and the reservation that its cost is still to be settled against."""
 
@@ -33,13 +42,22 @@ class Booked(Struct, frozen=True):
 
 class ModelCalls:
     def __init__(
-        self, model: Model, submit: Submit, streams: Streams, jitter: Callable[[], float], wait: Wait = asyncio.sleep
+        self,
+        model: Model,
+        submit: Submit,
+        streams: Streams,
+        jitter: Callable[[], float],
+        wait: Wait = asyncio.sleep,
+        comms: Comms = unheard,
+        max_in_flight: int = 16,
     ) -> None:
         self._model = model
         self._submit = submit
         self._streams = streams
         self._jitter = jitter
         self._wait = wait
+        self.comms = comms
+        self._in_flight = asyncio.Semaphore(max_in_flight)
 
     @property
     def model(self) -> str:
@@ -66,17 +84,25 @@ class ModelCalls:
         return booked.reply
 
     async def _once(self, party: Party, key: str, request: ModelRequest) -> Booked:
+        async with self._in_flight:
+            return await self._made(party, key, request)
+
+    async def _made(self, party: Party, key: str, request: ModelRequest) -> Booked:
         model = request.model or self._model.name
         receipt = await self._submit(ReserveCall(party, request.tier, model, self._model.quote(request)))
         call = next(r.event.call for r in receipt.records if isinstance(r.event, CallReserved))
+        about = (self._model.name, model)
+        self.comms("OUT", "request", *about, {"call": call, "tier": request.tier, "key": key, "request": request})
         try:
             reply = await self._model.complete(request, lambda piece: self._streams.add(key, piece))
         except Unavailable as error:
+            self.comms("IN", "response", *about, {"call": call, "error": str(error)})
             await self._submit(EndCall(call, None if error.may_cost else Usage(), str(error)))
             raise
         except Misconfigured as error:
             await self._submit(EndCall(call, Usage(), str(error)))
             raise
+        self.comms("IN", "response", *about, {"call": call, "message": reply.message, "usage": reply.usage})
         if not reply.message.text.strip() and not reply.message.calls:
             await self._submit(EndCall(call, reply.usage, "its answer is empty"))
             raise Unavailable("its answer is empty")

@@ -103,7 +103,7 @@ class Planner:
                     fault = str(wrong)
                 if len(messages) >= 2 * ANSWERS:
                     raise Rejected(f"the planner's answer cannot be used, also after it was told why: {fault}")
-            asked = Message("user", _repair(session.path, fault) if messages else await question())
+            asked = Message("user", self._redact(_repair(session.path, fault) if messages else await question()))
             messages.append(asked)
             request = ModelRequest(session.tier, None, None, prompt(session.prompt), tuple(messages), ())
             booked = await self._calls.ask(session.party, session.key, request)

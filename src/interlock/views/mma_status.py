@@ -1,0 +1,125 @@
+"""Where a run stands, in one look: the active track, who is at work, who waits for a person (SPEC C7, H5)."""
+
+from typing import Any
+
+from msgspec import Struct, to_builtins
+
+from interlock.domain.approvals import Approval, ToolPayload
+from interlock.domain.calls import OpenCall
+from interlock.domain.state import State
+from interlock.domain.tickets import Working
+from interlock.domain.tracks import Track
+from interlock.views.board import doing, track_rows
+
+IDLE = "idle"
+
+
+class Status(Struct, frozen=True):
+    """`active_tier` is the latest of `active_tiers`, which are oldest first."""
+
+    status: str
+    active_tier: str
+    active_tiers: tuple[str, ...]
+    tier_usage: dict[str, dict[str, Any]]
+    track: dict[str, str] | None
+    tickets: tuple[dict[str, Any], ...]
+
+
+def status(state: State, track_id: str | None = None) -> Status:
+    """Of the track that is chosen for view, else of the one that runs."""
+    track = active_track(state, track_id)
+    tiers = active_tiers(state)
+    return Status(
+        track.status if track else IDLE,
+        tiers[-1] if tiers else "",
+        tiers,
+        tier_usage(state),
+        {"id": track.id, "title": track.title} if track else None,
+        tuple(_ticket(track, name) for name in track.order) if track else (),
+    )
+
+
+def active_track(state: State, track_id: str | None = None) -> Track | None:
+    if track_id is not None:
+        return state.track(track_id)
+    if state.running:
+        return state.tracks[state.running[0]]
+    moving = [name for name in state.track_order if state.tracks[name].counts.in_progress]
+    return state.tracks[moving[0]] if moving else None
+
+
+def active_tiers(state: State) -> tuple[str, ...]:
+    """Everybody who is at work or waits for an answer, in the order in which they began to."""
+    found = [(call.at, key_of(call)) for call in state.calls.values()]
+    asking = {call.party.ticket for call in state.calls.values()}
+    found += [(a.requested_at, f"Awaiting Approval: {_whose(a)}") for a in state.pending_approvals()]
+    for track_id in state.running:
+        track = state.tracks[track_id]
+        for name in track.order if track.counts.in_progress else ():
+            ticket = track.tickets[name]
+            if isinstance(ticket.stage, Working) and name not in asking:  # runs a tool or a script just now
+                found.append((ticket.started_at or "", f"Tier 3 (Worker): {name}"))
+    return tuple(dict.fromkeys(text for _, text in sorted(found)))
+
+
+def key_of(call: OpenCall) -> str:
+    """The key under which a call's text is streamed."""
+    party = call.party
+    if party.ticket:
+        return f"Tier 4 (QA): {party.ticket}" if call.tier == "Tier 4" else f"Tier 3 (Worker): {party.ticket}"
+    if party.discussion:
+        return f"Discussion: {party.discussion}"
+    return "Tier 2 (Tech Lead)" if party.track else "Tier 1 (Orchestrator)"
+
+
+def tier_usage(state: State) -> dict[str, dict[str, Any]]:
+    return {tier: {**to_builtins(used), "cost_usd": used.cost_usd} for tier, used in sorted(state.usage.items())}
+
+
+def mma_status(state: State, streams: dict[str, str], track_id: str | None = None) -> dict[str, Any]:
+    """The whole picture, as programs ask for it."""
+    now = status(state, track_id)
+    pending = state.pending_approvals()
+    kinds = {approval.kind for approval in pending}
+    rows = track_rows(state)
+    ask = next((a for a in pending if a.kind == "ask"), None)
+    return {
+        "mma_status": now.status,
+        "active_tier": now.active_tier,
+        "active_tiers": list(now.active_tiers),
+        "active_track": now.track["id"] if now.track else None,
+        "active_tickets": list(now.tickets),
+        "tracks": [_row(row) for row in rows if row.id in state.tracks],
+        "proposed_tracks": [_row(row) for row in rows if row.id not in state.tracks],
+        "mma_streams": streams,
+        "mma_tier_usage": now.tier_usage,
+        "pending_mma_spawn_approval": "spawn" in kinds,
+        "pending_mma_step_approval": "step" in kinds,
+        "pending_tool_approval": bool(kinds & {"tool", "script", "ask"}),
+        "pending_script_approval": "script" in kinds,
+        "pending_ask": "ask" in kinds,
+        "pending_tracks": "tracks" in kinds,
+        "pending_gate": "gate" in kinds,
+        "pending_merge": "merge" in kinds,
+        "pending_approvals": [{"id": a.id, "kind": a.kind, "ticket": a.ticket} for a in pending],
+        "ask": _ask(ask),
+    }
+
+
+def _row(row: Any) -> dict[str, Any]:
+    return {"id": row.id, "title": row.title, "status": row.status, "progress": to_builtins(row.progress)}
+
+
+def _ticket(track: Track, name: str) -> dict[str, Any]:
+    ticket = track.tickets[name]
+    return {**ticket.to_dict(), "doing": doing(ticket, track)}
+
+
+def _ask(approval: Approval | None) -> dict[str, Any] | None:
+    if approval is None or not isinstance(approval.payload, ToolPayload):
+        return None
+    return {"id": approval.id, "tool": approval.payload.tool, "args": approval.payload.arguments}
+
+
+def _whose(approval: Approval) -> str:
+    return approval.ticket or approval.discussion or approval.track or approval.id
