@@ -102,6 +102,7 @@ class Agents:
             lambda: workbench.state,
             self._script,
             self._redact,
+            self._project.settings.conductor.discussion_tool_rounds,
         )
 
     def _script(self, script: str, directory: str, call: str) -> ScriptPayload:

@@ -29,6 +29,9 @@ class Conductor(msgspec.Struct, frozen=True):
     max_tool_rounds: Annotated[
         int, Meta(ge=1, le=1000, description="Rounds of tools a worker gets for one request; then its ticket blocks")
     ] = 50
+    discussion_tool_rounds: Annotated[
+        int, Meta(ge=1, le=1000, description="Rounds of tools that a turn of a discussion may take")
+    ] = 10
     analyse_failures: Annotated[
         bool, Meta(description="A worker's script that fails is looked at by Tier 4, which says the cause and a fix")
     ] = True

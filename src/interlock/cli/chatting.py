@@ -7,7 +7,7 @@ from msgspec import json
 
 from interlock.app import conducting
 from interlock.cli.exits import APPROVAL, BUDGET, DONE, ERROR
-from interlock.cli.models import model_of
+from interlock.cli.models import model_of, with_rounds
 from interlock.cli.output import paint, say, say_json, table
 from interlock.cli.prompts import Prompts
 from interlock.cli.sessions import Session, open_session, project_of
@@ -17,7 +17,7 @@ from interlock.domain.commands import StartDiscussion
 from interlock.domain.discussions import Discussion, Quiet, Unsure, Waiting
 from interlock.domain.events import DiscussionStarted
 from interlock.domain.gates import Blob
-from interlock.errors import Rejected
+from interlock.errors import Rejected, Unavailable
 from interlock.ports import Message
 from interlock.projects import Project, kept_text, read_state
 from interlock.views.display import one_line, safe
@@ -25,7 +25,7 @@ from interlock.views.inbox import as_dict
 
 
 def chat(args: Any) -> int:
-    project = project_of(args)
+    project = with_rounds(project_of(args), args.max_tool_rounds)
     text = read_text("-") if args.text == "-" else args.text
     if text is None and args.discussion is None:
         raise Rejected("say something: interlock chat 'TEXT'; or name a discussion to go on with: --in D-1")
@@ -93,6 +93,8 @@ def _listen(session: Session, project: Project, name: str, since: int, args: Any
     finally:
         end()
     heard.stop()
+    if not isinstance(session.state.discussion(name).stage, Quiet):
+        raise Unavailable(f"the workbench that was answering has ended; go on with: interlock chat --in {name}")
     return _told(session, project, session.state.discussion(name), heard, args)
 
 

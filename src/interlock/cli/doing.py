@@ -8,7 +8,7 @@ from msgspec import json
 from interlock.app import conducting
 from interlock.cli.exits import APPROVAL, DONE, USAGE
 from interlock.cli.goal import Goal
-from interlock.cli.models import model_of
+from interlock.cli.models import model_of, with_rounds
 from interlock.cli.output import say, say_json
 from interlock.cli.progress import Progress
 from interlock.cli.prompts import Prompts
@@ -30,7 +30,7 @@ TICKET = "do"
 
 
 def do(args: Any) -> int:
-    project = project_of(args)
+    project = with_rounds(project_of(args), args.max_tool_rounds)
     try:
         text = command_prompt(args.command, project.prompt_folders)
     except WrongCommand as wrong:

@@ -77,15 +77,13 @@ def _init(commands: Any) -> None:
 def _running(made: argparse.ArgumentParser) -> None:
     made.add_argument("--workers", type=int, metavar="N", help="attempts at once (default: settings, 4)")
     _asking(made)
-    made.add_argument(
-        "--max-tool-rounds", type=_rounds, metavar="N", help="rounds of tools per request (default: settings, 50)"
-    )
 
 
 def _asking(made: argparse.ArgumentParser) -> None:
     made.add_argument("--approve", choices=["all"], help="answer every approval but gates: for tests and demos only")
     made.add_argument("--provider", choices=["scripted"], help="the model to ask")
     made.add_argument("--script", metavar="FILE", help="with --provider scripted: the rules it answers by")
+    made.add_argument("--max-tool-rounds", type=_rounds, metavar="N", help="rounds of tools per request")
 
 
 def _rounds(text: str) -> int:

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from msgspec.structs import replace
-
 from interlock.app import conducting
 from interlock.cli.exits import APPROVAL, BLOCKED, DONE, USAGE
 from interlock.cli.goal import Goal, unfinished
-from interlock.cli.models import model_of
+from interlock.cli.models import model_of, with_rounds
 from interlock.cli.output import say, say_json
 from interlock.cli.progress import Progress
 from interlock.cli.prompts import Prompts
@@ -20,7 +18,6 @@ from interlock.cli.tracks import land_track, read_tickets, with_free_id
 from interlock.domain.commands import AddTrack, PlanEpic, StartTrack
 from interlock.domain.events import EpicAdded
 from interlock.domain.tracks import Track
-from interlock.projects import Project
 from interlock.views.board import is_stuck, track_row
 from interlock.views.display import safe
 from interlock.views.inbox import as_dict
@@ -46,7 +43,7 @@ def resume(args: Any) -> int:
 
 def _go(args: Any, begin: Callable[[Session], Goal]) -> int:
     signal.signal(signal.SIGTERM, _interrupt)  # asked to end: as by Ctrl-C, with everything put right
-    project = _with_rounds(project_of(args), args.max_tool_rounds)
+    project = with_rounds(project_of(args), args.max_tool_rounds)
     conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=args.workers)
     with open_session(project, conduct, model_of(args)) as session:
         if isinstance(session, RemoteSession) and (args.approve or args.workers or args.provider):
@@ -88,15 +85,6 @@ def _given(session: Session, command: AddTrack) -> Goal:
 def _one(session: Session, name: str) -> Goal:
     session.submit(StartTrack(session.state.track(name).id))
     return Goal((name,))
-
-
-def _with_rounds(project: Project, rounds: int | None) -> Project:
-    """The command line's word counts over the settings'."""
-    settings = project.settings
-    if rounds is None:
-        return project
-    conductor = replace(settings.conductor, max_tool_rounds=rounds)
-    return replace(project, settings=replace(settings, conductor=conductor))
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

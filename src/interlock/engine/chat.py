@@ -68,8 +68,10 @@ class Chat:
         state: Callable[[], State],
         script_terms: Callable[[str, str, str], ScriptPayload],
         redact: Callable[[str], str] = str,
+        rounds: int = ROUNDS,
     ) -> None:
         self._calls = calls
+        self._rounds = rounds
         self._tools = tools
         self._place = place
         self._texts = KeptTexts(keep, fetch)
@@ -95,7 +97,7 @@ class Chat:
             f"{_prompt()}\n\n{made_of.stable_md}".strip(),
             self._place,
             self._tools.offered(changing=True),
-            ROUNDS,
+            self._rounds,
         )
         tracked = TrackedFiles(self._tools, self._place, self._texts, (), self._redact)
         try:
@@ -108,7 +110,7 @@ class Chat:
             case Question(payload, why):
                 return AskInDiscussion(found.id, payload, why)
             case Answer(_, limited):
-                return EndTurn(found.id, f"the limit of {ROUNDS} tool rounds was reached" if limited else "")
+                return EndTurn(found.id, f"the limit of {self._rounds} tool rounds was reached" if limited else "")
 
 
 async def say_command(texts: KeptTexts, found: Discussion, text: str, stable_md: str, base_dir: str) -> Say:
