@@ -1,0 +1,34 @@
+"""What models have cost, by tier, epic, track or ticket."""
+
+from interlock.domain.budgets import Usage
+from interlock.domain.calls import Party
+from interlock.domain.commands import AddTrack, EndCall, FinishTurn, PlanEpic, ReserveCall, StartConductor, StartTrack
+from interlock.domain.gates import Blob
+from interlock.domain.tickets import TicketSpec
+from interlock.views.costs import UsageRow, usage_rows
+from tests.domain.given import SYSTEM, Bench
+
+
+def test_known_and_unknown_costs_are_told_by_whatever_one_asks_for() -> None:
+    made = Bench()
+    made.send(StartConductor(auto_queue=True), SYSTEM)
+    made.send(AddTrack("x", "X", "", (TicketSpec(id="T"),)))
+    made.send(StartTrack("x"))
+    worker = Party(track="x", ticket="T", attempt=1)
+    made.send(ReserveCall(worker, "Tier 3", "m", 10), SYSTEM)
+    made.send(FinishTurn("x", "T", 1, Blob("a" * 64, 1), "Tier 3", "m", Usage(1, 2, cost=7), "C-1"), SYSTEM)
+    made.send(ReserveCall(worker, "Tier 4", "m", 5), SYSTEM)
+    made.send(EndCall("C-2", None, "cut"), SYSTEM)
+    made.send(FinishTurn("x", "T", 1, Blob("a" * 64, 1), "Tier 9", "m", Usage(1)), SYSTEM)  # from an older journal
+    made.send(PlanEpic("goal"))
+    made.send(ReserveCall(Party(epic="E-1"), "Tier 1", "m", 3), SYSTEM)
+    used = Usage(1, 2, cost=7)
+    assert usage_rows(made.state) == (
+        UsageRow("Tier 1", Usage(), 3),
+        UsageRow("Tier 3", used, 0),
+        UsageRow("Tier 4", Usage(), 5),
+        UsageRow("Tier 9", Usage(1), 0),
+    )
+    assert usage_rows(made.state, "ticket") == (UsageRow("x/T", used, 5),)
+    assert usage_rows(made.state, "track") == (UsageRow("x", used, 5),)
+    assert usage_rows(made.state, "epic") == (UsageRow("E-1", Usage(), 3),)
