@@ -23,7 +23,7 @@ from interlock.projects import (
 )
 from interlock.settings import setup_digest
 from interlock.version import VERSION
-from interlock.views.costs import usage_rows
+from interlock.views.costs import UsageRow, usage_rows
 from interlock.views.display import safe
 from interlock.wire import to_plain
 
@@ -82,8 +82,7 @@ def doctor(args: Any) -> int:
 def usage(args: Any) -> int:
     rows = usage_rows(read_state(project_of(args)), args.by)
     if args.json:
-        shown = {row.name: {**to_plain(row.used), "cost_usd": row.used.cost_usd} for row in rows}
-        say_json({name: {**found, "unknown_usd": row.unknown / 1e6} for row, (name, found) in zip(rows, shown.items())})
+        say_json({row.name: _plain(row) for row in rows})
     elif not rows:
         say("no model was called yet")
     else:
@@ -102,6 +101,10 @@ def usage(args: Any) -> int:
         if any(row.unknown for row in rows):
             say(paint("UNKNOWN: set aside for calls that broke off or are under way; it counts as spent", "dim"))
     return DONE
+
+
+def _plain(row: UsageRow) -> dict[str, Any]:
+    return {**to_plain(row.used), "cost_usd": row.used.cost_usd, "unknown_usd": row.unknown / 1e6}
 
 
 def trust(args: Any) -> int:
