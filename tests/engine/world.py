@@ -96,6 +96,7 @@ class FakeWorkspaces:
     def __init__(self) -> None:
         self.branch: list[str] = []
         self.published: list[str] = []
+        self.made: dict[str, list[str]] = {}  # by commit: the tickets it brings
         self.removed: list[str] = []
         self.swept: list[frozenset[tuple[str, str]]] = []
         self.conflicts: dict[str, int] = {}  # ticket → how many times it will conflict
@@ -137,20 +138,26 @@ class FakeWorkspaces:
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
         return Workspace(self.path_for(track, ticket), commit, None)
 
-    async def combine(self, track: str, ticket: str, saved: Saved, message: str) -> Combined | Conflict:
+    async def combine(
+        self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None
+    ) -> Combined | Conflict:
         await asyncio.sleep(0)  # let others run: git takes time
         if self.conflicts.get(ticket, 0):
             self.conflicts[ticket] -= 1
             return Conflict(("a.txt",), "<<<<<<<")
-        tree = saved.tree if saved.base == self._tip() else f"{saved.tree}-and-{self._tip()}"
-        return Combined(self._tip(), f"merge-of-{ticket}", tree)
+        tip = self._tip() if onto is None else onto
+        tree = saved.tree if saved.base == tip else f"{saved.tree}-and-{tip}"
+        before = self.made.get(onto, []) if onto is not None else []
+        commit = f"merge-of-{ticket}"
+        self.made[commit] = [*before, ticket]
+        return Combined(tip, commit, tree)
 
     async def publish(self, track: str, combined: Combined) -> bool:
         if combined.tip != self._tip():
             return False
-        ticket = combined.commit.removeprefix("merge-of-")
-        self.branch.append(ticket)
-        self.published.append(ticket)
+        for ticket in self.made[combined.commit]:
+            self.branch.append(ticket)
+            self.published.append(ticket)
         return True
 
     async def merged_commit(self, track: str, ticket: str) -> str | None:
@@ -240,10 +247,12 @@ class FakeGates:
         self.runs: list[tuple[str, str]] = []
         self.failures: dict[str, int] = {}
         self.broken_trees: set[str] = set()
+        self.on_run: Callable[[], object] = lambda: None
 
     async def run(self, track: str, ticket: TicketSpec, gate: int, commit: str) -> GateResult:
         command = ticket.verify[gate].command
         self.runs.append((command, commit))
+        self.on_run()
         await asyncio.sleep(0)
         if self.failures.get(command, 0) or commit in self.broken_trees:
             self.failures[command] = max(self.failures.get(command, 0) - 1, 0)

@@ -40,7 +40,7 @@ class Integration:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._merged: dict[str, _Merged] = {}
-        self._ticket_of: dict[str, str] = {}  # commits combined here and not yet published
+        self._made: dict[str, tuple[str, str]] = {}  # combined here, not yet published: its ticket and its parent
         self._writing = asyncio.Lock()
 
     async def start(self, track: str, head: str) -> str:
@@ -86,17 +86,20 @@ class Integration:
         if output.code != 0:
             raise failure("update-ref", output)
 
-    async def combine(self, track: str, ticket: str, saved: Saved, message: str) -> Combined | Conflict:
-        """The attempt's change on the branch's tip; the commit already there if the ticket is merged."""
+    async def combine(
+        self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None
+    ) -> Combined | Conflict:
+        """The attempt's change on the branch's tip (or `onto`); the commit already there if the ticket is merged."""
         tip, attempt = await self._look(track, saved)
         if done := (await self._merged_at(track, tip)).get(ticket):
             tree = text((await self._repository.refs("rev-parse", f"{done}^{{tree}}")).stdout)
             return Combined(tip=done, commit=done, tree=tree)
+        tip = tip if onto is None else onto
         tree = saved.tree if tip == saved.base else await self._merge(track, ticket, tip, saved.commit)
         if isinstance(tree, Conflict):
             return tree
         commit = await self._repository.objects.commit(tree, (tip,), with_trailers(message, ticket, attempt))
-        self._ticket_of[commit] = ticket
+        self._made[commit] = (ticket, tip)
         return Combined(tip=tip, commit=commit, tree=tree)
 
     async def publish(self, track: str, combined: Combined) -> bool:
@@ -104,14 +107,24 @@ class Integration:
             return True  # it was there when it was combined
         output = await self._write("-m", "interlock: merge", branch(track), combined.commit, combined.tip)
         if output.code == 0:
-            ticket, known = self._ticket_of.pop(combined.commit, None), self._merged.get(track)
-            if ticket is not None and known is not None and known.tip == combined.tip:
-                known.commits[ticket] = known.tip = combined.commit
+            self._note(track, combined)
             return True
         tip = await self.tip(track)
         if tip == combined.tip:
             raise failure("update-ref", output)
         return await self._repository.descends(tip, combined.commit)
+
+    def _note(self, track: str, combined: Combined) -> None:
+        """What is on the branch now is known without looking, where everything new was made here."""
+        commit, news = combined.commit, dict[str, str]()
+        while commit != combined.tip and commit in self._made:
+            ticket, parent = self._made.pop(commit)
+            news[ticket] = commit
+            commit = parent
+        known = self._merged.get(track)
+        if known is not None and known.tip == commit == combined.tip:
+            known.commits.update(reversed(news.items()))
+            known.tip = combined.commit
 
     async def merged_commit(self, track: str, ticket: str) -> str | None:
         tip = await self._repository.resolve(branch(track))

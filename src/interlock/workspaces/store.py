@@ -183,8 +183,10 @@ class GitWorkspaces:
         return self._workspace(track, ticket, commit)
 
     @_in_words
-    async def combine(self, track: str, ticket: str, saved: Saved, message: str) -> Combined | Conflict:
-        return await self._now.integration.combine(track, ticket, saved, message)
+    async def combine(
+        self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None
+    ) -> Combined | Conflict:
+        return await self._now.integration.combine(track, ticket, saved, message, onto)
 
     @_in_words
     async def publish(self, track: str, combined: Combined) -> bool:
