@@ -208,6 +208,34 @@ def test_disjoint_tickets_are_merged_with_one_commit_each(desk: Desk) -> None:
     desk.assert_sound()
 
 
+def test_tickets_put_on_one_another_are_published_at_once_with_a_commit_each(desk: Desk) -> None:
+    async def story() -> None:
+        store = await desk.repository().open()
+        base = await store.start_track("t")
+        saved = [(await attempt(store, "t", name, writes(name, name)))[1] for name in ("a", "b", "c")]
+        clash = (await attempt(store, "t", "d", writes("b", "another")))[1]
+        assert await store.merged_commit("t", "a") is None  # looked before: what is known must be kept up to date
+        chain: list[Combined] = []
+        for name, work in zip(("a", "b", "c"), saved, strict=True):
+            onto = chain[-1].commit if chain else None
+            made = await store.combine("t", name, work, f"Do {name}", onto)
+            assert isinstance(made, Combined)
+            chain.append(made)
+        assert isinstance(await store.combine("t", "d", clash, "Do d", chain[-1].commit), Conflict)
+        assert desk.git("rev-list", "--count", f"{base}..interlock/t") == "0"
+        assert await store.publish("t", Combined(chain[0].tip, chain[-1].commit, chain[-1].tree))
+        for later in (store, await desk.open()):
+            found = [await later.merged_commit("t", name) for name in ("a", "b", "c", "d")]
+            assert found == [*(made.commit for made in chain), None]
+        log = desk.git(
+            "log", "--reverse", "--format=%s|%(trailers:key=Ticket,valueonly,separator=%x2C)", f"{base}..interlock/t"
+        )
+        assert log.split("\n") == ["Do a|a", "Do b|b", "Do c|c"]
+
+    run(story())
+    desk.assert_sound()
+
+
 def test_combining_and_publishing_twice_leaves_one_commit(desk: Desk) -> None:
     async def story() -> None:
         store = await desk.repository().open()
