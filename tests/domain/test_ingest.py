@@ -116,6 +116,7 @@ def test_all_fields_of_a_ticket_lie_side_by_side() -> None:
         "spawn": None,
         "session": (),
         "failures": 0,
+        "carried": [],
     }
 
 

@@ -10,6 +10,7 @@ from interlock.domain.commands import (
     AnswerApproval,
     AskWorker,
     BlockTicket,
+    EditTicket,
     FailWork,
     FinishTool,
     FinishTurn,
@@ -21,6 +22,7 @@ from interlock.domain.commands import (
     StartSession,
     StartTrack,
     SubmitWork,
+    TicketChanges,
 )
 from interlock.domain.escalation import model_for
 from interlock.domain.events import ApprovalAnswered, AttemptResumed, GateFinished, ToolFinished
@@ -186,6 +188,42 @@ def test_a_lost_worker_starts_anew_without_being_asked_about_again() -> None:
     made.send(StartConductor(auto_queue=True), SYSTEM)
     assert (made.ticket("T").attempts, made.ticket("T").session) == (2, ())
     assert dict(made.state.usage) == {"Tier 3": Usage(10, 2)}
+
+
+@pytest.mark.parametrize("payload", [EDIT, SHELL])
+def test_an_answer_to_a_call_that_a_crash_cut_off_is_kept_until_that_call_has_run(
+    payload: ToolPayload | ScriptPayload,
+) -> None:
+    made = talking()
+    made.send(AskWorker(*AT, payload, ""), SYSTEM)
+    made.send(AnswerApproval("A-2", "approve"))
+    made.send(Recover(), SYSTEM)
+    assert (made.ticket("T").grant, made.ticket("T").carried) == (None, ("A-2",))
+    made.send(StartConductor(auto_queue=True), SYSTEM)
+    again = ("x", "T", 2)
+    made.send(StartSession(*again, ONE), SYSTEM)
+    assert made.ticket("T").spawn == Grant("A-1", digest(SPAWN))
+    made.send(FinishTool(*again, TWO, "read_file", failed=False, by="policy:reading"), SYSTEM)
+    assert made.ticket("T").carried == ("A-2",)
+    made.send(FinishTool(*again, TWO, "edit_file", failed=False, by="A-2"), SYSTEM)
+    assert made.ticket("T").carried == ()
+
+
+def test_a_ticket_that_is_edited_retried_or_handed_in_keeps_no_answer_to_a_call() -> None:
+    def cut_off() -> Bench:
+        made = talking()
+        made.send(AskWorker(*AT, EDIT, ""), SYSTEM)
+        made.send(AnswerApproval("A-2", "approve"))
+        made.send(Recover(), SYSTEM)
+        return made
+
+    edited, retried, handed_in = cut_off(), cut_off(), cut_off()
+    edited.send(EditTicket("x", "T", TicketChanges(description="other")))
+    retried.send(BlockTicket("x", "T", "wait"))
+    retried.send(RetryTicket("x", "T"))
+    handed_in.send(StartConductor(auto_queue=True), SYSTEM)
+    handed_in.send(SubmitWork("x", "T", 2, SAVED), SYSTEM)
+    assert [made.ticket("T").carried for made in (edited, retried, handed_in)] == [(), (), ()]
 
 
 def test_a_fresh_session_begins_with_what_it_is_told_and_the_count_goes_on() -> None:

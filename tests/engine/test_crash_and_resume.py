@@ -4,9 +4,11 @@ import asyncio
 from collections import Counter
 
 import pytest
+from msgspec.structs import replace
 
+from interlock.domain.approvals import Approval, ToolPayload, digest
 from interlock.domain.door import replay
-from interlock.domain.events import ApprovalAnswered, ApprovalRequested, TicketCompleted, WorkSubmitted
+from interlock.domain.events import ApprovalAnswered, ApprovalRequested, TicketCompleted, ToolFinished, WorkSubmitted
 from interlock.domain.gates import Gate
 from interlock.domain.state import State
 from interlock.domain.tickets import TicketSpec
@@ -95,6 +97,7 @@ def check(world: World) -> None:
     assert completed == dict.fromkeys(NAMES, 1)
     check_no_finished_work_ran_again(world, state)
     check_answers(world)
+    check_no_answer_was_lost(world, state)
     check_usage(world, state)
     assert encode_state(state) == encode_state(replay(world.journal.read()))
 
@@ -138,6 +141,26 @@ def check_answers(world: World) -> None:
     # "five" fails until a stronger model takes over: an attempt lost after that starts with a model not shown before.
     assert scripts.pop("five") in (1, 2)
     assert scripts == {"one": 1, "two": 1, "four": 1}
+
+
+def check_no_answer_was_lost(world: World, state: State) -> None:
+    """Until the call that an answer is for has run, the same call of the same ticket is not asked about again."""
+    unused: dict[tuple[str, str], str] = {}
+    for recorded in world.journal.read():
+        match recorded.event:
+            case ApprovalAnswered(approval) if call := call_of(state.approvals[approval]):
+                unused[call] = approval
+            case ToolFinished(by=by):
+                unused = {call: approval for call, approval in unused.items() if approval != by}
+            case ApprovalRequested(approval=approval) if call := call_of(state.approvals[approval]):
+                assert call not in unused, f"{approval} asks what {unused[call]} has answered"
+            case _:
+                pass
+
+
+def call_of(approval: Approval) -> tuple[str, str] | None:
+    payload = approval.payload
+    return (approval.ticket or "", digest(replace(payload, call=""))) if isinstance(payload, ToolPayload) else None
 
 
 LENGTH = events_of_a_whole_life()

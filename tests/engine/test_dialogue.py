@@ -47,6 +47,9 @@ class Notebook:
         found = self.answers.get(call.id)
         return (found, "A-1") if found else None
 
+    def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, str] | None:
+        return None
+
     async def begin(self, call: ToolCall) -> None: ...
 
     async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:

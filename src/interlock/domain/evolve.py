@@ -110,19 +110,16 @@ def _apply(state: State, recorded: Recorded) -> State:
             found = state.tracks[track].tickets[ticket]
             tried = found.stage.tried if isinstance(found.stage, Working) else None
             stage = _at_gate(saved, 0, tried) if found.spec.verify else Merging(saved, unverified=True)
-            return put(state, replace(found, stage=stage, grant=None, result=summary or None), at)
+            return put(state, replace(found, stage=stage, grant=None, result=summary or None, carried=()), at)
         case SessionStarted(track, ticket, _, message):
             found = state.tracks[track].tickets[ticket]
-            grant = found.grant  # after a crash it may still be a yes to a call of the attempt that was lost
-            starts = grant is not None and state.approvals[grant.approval].kind == "spawn"
-            spawn = grant if starts else found.spawn
-            return put(state, replace(found, session=(message,), spawn=spawn, grant=None), at)
+            return put(state, replace(found, session=(message,), spawn=found.grant or found.spawn, grant=None), at)
         case CallReserved() | CallEnded():
             return planning_facts.calls(state, event, at)
         case TurnFinished(track, ticket, _, message, tier, _, usage, call):
             return _said(planning_facts.settle(state, call, tier, usage), track, ticket, message, at)
-        case ToolFinished(track, ticket, _, message):
-            return _said(state, track, ticket, message, at)
+        case ToolFinished(track, ticket, _, message, _, _, by):
+            return _used(_said(state, track, ticket, message, at), track, ticket, by, at)
         case GateFinished():
             return _gate_finished(state, event, at)
         case ApprovalRequested():
@@ -137,8 +134,8 @@ def _apply(state: State, recorded: Recorded) -> State:
             stage = found.stage.then if isinstance(found.stage, Queued) else Working()
             return put(state, replace(found, stage=stage, resumes=found.resumes + 1), at)
         case AttemptLost(track, ticket, _, _):
-            # An answered approval is not asked again: the grant outlives the lost attempt.
-            return place(_lose(state, track, ticket), track, ticket, Todo(cleared=True), at)
+            found = state.tracks[track].tickets[ticket]
+            return put(_lose(state, track, ticket), replace(_carry(state, found), stage=Todo(cleared=True)), at)
         case AttemptShelved(track, ticket, _):
             stage = state.tracks[track].tickets[ticket].stage
             return place(state, track, ticket, Queued(stage), at) if isinstance(stage, Verifying) else state
@@ -156,7 +153,8 @@ def _apply(state: State, recorded: Recorded) -> State:
         case TicketReopened(track, ticket):
             found = state.tracks[track].tickets[ticket]
             failures = found.failures + (isinstance(found.stage, Blocked) and found.stage.failed)
-            return put(state, replace(found, stage=Todo(), finished_at=None, grant=None, failures=failures), at)
+            again = replace(found, stage=Todo(), finished_at=None, grant=None, failures=failures, carried=())
+            return put(state, again, at)
         case TicketCancelled(track, ticket, reason):
             found = state.tracks[track].tickets[ticket]
             cancelled = replace(found, stage=Cancelled(reason), finished_at=at, grant=None)
@@ -164,7 +162,7 @@ def _apply(state: State, recorded: Recorded) -> State:
         case TicketEdited(track, spec):
             before = state.tracks[track].tickets[spec.id]
             stage = Todo() if isinstance(before.stage, Todo) else before.stage
-            changed = replace(before, spec=spec, stage=stage, grant=None)  # the yes was to what stood there before
+            changed = replace(before, spec=spec, stage=stage, grant=None, carried=())  # the yes was to what stood there
             return _with_tickets(state, track, state.tracks[track].tickets.set(spec.id, changed), at)
         case TicketMoved(track, ticket, position):
             order = [name for name in state.tracks[track].order if name != ticket]
@@ -302,6 +300,23 @@ def _at_gate(saved: Saved, gate: int, tried: Tried | None, *, skipped: bool = Fa
 def _said(state: State, track: str, ticket: str, message: Blob, at: str) -> State:
     found = state.tracks[track].tickets[ticket]
     return put(state, replace(found, session=(*found.session, message), grant=None), at)
+
+
+def _carry(state: State, ticket: Ticket) -> Ticket:
+    """An answered approval is not asked again: it outlives the lost attempt, as the grant that it is, or, where it is
+    about one call of a conversation that is gone, for when the same call comes again.
+    """
+    if ticket.grant is None or not is_call(state.approvals[ticket.grant.approval]):
+        return ticket
+    return replace(ticket, grant=None, carried=(*ticket.carried, ticket.grant.approval))
+
+
+def _used(state: State, track: str, ticket: str, approval: str, at: str) -> State:
+    """An answer that a crash had carried over counts once."""
+    found = state.tracks[track].tickets[ticket]
+    if approval not in found.carried:
+        return state
+    return put(state, replace(found, carried=tuple(name for name in found.carried if name != approval)), at)
 
 
 def _requested(state: State, event: ApprovalRequested, at: str) -> State:

@@ -147,6 +147,7 @@ class Ticket(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     spawn: Grant | None = None  # the yes to its worker, good for a new attempt after a crash
     session: tuple[Blob, ...] = ()  # the messages of this attempt's conversation
     failures: int = 0  # how often somebody else had to take over: a stronger model may
+    carried: tuple[str, ...] = ()  # approvals whose calls a crash cut off: the answers still count for the same call
 
     @property
     def id(self) -> str:
@@ -195,6 +196,7 @@ class Ticket(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
             "spawn": to_builtins(self.spawn),
             "session": to_builtins(self.session),
             "failures": self.failures,
+            "carried": list(self.carried),
         }
 
     @classmethod
@@ -259,6 +261,7 @@ KEPT: dict[str, Read] = {
     "spawn": written(Grant | None),
     "session": written(tuple[Blob, ...]),
     "failures": whole(0, 2**53),
+    "carried": texts,
 }
 """What Interlock itself keeps about a ticket."""
 

@@ -166,6 +166,9 @@ class _Host:
         asked = payload.call if isinstance(payload, ToolPayload | ScriptPayload) else ""
         return (approval.state, approval.id) if asked == call.id and isinstance(approval.state, Answered) else None
 
+    def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, str] | None:
+        return None  # a turn is never thrown away: what was cut off in it is asked about as unknown
+
     async def begin(self, call: ToolCall) -> None:
         receipt = await self._send(BeginDiscussionTool(self._name, call.id))
         if not receipt.records:  # the turn is over, or nothing can be recorded any more: then nothing may be changed

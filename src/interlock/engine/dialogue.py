@@ -76,6 +76,10 @@ class Host(Protocol):
         """What a person has said to this very call, and the approval's id."""
         ...
 
+    def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, str] | None:
+        """What a person has said to exactly this before a crash cut it off."""
+        ...
+
     async def begin(self, call: ToolCall) -> None:
         """A call that changes something is about to run: recorded first where its effect would outlive a crash."""
         ...
@@ -196,24 +200,23 @@ class Dialogue:
         except ToolFailure as failure:
             return ToolOutcome(str(failure), failed=True), READING
         answer = self._host.answer_to(call)
+        if answer is None and (rule := self._host.rule_for(preview)) is not None:
+            return await self._run(call, call.args), rule
+        payload = await self._host.payload(call, preview)
         if answer is None:
-            if (rule := self._host.rule_for(preview)) is not None:
-                return await self._run(call, call.args), rule
-            return Question(await self._host.payload(call, preview), why_asked(preview))
-        return await self._decided(call, preview, *answer)
+            if (answer := self._host.answer_before(payload)) is None:
+                return Question(payload, why_asked(preview))
+        elif _is_other(payload, answer[0]):
+            return Question(payload, "what it would do has changed")
+        return await self._decided(call, *answer)
 
-    async def _decided(
-        self, call: ToolCall, preview: Preview, decided: Answered, approval: str
-    ) -> Question | tuple[ToolOutcome, str]:
+    async def _decided(self, call: ToolCall, decided: Answered, approval: str) -> tuple[ToolOutcome, str]:
         if decided.decision == "reject":
             reason = f": {decided.message}" if decided.message else ""
             return ToolOutcome(f"REJECTED by the human{reason}. It did not run.", failed=True), approval
         args, note = edited_call(call, decided)
         if isinstance(args, str):
             return ToolOutcome(args, failed=True), approval
-        payload = await self._host.payload(call, preview)
-        if decided.edited is None and digest(payload) != decided.digest:
-            return Question(payload, "what it would do has changed")
         outcome = await self._run(call, args, decided.hunks)
         return ToolOutcome(note + outcome.text, outcome.failed), approval
 
@@ -221,3 +224,8 @@ class Dialogue:
         await self._host.begin(call)
         outcome = await self._tools.run(self._terms.place, call.name, args, hunks)
         return ToolOutcome(outcome.text + await self._host.comment(call, args, outcome), outcome.failed)
+
+
+def _is_other(payload: ToolPayload | ScriptPayload, decided: Answered) -> bool:
+    """What would run is not what was allowed. An edit is what a person wrote, and a no holds for anything."""
+    return decided.decision != "reject" and decided.edited is None and digest(payload) != decided.digest

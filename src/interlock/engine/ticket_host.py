@@ -3,7 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from interlock.domain.approvals import Answered, ScriptPayload, ToolPayload
+from msgspec.structs import replace
+
+from interlock.domain.approvals import Answered, ScriptPayload, ToolPayload, digest
 from interlock.domain.commands import Command, FinishTool, FinishTurn
 from interlock.domain.state import State
 from interlock.domain.tickets import Ticket
@@ -62,6 +64,17 @@ class TicketHost:
         payload = approval.payload
         asked = payload.call if isinstance(payload, ToolPayload | ScriptPayload) else ""
         return (approval.state, approval.id) if asked == call.id and isinstance(approval.state, Answered) else None
+
+    def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, str] | None:
+        state = self._state()
+        for name in state.ticket(self._ticket.track, self._ticket.id).carried:
+            approval = state.approvals[name]
+            asked = approval.payload
+            if not isinstance(asked, ToolPayload | ScriptPayload) or not isinstance(approval.state, Answered):
+                continue
+            if digest(replace(payload, call=asked.call)) == approval.digest:  # but for the call's own name
+                return approval.state, name
+        return None
 
     async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:
         directory = self._place.root
