@@ -13,6 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,6 @@ class Life:
         self.project = project
         self.chance = chance
         self.kills = 0
-        self.longest_start = 0.0
         self._model = scripted(project)
         self._words = ["run", EPIC, "--workers", "3", *self._model]
 
@@ -88,15 +88,11 @@ class Life:
 
     def _version(self) -> int:
         file = self.project.root / ".interlock" / "journal.db"
-        if not file.exists():
-            return 0
         try:
-            with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as reading:
+            with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as reading:
                 return int(reading.execute("SELECT max(version) FROM events").fetchone()[0] or 0)
         except sqlite3.Error:
-            return 0
-        finally:
-            reading.close()
+            return 0  # there is none yet
 
     def _pending(self) -> list[dict[str, Any]]:
         said = self.project.run("approvals", "list", "--json")

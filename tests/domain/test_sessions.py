@@ -12,10 +12,12 @@ from interlock.domain.commands import (
     BlockTicket,
     EditTicket,
     FailWork,
+    FinishMerge,
     FinishTool,
     FinishTurn,
     KillWorker,
     Recover,
+    RedoAttempt,
     ReportGate,
     RetryTicket,
     StartConductor,
@@ -209,7 +211,7 @@ def test_an_answer_to_a_call_that_a_crash_cut_off_is_kept_until_that_call_has_ru
     assert made.ticket("T").carried == ()
 
 
-def test_a_ticket_that_is_edited_retried_or_handed_in_keeps_no_answer_to_a_call() -> None:
+def test_a_ticket_that_is_edited_retried_or_completed_keeps_no_answer_to_a_call() -> None:
     def cut_off() -> Bench:
         made = talking()
         made.send(AskWorker(*AT, EDIT, ""), SYSTEM)
@@ -217,13 +219,24 @@ def test_a_ticket_that_is_edited_retried_or_handed_in_keeps_no_answer_to_a_call(
         made.send(Recover(), SYSTEM)
         return made
 
-    edited, retried, handed_in = cut_off(), cut_off(), cut_off()
+    edited, retried, completed = cut_off(), cut_off(), cut_off()
     edited.send(EditTicket("x", "T", TicketChanges(description="other")))
     retried.send(BlockTicket("x", "T", "wait"))
     retried.send(RetryTicket("x", "T"))
-    handed_in.send(StartConductor(auto_queue=True), SYSTEM)
-    handed_in.send(SubmitWork("x", "T", 2, SAVED), SYSTEM)
-    assert [made.ticket("T").carried for made in (edited, retried, handed_in)] == [(), (), ()]
+    completed.send(StartConductor(auto_queue=True), SYSTEM)
+    completed.send(SubmitWork("x", "T", 2, SAVED), SYSTEM)
+    assert completed.ticket("T").carried == ("A-2",), "a gate may fail, and then the same call comes again"
+    completed.send(FinishMerge("x", "T", 2, "commit"), SYSTEM)
+    assert [made.ticket("T").carried for made in (edited, retried, completed)] == [(), (), ()]
+
+
+def test_a_worker_whose_folder_is_gone_keeps_the_answer_to_its_call() -> None:
+    made = talking()
+    made.send(AskWorker(*AT, EDIT, ""), SYSTEM)
+    made.send(AnswerApproval("A-2", "approve"))
+    made.send(RedoAttempt(*AT, "its folder was gone"), SYSTEM)
+    made.send(StartSession("x", "T", 2, ONE), SYSTEM)
+    assert (made.ticket("T").carried, made.ticket("T").spawn) == (("A-2",), Grant("A-1", digest(SPAWN)))
 
 
 def test_a_fresh_session_begins_with_what_it_is_told_and_the_count_goes_on() -> None:

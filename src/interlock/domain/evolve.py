@@ -104,13 +104,14 @@ def _apply(state: State, recorded: Recorded) -> State:
                 result=result,
                 why=None,
                 grant=None,
+                carried=(),
             )
             return put(state, done, at)
         case WorkSubmitted(track, ticket, _, saved, summary):
             found = state.tracks[track].tickets[ticket]
             tried = found.stage.tried if isinstance(found.stage, Working) else None
             stage = _at_gate(saved, 0, tried) if found.spec.verify else Merging(saved, unverified=True)
-            return put(state, replace(found, stage=stage, grant=None, result=summary or None, carried=()), at)
+            return put(state, replace(found, stage=stage, grant=None, result=summary or None), at)
         case SessionStarted(track, ticket, _, message):
             found = state.tracks[track].tickets[ticket]
             return put(state, replace(found, session=(message,), spawn=found.grant or found.spawn, grant=None), at)
@@ -134,13 +135,13 @@ def _apply(state: State, recorded: Recorded) -> State:
             stage = found.stage.then if isinstance(found.stage, Queued) else Working()
             return put(state, replace(found, stage=stage, resumes=found.resumes + 1), at)
         case AttemptLost(track, ticket, _, _):
-            found = state.tracks[track].tickets[ticket]
-            return put(_lose(state, track, ticket), replace(_carry(state, found), stage=Todo(cleared=True)), at)
+            found = _carry(state, state.tracks[track].tickets[ticket])
+            return put(_lose(state, track, ticket), replace(found, stage=Todo(cleared=True)), at)
         case AttemptShelved(track, ticket, _):
             stage = state.tracks[track].tickets[ticket].stage
             return place(state, track, ticket, Queued(stage), at) if isinstance(stage, Verifying) else state
         case AttemptReturned(track, ticket, _, why):
-            found = state.tracks[track].tickets[ticket]
+            found = _carry(state, state.tracks[track].tickets[ticket])
             return put(_lose(state, track, ticket), replace(found, stage=Todo(cleared=True), why=why), at)
         case TicketSkipped(track, ticket):
             found = state.tracks[track].tickets[ticket]
