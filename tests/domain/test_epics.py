@@ -203,6 +203,7 @@ def test_an_id_in_use_gets_a_number() -> None:
         ((), "a proposal has at least one track"),
         ((ONE, ONE), "duplicate track id 'one'"),
         ((TrackPlan("a/b", ""),), "malformed track id 'a/b'"),
+        ((TrackPlan("a", "A", "x" * 100_000),), "track 'a' is described in at most 100,000 characters, not 100,001"),
     ],
 )
 def test_a_proposal_that_could_not_become_tracks_is_refused(plans: tuple[TrackPlan, ...], why: str) -> None:

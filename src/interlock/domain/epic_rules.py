@@ -95,6 +95,8 @@ def check_plans(state: State, plans: Sequence[TrackPlan]) -> tuple[TrackPlan, ..
         if plan.id in seen:
             raise Rejected(f"duplicate track id {plan.id!r}")
         seen[plan.id] = None
+        if (length := len(plan.title) + len(plan.description)) > MOST_TEXT:
+            raise Rejected(f"track {plan.id!r} is described in at most {MOST_TEXT:,} characters, not {length:,}")
     taken = {*state.tracks, *seen}
     for plan in plans:
         name = plan.id if plan.id not in state.tracks else _free(plan.id, taken)
