@@ -83,6 +83,8 @@ def test_usage_errors_exit_2(project: Project) -> None:
         ["approvals", "answer", "A-1", "yes"],
     ):
         assert project.run(*words).code == 2, words
+        said = project.run(*words, "--json")
+        assert (said.code, said.json["kind"], bool(said.json["error"])) == (2, "Usage", True), said
 
 
 def test_unknown_names_are_refused_with_the_nearest(project: Project) -> None:

@@ -17,6 +17,7 @@ from interlock.domain.commands import StartDiscussion
 from interlock.domain.discussions import Discussion, Quiet, Unsure, Waiting
 from interlock.domain.events import DiscussionStarted
 from interlock.domain.gates import Blob
+from interlock.engine.chat import check_words
 from interlock.errors import Rejected, Unavailable
 from interlock.ports import Message
 from interlock.projects import Project, kept_text, read_state
@@ -29,6 +30,8 @@ def chat(args: Any) -> int:
     text = read_text("-") if args.text == "-" else args.text
     if text is None and args.discussion is None:
         raise Rejected("say something: interlock chat 'TEXT'; or name a discussion to go on with: --in D-1")
+    if text is not None:
+        check_words(text)  # before a discussion is begun for it
     # Nothing else goes on because somebody asks a question: tracks wait for 'resume'.
     conduct = conducting(project, auto_queue=False, approve_all=args.approve == "all", workers=None, focus=())
     with open_session(project, conduct, model_of(args)) as session:
@@ -133,7 +136,7 @@ def _waits(found: Discussion, asked: Approval, args: Any) -> int:
 def _told(session: Session, project: Project, found: Discussion, heard: _Voice, args: Any) -> int:
     error = found.stage.error if isinstance(found.stage, Quiet) else ""
     last = _message(project, found.messages[-1]) if found.messages else None
-    answer = last.text if last is not None and last.role == "assistant" else None
+    answer = last.text if last is not None and last.role == "assistant" and not last.calls else None
     if args.json:
         say_json({**_row(found), "answer": answer, "pending_approvals": []})
     elif answer is not None and not heard.spoke:

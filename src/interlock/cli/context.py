@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from interlock.agents import worker_context
-from interlock.cli.exits import DONE, USAGE
+from interlock.cli.exits import DONE, wrong_usage
 from interlock.cli.output import paint, say, say_json, table
 from interlock.cli.sessions import project_of
 from interlock.cli.tickets import find
@@ -23,8 +23,7 @@ from interlock.workspaces.looking import FOLDER
 
 def context(args: Any) -> int:
     if bool(args.ticket) == bool(args.files):
-        say("interlock context: name a ticket, or files with --files", sys.stderr)
-        return USAGE
+        return wrong_usage("context: name a ticket, or files with --files", args)
     project = project_of(args)
     if args.files:
         made = asyncio.run(worker_context(project, _for_files(project, args), FOLDER))

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import json
 
 from interlock.app import conducting
-from interlock.cli.exits import APPROVAL, DONE, USAGE
+from interlock.cli.exits import APPROVAL, DONE, wrong_usage
 from interlock.cli.goal import Goal
 from interlock.cli.models import model_of, with_rounds
 from interlock.cli.output import say, say_json
@@ -27,15 +27,17 @@ from interlock.views.inbox import as_dict
 from interlock.wire import to_plain
 
 TICKET = "do"
+MOST_TEXT = 100_000
 
 
 def do(args: Any) -> int:
     project = with_rounds(project_of(args), args.max_tool_rounds)
+    if len(args.command) > MOST_TEXT:
+        raise Rejected(f"a command has at most {MOST_TEXT:,} characters, this one {len(args.command):,}")
     try:
         text = command_prompt(args.command, project.prompt_folders)
     except WrongCommand as wrong:
-        say(f"interlock do: {wrong}", sys.stderr)
-        return USAGE
+        return wrong_usage(f"do: {wrong}", args)
     name = _free_name(read_state(project))
     conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=None, focus=(name,))
     with open_session(project, conduct, model_of(args)) as session:
@@ -45,7 +47,8 @@ def do(args: Any) -> int:
         session.submit(StartTrack(name))
         code = _drive(session, name, since, args)
         if code == DONE and args.land:
-            code = land_track(session, name, everything=args.approve == "all", as_json=False)
+            shown = "nothing" if args.json else "words"
+            code = land_track(session, name, everything=args.approve == "all", shown=shown)
         return _tell(session, project, name, code, args)
 
 

@@ -14,6 +14,14 @@ BUDGET = 5
 INTERRUPTED = 130
 
 
+def wrong_usage(sentence: str, args: object) -> int:
+    """The words themselves are wrong."""
+    if getattr(args, "json", False):
+        sys.stdout.write(json.dumps({"error": sentence, "kind": "Usage"}) + "\n")
+    sys.stderr.write(f"interlock {sentence}\n")
+    return USAGE
+
+
 def report(error: InterlockError, args: object) -> int:
     if getattr(args, "json", False):
         shown: dict[str, object] = {"error": str(error), "kind": type(error).__name__}

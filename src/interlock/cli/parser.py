@@ -1,7 +1,8 @@
 """The words of the command line. Only argparse here: handlers are named, not imported."""
 
 import argparse
-from typing import Any
+import sys
+from typing import Any, NoReturn
 
 _FORMAT = argparse.RawDescriptionHelpFormatter
 _TOP = """\
@@ -23,7 +24,21 @@ exit codes: 0 done, 1 error, 2 usage, 3 blocked, aborted or gate failed, 4 appro
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    """What is wrong is also told as JSON to whoever asked for that."""
+
+    wants_json = False
+
+    def error(self, message: str) -> NoReturn:
+        if _Parser.wants_json:
+            import json
+
+            sys.stdout.write(json.dumps({"error": message, "kind": "Usage"}) + "\n")
+        super().error(message)
+
+
 def parse(words: list[str]) -> argparse.Namespace:
+    _Parser.wants_json = "--json" in words
     parser = build()
     args = parser.parse_args(words)
     if not hasattr(args, "handler"):
@@ -33,7 +48,7 @@ def parse(words: list[str]) -> argparse.Namespace:
 
 
 def build() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("interlock", description=_TOP, epilog=_EXAMPLES, formatter_class=_FORMAT)
+    parser = _Parser("interlock", description=_TOP, epilog=_EXAMPLES, formatter_class=_FORMAT)
     parser.add_argument(
         "-V", "--version", action="store_const", const="basics:version", dest="handler", default=argparse.SUPPRESS
     )

@@ -7,7 +7,7 @@ from types import FrameType
 from typing import Any
 
 from interlock.app import conducting
-from interlock.cli.exits import APPROVAL, BLOCKED, DONE, USAGE
+from interlock.cli.exits import APPROVAL, BLOCKED, DONE, wrong_usage
 from interlock.cli.goal import Goal, unfinished
 from interlock.cli.models import model_of, with_rounds
 from interlock.cli.output import say, say_json
@@ -27,8 +27,7 @@ from interlock.wire import to_plain
 def run(args: Any) -> int:
     wanted = [word for word in (args.epic is not None, args.tickets, args.resume) if word]
     if len(wanted) != 1:
-        say("interlock run: give an EPIC, --tickets FILE or --resume, one of them. See --help.", sys.stderr)
-        return USAGE
+        return wrong_usage("run: give an EPIC, --tickets FILE or --resume, one of them. See --help.", args)
     if args.resume:
         return _go(args, _everything)
     if args.epic is not None:
@@ -93,6 +92,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def _see_through(session: Session, goal: Goal, since: int, args: Any) -> int:
     """Until nothing is left to do, a track of an epic after the other, each landed before the next if so wished."""
+    shown = "nothing" if args.json else "words"
     while True:
         code = _drive(session, goal, since, args)
         if code != DONE:
@@ -100,7 +100,7 @@ def _see_through(session: Session, goal: Goal, since: int, args: Any) -> int:
         if args.land:
             for name in goal.tracks(session.state):
                 if track_row(session.state.tracks[name]).unlanded:
-                    code = land_track(session, name, everything=args.approve == "all", as_json=False) or code
+                    code = land_track(session, name, everything=args.approve == "all", shown=shown) or code
             if code != DONE:
                 return code
         following = goal.next_track(session.state)

@@ -4,7 +4,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -32,6 +32,7 @@ from interlock.ports import Receipt
 from interlock.projects import Project, read_state
 from interlock.views.board import doing, tickets_of, track_row, track_rows
 from interlock.views.display import one_line, safe
+from interlock.views.inbox import as_dict
 from interlock.wire import to_plain
 
 
@@ -150,10 +151,12 @@ def abort(args: Any) -> int:
 
 def land(args: Any) -> int:
     with open_session(project_of(args)) as session:
-        return land_track(session, args.track, everything=args.approve == "all", as_json=args.json)
+        return land_track(session, args.track, everything=args.approve == "all", shown="json" if args.json else "words")
 
 
-def land_track(session: Session, track: str, *, everything: bool, as_json: bool) -> int:
+def land_track(
+    session: Session, track: str, *, everything: bool, shown: Literal["words", "json", "nothing"] = "words"
+) -> int:
     """Ask for the landing, answer it if a person is there, and tell what came of it."""
     found = session.state.track(track).landing
     if found is None or found.state in ("landed", "failed"):
@@ -167,9 +170,11 @@ def land_track(session: Session, track: str, *, everything: bool, as_json: bool)
             prompts = Prompts()
             if everything:
                 session.submit(AnswerApproval(approval_id, "approve", message="--approve all"))
-            elif prompts.possible and not as_json:
+            elif prompts.possible and shown == "words":
                 prompts.ask(session, approval)
             else:
+                if shown == "json":
+                    say_json({"state": "asked", "pending_approvals": [as_dict(approval)]})
                 say(
                     f"landing waits for approval {approval_id}: interlock approvals answer {approval_id} approve",
                     sys.stderr,
@@ -182,8 +187,10 @@ def land_track(session: Session, track: str, *, everything: bool, as_json: bool)
         if landing is None:
             return BLOCKED
     landing = session.state.track(track).landing
-    if as_json:
+    if shown == "json":
         say_json(to_plain(landing) if landing else {"state": "rejected"})
+    elif shown == "nothing":
+        pass  # whoever asked for it tells of it with all the rest
     elif landing and landing.state == "landed":
         say(paint(f"landed on {landing.branch}: {landing.after[:12]}", "good"))
     else:

@@ -113,12 +113,17 @@ class Chat:
                 return EndTurn(found.id, f"the limit of {self._rounds} tool rounds was reached" if limited else "")
 
 
-async def say_command(texts: KeptTexts, found: Discussion, text: str, stable_md: str, base_dir: str) -> Say:
-    """The user's words and what the turn is made of, kept (without secrets) before anything is recorded about them."""
+def check_words(text: str) -> None:
+    """Raises Rejected for what cannot be said."""
     if not text.strip():
         raise Rejected("there is nothing to say: the text is empty")
     if len(text) > MOST_TEXT:
         raise Rejected(f"a message has at most {MOST_TEXT:,} characters, this one {len(text):,}")
+
+
+async def say_command(texts: KeptTexts, found: Discussion, text: str, stable_md: str, base_dir: str) -> Say:
+    """The user's words and what the turn is made of, kept before anything is recorded about them."""
+    check_words(text)
     said = [await texts.read_message(blob) for blob in found.messages]
     before = "\n\n".join(f"{message.role}: {message.text}" for message in said if message.role != "tool")
     made_of = msgspec.json.encode(MadeOf(text, stable_md, (), before, base_dir)).decode()
