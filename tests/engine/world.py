@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from interlock.domain.approvals import ScriptPayload
+from interlock.domain.budgets import Usage
 from interlock.domain.commands import AddTrack, AnswerApproval, StartConductor, StartTrack
 from interlock.domain.envelopes import SYSTEM, Recorded
 from interlock.domain.gates import GateResult
@@ -334,6 +335,7 @@ class World:
         self.tools = FakeTools()
         self.rules: list[dict[str, Any]] = []
         self.requests: list[ModelRequest] = []
+        self.used: list[tuple[str, Usage]] = []
         self.waits: list[float] = []
         self.price = FREE
         self.redact: Callable[[str], str] = str
@@ -402,7 +404,9 @@ class World:
         """One life of the workbench; whatever it had in hand is gone at the end, as after kill -9."""
         self.crew.running = 0
         workbench = Workbench(self.journal, self.clock, self.ids, load_state(self.journal))
-        self.model = Listening(ScriptedModel(msgspec.convert(self.rules, list[Rule]), self.price), self.requests)
+        self.model = Listening(
+            ScriptedModel(msgspec.convert(self.rules, list[Rule]), self.price), self.requests, self.used
+        )
         conductor = Conductor(
             workbench,
             self.workspaces,
@@ -424,11 +428,14 @@ class World:
 
 
 class Listening:
-    """A model whose every request is remembered."""
+    """A model whose every request is remembered, and what each answer used."""
 
-    def __init__(self, model: ScriptedModel, requests: list[ModelRequest]) -> None:
+    def __init__(
+        self, model: ScriptedModel, requests: list[ModelRequest], used: list[tuple[str, Usage]] | None = None
+    ) -> None:
         self._model = model
         self._requests = requests
+        self._used = used if used is not None else []
 
     @property
     def name(self) -> str:
@@ -439,7 +446,9 @@ class Listening:
 
     async def complete(self, request: ModelRequest, on_text: OnText) -> Reply:
         self._requests.append(request)
-        return await self._model.complete(request, on_text)
+        reply = await self._model.complete(request, on_text)
+        self._used.append((request.tier, reply.usage))
+        return reply
 
 
 class Process:

@@ -1,0 +1,29 @@
+"""What a journal tells about workers: never more than there are, and none idle while there is something to do."""
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from interlock.domain.envelopes import Recorded
+from interlock.domain.evolve import evolve
+from interlock.domain.state import State
+
+
+def most_at_once(records: Iterable[Recorded]) -> int:
+    """Checks every batch on the way, and says how many workers were ever at work together."""
+    state, most = State(), 0
+    for _, batch in groupby(records, lambda recorded: recorded.cause):
+        for recorded in batch:
+            state = evolve(state, recorded)
+            most = max(most, state.busy)
+            if state.conductor.on:
+                assert state.busy <= state.conductor.workers, f"version {recorded.version}: more than there are"
+        if state.conductor.on and state.busy < state.conductor.workers:
+            assert not could_start(state), f"version {state.version}: a worker is idle"
+    return most
+
+
+def could_start(state: State) -> list[str]:
+    """Tickets that wait for nothing but a worker."""
+    running = [track for track in state.tracks.values() if track.status == "running"]
+    heaps = [heap for track in running for heap in (track.schedule.ready, track.schedule.cleared)]
+    return [heap[2] for heap in heaps if heap is not None]
