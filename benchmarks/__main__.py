@@ -18,6 +18,7 @@ GROUPS = {
     "start": "benchmarks.start",
     "approval": "benchmarks.approval",
     "gate": "benchmarks.gate",
+    "workers": "benchmarks.workers",
     "codeviews": "benchmarks.codeviews",
 }
 
