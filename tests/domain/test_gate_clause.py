@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.domain.gate_clause import MOST_ATTEMPTS, Token, parse_clause, quoted, tokens, write_clause
+from interlock.domain.gate_clause import MOST_ATTEMPTS, parse_clause, write_clause
 from interlock.domain.gates import Gate
+from interlock.domain.grammar_tokens import Token, quoted, tokens
 from interlock.errors import Rejected
 
 # Mostly the characters that mean something.
@@ -104,6 +105,8 @@ def test_a_clause_means_this_gate(clause: str, gate: Gate) -> None:
         ('verify:"a" loop:yes', "loop is true or false (column 17)"),
         ('verify:"a" max:1 max:2', "'max' is given twice (column 18)"),
         ('verify:"a" :fast :full', "a preset is given twice (column 18)"),
+        ('verify:"a" :: verify:"b"', "a ticket's gate ends here; each gate is an item of its own (column 12)"),
+        ('verify:"a" --> >>b', "a ticket's gate ends here; each gate is an item of its own (column 12)"),
     ],
 )
 def test_a_wrong_clause_is_refused_with_the_column(clause: str, problem: str) -> None:

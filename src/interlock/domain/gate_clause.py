@@ -1,67 +1,50 @@
-r"""One gate as it is written after `::`, for example `verify:"npm test" :fast max:3`.
-
-Inside the quotes every character stands for itself, backslashes too, with one exception: in backslashes directly
-before a quote of the enclosing kind, `\\` is one backslash and `\"` is the quote. So any text can be written, and
-`\n`, `'\''` or a regular expression arrive as they stand.
-"""
+"""One gate as it is written after `::`, for example `verify:"npm test" :fast max:3`."""
 
 import re
 from difflib import get_close_matches
-from typing import Literal, NamedTuple, NoReturn, cast
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from interlock.domain.gates import PRESETS, Gate
+from interlock.domain.grammar_tokens import Reader, Token, quoted, reject
+from interlock.domain.ids import is_id
 from interlock.errors import Rejected
 
 MOST_ATTEMPTS = 1_000
 
-Kind = Literal["word", "text", "colon", "space"]
+
+class Criteria(Struct, frozen=True):
+    """A gate in words, judged by a model; it may have a name."""
+
+    text: str
+    name: str | None = None
 
 
-class Token(NamedTuple):
-    kind: Kind
-    text: str  # of a quoted text: what it stands for
-    column: int  # from 1
+class LibraryGate(Struct, frozen=True):
+    """A gate from a file of its own, by its name."""
+
+    name: str
 
 
-_TOKEN = re.compile(
-    r"""(?P<space>\s+)
-      | (?P<colon>:)
-      | (?P<word>[^\s:"']+)
-      | "(?P<double>(?:[^"\\]|\\.)*+)"
-      | '(?P<single>(?:[^'\\]|\\.)*+)'
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_ESCAPES = {quote: re.compile(rf"(\\*)\\{quote}") for quote in ('"', "'")}
-_BACKSLASHES_AT_END = re.compile(r"\\*\Z")
+AnyGate = Gate | Criteria | LibraryGate
+
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _OPTIONS = {"loop": "true", "max": "3", "timeout": "60"}  # with an example of each
 
 
-def tokens(text: str) -> list[Token]:
-    """Words, quoted texts, colons and the space between; raises Rejected at a quote that is never closed."""
-    found: list[Token] = []
-    at = 0
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            _reject(at + 1, f"the quote {text[at]} is never closed")
-        kind = str(match.lastgroup)
-        body = match[kind]
-        if kind in ("double", "single"):
-            found.append(Token("text", _unescaped(body, text[at]), at + 1))
-        else:
-            found.append(Token(cast("Kind", kind), body, at + 1))
-        at = match.end()
-    return found
-
-
 def parse_clause(text: str) -> Gate:
-    """A shell verification; raises Rejected with a sentence that ends in the column."""
-    return _Parser(text).gate()
+    """A ticket's gate, which is a shell verification; raises Rejected with a sentence that ends in the column."""
+    reader = Reader(text)
+    reader.skip_space()
+    column = reader.column
+    gate = read_gate(reader)
+    if not isinstance(gate, Gate):
+        reject(column, 'criteria gates need a model and are not supported on tickets yet; write verify:"command"')
+    if not reader.at_end:
+        reject(reader.column, "a ticket's gate ends here; each gate is an item of its own")
+    return gate
 
 
 def write_clause(gate: Gate) -> str:
@@ -81,100 +64,97 @@ def write_clause(gate: Gate) -> str:
     return " ".join(parts)
 
 
-def quoted(text: str) -> str:
-    """In double quotes, or in single ones where that needs no escape."""
-    quote = "'" if '"' in text and "'" not in text else '"'
-    escaped = re.sub(rf"(\\*){quote}", rf"\1\1\\{quote}", text)
-    return f"{quote}{_BACKSLASHES_AT_END.sub(lambda end: end[0] * 2, escaped, count=1)}{quote}"
-
-
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self._tokens = tokens(text)
-        self._at = 0
-        self._end = Token("space", "", len(text) + 1)
-
-    def gate(self) -> Gate:
-        self._skip_space()
-        first = self._next()
-        if first is self._end:
-            _reject(first.column, "there is no gate here")
-        if first.kind == "colon":
-            _reject(first.column, 'a gate starts with verify:"command", not with a colon')
-        if first.kind == "text" or first.text != "verify":
-            _reject(
-                first.column,
-                'criteria gates need a model and are not supported on tickets yet; write verify:"command"',
-            )
-        if self._next().kind != "colon":
-            _reject(first.column, 'verify needs a command in quotes: verify:"command"')
-        command = self._next()
+def read_gate(reader: Reader) -> AnyGate:
+    """A gate with its own options, up to the next operator or the end."""
+    first = reader.token()
+    match first.kind:
+        case "end":
+            reject(first.column, "there is no gate here")
+        case "colon":
+            reject(first.column, 'a gate starts with verify:"command", not with a colon')
+        case "text":
+            return _last(reader, _criteria(first, None))
+        case _:
+            pass
+    if first.text == "verify":
+        if reader.token().kind != "colon":
+            reject(first.column, 'verify needs a command in quotes: verify:"command"')
+        command = reader.token()
         if command.kind != "text":
-            _reject(command.column, 'the command of verify stands in quotes: verify:"command"')
-        return self._options(Gate(command.text))
-
-    def _options(self, gate: Gate) -> Gate:
-        seen: set[str] = set()
-        while True:
-            spaced = self._skip_space()
-            token = self._next()
-            if token is self._end:
-                return gate
-            if token.kind == "colon":
-                name, changed = "a preset", self._preset(gate)
-            elif token.kind == "word" and spaced:
-                name, changed = f"'{token.text}'", self._option(gate, token)
-            else:
-                _reject(token.column, "after the command come options, each after a space, such as max:3 or :fast")
-            if name in seen:
-                _reject(token.column, f"{name} is given twice")
-            seen.add(name)
-            gate = changed
-
-    def _preset(self, gate: Gate) -> Gate:
-        token = self._next()
-        if token.kind != "word" or token.text not in PRESETS:
-            _reject(token.column, f"after a colon comes a preset: {', '.join(PRESETS)}")
-        return replace(gate, preset=token.text)
-
-    def _option(self, gate: Gate, name: Token) -> Gate:
-        if name.text not in _OPTIONS:
-            close = get_close_matches(name.text, _OPTIONS, n=1)
-            meant = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(_OPTIONS)}"
-            _reject(name.column, f"no option {name.text!r}{meant}")
-        colon, value = self._next(), self._next()
-        if colon.kind != "colon":
-            _reject(colon.column, f"{name.text} needs a value, as in {name.text}:{_OPTIONS[name.text]}")
-        said = value.text if value.kind == "word" else ""
-        if name.text == "loop":
-            if said not in ("true", "false"):
-                _reject(value.column, "loop is true or false")
-            return replace(gate, loop=said == "true")
-        if name.text == "max":
-            if not _WHOLE.fullmatch(said) or not 1 <= int(said) <= MOST_ATTEMPTS:
-                _reject(value.column, f"max is a whole number from 1 to {MOST_ATTEMPTS}")
-            return replace(gate, max_attempts=int(said))
-        if not _SECONDS.fullmatch(said) or float(said) == float("inf"):
-            _reject(value.column, "timeout is a number of seconds")
-        return replace(gate, timeout_s=float(said))
-
-    def _skip_space(self) -> bool:
-        spaced = self._at < len(self._tokens) and self._tokens[self._at].kind == "space"
-        self._at += spaced
-        return spaced
-
-    def _next(self) -> Token:
-        if self._at == len(self._tokens):
-            return self._end
-        self._at += 1
-        return self._tokens[self._at - 1]
+            reject(command.column, 'the command of verify stands in quotes: verify:"command"')
+        return _options(reader, Gate(command.text))
+    if not is_id(first.text):
+        reject(first.column, f"{first.text!r} is no name of a gate, and criteria stand in quotes")
+    if not reader.text.startswith(":", reader.at):
+        return _last(reader, LibraryGate(first.text))
+    reader.token()
+    criteria = reader.token()
+    if criteria.kind != "text":
+        reject(criteria.column, f'the criteria of {first.text} stand in quotes: {first.text}:"text"')
+    return _last(reader, _criteria(criteria, first.text))
 
 
-def _unescaped(body: str, quote: str) -> str:
-    """`body` is what stands between the quotes."""
-    inner = _ESCAPES[quote].sub(lambda run: run[1][: len(run[1]) // 2] + quote, body)
-    return _BACKSLASHES_AT_END.sub(lambda end: end[0][: len(end[0]) // 2], inner, count=1)
+def _criteria(token: Token, name: str | None) -> Criteria:
+    if not token.text.strip():
+        reject(token.column, "the criteria are empty")
+    return Criteria(token.text, name)
 
 
-def _reject(column: int, problem: str) -> NoReturn:
-    raise Rejected(f"{problem} (column {column})")
+def _last(reader: Reader, gate: Criteria | LibraryGate) -> AnyGate:
+    """Only a shell verification has options."""
+    spaced = reader.skip_space()
+    if not reader.at_end and not (spaced and reader.operator()):
+        reject(
+            reader.column, "after this gate comes another (::), the next step (-->) or nothing; only verify has options"
+        )
+    return gate
+
+
+def _options(reader: Reader, gate: Gate) -> Gate:
+    seen: set[str] = set()
+    while True:
+        spaced = reader.skip_space()
+        if spaced and reader.operator():
+            return gate
+        token = reader.token()
+        if token.kind == "end":
+            return gate
+        if token.kind == "colon":
+            name, changed = "a preset", _preset(reader, gate)
+        elif token.kind == "word" and spaced:
+            name, changed = f"'{token.text}'", _option(reader, gate, token)
+        else:
+            reject(token.column, "after the command come options, each after a space, such as max:3 or :fast")
+        if name in seen:
+            reject(token.column, f"{name} is given twice")
+        seen.add(name)
+        gate = changed
+
+
+def _preset(reader: Reader, gate: Gate) -> Gate:
+    token = reader.token()
+    if token.kind != "word" or token.text not in PRESETS:
+        reject(token.column, f"after a colon comes a preset: {', '.join(PRESETS)}")
+    return replace(gate, preset=token.text)
+
+
+def _option(reader: Reader, gate: Gate, name: Token) -> Gate:
+    if name.text not in _OPTIONS:
+        close = get_close_matches(name.text, _OPTIONS, n=1)
+        meant = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(_OPTIONS)}"
+        reject(name.column, f"no option {name.text!r}{meant}")
+    colon, value = reader.token(), reader.token()
+    if colon.kind != "colon":
+        reject(colon.column, f"{name.text} needs a value, as in {name.text}:{_OPTIONS[name.text]}")
+    said = value.text if value.kind == "word" else ""
+    if name.text == "loop":
+        if said not in ("true", "false"):
+            reject(value.column, "loop is true or false")
+        return replace(gate, loop=said == "true")
+    if name.text == "max":
+        if not _WHOLE.fullmatch(said) or not 1 <= int(said) <= MOST_ATTEMPTS:
+            reject(value.column, f"max is a whole number from 1 to {MOST_ATTEMPTS}")
+        return replace(gate, max_attempts=int(said))
+    if not _SECONDS.fullmatch(said) or float(said) == float("inf"):
+        reject(value.column, "timeout is a number of seconds")
+    return replace(gate, timeout_s=float(said))
