@@ -11,16 +11,16 @@ from msgspec import Struct
 from interlock.domain.state import State
 from interlock.engine.opening import load_state
 from interlock.errors import Misconfigured
+from interlock.gates.library import Library
 from interlock.journal.blobs import Blobs
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.verify import Report, rebuild_head, verify
+from interlock.locations import FOLDER, state_folder, user_folder, user_settings
 from interlock.policy.trust import TrustStore
 from interlock.ports import Sandbox
 from interlock.sandbox.choose import choose
-from interlock.settings import Settings, load_settings, setup_digest, user_settings_file
+from interlock.settings import Settings, load_settings, setup_digest
 from interlock.workspaces.store import GitWorkspaces
-
-FOLDER = ".interlock"
 
 PROMISES: dict[str, tuple[str, ...]] = {
     "bubblewrap": (
@@ -58,28 +58,18 @@ class Project(Struct, frozen=True):
         return (f"{FOLDER}/", f"{self.settings.tracks_dir}/")
 
     @property
-    def prompt_folders(self) -> tuple[Path, ...]:
-        """Where prompts are looked for: the project's come first."""
-        return (self.root / "prompts", user_settings_file(os.environ, Path.home()).parent / "prompts")
+    def library(self) -> Library:
+        """Prompts, gates, frameworks and styles, the project's before the user's."""
+        return Library(self.root, user_folder())
 
     @property
     def is_made(self) -> bool:
         return (self.folder / "journal.db").exists()
 
 
-def find_root(start: Path) -> Path:
-    """The nearest folder upwards that is a project, else the nearest git repository, else `start`."""
-    candidates = (start, *start.parents)
-    for mark in (FOLDER, ".git"):
-        for folder in candidates:
-            if (folder / mark).exists() and folder != Path(folder.anchor):
-                return folder
-    return start
-
-
 def open_project(root: Path) -> Project:
-    user_file = user_settings_file(os.environ, Path.home())
-    return Project(root, load_settings(user_file, root / "interlock.toml"), _state_dir())
+    user_file = user_settings()
+    return Project(root, load_settings(user_file, root / "interlock.toml"), state_folder())
 
 
 def read_state(project: Project) -> State:
@@ -139,7 +129,7 @@ def trusted_setup(project: Project) -> str | None:
     setup, named = project.settings.workspace.setup, setup_digest(project.settings)
     if setup is None or named is None:
         return None
-    own = load_settings(user_settings_file(os.environ, Path.home()), Path(os.devnull))
+    own = load_settings(user_settings(), Path(os.devnull))
     if own.workspace.setup == setup or trust_store(project).trusts(named):
         return setup
     raise Misconfigured(
@@ -200,15 +190,10 @@ async def sandbox_report(project: Project) -> SandboxReport:
 
 def hidden_folders(project: Project) -> tuple[str, ...]:
     """Our own folders: a sandbox must not have them, whatever else it is given."""
-    config = user_settings_file(os.environ, Path.home()).parent
+    config = user_folder()
     return (str(project.state_dir), str(config))
 
 
 async def plain_git() -> Sandbox:
     """Our own git needs no confinement, only the one door."""
     return await choose("off")
-
-
-def _state_dir() -> Path:
-    base = Path(os.environ.get("XDG_STATE_HOME", ""))
-    return (base if base.is_absolute() else Path.home() / ".local" / "state") / "interlock"

@@ -15,10 +15,11 @@ from interlock.cli.prompts import Prompts
 from interlock.cli.sessions import Session, open_session, project_of
 from interlock.cli.tracks import land_track
 from interlock.domain.commands import AddTrack, AnswerApproval, StartTrack
+from interlock.domain.grammar import parse_command
 from interlock.domain.state import State
 from interlock.domain.tickets import TicketSpec
 from interlock.errors import Rejected
-from interlock.gates.prompt_library import WrongCommand, command_prompt
+from interlock.gates.library import Library, with_args
 from interlock.ports import Message
 from interlock.projects import Project, kept_text, read_state
 from interlock.views.board import is_stuck, track_row
@@ -35,8 +36,8 @@ def do(args: Any) -> int:
     if len(args.command) > MOST_TEXT:
         raise Rejected(f"a command has at most {MOST_TEXT:,} characters, this one {len(args.command):,}")
     try:
-        text = command_prompt(args.command, project.prompt_folders)
-    except WrongCommand as wrong:
+        text = _prompt(args.command, project.library)
+    except Rejected as wrong:
         return wrong_usage(f"do: {wrong}", args)
     name = _free_name(read_state(project))
     conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=None, focus=(name,))
@@ -50,6 +51,16 @@ def do(args: Any) -> int:
             shown = "nothing" if args.json else "words"
             code = land_track(session, name, everything=args.approve == "all", shown=shown)
         return _tell(session, project, name, code, args)
+
+
+def _prompt(command: str, library: Library) -> str:
+    """What a worker is told."""
+    line = parse_command(command)
+    if line.operators:
+        first = line.operators[0]
+        raise Rejected(f"a {first.type} cannot be run yet, only parsed (column {first.column})")
+    step = line.steps[0]
+    return step.args if step.prompt is None else with_args(library.prompt(step.prompt), step.args)
 
 
 def _drive(session: Session, name: str, since: int, args: Any) -> int:

@@ -143,6 +143,15 @@ def _talking(commands: Any) -> None:
     _asking(made)
     made = _command(
         commands,
+        "parse",
+        "parsing:parse",
+        "what a command of the grammar means, as JSON; nothing runs",
+        """  interlock parse '>>fix src/money.py :: verify:"pytest -q" :fast'\n"""
+        """  interlock parse '%lean >>plan --> >>build :: "reads well" * 2'""",
+    )
+    made.add_argument("command", metavar="COMMAND", help="[%%modifier] [@framework] [#style] >>prompt args [:: gate] …")
+    made = _command(
+        commands,
         "chat",
         "chatting:chat",
         "talk with a model about the project",

@@ -20,8 +20,9 @@ from interlock.domain.state import State
 from interlock.engine.streams import Listener
 from interlock.engine.thread import EngineThread
 from interlock.errors import JournalInUse, Misconfigured, Unavailable
+from interlock.locations import find_root
 from interlock.ports import Model, Receipt
-from interlock.projects import Project, find_root, open_project, read_state
+from interlock.projects import Project, open_project, read_state
 from interlock.views.display import safe
 
 PATIENCE_S = 5

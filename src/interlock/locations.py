@@ -1,0 +1,32 @@
+"""Where things are on disk: the project around a folder, the user's configuration, Interlock's own state."""
+
+import os
+from pathlib import Path
+
+from interlock.settings import user_settings_file
+
+FOLDER = ".interlock"
+
+
+def find_root(start: Path) -> Path:
+    """The nearest folder upwards that is a project, else the nearest git repository, else `start`."""
+    candidates = (start, *start.parents)
+    for mark in (FOLDER, ".git"):
+        for folder in candidates:
+            if (folder / mark).exists() and folder != Path(folder.anchor):
+                return folder
+    return start
+
+
+def user_settings() -> Path:
+    return user_settings_file(os.environ, Path.home())
+
+
+def user_folder() -> Path:
+    """The user's configuration: settings, and `prompts/`, `gates/`, `frameworks/`, `styles/`."""
+    return user_settings().parent
+
+
+def state_folder() -> Path:
+    base = Path(os.environ.get("XDG_STATE_HOME", ""))
+    return (base if base.is_absolute() else Path.home() / ".local" / "state") / "interlock"
