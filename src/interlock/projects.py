@@ -2,15 +2,17 @@
 
 import asyncio
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
 
+from interlock.domain.gates import Gate, GateDefaults, GateResult, limits
 from interlock.domain.state import State
 from interlock.engine.opening import load_state
 from interlock.errors import Misconfigured
+from interlock.gates.here import no_command, verify_here
 from interlock.gates.library import Library
 from interlock.journal.blobs import Blobs
 from interlock.journal.reading import JournalReader, stored_lines
@@ -19,6 +21,7 @@ from interlock.locations import FOLDER, state_folder, user_folder, user_settings
 from interlock.policy.trust import TrustStore
 from interlock.ports import Sandbox
 from interlock.sandbox.choose import choose
+from interlock.sandbox.environment import clean_env
 from interlock.settings import Settings, load_settings, setup_digest
 from interlock.workspaces.store import GitWorkspaces
 
@@ -186,6 +189,23 @@ async def sandbox_report(project: Project) -> SandboxReport:
     except Misconfigured as error:
         return SandboxReport(False, "none", str(error), said, ("does not run: there is no sandbox it could run in",))
     return SandboxReport(True, sandbox.level, "", said, PROMISES[sandbox.level])
+
+
+async def verify_command(
+    command: str, folder: str, timeout_s: float | None, *, before: Callable[[str], None]
+) -> GateResult:
+    """Run it as a gate on a folder that need not be a project; the user's settings count.
+
+    `before` is told the level of the sandbox when all is ready.
+    """
+    if (result := no_command(command)) is not None:
+        return result
+    own = load_settings(user_settings(), Path(os.devnull))
+    sandbox = await choose(own.sandbox, (str(state_folder()), str(user_folder())))
+    defaults = GateDefaults(own.gates.max_attempts, own.gates.timeout_s)
+    seconds = limits(Gate(command, timeout_s=timeout_s), defaults).timeout_s
+    before(sandbox.level)
+    return await verify_here(sandbox, command, folder, env=clean_env(os.environ), timeout_s=seconds)
 
 
 def hidden_folders(project: Project) -> tuple[str, ...]:

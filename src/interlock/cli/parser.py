@@ -108,6 +108,16 @@ def _rounds(text: str) -> int:
     return number
 
 
+def _seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"a number of seconds, not {text!r}")
+    return number
+
+
 def _run(commands: Any) -> None:
     made = _command(
         commands,
@@ -289,6 +299,15 @@ def _journal(commands: Any) -> None:
 
 
 def _others(commands: Any) -> None:
+    made = _command(
+        commands,
+        "verify",
+        "verifying:verify",
+        "run one shell command as a gate in this folder, in the sandbox",
+        "  interlock verify 'pytest -q'\n  interlock verify 'make test' --timeout 60 --json",
+    )
+    made.add_argument("command", metavar="COMMAND", help="what sh -c runs; this folder is writable, its .git is not")
+    made.add_argument("--timeout", type=_seconds, metavar="S", help="1 to 600 seconds (default: settings, 300)")
     made = _command(
         commands,
         "view",

@@ -42,16 +42,16 @@ class ShellGates:
     async def run(self, track: str, ticket: TicketSpec, gate: int, commit: str) -> GateResult:
         asked = ticket.verify[gate]
         if not asked.command.strip():
-            return _not_run(asked, "the gate has no command")
+            return not_run(asked, "the gate has no command")
         workspace = await self._workspaces.show_tree(track, ticket.id, commit)
         if self._make_ready is not None and (setup := await self._make_ready(workspace)) is not None:
             if not _is_success(setup):
                 said = setup.stderr.strip() or setup.stdout.strip()
-                return _not_run(asked, f"the workspace's setup failed: {explain(setup)}\n{said[-TAIL:]}")
+                return not_run(asked, f"the workspace's setup failed: {explain(setup)}\n{said[-TAIL:]}")
             workspace = await self._workspaces.show_tree(track, ticket.id, commit)  # setup may have touched the tree
         cwd = folder_inside(workspace.path, asked.cwd or ".")
         if cwd is None:
-            return _not_run(asked, f"the gate's folder {asked.cwd!r} is not a folder inside the worktree")
+            return not_run(asked, f"the gate's folder {asked.cwd!r} is not a folder inside the worktree")
         with tempfile.TemporaryDirectory(prefix="interlock-gate-") as keep:
             finished = await self._sandbox.run(
                 Job(
@@ -85,16 +85,17 @@ class ShellGates:
         return None if len(whole) <= len(tail.encode()) else Blob(self._put_blob(whole), len(whole))
 
 
-def to_result(finished: Finished, command: str) -> GateResult:
-    """How a command's end is judged: passed only by a normal exit with 0."""
+def to_result(finished: Finished, command: str, *, tail: int | None = TAIL) -> GateResult:
+    """How a command's end is judged: passed only by a normal exit with 0. `tail` None keeps all that is there."""
+    kept = slice(None if tail is None else -tail, None)
     explanation = explain(finished)  # said where the number alone does not say it
     return GateResult(
         status=_status(finished),
         exit_code=finished.exit_code,
         command=command,
         duration_ms=finished.duration_ms,
-        stdout=finished.stdout[-TAIL:],
-        stderr=finished.stderr[-TAIL:],
+        stdout=finished.stdout[kept],
+        stderr=finished.stderr[kept],
         explanation=explanation if explanation != f"exit code {finished.exit_code}" else "",
     )
 
@@ -140,7 +141,7 @@ def _is_success(finished: Finished) -> bool:
     return finished.status == "exited" and finished.exit_code == 0
 
 
-def _not_run(gate: Gate, why: str) -> GateResult:
+def not_run(gate: Gate, why: str) -> GateResult:
     return GateResult(status="error", exit_code=-1, command=gate.command, duration_ms=0, explanation=why)
 
 

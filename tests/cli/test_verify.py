@@ -1,0 +1,169 @@
+"""`interlock verify`: a shell command as a gate in the current folder, without a project."""
+
+import shutil
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.project import Project, Said
+
+
+def verify(project: Project, command: str, *words: str, cwd: Path | None = None) -> Said:
+    return project.run("verify", command, *words, cwd=cwd)
+
+
+def facts(project: Project, command: str, *words: str) -> dict[str, Any]:
+    said = verify(project, command, *words, "--json")
+    shown = said.json
+    assert said.code == (0 if shown["passed"] else 3)
+    return shown
+
+
+def test_a_command_that_exits_with_0_passes_and_may_write_here(project: Project) -> None:
+    shown = facts(project, "cat a.txt; echo é >&2; echo made > made.txt")
+    assert 0 <= shown.pop("duration_ms") < 20_000
+    assert shown == {
+        "passed": True,
+        "status": "passed",
+        "timed_out": False,
+        "exit_code": 0,
+        "stdout": "one\ntwo\nthree\n",
+        "stderr": "é\n",
+        "command": "cat a.txt; echo é >&2; echo made > made.txt",
+        "explanation": "",
+    }
+    assert (project.root / "made.txt").read_text() == "made\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "code", "words"),
+    [
+        ("exit 7", "failed", 7, "exit code 7"),
+        ("no-such-tool", "failed", 127, "a command was not found"),
+        ("./a.txt", "failed", 126, "found but could not be executed"),
+        ("sh -c 'kill -SEGV $$'; exit $?", "failed", 139, "killed by signal 11 (Segmentation fault)"),
+        ("kill -9 $$", "killed", 137, "killed by signal 9 (Killed)"),
+    ],
+)
+def test_any_other_end_fails_and_is_explained(
+    project: Project, command: str, status: str, code: int, words: str
+) -> None:
+    shown = facts(project, command)
+    assert (shown["passed"], shown["status"], shown["exit_code"]) == (False, status, code)
+    said = verify(project, command)
+    assert (said.code, words in said.out, f"✗ {status}" in said.out) == (3, True, True), said
+
+
+def test_people_see_the_end_of_the_output_made_safe(project: Project) -> None:
+    said = verify(project, "printf 'first\\033[2Jsecond\\n'; printf 'to stderr' >&2; seq 3000")
+    assert said.code == 0
+    assert "\x1b" not in said.out
+    assert "bytes dropped" in said.out
+    assert said.out.splitlines()[-4:-1] == ["3000", "── stderr", "to stderr"]
+    assert said.out.splitlines()[-1].startswith("✓ passed after ")
+
+
+@pytest.mark.parametrize("command", ["", "  \n"])
+def test_no_command_is_an_error_and_does_not_pass(project: Project, command: str) -> None:
+    shown = facts(project, command)
+    assert (shown["passed"], shown["status"], shown["exit_code"]) == (False, "error", -1)
+
+
+def test_a_command_that_takes_too_long_is_dead_when_it_returns(project: Project) -> None:
+    shown = facts(
+        project,
+        "trap '' TERM; (setsid sh -c 'while :; do echo x >> late; sleep 0.05; done' &) ; sleep 60",
+        "--timeout",
+        "1",
+    )
+    assert (shown["status"], shown["timed_out"], shown["exit_code"]) == ("timed_out", True, -1)
+    assert 1_000 <= shown["duration_ms"] < 5_000
+    size = (project.root / "late").stat().st_size
+    threading.Event().wait(0.3)
+    assert (project.root / "late").stat().st_size == size
+
+
+def test_ctrl_c_kills_everything_it_started(project: Project) -> None:
+    script = "(setsid sh -c 'while :; do echo x >> late; sleep 0.05; done' &) ; touch begun; sleep 600"
+    with project.start("verify", script) as running:
+        deadline = time.monotonic() + 30
+        while not (project.root / "late").exists():
+            assert time.monotonic() < deadline
+            threading.Event().wait(0.02)
+        running.send_signal(signal.SIGINT)
+        out, _ = running.communicate(timeout=20)
+    assert running.returncode == 130, out
+    size = (project.root / "late").stat().st_size
+    threading.Event().wait(0.3)
+    assert (project.root / "late").stat().st_size == size
+
+
+def test_git_cannot_be_changed_and_nothing_of_ours_or_the_users_is_there(project: Project) -> None:
+    project.run("init")
+    (project.home / "secret").write_text("key")
+    (project.home.parent / "beside").write_text("x")
+    shown = facts(
+        project,
+        "git log --oneline | wc -l; echo x > .git/hooks/pre-commit || echo refused; git config a.b c || echo refused;"
+        f" ls -A .interlock; cat {project.home}/secret; cat {project.home.parent}/beside; "
+        f"echo x > {project.home.parent}/written; true",
+    )
+    assert shown["stdout"] == "1\nrefused\nrefused\n"
+    assert shown["stderr"].count("No such file") >= 2
+    assert not (project.home.parent / "written").exists()
+    assert not (project.root / ".git" / "hooks" / "pre-commit").exists()
+
+
+def test_a_link_called_git_does_not_make_it_writable(project: Project) -> None:
+    (project.root / ".git").rename(project.root / "real")
+    (project.root / ".git").symlink_to("real")
+    assert facts(project, "echo x > real/config || echo refused")["stdout"] == "refused\n"
+
+
+def test_it_needs_no_project_no_git_and_makes_none(project: Project) -> None:
+    folder = project.home / "plain"
+    folder.mkdir()
+    (folder / "interlock.toml").write_text("this is not = = toml")
+    said = verify(project, "ls -A", cwd=folder)
+    assert (said.code, "interlock.toml" in said.out) == (0, True), said
+    assert [path.name for path in folder.iterdir()] == ["interlock.toml"]
+    elsewhere = verify(project, "pwd", "-C", str(folder), "--json")
+    assert elsewhere.json["stdout"] == f"{folder}\n"
+
+
+def test_without_a_sandbox_it_refuses_unless_the_user_said_so(project: Project, tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("sh", "touch"):
+        (programs / name).symlink_to(shutil.which(name) or name)
+    project.env["PATH"] = str(programs)
+    said = verify(project, "touch ran")
+    assert (said.code, "bubblewrap is not installed" in said.err) == (1, True), said
+    assert not (project.root / "ran").exists()
+    config = Path(project.env["XDG_CONFIG_HOME"]) / "interlock"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text('sandbox = "off"\n')
+    said = verify(project, "touch ran")
+    assert (said.code, "THE SANDBOX IS OFF" in said.err) == (0, True), said
+    assert (project.root / "ran").exists()
+
+
+def test_the_machine_itself_is_not_a_folder_to_write_in(project: Project) -> None:
+    for place in ("/", "/proc", "/dev/shm"):
+        said = verify(project, "true", "-C", place)
+        assert (said.code, "the machine itself" in said.err) == (1, True), said
+
+
+def test_a_timeout_is_a_number_and_kept_in_bounds(project: Project) -> None:
+    for wrong in ("soon", "-1", "nan", "inf"):
+        assert verify(project, "true", f"--timeout={wrong}").code == 2
+    assert facts(project, "sleep 0.2", "--timeout", "0")["passed"]
+
+
+def test_keys_of_the_user_do_not_reach_it(project: Project) -> None:
+    project.env["ANTHROPIC_API_KEY"] = "secret"
+    assert "secret" not in facts(project, "env")["stdout"]
