@@ -1,5 +1,6 @@
 """Who the agents are: workers, planners and chats, put together from tools, views, models and the workbench."""
 
+import asyncio
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from interlock.codeviews.view import view
 from interlock.domain.approvals import ScriptPayload
 from interlock.domain.tickets import Ticket
 from interlock.engine.agent_loop import Options, Send, Worker
+from interlock.engine.answers import last_answer
 from interlock.engine.briefing import Block, Briefing
 from interlock.engine.chat import Chat
 from interlock.engine.kept_texts import Fetch
@@ -22,7 +24,7 @@ from interlock.engine.surveying import Surveyor
 from interlock.engine.workbench import Workbench
 from interlock.observe import Redact, redactor
 from interlock.ports import Model, Sandbox, ToolPlace
-from interlock.projects import Project, plain_git
+from interlock.projects import Project, kept_text, plain_git, read_state
 from interlock.providers.scripted import Price, Rule, ScriptedModel, load_script
 from interlock.tools.registry import WorkerTools
 from interlock.workspaces.looking import Looking
@@ -64,7 +66,7 @@ class Agents:
         self._tools = WorkerTools(sandbox, env, PythonStructure())
 
     def worker(self, send: Send) -> Worker:
-        briefing = Briefing(self._workspaces.read, FileViews(), self._redact)
+        briefing = Briefing(self._workspaces.read, FileViews(), self._redact, self._answer)
         settings = self._project.settings.conductor
         options = Options(
             max_tool_rounds=settings.max_tool_rounds,
@@ -105,6 +107,9 @@ class Agents:
             self._project.settings.conductor.discussion_tool_rounds,
         )
 
+    async def _answer(self, track: str, ticket: str) -> str | None:
+        return await asyncio.to_thread(last_answer, self._workbench.state.track(track).tickets[ticket], self._fetch)
+
     def _script(self, script: str, directory: str, call: str) -> ScriptPayload:
         return ScriptPayload(script, directory, self._env_names, self._level, call=call)
 
@@ -114,7 +119,12 @@ async def worker_context(project: Project, ticket: Ticket, base: str | None = No
     git = await plain_git()
     looking = Looking(project.root, git)
     commit = await looking.base(ticket.track) if base is None else base
-    blocks = await Briefing(looking.read, FileViews(), redactor(os.environ)).blocks(ticket, commit)
+
+    async def answer(track: str, name: str) -> str | None:
+        before = read_state(project).track(track).tickets[name]
+        return last_answer(before, lambda text: kept_text(project, text))
+
+    blocks = await Briefing(looking.read, FileViews(), redactor(os.environ), answer).blocks(ticket, commit)
     offered = WorkerTools(git, {}, PythonStructure()).offered(changing=ticket.spec.assigned_to == "tier3-worker")
     told = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in offered]
     return commit, (*blocks, Block("tools", str(len(told)), "", msgspec.json.encode(told).decode()))

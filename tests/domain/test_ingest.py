@@ -50,6 +50,7 @@ SPECS = st.builds(
     script=st.none() | TEXT,
     priority=st.sampled_from(["high", "medium", "low"]),
     model_override=st.none() | TEXT,
+    with_answers=st.booleans(),
 )
 SAVED = Saved("b", "c", "t")
 STAGES: st.SearchStrategy[Any] = st.one_of(
@@ -103,6 +104,7 @@ def test_all_fields_of_a_ticket_lie_side_by_side() -> None:
         "script": "make",
         "priority": "medium",
         "model_override": None,
+        "with_answers": False,
         "attempts": 1,
         "created_at": AT,
         "started_at": None,

@@ -99,3 +99,26 @@ def test_long_instructions_and_files_are_cut_and_say_what_is_missing() -> None:
 def test_a_binary_file_is_named_and_not_shown() -> None:
     (found,) = blocks(TicketSpec(id="one", target_file="a.bin"), {"a.bin": b"\0" * 5_000})[2:]
     assert (found.view, found.text) == ("binary", "## a.bin\n\n(not shown: a binary file of 5,000 bytes)")
+
+
+def test_a_ticket_that_wants_answers_is_told_those_of_the_tickets_it_depends_on() -> None:
+    said = {"one": "```\nblue\n````", "two": None}
+
+    async def read(commit: str, path: str) -> bytes | None:
+        return None
+
+    async def answer(track: str, ticket: str) -> str | None:
+        assert track == "t"
+        return said[ticket]
+
+    def told_to(spec: TicketSpec) -> list[tuple[str, str]]:
+        ticket = Ticket(track="t", spec=spec, created_at="")
+        made = asyncio.run(Briefing(read, WholeFiles(), str.upper, answer).blocks(ticket, "c"))
+        return [(block.name, block.text) for block in made if block.kind == "answer"]
+
+    spec = TicketSpec(id="three", depends_on=("one", "two"), with_answers=True)
+    assert told_to(spec) == [
+        ("one", "## WHAT ONE, THE STEP BEFORE YOURS, ANSWERED\n\n`````\n```\nBLUE\n````\n`````"),
+        ("two", "## WHAT TWO, THE STEP BEFORE YOURS, ANSWERED\n\n```\n(NO ANSWER)\n```"),
+    ]
+    assert told_to(TicketSpec(id="three", depends_on=("one", "two"))) == []

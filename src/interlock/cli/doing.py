@@ -1,9 +1,7 @@
-"""`interlock do`: one command as a ticket of its own, in a worktree of its own."""
+"""`interlock do`: one command as a track of its own, each step a ticket in a worktree of its own."""
 
 import sys
 from typing import Any
-
-from msgspec import json
 
 from interlock.app import conducting
 from interlock.cli.exits import APPROVAL, DONE, wrong_usage
@@ -15,19 +13,18 @@ from interlock.cli.prompts import Prompts
 from interlock.cli.sessions import Session, open_session, project_of
 from interlock.cli.tracks import land_track
 from interlock.domain.commands import AddTrack, AnswerApproval, StartTrack
+from interlock.domain.gates import GateDefaults, limits
 from interlock.domain.grammar import parse_command
 from interlock.domain.state import State
-from interlock.domain.tickets import TicketSpec
+from interlock.engine.answers import last_answer
 from interlock.errors import Rejected
-from interlock.gates.library import Library, with_args
-from interlock.ports import Message
+from interlock.gates.prepared import Prepared, prepare
 from interlock.projects import Project, kept_text, read_state
 from interlock.views.board import is_stuck, track_row
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import as_dict
 from interlock.wire import to_plain
 
-TICKET = "do"
 MOST_TEXT = 100_000
 
 
@@ -36,34 +33,43 @@ def do(args: Any) -> int:
     if len(args.command) > MOST_TEXT:
         raise Rejected(f"a command has at most {MOST_TEXT:,} characters, this one {len(args.command):,}")
     try:
-        text = _prompt(args.command, project.library)
+        ready = prepare(parse_command(args.command), project.library)
     except Rejected as wrong:
         return wrong_usage(f"do: {wrong}", args)
+    if not ready.runs:
+        return _show_choices(project, ready, as_json=args.json)
     name = _free_name(read_state(project))
     conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=None, focus=(name,))
     with open_session(project, conduct, model_of(args)) as session:
         since = session.state.version
-        spec = TicketSpec(id=TICKET, description=text)
-        session.submit(AddTrack(name, one_line(args.command, 80), args.command, (spec,)))
+        session.submit(AddTrack(name, one_line(args.command, 80), args.command, ready.tickets))
         session.submit(StartTrack(name))
-        code = _drive(session, name, since, args)
+        code = _drive(session, name, since, args, typed=not ready.unseen)
         if code == DONE and args.land:
             shown = "nothing" if args.json else "words"
             code = land_track(session, name, everything=args.approve == "all", shown=shown)
         return _tell(session, project, name, code, args)
 
 
-def _prompt(command: str, library: Library) -> str:
-    """What a worker is told."""
-    line = parse_command(command)
-    if line.operators:
-        first = line.operators[0]
-        raise Rejected(f"a {first.type} cannot be run yet, only parsed (column {first.column})")
-    step = line.steps[0]
-    return step.args if step.prompt is None else with_args(library.prompt(step.prompt), step.args)
+def _show_choices(project: Project, ready: Prepared, *, as_json: bool) -> int:
+    """`%judge`: what would be used, and nothing runs."""
+    texts = {"framework": ready.framework, "style": ready.style}
+    if as_json:
+        files = {kind: None if file is None else str(file) for kind, file in texts.items()}
+        say_json({"runs": False, **files, "tickets": to_plain(ready.tickets)})
+        return DONE
+    for kind, file in texts.items():
+        say(f"{kind:10} {'none' if file is None else safe(str(file))}")
+    gates = project.settings.gates
+    for ticket in ready.tickets:
+        say(f"{ticket.id:10} {one_line(ticket.description)}")
+        for gate in ticket.verify:
+            most = limits(gate, GateDefaults(gates.max_attempts, gates.timeout_s))
+            say(f"{'':10} gate: {safe(gate.command)} ({most.max_attempts} attempts, {most.timeout_s:g} s)")
+    return DONE
 
 
-def _drive(session: Session, name: str, since: int, args: Any) -> int:
+def _drive(session: Session, name: str, since: int, args: Any, *, typed: bool) -> int:
     prompts, goal = Prompts(), Goal((name,))
     asks = prompts.possible and not args.json
     with Progress(quiet=args.json or not asks) as progress:
@@ -73,7 +79,7 @@ def _drive(session: Session, name: str, since: int, args: Any) -> int:
             if goal.over(state):
                 break
             waiting = goal.waiting(state)
-            if waiting and waiting[0].kind == "spawn":
+            if waiting and waiting[0].kind == "spawn" and typed:
                 _start(session, waiting[0].id)  # whoever typed the command has seen all of it
             elif waiting and asks:
                 with progress.paused():
@@ -92,17 +98,19 @@ def _start(session: Session, approval: str) -> None:
 
 def _tell(session: Session, project: Project, name: str, code: int, args: Any) -> int:
     track = session.state.track(name)
-    ticket = track.tickets[TICKET]
+    tickets = [track.tickets[ticket] for ticket in track.order]
     waiting = Goal((name,)).waiting(session.state)
-    answer = _answer(project, session.state, name) if code == DONE else None
+    answer = last_answer(tickets[-1], lambda text: kept_text(project, text)) if code == DONE else None
     if args.json:
-        shown = {"exit_code": code, "track": to_plain(track_row(track)), "ticket": ticket.to_dict()}
+        shown = {"exit_code": code, "track": to_plain(track_row(track)), "ticket": tickets[-1].to_dict()}
+        shown["tickets"] = [ticket.to_dict() for ticket in tickets]
         say_json({**shown, "answer": answer, "pending_approvals": [as_dict(a) for a in waiting]})
         return code
     if answer:
         say(safe(answer))
-    if ticket.blocked_reason:
-        say(f"{name} is blocked: {safe(ticket.blocked_reason)}", sys.stderr)
+    for ticket in tickets:
+        if ticket.blocked_reason:
+            say(f"{name}/{ticket.id} is blocked: {safe(ticket.blocked_reason)}", sys.stderr)
     if code == APPROVAL:
         for approval in waiting[:10]:
             say(f"waits for you: interlock approvals answer {approval.id} approve|reject|…", sys.stderr)
@@ -110,16 +118,6 @@ def _tell(session: Session, project: Project, name: str, code: int, args: Any) -
     if code == DONE and not args.land:
         say(f"its work is on branch interlock/{name}; 'interlock tracks land {name}' brings it to yours", sys.stderr)
     return code
-
-
-def _answer(project: Project, state: State, name: str) -> str | None:
-    """The worker's last word, whole: the ticket holds only its beginning."""
-    session = state.track(name).tickets[TICKET].session
-    for blob in reversed(session):
-        message = json.decode(kept_text(project, blob.sha256), type=Message)
-        if message.role == "assistant" and not message.calls:
-            return message.text
-    return state.track(name).tickets[TICKET].result
 
 
 def _free_name(state: State) -> str:

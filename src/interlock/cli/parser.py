@@ -144,11 +144,14 @@ def _talking(commands: Any) -> None:
         commands,
         "do",
         "doing:do",
-        "run one command: a prompt, worked on in a worktree of its own",
+        "run one command: prompts, worked on in worktrees of their own, with gates",
         "  interlock do '>>review src/money.py'      the prompt in prompts/review.md\n"
-        "  interlock do 'Rename total to sum in src/money.py' --land",
+        "  interlock do 'Rename total to sum in src/money.py' --land\n"
+        "  interlock do '>>plan the cache --> >>build :: verify:\"pytest -q\" max:3'",
     )
-    made.add_argument("command", metavar="COMMAND", help=">>NAME words, NAME being a file in prompts/; or plain words")
+    made.add_argument(
+        "command", metavar="COMMAND", help=">>NAME words, NAME being a file in prompts/; or plain words; see also parse"
+    )
     made.add_argument("--land", action="store_true", help="land its work when it is done (asks)")
     _asking(made)
     made = _command(

@@ -83,6 +83,7 @@ class TicketChanges(Struct, frozen=True, gc=False, omit_defaults=True):
     script: str | UnsetType | None = UNSET
     priority: Priority | UnsetType = UNSET
     model_override: str | UnsetType | None = UNSET
+    with_answers: bool | UnsetType = UNSET
 
 
 class EditTicket(_Command, frozen=True):

@@ -43,6 +43,7 @@ class TicketSpec(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
     script: str | None = None
     priority: Priority = "medium"
     model_override: str | None = None
+    with_answers: bool = False  # its worker is told what the tickets it depends on have answered
 
 
 class Saved(Struct, frozen=True, gc=False):
@@ -183,6 +184,7 @@ class Ticket(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
             "script": spec.script,
             "priority": spec.priority,
             "model_override": spec.model_override,
+            "with_answers": spec.with_answers,
             "attempts": self.attempts,
             "created_at": self.created_at,
             "started_at": self.started_at,
@@ -241,6 +243,7 @@ CHANGEABLE: dict[str, Read] = {
     "script": or_null(text),
     "priority": one_of(get_args(Priority)),
     "model_override": or_null(text),
+    "with_answers": flag,
 }
 """What an author writes, and an edit can change."""
 

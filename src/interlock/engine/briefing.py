@@ -17,6 +17,8 @@ from interlock.ports import CodeViews, Workspace
 
 Read = Callable[[str, str], Awaitable[bytes | None]]
 """A file of a commit, or None."""
+Answer = Callable[[str, str], Awaitable[str | None]]
+"""What the worker of that track's ticket has answered."""
 
 LARGEST = 120_000
 """Characters of one file's block; more is cut."""
@@ -37,7 +39,7 @@ _FROM_THE_REPOSITORY = (
 class Block(Struct, frozen=True):
     """One piece of what is sent."""
 
-    kind: Literal["system", "ticket", "instructions", "file", "tools"]
+    kind: Literal["system", "ticket", "answer", "instructions", "file", "tools"]
     name: str
     view: str  # of a file: curated, skeleton, or why there is none
     text: str
@@ -49,9 +51,12 @@ def message(blocks: Sequence[Block]) -> str:
 
 
 class Briefing:
-    def __init__(self, read: Read, views: CodeViews, redact: Callable[[str], str] = str) -> None:
+    def __init__(
+        self, read: Read, views: CodeViews, redact: Callable[[str], str] = str, answer: Answer | None = None
+    ) -> None:
         self._read = read
         self._views = views
+        self._answer = answer
         self._redact = redact  # what a worker is told is kept: no secret may be in it
 
     async def brief(self, ticket: Ticket, workspace: Workspace) -> Brief:
@@ -64,9 +69,16 @@ class Briefing:
         made = (
             Block("system", spec.assigned_to, "", prompt_text(spec.assigned_to)),
             Block("ticket", spec.id, "", _ticket_text(ticket)),
+            *[block async for block in self._answers(ticket)],
             *[block async for block in self.context(spec, commit)],
         )
         return tuple(Block(block.kind, block.name, block.view, self._redact(block.text)) for block in made)
+
+    async def _answers(self, ticket: Ticket) -> AsyncIterator[Block]:
+        for name in ticket.spec.depends_on if ticket.spec.with_answers else ():
+            said = await self._answer(ticket.track, name) if self._answer is not None else None
+            text = _within(said or "(no answer)", LARGEST, f"the answer of {name}")
+            yield Block("answer", name, "", f"## What {name}, the step before yours, answered\n\n{_fenced(text)}")
 
     async def context(self, spec: TicketSpec, commit: str) -> AsyncIterator[Block]:
         left = ALL_INSTRUCTIONS

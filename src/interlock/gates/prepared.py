@@ -1,0 +1,101 @@
+"""A command of the grammar made ready to run: every name looked up, one ticket for each step."""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from interlock.domain.gate_clause import Criteria, LibraryGate
+from interlock.domain.gates import Gate
+from interlock.domain.grammar import CommandLine, Step
+from interlock.domain.grammar_tokens import reject
+from interlock.domain.tickets import TicketSpec
+from interlock.errors import Rejected
+from interlock.gates.library import Library, with_args
+
+MOST_TICKETS = 100
+NAME = "do"
+
+# What each modifier leaves in use.
+_USES = {"clean": (), "lean": ("gates",), "framework": ("framework",)}
+_ALL = ("framework", "style", "gates")
+_CRITERIA = 'are judged by a model, which cannot be done yet; use verify:"command"'
+
+
+class Prepared(Struct, frozen=True):
+    tickets: tuple[TicketSpec, ...]
+    framework: Path | None
+    style: Path | None
+    runs: bool  # False: only the choices are to be shown
+    unseen: tuple[Path, ...]  # files of the project whose commands would run as gates: nobody has typed them
+
+
+def prepare(line: CommandLine, library: Library) -> Prepared:
+    """Raises Rejected for what does not exist or cannot be run, with the column where there is one."""
+    used = next((_USES[name] for name in line.modifiers if name in _USES), _ALL)
+    for operator in line.operators:
+        if operator.type == "delegate":
+            reject(
+                operator.column, "handing a step to a sub-agent (==>) cannot be done yet; --> runs it as the next step"
+            )
+        if isinstance(operator.value, Criteria) and "gates" in used:
+            reject(operator.column, f"criteria {_CRITERIA}")
+    framework = library.framework(line.framework) if line.framework and "framework" in used else None
+    style = library.style(line.style) if line.style and "style" in used else None
+    texts = [entry.text for entry in (framework, style) if entry is not None]
+    unseen: list[Path] = []
+    made: list[tuple[str, tuple[Gate, ...]]] = []
+    for step in line.steps:
+        gates = _gates(step, library, unseen) if "gates" in used else ()
+        made += [(_description(step, library, texts), gates)] * step.repeat
+    if len(made) > MOST_TICKETS:
+        raise Rejected(f"that would be {len(made)} steps; at most {MOST_TICKETS} are run")
+    return Prepared(
+        _tickets(made),
+        framework.file if framework else None,
+        style.file if style else None,
+        "judge" not in line.modifiers,
+        tuple(dict.fromkeys(unseen)),
+    )
+
+
+def _tickets(made: list[tuple[str, tuple[Gate, ...]]]) -> tuple[TicketSpec, ...]:
+    if len(made) == 1:
+        return (TicketSpec(id=NAME, description=made[0][0], verify=made[0][1]),)
+    return tuple(
+        TicketSpec(
+            id=f"{NAME}-{number}",
+            description=text,
+            verify=gates,
+            depends_on=(f"{NAME}-{number - 1}",) if number > 1 else (),
+            with_answers=number > 1,
+        )
+        for number, (text, gates) in enumerate(made, 1)
+    )
+
+
+def _gates(step: Step, library: Library, unseen: list[Path]) -> tuple[Gate, ...]:
+    gates: list[Gate] = []
+    for gate in step.gates:
+        if isinstance(gate, Gate):
+            gates.append(gate)
+        elif isinstance(gate, LibraryGate):
+            found = library.gate(gate.name)
+            if not isinstance(found.gate, Gate):
+                raise Rejected(f"the criteria of {found.file} {_CRITERIA}")
+            gates.append(found.gate)
+            if not found.by_user:
+                unseen.append(found.file)
+    return tuple(gates)
+
+
+def _description(step: Step, library: Library, texts: list[str]) -> str:
+    """The first line is what its commit will be called."""
+    if step.prompt is None:
+        if not texts:
+            return step.args
+        head, text = step.args, step.args
+    else:
+        prompt = library.prompt(step.prompt)
+        head = f"{prompt.title}: {step.args}" if step.args else prompt.title
+        text = with_args(prompt, step.args)
+    return "\n\n".join([head.split("\n", 1)[0][:100], *texts, text])
