@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from interlock.codeviews import trees
 from interlock.codeviews.detect import CODE
 from interlock.codeviews.skeleton import find_cuts
-from interlock.codeviews.trees import errors, parse
+from interlock.codeviews.trees import errors, parse, table
 from interlock.codeviews.view import KINDS, view
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -55,6 +55,17 @@ def test_whatever_comes_the_skeleton_has_no_more_errors(language: str, parts: li
         after = parse(view(kind, source, language), language)
         assert after is not None
         assert errors(after.root_node) <= errors(before.root_node)
+
+
+@pytest.mark.parametrize("language", sorted(CODE))
+@settings(max_examples=60, deadline=None)
+@given(parts=st.lists(st.sampled_from(PIECES), max_size=40))
+def test_a_source_without_a_sign_of_a_function_has_no_body_to_replace(language: str, parts: list[bytes]) -> None:
+    """So it need not be parsed."""
+    source = b"".join(part for part in parts if not any(sign in part for sign in table(language).signs))
+    tree = parse(source, language)
+    assert tree is not None
+    assert any(sign in source for sign in table(language).signs) or find_cuts(source, tree.root_node, language) == []
 
 
 @pytest.mark.parametrize("language", sorted(CODE))

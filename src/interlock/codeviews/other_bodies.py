@@ -57,8 +57,10 @@ def _declares_function(definition: "Node") -> bool:
     while node is not None:
         if node.type in ("function_declarator", "operator_cast"):
             return True
-        inside = node.named_children
-        node = node.child_by_field_name("declarator") or (inside[-1] if inside else None)
+        inner = node.child_by_field_name("declarator")
+        if inner is None and node.named_child_count:
+            inner = node.named_child(node.named_child_count - 1)
+        node = inner
     return False
 
 
@@ -82,8 +84,11 @@ def ends_where_it_seems(source: bytes, function: "Node", body: "Node") -> bool:
         depths = {_depth(indentation(source, function.start_byte))}
     if _depth(indentation(source, end)) not in depths:
         return False
-    lines = source[body.start_byte : source.rfind(b"\n", 0, end)].split(b"\n")[1:]
+    inside = source[body.start_byte : source.rfind(b"\n", 0, end)]
     least = min(depths)
+    if b"\t" not in inside:
+        return re.search(rb"\n[ \r\f\v]{0,%d}\S" % least, inside) is None
+    lines = inside.split(b"\n")[1:]
     return all(_depth(line[: len(line) - len(text)]) > least for line in lines if (text := line.lstrip()))
 
 

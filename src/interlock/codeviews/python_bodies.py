@@ -34,6 +34,8 @@ HOLDERS = frozenset(
     ]
 )
 """Only in these can a definition stand."""
+_BETWEEN = frozenset(["comment", "line_continuation"])
+"""What may stand between statements."""
 _PREFIX = re.compile(rb"[A-Za-z]*")
 _OLD_MAC = re.compile(rb"\r(?!\n)")
 
@@ -59,14 +61,19 @@ def readable(source: bytes) -> bool:
 
 
 def cut(source: bytes, function: "Node") -> Cut | None:
-    """None when there is nothing to replace."""
+    """None when there is nothing to replace.
+
+    Of a body only the first statements are looked at, not the list of all: that would take longer than all the rest.
+    """
     block = function.child_by_field_name("body")
-    statements = _statements(block) if block is not None else None
-    first = next(statements, None) if statements else None
-    if block is None or statements is None or first is None:
+    if block is None:
         return None
-    if is_docstring(source, first):
-        header, first = first.end_byte, next(statements, None)
+    at, first = _statement(block, 0)
+    if first is None:
+        return None
+    if first.type == "expression_statement" and is_docstring(source, first):
+        header = first.end_byte
+        at, first = _statement(block, at + 1)
         if first is None:
             return None
     else:
@@ -74,20 +81,24 @@ def cut(source: bytes, function: "Node") -> Cut | None:
         if ending is None:
             return None
         header = ending.end_byte
-    start = _line_end(source, header, first.start_byte)
+    begin = first.start_byte
+    start = _line_end(source, header, begin)
     if start is None:  # the body begins on the header's own line, and a comment at its end is the header's
-        last = [first, *statements][-1]
-        if source[first.start_byte : last.end_byte] == PLACEHOLDER:
-            return None
-        return Cut(first.start_byte, last.end_byte, PLACEHOLDER)
-    if source[first.start_byte : first.end_byte] == PLACEHOLDER and next(statements, None) is None:
+        end = next(child.end_byte for child in reversed(block.named_children) if child.type not in _BETWEEN)
+        return None if source[begin:end] == PLACEHOLDER else Cut(begin, end, PLACEHOLDER)
+    if source.startswith(PLACEHOLDER, begin) and first.end_byte == begin + 3 and _statement(block, at + 1)[1] is None:
         return None
-    indent = source[source.rfind(b"\n", 0, first.start_byte) + 1 : first.start_byte]
+    indent = source[source.rfind(b"\n", 0, begin) + 1 : begin]
     return Cut(start, without_return(source, block.end_byte), line_break(source, start) + indent + PLACEHOLDER)
 
 
-def _statements(block: "Node") -> "Iterator[Node]":
-    return (child for child in block.named_children if child.type not in ("comment", "line_continuation"))
+def _statement(block: "Node", at: int) -> "tuple[int, Node | None]":
+    """The first statement from this child on, and which child it is."""
+    for number in range(at, block.named_child_count):
+        child = block.named_child(number)
+        if child is not None and child.type not in _BETWEEN:
+            return number, child
+    return at, None
 
 
 def _line_end(source: bytes, header: int, first: int) -> int | None:
@@ -98,7 +109,7 @@ def _line_end(source: bytes, header: int, first: int) -> int | None:
     if source[end - 1] == 13:
         end -= 1
     line = source.rfind(b"\n", 0, first) + 1
-    continued = source[end - 1] == 92 or source[:line].endswith((b"\\\n", b"\\\r\n"))
+    continued = source[end - 1] == 92 or source.endswith((b"\\\n", b"\\\r\n"), 0, line)
     return None if continued or source[line:first].strip(b" \t\f") else end
 
 
@@ -106,7 +117,9 @@ def is_docstring(source: bytes, statement: "Node") -> bool:
     """As Python sees it: plain strings, also joined or in parentheses, but no bytes and no f-string."""
     if statement.type != "expression_statement" or statement.named_child_count != 1:
         return False
-    value = statement.named_children[0]
+    value = statement.named_child(0)
+    if value is None:
+        return False
     while value.type == "parenthesized_expression":
         inside = [child for child in value.named_children if child.type != "comment"]
         if len(inside) != 1:

@@ -50,7 +50,7 @@ def with_variable(text: str, name: str, new: str, line: int) -> str:
 
 
 def _must_be_sound(source: Source, node: "Node", name: str) -> None:
-    if source.root.has_error and not sound(node):
+    if source.root.has_error and not sound(node, {}):
         raise ToolFailure(f"The file does not parse near {name!r}, so it is not clear where it ends. Use edit_file.")
 
 

@@ -20,6 +20,10 @@ def skeleton(source: bytes, language: str, *, curated: bool = False) -> bytes:
     """`curated` keeps marked bodies. A source that cannot be read in time is shown whole."""
     if language == "python" and not python_bodies.readable(source):
         return source
+    # No function is without one of these bytes, so there is nothing to find. (The parser may guess a word that is
+    # missing, but what it guessed has an error in it, and is kept.)
+    if not any(sign in source for sign in table(language).signs):
+        return source
     tree = parse(source, language)
     if tree is None:
         return source
@@ -36,9 +40,10 @@ def skeleton(source: bytes, language: str, *, curated: bool = False) -> bytes:
 def find_cuts(source: bytes, root: "Node", language: str, *, curated: bool = False) -> list[Cut]:
     """In order, none inside another."""
     broken = root.has_error
+    seen: dict[int, bool] = {}
 
     def keeps(function: "Node") -> bool:
-        if broken and not sound(function):
+        if broken and not sound(function, seen):
             return True
         return curated and is_marked(source, function)
 
@@ -59,14 +64,23 @@ def _other(source: bytes, root: "Node", language: str, keeps: "Callable[[Node], 
             yield made
 
 
-def sound(function: "Node") -> bool:
-    """Nothing in it, around it or directly beside it failed to parse, and nothing around it lacks its end."""
+def sound(function: "Node", seen: dict[int, bool]) -> bool:
+    """Nothing in it, around it or directly beside it failed to parse, and nothing around it lacks its end.
+
+    `seen` is what was found out of the nodes around other functions of the tree, by their ids.
+    """
     if function.has_error:
         return False
     node: Node | None = function
-    while node is not None:
+    passed: list[int] = []
+    found = True
+    while node is not None and found:
+        if node.id in seen:
+            found = seen[node.id]
+            break
+        passed.append(node.id)
         beside = (node, node.prev_sibling, node.next_sibling, node.child(node.child_count - 1))
-        if any(near is not None and (near.is_error or near.is_missing) for near in beside):
-            return False
+        found = not any(near is not None and (near.is_error or near.is_missing) for near in beside)
         node = node.parent
-    return True
+    seen.update(dict.fromkeys(passed, found))
+    return found

@@ -15,7 +15,7 @@ TABLE = Table(
     functions=frozenset(["function_definition"]),
     bodies=frozenset(["compound_statement"]),
     declarators=True,
-    skipped=frozenset(["struct_specifier", "enum_specifier", "type_definition"]),
+    skipped=frozenset(["struct_specifier", "enum_specifier", "type_definition", "declaration"]),
     outline=f"""
 (function_definition declarator: {FUNCTION} @name body: (_)) @func
 (struct_specifier name: (_) @name body: (_)) @struct

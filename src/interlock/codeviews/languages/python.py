@@ -2,4 +2,4 @@
 
 from interlock.codeviews.languages.table import Table
 
-TABLE = Table(module="tree_sitter_python", style="python")
+TABLE = Table(module="tree_sitter_python", style="python", signs=(b"def",))
