@@ -42,11 +42,13 @@ def test_views_come_in_order_from_processes_and_from_the_cache(tmp_path: Path, m
     assert list(views("skeleton", iter(found), None, 1)) == cold
 
 
-def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("batch", [4, 500])
+@pytest.mark.parametrize("threads", [True, False], ids=["spawned", "forked"])
+def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, batch: int, threads: bool) -> None:
     """`one.make` of the other process is replaced by one that dies, as a parser with a fault in it would."""
     script = tmp_path / "run.py"
     script.write_text(
-        "import os, sys\n"
+        "import os, sys, threading\n"
         "from interlock.codeviews import many, one\n"
         "from interlock.codeviews.walk import find\n"
         "real = one.make\n"
@@ -54,8 +56,9 @@ def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, monkeypatch: py
         "    if found.path.endswith('f0003.py') or found.path.endswith('f0017.py'): os._exit(11)\n"
         "    return real(kind, found, cache)\n"
         "one.make = make\n"
-        "many.WORTH_A_POOL, many.CHUNK_BYTES = 0, 100\n"
+        f"many.WORTH_A_POOL, many.CHUNK_BYTES, many.BATCH = 0, 100, {batch}\n"
         "if __name__ == '__main__':\n"
+        f"    if {threads}: threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
         "    for got in many.views('skeleton', find([sys.argv[1]]), None, 2):\n"
         "        print(os.path.basename(got.path), getattr(got, 'reason', 'fine'))\n"
     )
@@ -66,22 +69,53 @@ def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, monkeypatch: py
     crashed = {name for name, how in told.items() if how != "fine"}
     assert len(told) == 20
     assert crashed == {"f0003.py", "f0017.py"}
+    assert list(told) == [os.path.basename(found.path) for found in find([str(tmp_path / "src")])]
 
 
 def test_without_processes_it_goes_on_alone(tmp_path: Path) -> None:
-    """A script that does not expect to be imported again cannot start any."""
+    """A script with threads that does not expect to be imported again cannot start any."""
     script = tmp_path / "run.py"
     script.write_text(
-        "import sys\n"
+        "import sys, threading\n"
         "from interlock.codeviews import many\n"
         "from interlock.codeviews.walk import find\n"
         "many.WORTH_A_POOL = 0\n"
+        "threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
         "print(len(list(many.views('skeleton', find([sys.argv[1]]), None, 2))))\n"
     )
     (tmp_path / "src").mkdir()
     make_files(tmp_path / "src", 5)
     done = subprocess.run([sys.executable, script, tmp_path / "src"], capture_output=True, text=True, check=True)
     assert done.stdout == "5\n"
+
+
+def test_processes_are_forked_only_where_there_is_no_other_thread() -> None:
+    script = (
+        "import threading\n"
+        "from interlock.codeviews import pool\n"
+        "print(pool._only_thread())\n"
+        "threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+        "print(pool._only_thread())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\nFalse\n"
+
+
+def test_what_is_printed_meanwhile_is_printed_once(tmp_path: Path) -> None:
+    """A forked process has a copy of what was not written yet."""
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import sys\n"
+        "from interlock.codeviews import many\n"
+        "from interlock.codeviews.walk import find\n"
+        "many.WORTH_A_POOL, many.CHUNK_BYTES, many.BATCH = 0, 100, 4\n"
+        "print('begun')\n"
+        "for got in many.views('skeleton', find([sys.argv[1]]), None, 2): print(got.path)\n"
+    )
+    (tmp_path / "src").mkdir()
+    make_files(tmp_path / "src", 20)
+    done = subprocess.run([sys.executable, script, tmp_path / "src"], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["begun", *(found.path for found in find([str(tmp_path / "src")]))]
 
 
 def test_the_processes_die_with_the_one_that_started_them(tmp_path: Path) -> None:

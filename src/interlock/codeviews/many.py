@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from interlock.codeviews import tokens
@@ -14,7 +14,8 @@ from interlock.codeviews.reading import read
 from interlock.codeviews.view import Kind
 from interlock.codeviews.walk import Found
 
-BATCH = 2_000
+BATCH = 500
+"""Files looked at together. The next batch is looked at while processes work on the one before."""
 CHUNK_BYTES = 200_000
 WORTH_A_POOL = 2_000_000
 """Bytes to parse: below, starting processes takes longer than the work."""
@@ -28,20 +29,32 @@ class _Missing(NamedTuple):
 def views(kind: Kind, files: Iterable[Found], cache: Cache | None, workers: int) -> Iterator[Viewed | Skipped]:
     rest = iter(files)
     with Pool(workers) as pool:
+        missed = 0
+        before: Iterator[Viewed | Skipped] = iter(())
         while batch := list(islice(rest, BATCH)):
             looked = [_look(kind, found, cache) for found in batch]
             missing = [one for one in looked if isinstance(one, _Missing)]
-            if workers > 1 and sum(one.size for one in missing) > WORTH_A_POOL and pool.works():
+            missed += sum(one.size for one in missing)
+            if missing and workers > 1 and missed > WORTH_A_POOL and pool.works():
                 made = _by_many(kind, missing, cache, pool)
             else:
                 made = (make(kind, one.found, cache) for one in missing)
-            for one in looked:
-                yield next(made) if isinstance(one, _Missing) else one
+            yield from before
+            before = _in_order(looked, made)
+        yield from before
     if cache is not None:
         cache.prune()
 
 
+def _in_order(
+    looked: list[Viewed | Skipped | _Missing], made: Iterator[Viewed | Skipped]
+) -> Iterator[Viewed | Skipped]:
+    for one in looked:
+        yield next(made) if isinstance(one, _Missing) else one
+
+
 def _by_many(kind: Kind, missing: list[_Missing], cache: Cache | None, pool: Pool) -> Iterator[Viewed | Skipped]:
+    """Handed out here and now, taken in when asked for."""
     folder = str(cache.folder) if cache is not None else None
     chunks: list[list[Found]] = []
     size = CHUNK_BYTES
@@ -51,8 +64,11 @@ def _by_many(kind: Kind, missing: list[_Missing], cache: Cache | None, pool: Poo
             size = 0
         chunks[-1].append(one.found)
         size += one.size
-    for chunk, made in zip(chunks, pool.run(kind, folder, chunks), strict=True):
-        yield from made or _each_alone(kind, folder, chunk, pool)
+    outcomes = pool.run(kind, folder, chunks)
+    return chain.from_iterable(
+        made if made is not None else _each_alone(kind, folder, chunk, pool)
+        for chunk, made in zip(chunks, outcomes, strict=True)
+    )
 
 
 def _each_alone(kind: Kind, folder: str | None, chunk: list[Found], pool: Pool) -> Iterator[Viewed | Skipped]:
@@ -62,6 +78,8 @@ def _each_alone(kind: Kind, folder: str | None, chunk: list[Found], pool: Pool) 
 
 
 def _look(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped | _Missing:
+    if cache is None and found.skipped is None:
+        return _Missing(found, _size(found.path))
     source = read(found)
     if isinstance(source, str):
         return Skipped(found.path, source, found.asked)
@@ -70,6 +88,14 @@ def _look(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped | _
     if cache is not None:
         entry = cache.get(key_of(kind, source, language, title_of_file(found.path, language), tokens.method()))
     return Viewed(found.path, language, *entry) if entry is not None else _Missing(found, len(source))
+
+
+def _size(path: str) -> int:
+    """Whatever is wrong with it is told by the one that reads it."""
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError):
+        return 0
 
 
 def processors() -> int:

@@ -8,10 +8,10 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from interlock.codeviews.view import Kind
 from interlock.codeviews.walk import Found
@@ -49,40 +49,54 @@ class Pool:
     def run(
         self, kind: Kind, folder: str | None, chunks: Sequence[Sequence[Found]]
     ) -> "Iterator[list[Viewed | Skipped] | None]":
-        """What each chunk came to, in order; None for one that was not done when a process died."""
-        futures = [self._submit(kind, folder, chunk) for chunk in chunks]
+        """What each chunk came to, in order; None for one that was not done when a process died.
+
+        Work begins at once, not when the first outcome is asked for.
+        """
+        return self._outcomes(kind, folder, chunks, [self._submit(kind, folder, chunk) for chunk in chunks])
+
+    def _outcomes(
+        self, kind: Kind, folder: str | None, chunks: Sequence[Sequence[Found]], given: "list[_Given]"
+    ) -> "Iterator[list[Viewed | Skipped] | None]":
         for number in range(len(chunks)):
-            try:
-                done = futures[number].result()
-            except BrokenProcessPool:
-                self._close()
-                done = None
+            done = self._outcome(given[number])
             yield done
             if done is None:
-                futures[number + 1 :] = [
-                    future if _is_done(future) else self._submit(kind, folder, chunk)
-                    for chunk, future in zip(chunks[number + 1 :], futures[number + 1 :], strict=True)
+                given[number + 1 :] = [
+                    one if _is_done(one.future) else self._submit(kind, folder, chunk)
+                    for chunk, one in zip(chunks[number + 1 :], given[number + 1 :], strict=True)
                 ]
 
     def run_alone(self, kind: Kind, folder: str | None, found: Found) -> "Viewed | Skipped | None":
         """None when its process died."""
+        done = self._outcome(self._submit(kind, folder, [found]))
+        return done[0] if done is not None else None
+
+    def _outcome(self, given: "_Given") -> "list[Viewed | Skipped] | None":
         try:
-            return self._submit(kind, folder, [found]).result()[0]
-        except BrokenProcessPool:
-            self._close()
+            return given.future.result()
+        except (BrokenProcessPool, CancelledError):
+            if self._executor is given.executor:  # else others have begun anew already
+                self._close()
             return None
 
-    def _submit(self, kind: Kind, folder: str | None, chunk: Sequence[Found]) -> "Future[list[Viewed | Skipped]]":
+    def _submit(self, kind: Kind, folder: str | None, chunk: Sequence[Found]) -> "_Given":
+        executor = self._running()
         try:
-            return self._running().submit(_work, kind, folder, list(chunk))
+            return _Given(executor, executor.submit(_work, kind, folder, list(chunk)))
         except BrokenProcessPool:
             self._close()
-            return self._running().submit(_work, kind, folder, list(chunk))
+            executor = self._running()
+            return _Given(executor, executor.submit(_work, kind, folder, list(chunk)))
 
     def _running(self) -> ProcessPoolExecutor:
         if self._executor is None:
-            # Not forked: this process may have threads, and holds the terminal.
-            context = multiprocessing.get_context("spawn")
+            # Forked only where there is no other thread whose locks a copy would hold for ever: then what was imported
+            # is there at once in each of them.
+            alone = _only_thread()
+            if alone:
+                _prepare()
+            context = multiprocessing.get_context("fork" if alone else "spawn")
             self._executor = ProcessPoolExecutor(self._workers, context, _begin, (os.getpid(),))
         return self._executor
 
@@ -90,6 +104,30 @@ class Pool:
         if self._executor is not None:
             self._executor.shutdown(cancel_futures=True)
             self._executor = None
+
+
+class _Given(NamedTuple):
+    """Work that was handed out, and to whom: after a crash there are others."""
+
+    executor: ProcessPoolExecutor
+    future: "Future[list[Viewed | Skipped]]"
+
+
+def _only_thread() -> bool:
+    """As the kernel counts them: libraries start threads that Python does not know of."""
+    try:
+        return len(os.listdir("/proc/self/task")) == 1
+    except OSError:
+        return False
+
+
+def _prepare() -> None:
+    """What every process will need."""
+    import tree_sitter  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
+    from interlock.codeviews import one, skeleton, tokens  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
+    tokens.load()
 
 
 def _is_done(future: "Future[list[Viewed | Skipped]]") -> bool:

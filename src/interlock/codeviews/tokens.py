@@ -46,6 +46,11 @@ def _tokenizer() -> _Tokenizer | None:
     return cast(_Tokenizer, openai.o200k_base())  # pyright: ignore[reportUnknownMemberType]
 
 
+def load() -> None:
+    """What counting needs, before it is needed."""
+    _tokenizer()
+
+
 def method() -> str:
     """How `count` works here: also a part of the key of what is stored."""
     return "counted" if _installed() else "estimated"
