@@ -1,6 +1,7 @@
 """Inputs made to hurt: none takes for ever, none is cut wrongly, none raises."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,26 @@ def test_a_source_that_takes_too_long_is_shown_whole(monkeypatch: pytest.MonkeyP
     assert view("skeleton", source, "javascript") == source
     assert view("outline", source, "javascript") == b""
     assert time.monotonic() - begun < 30
+
+
+def test_threads_may_make_views_at_once() -> None:
+    """While a parser is handed the next piece of a source, another thread may run."""
+    sources = [b"def f%d(a):\n    return a\n" % number * 5_000 for number in range(8)]
+    expected = [view("skeleton", source, "python") for source in sources]
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda source: view("skeleton", source, "python"), sources)) == expected
+
+
+def test_how_busy_the_machine_is_changes_no_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight threads wait for each other here: by the clock each of them takes eight times as long as it works."""
+    source = b"def f(a):\n    return a\n" * 20_000
+    begun = time.thread_time()
+    expected = view("skeleton", source, "python")
+    assert expected != source
+    monkeypatch.setattr(trees, "PATIENCE_S", 3 * (time.thread_time() - begun))
+    monkeypatch.setattr(trees, "BYTES_PER_S", 1e12)
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(lambda _: view("skeleton", source, "python"), range(8))) == {expected}
 
 
 def test_deep_nesting() -> None:

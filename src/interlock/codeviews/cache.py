@@ -6,7 +6,6 @@ checksum of the rest, so that a torn one counts as missing. Whatever fails here 
 
 import contextlib
 import hashlib
-import importlib.metadata
 import os
 import shutil
 import time
@@ -101,6 +100,8 @@ def key_of(kind: str, source: bytes, language: str, title: str | None, tokens: s
 def _parser_version(language: str) -> str:
     if language not in CODE:
         return ""
+    import importlib.metadata  # a fifth of the time until the first view, where no cache is asked for
+
     names = ("tree-sitter", table(language).module.replace("_", "-"))
     try:
         return " ".join(importlib.metadata.version(name) for name in names)

@@ -1,8 +1,9 @@
 """Parsing: grammars are loaded when the first file of their language comes, and no file is parsed for ever."""
 
 import importlib
+import threading
 from functools import cache
-from time import monotonic
+from time import thread_time
 from typing import TYPE_CHECKING
 
 from interlock.codeviews.languages.table import Table
@@ -11,7 +12,9 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Point, Query, Tree
 
 CHUNK = 8192
-"""The parser is handed this many bytes at a time; between two pieces its time is looked at."""
+"""The parser is handed this many bytes at a time; between two pieces its time is looked at.
+
+The time of the processor, not of the clock: what a file looks like must not depend on what else the machine does."""
 PATIENCE_S = 5.0
 BYTES_PER_S = 2_000_000
 """Slower than this (after the patience) is an input made to be slow; grammars read 5 to 10 MB in a second."""
@@ -27,12 +30,12 @@ def parse(source: bytes, language: str) -> "Tree | None":
     """None when it takes too long: some inputs, such as many quotes, take a time that grows with their square."""
     if len(source) <= CHUNK:  # too short to take long
         return _parser(language).parse(source)
-    end = monotonic() + PATIENCE_S + len(source) / BYTES_PER_S
+    end = thread_time() + PATIENCE_S + len(source) / BYTES_PER_S
     late = False
 
     def read(offset: int, _: "Point") -> bytes | None:
         nonlocal late
-        if late or monotonic() > end:
+        if late or thread_time() > end:
             late = True
             return None
         return source[offset : offset + CHUNK]
@@ -80,8 +83,20 @@ def _grammar(language: str) -> "Language":
     return Language(capsule)
 
 
-@cache
-def _parser(language: str) -> "Parser":
-    from tree_sitter import Parser
+class _Parsers(threading.local):
+    """Of this thread: while a parser asks for the next piece, another thread may run, and must not use it too."""
 
-    return Parser(_grammar(language))
+    def __init__(self) -> None:
+        self.known: dict[str, Parser] = {}
+
+
+_parsers = _Parsers()
+
+
+def _parser(language: str) -> "Parser":
+    parser = _parsers.known.get(language)
+    if parser is None:
+        from tree_sitter import Parser
+
+        parser = _parsers.known[language] = Parser(_grammar(language))
+    return parser
