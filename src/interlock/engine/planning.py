@@ -4,7 +4,6 @@ Each question and its answer is one record, so a planner's answer is never paid 
 conversation goes on from the last answer. The call itself is disposable.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import TypeVar
@@ -19,6 +18,7 @@ from interlock.domain.gates import Blob
 from interlock.domain.plans import plans_from_answer, tickets_from_answer
 from interlock.domain.state import State
 from interlock.domain.tracks import Track
+from interlock.engine.kept_texts import Fetch, Keep, KeptTexts
 from interlock.engine.model_calls import ModelCalls
 from interlock.engine.surveying import Surveyor
 from interlock.errors import OverBudget, Rejected, Unavailable
@@ -29,7 +29,6 @@ TRACK_PATH = "PATH: Sprint Planning"
 ANSWERS = 2  # the first, and one repaired
 
 Found = TypeVar("Found")
-_message = msgspec.json.Decoder(Message)
 
 
 class Planner:
@@ -37,16 +36,15 @@ class Planner:
         self,
         calls: ModelCalls,
         surveyor: Surveyor,
-        keep: Callable[[bytes], Awaitable[str]],
-        fetch: Callable[[str], bytes],
+        keep: Keep,
+        fetch: Fetch,
         send: Callable[[Command], Awaitable[Receipt]],
         state: Callable[[], State],
         redact: Callable[[str], str] = str,
     ) -> None:
         self._calls = calls
         self._surveyor = surveyor
-        self._keep = keep
-        self._fetch = fetch
+        self._texts = KeptTexts(keep, fetch)
         self._send = send
         self._state = state
         self._redact = redact
@@ -93,7 +91,7 @@ class Planner:
         read: Callable[[str], Found],
     ) -> Found:
         """Raises Rejected with what is wrong when the repaired answer cannot be used either."""
-        messages = [await asyncio.to_thread(self._read, blob) for blob in said]
+        messages = [await self._texts.read_message(blob) for blob in said]
         while True:
             fault = ""
             if messages:
@@ -110,18 +108,11 @@ class Planner:
             reply = booked.reply
             answer = Message("assistant", self._redact(reply.message.text))
             messages.append(answer)
-            kept = (await self._blob(asked), await self._blob(answer))
+            kept = (await self._texts.message(asked), await self._texts.message(answer))
             party = session.party
             await self._send(
                 FinishPlanning(party.epic, party.track, kept, session.tier, reply.model, reply.usage, booked.call)
             )
-
-    async def _blob(self, message: Message) -> Blob:
-        content = msgspec.json.encode(message)
-        return Blob(await self._keep(content), len(content))
-
-    def _read(self, blob: Blob) -> Message:
-        return _message.decode(self._fetch(blob.sha256))
 
 
 class _Session(msgspec.Struct, frozen=True):
