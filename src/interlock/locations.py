@@ -3,9 +3,26 @@
 import os
 from pathlib import Path
 
+from interlock.errors import Misconfigured
 from interlock.settings import user_settings_file
 
 FOLDER = ".interlock"
+
+
+def current_folder() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise Misconfigured(f"the current folder cannot be used: {error.strerror}; go to another, or use -C") from error
+
+
+def root_of(named: str | None) -> Path:
+    """The folder somebody named as the project's, or the one around here."""
+    if named is None:
+        return find_root(current_folder())
+    if not Path(named).is_dir():
+        raise Misconfigured(f"{named} is not a folder")
+    return Path(named).resolve()
 
 
 def find_root(start: Path) -> Path:

@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -122,6 +123,38 @@ def test_a_link_called_git_does_not_make_it_writable(project: Project) -> None:
     (project.root / ".git").rename(project.root / "real")
     (project.root / ".git").symlink_to("real")
     assert facts(project, "echo x > real/config || echo refused")["stdout"] == "refused\n"
+
+
+def test_git_can_be_read_in_a_linked_worktree_but_not_through_a_forged_one(project: Project) -> None:
+    linked = project.home / "linked"
+    project.git("worktree", "add", "-q", str(linked))
+    said = verify(project, "git log --oneline | wc -l; git commit --allow-empty -m x", "--json", cwd=linked).json
+    assert (said["stdout"], said["passed"]) == ("1\n", False)
+    secret = project.home / "keys"
+    (secret / "worktrees" / "mine").mkdir(parents=True)
+    (secret / "id").write_text("secret")
+    forged = project.home / "forged"
+    forged.mkdir()
+    (forged / "gitdir").write_text(str(forged / ".git"))
+    for place in (secret, secret / "worktrees" / "mine", forged):
+        (forged / ".git").write_text(f"gitdir: {place}\n")
+        assert verify(project, f"cat {secret}/id", cwd=forged).code == 3
+
+
+def test_a_folder_that_is_gone_is_said(project: Project) -> None:
+    folder = project.home / "gone"
+    folder.mkdir()
+    words = " ".join(project.argv())
+    for command in ("verify true", "parse x", "status"):
+        done = subprocess.run(
+            ("sh", "-c", f"cd {folder} && rmdir {folder} && {words} {command}"),
+            env=project.env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        folder.mkdir()
+        assert (done.returncode, "the current folder cannot be used" in done.stderr) == (1, True), done
 
 
 def test_it_needs_no_project_no_git_and_makes_none(project: Project) -> None:

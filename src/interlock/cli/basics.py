@@ -11,6 +11,7 @@ from interlock.cli.exits import APPROVAL, DONE, ERROR
 from interlock.cli.output import paint, say, say_json, table
 from interlock.cli.sessions import open_session, project_of
 from interlock.errors import Misconfigured
+from interlock.locations import current_folder
 from interlock.projects import (
     Project,
     exclude_from_git,
@@ -34,7 +35,7 @@ def version(args: Any) -> int:
 
 
 def init(args: Any) -> int:
-    root = Path(args.project) if args.project else Path.cwd()
+    root = Path(args.project) if args.project else current_folder()
     if not root.is_dir():
         raise Misconfigured(f"{root} is not a folder")
     project = open_project(root.resolve())

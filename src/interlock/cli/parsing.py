@@ -2,7 +2,6 @@
 
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 from interlock.cli.exits import DONE, USAGE
@@ -10,17 +9,15 @@ from interlock.cli.output import say, say_json
 from interlock.domain.gate_clause import AnyGate, Criteria, LibraryGate
 from interlock.domain.gates import Gate, GateDefaults, limits
 from interlock.domain.grammar import CommandLine, Operator, parse_command
-from interlock.errors import Misconfigured, Rejected
+from interlock.errors import Rejected
 from interlock.gates.ids import GateIds
 from interlock.gates.library import Library
-from interlock.locations import find_root, user_folder, user_settings
+from interlock.locations import root_of, user_folder, user_settings
 from interlock.settings import load_settings
 
 
 def parse(args: Any) -> int:
-    root = Path(args.project).resolve() if args.project else find_root(Path.cwd())
-    if not root.is_dir():
-        raise Misconfigured(f"{root} is not a folder")
+    root = root_of(args.project)
     try:
         line = parse_command(args.command)
     except Rejected as wrong:

@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -19,8 +18,8 @@ from interlock.domain.envelopes import Recorded
 from interlock.domain.state import State
 from interlock.engine.streams import Listener
 from interlock.engine.thread import EngineThread
-from interlock.errors import JournalInUse, Misconfigured, Unavailable
-from interlock.locations import find_root
+from interlock.errors import JournalInUse, Unavailable
+from interlock.locations import root_of
 from interlock.ports import Model, Receipt
 from interlock.projects import Project, open_project, read_state
 from interlock.views.display import safe
@@ -59,12 +58,7 @@ class Session(Protocol):
 
 
 def project_of(args: Any) -> Project:
-    if args.project:
-        root = Path(args.project)
-        if not root.is_dir():
-            raise Misconfigured(f"{root} is not a folder")
-        return open_project(root.resolve())
-    return open_project(find_root(Path.cwd()))
+    return open_project(root_of(args.project))
 
 
 def actor() -> str:

@@ -1,22 +1,19 @@
 """`interlock verify`: one shell command as a gate in the current folder. Whoever types it has approved it."""
 
 import asyncio
-import os
 import sys
 from typing import Any
 
 from interlock.cli.exits import BLOCKED, DONE
 from interlock.cli.output import paint, say, say_json
 from interlock.domain.gates import GateResult
-from interlock.errors import Misconfigured
+from interlock.locations import current_folder, root_of
 from interlock.projects import verify_command
 from interlock.views.display import one_line, safe
 
 
 def verify(args: Any) -> int:
-    folder = os.path.realpath(args.project or os.getcwd())
-    if not os.path.isdir(folder):
-        raise Misconfigured(f"{folder} is not a folder")
+    folder = str(current_folder().resolve() if args.project is None else root_of(args.project))
     result = asyncio.run(verify_command(args.command, folder, args.timeout, before=_begin))
     if args.json:
         say_json(_plain(result))

@@ -29,9 +29,29 @@ async def verify_here(
 
 
 def _git_of(folder: str) -> tuple[str, ...]:
-    """What git keeps there, wherever within the folder a link leads to."""
+    """What git keeps there, wherever within the folder a link leads to, and what a linked worktree belongs to."""
     git = os.path.realpath(os.path.join(folder, ".git"))
-    return (git,) if git.startswith(f"{folder}/") and os.path.exists(git) else ()
+    if not git.startswith(f"{folder}/") or not os.path.exists(git):
+        return ()
+    return (git, *_repository_of(git))
+
+
+def _repository_of(link: str) -> tuple[str, ...]:
+    """The repository of a linked worktree. What a file says counts only if the repository knows of that worktree:
+    otherwise anything could be made readable by writing its path there."""
+    place = os.path.realpath(os.path.join(os.path.dirname(link), _said(link).removeprefix("gitdir:").strip()))
+    back = _said(os.path.join(place, "gitdir"))
+    repository = os.path.dirname(os.path.dirname(place))
+    known = back and os.path.realpath(os.path.join(place, back)) == link
+    return (repository,) if known and os.path.dirname(place) == os.path.join(repository, "worktrees") else ()
+
+
+def _said(file: str) -> str:
+    try:
+        with open(file, encoding="utf-8") as opened:
+            return opened.read(4096).strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def no_command(command: str) -> GateResult | None:
