@@ -141,7 +141,7 @@ def test_a_gate_that_came_with_the_project_is_shown_before_anything_starts(proje
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        ("", "a prompt is missing here: >>name (column 1)"),
+        ("", "the command is empty; write words, or >>name of a prompt (column 1)"),
         (">>nope", "there is no prompt 'nope'; did you mean note? (make "),
         ("@nope Do it", "there is no framework 'nope' (make "),
         ("#nope Do it", "there is no style 'nope' (make "),

@@ -129,7 +129,7 @@ def test_what_neither_gate_nor_preset_says_comes_from_the_settings(project: Proj
         ('>>a :: verify:"x', 'the quote " is never closed (column 15)'),
         (">>a + >>b", "running steps in parallel (+) is not supported; steps are joined by --> (column 5)"),
         ('>>a ? "x" : >>b', 'conditions (? "…" : >>prompt) are not supported (column 5)'),
-        ("", "a prompt is missing here: >>name (column 1)"),
+        ("", "the command is empty; write words, or >>name of a prompt (column 1)"),
         ("--> >>a", "a prompt is missing here: >>name (column 1)"),
         (">>a * 0", "a step is repeated a whole number of times, from 1 to 100 (column 5)"),
     ],
@@ -137,7 +137,7 @@ def test_what_neither_gate_nor_preset_says_comes_from_the_settings(project: Proj
 def test_a_mistake_is_said_in_one_sentence_with_its_column(project: Project, command: str, sentence: str) -> None:
     said = parse(project, command)
     assert (said.code, said.out, said.err) == (2, "", f"interlock parse: {sentence}\n")
-    assert parse(project, command, "--json").json == {"error": sentence, "kind": "Rejected"}
+    assert parse(project, command, "--json").json == {"error": f"parse: {sentence}", "kind": "Usage"}
 
 
 def test_a_thousand_gates_at_once_have_names_of_their_own() -> None:

@@ -1,11 +1,10 @@
 """`interlock parse`: what a command of the grammar means, as JSON. Runs nothing, and needs no project."""
 
 import os
-import sys
 from typing import Any
 
-from interlock.cli.exits import DONE, USAGE
-from interlock.cli.output import say, say_json
+from interlock.cli.exits import DONE, wrong_usage
+from interlock.cli.output import say_json
 from interlock.domain.gate_clause import AnyGate, Criteria, LibraryGate
 from interlock.domain.gates import Gate, GateDefaults, limits
 from interlock.domain.grammar import CommandLine, Operator, parse_command
@@ -21,10 +20,7 @@ def parse(args: Any) -> int:
     try:
         line = parse_command(args.command)
     except Rejected as wrong:
-        say(f"interlock parse: {wrong}", sys.stderr)
-        if args.json:
-            say_json({"error": str(wrong), "kind": "Rejected"})
-        return USAGE
+        return wrong_usage(f"parse: {wrong}", args)
     gates = load_settings(user_settings(), root / "interlock.toml").gates
     defaults = GateDefaults(gates.max_attempts, gates.timeout_s)
     say_json(as_plain(line, Library(root, user_folder()), defaults, GateIds(os.urandom(6).hex())))

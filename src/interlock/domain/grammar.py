@@ -59,6 +59,7 @@ def parse_command(text: str) -> CommandLine:
 
 _HEADS: dict[str, OperatorType] = {"%": "modifier", "@": "framework", "#": "style"}
 _MISSING = "a prompt is missing here: >>name"
+_NO_NAME = "{} is no name of a prompt; after >> comes one, such as >>review"
 
 
 class _Parser:
@@ -144,6 +145,8 @@ class _Parser:
 
     def _prompt(self, number: int, delegated: bool) -> str | None:
         reader = self._reader
+        if not reader.text.strip():
+            reject(1, "the command is empty; write words, or >>name of a prompt")
         if reader.at_end:
             reject(reader.column, _MISSING)
         found = self._supported(reader.operator())
@@ -151,11 +154,11 @@ class _Parser:
             if found.kind != "prompt":
                 reject(found.column, _MISSING)
             if not is_id(found.text):
-                reject(found.column + 2, f"{found.text!r} is no name of a prompt; after >> comes one, such as >>review")
+                reject(found.column + 2, _NO_NAME.format(repr(found.text)))
             reader.at = found.end
             return found.text
         if reader.text.startswith(">>", reader.at):
-            reject(reader.column + 2, "after >> comes the name of a prompt, such as >>review")
+            reject(reader.column + 2, _NO_NAME.format("''"))
         if number > 1 and reader.text[reader.at] in _HEADS:
             reject(
                 reader.column, "modifiers, @framework and #style stand at the beginning of the command, for all steps"
