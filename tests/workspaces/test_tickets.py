@@ -430,3 +430,24 @@ def test_what_an_attempt_changed_is_summed_up(desk: Desk) -> None:
         assert await store.changed(base, base) == ""
 
     run(story())
+
+
+def test_a_file_of_a_commit_is_read_once_and_what_may_change_is_read_again(desk: Desk) -> None:
+    async def story() -> None:
+        store = await desk.repository().open()
+        first = desk.git("rev-parse", "HEAD")
+        desk.write({"src/a.py": "a = 2\n"})
+        second = desk.commit("later") or desk.git("rev-parse", "HEAD")
+        for _ in range(2):
+            assert await store.read(first, "src/a.py") == b"a = 1\n"
+            assert await store.read(second, "src/a.py") == b"a = 2\n"
+            assert await store.read(first, "none.md") is None
+        reads = [words for words in desk.runner.commands if "cat-file" in words and "blob" in words]
+        assert len(reads) == 3
+        desk.runner.commands.clear()
+        for _ in range(2):
+            assert await store.read(second[:12], "src/a.py") == b"a = 2\n"
+            assert await store.read("f" * 40, "src/a.py") is None
+        assert len(desk.runner.commands) == 4
+
+    run(story())

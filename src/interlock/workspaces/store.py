@@ -66,6 +66,10 @@ def _in_words(work: "Callable[P, CoroutineType[Any, Any, R]]") -> "Callable[P, C
     return worded
 
 
+_WHOLE = 40  # characters of a commit's name, at least
+_MOST, _SMALL = 500, 100_000  # files that are remembered, and the bytes of one
+
+
 @dataclass(frozen=True)
 class _Opened:
     repository: Repository
@@ -83,6 +87,7 @@ class GitWorkspaces:
         self._root = state / "worktrees" / key
         self._finder = Finder(self._project, state / "git" / key, run)
         self._opened: _Opened | None = None
+        self._read: dict[tuple[str, str], bytes | None] = {}  # files by whole commit names: they never change
 
     async def open(self) -> None:
         try:
@@ -152,8 +157,20 @@ class GitWorkspaces:
         inside = posixpath.normpath(posixpath.join(self._now.repository.place.prefix, path))
         if inside.startswith(("..", "/")) or "\0" in inside or "\n" in inside:
             return None
+        if (commit, inside) in self._read:
+            return self._read[commit, inside]
         output = await self._now.repository.plumbing("cat-file", "blob", f"{commit}:{inside}", ok=(0, 128))
-        return output.stdout if output.code == 0 else None
+        found = output.stdout if output.code == 0 else None
+        if len(commit) >= _WHOLE and (found is None) == (b"does not exist in" in output.stderr):
+            self._remember(commit, inside, found)
+        return found
+
+    def _remember(self, commit: str, path: str, content: bytes | None) -> None:
+        """A worker's context is made anew whenever it goes on, of the same few files of the same commit."""
+        if content is None or len(content) <= _SMALL:
+            self._read[commit, path] = content
+        while len(self._read) > _MOST:
+            del self._read[next(iter(self._read))]
 
     @_in_words
     async def current(self, track: str, ticket: str) -> Workspace | None:
