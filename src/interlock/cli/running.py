@@ -135,7 +135,9 @@ def _finish(session: Session, goal: Goal, code: int, args: Any) -> int:
     waiting = goal.waiting(state)
     epics, tracks = goal.epics(state), [state.tracks[name] for name in goal.tracks(state)]
     if args.json:
-        shown = [{**to_plain(track_row(track)), "tickets": _tickets(track)} for track in tracks]
+        shown = [
+            {**to_plain(track_row(track)), "fault": track.fault or None, "tickets": _tickets(track)} for track in tracks
+        ]
         planned = [{"id": e.id, "text": e.text, "status": e.status, "reason": e.reason} for e in epics]
         pending = [as_dict(a) for a in waiting]
         say_json({"exit_code": code, "epics": planned, "tracks": shown, "pending_approvals": pending})
