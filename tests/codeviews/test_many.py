@@ -27,7 +27,7 @@ def make_files(folder: Path, count: int) -> None:
 
 
 def test_views_come_in_order_from_processes_and_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "WORTH_A_POOL", 0)
+    monkeypatch.setattr(many, "WORTH_A_POOL", 1_000)
     monkeypatch.setattr(many, "CHUNK_BYTES", 100)
     monkeypatch.setattr(many, "BATCH", 40)
     (tmp_path / "src").mkdir()
@@ -42,9 +42,9 @@ def test_views_come_in_order_from_processes_and_from_the_cache(tmp_path: Path, m
     assert list(views("skeleton", iter(found), None, 1)) == cold
 
 
-@pytest.mark.parametrize("batch", [4, 500])
+@pytest.mark.parametrize("worth", [0, 100, 300], ids=["a file a batch", "few files", "many files"])
 @pytest.mark.parametrize("threads", [True, False], ids=["spawned", "forked"])
-def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, batch: int, threads: bool) -> None:
+def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, worth: int, threads: bool) -> None:
     """`one.make` of the other process is replaced by one that dies, as a parser with a fault in it would."""
     script = tmp_path / "run.py"
     script.write_text(
@@ -56,7 +56,7 @@ def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, batch: int, thr
         "    if found.path.endswith('f0003.py') or found.path.endswith('f0017.py'): os._exit(11)\n"
         "    return real(kind, found, cache)\n"
         "one.make = make\n"
-        f"many.WORTH_A_POOL, many.CHUNK_BYTES, many.BATCH = 0, 100, {batch}\n"
+        f"many.WORTH_A_POOL, many.CHUNK_BYTES = {worth}, 50\n"
         "if __name__ == '__main__':\n"
         f"    if {threads}: threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
         "    for got in many.views('skeleton', find([sys.argv[1]]), None, 2):\n"
@@ -108,7 +108,7 @@ def test_what_is_printed_meanwhile_is_printed_once(tmp_path: Path) -> None:
         "import sys\n"
         "from interlock.codeviews import many\n"
         "from interlock.codeviews.walk import find\n"
-        "many.WORTH_A_POOL, many.CHUNK_BYTES, many.BATCH = 0, 100, 4\n"
+        "many.WORTH_A_POOL, many.CHUNK_BYTES = 100, 50\n"
         "print('begun')\n"
         "for got in many.views('skeleton', find([sys.argv[1]]), None, 2): print(got.path)\n"
     )

@@ -20,6 +20,7 @@ def view(args: Any) -> int:
     alone = len(paths) == 1 and not os.path.isdir(paths[0]) and os.path.lexists(paths[0])
     done = _Done()
     shown: list[dict[str, Any]] = []
+    terminal = sys.stdout.isatty()
     cache = None if args.no_cache else Cache(cache_folder(os.environ))
     for one in _with_progress(views(args.kind, done.count(find(paths)), cache, processors()), done):
         if isinstance(one, Skipped):
@@ -29,7 +30,7 @@ def view(args: Any) -> int:
             if args.json:
                 shown.append(_plain(one))
             else:
-                _print(one, alone, first=done.files == 1)
+                _print(one, alone, first=done.files == 1, terminal=terminal)
     if args.json:
         skipped = [{"path": _name(one.path), "reason": one.reason} for one in done.skipped]
         say_json({"kind": args.kind, "files": shown, "skipped": skipped, "totals": done.totals()})
@@ -82,17 +83,17 @@ def _plain(one: Viewed) -> dict[str, Any]:
     }
 
 
-def _print(one: Viewed, alone: bool, *, first: bool) -> None:
+def _print(one: Viewed, alone: bool, *, first: bool, terminal: bool) -> None:
     """The bytes as they are, but on a terminal, where they could do harm."""
     text = one.view
-    if sys.stdout.isatty():
+    if terminal:
         text = safe(text.decode(errors="replace")).encode()
     if not alone:
         text = (b"" if first else b"\n") + f"==> {safe(_name(one.path))} <==\n".encode() + text
         if not text.endswith(b"\n"):
             text += b"\n"
     sys.stdout.buffer.write(text)
-    if sys.stdout.isatty():
+    if terminal:
         sys.stdout.buffer.flush()
 
 

@@ -14,8 +14,8 @@ from interlock.codeviews.reading import read
 from interlock.codeviews.view import Kind
 from interlock.codeviews.walk import Found
 
-BATCH = 500
-"""Files looked at together. The next batch is looked at while processes work on the one before."""
+BATCH = 2_000
+"""Files looked at together, at most; fewer if they are enough work for the processes meanwhile."""
 CHUNK_BYTES = 200_000
 WORTH_A_POOL = 2_000_000
 """Bytes to parse: below, starting processes takes longer than the work."""
@@ -27,15 +27,15 @@ class _Missing(NamedTuple):
 
 
 def views(kind: Kind, files: Iterable[Found], cache: Cache | None, workers: int) -> Iterator[Viewed | Skipped]:
-    rest = iter(files)
+    """While processes work on a batch, the next one is looked at and handed out."""
+    found = (_look(kind, one, cache) for one in files)
     with Pool(workers) as pool:
-        missed = 0
         before: Iterator[Viewed | Skipped] = iter(())
-        while batch := list(islice(rest, BATCH)):
-            looked = [_look(kind, found, cache) for found in batch]
+        pays = False
+        while looked := _batch(found):
             missing = [one for one in looked if isinstance(one, _Missing)]
-            missed += sum(one.size for one in missing)
-            if missing and workers > 1 and missed > WORTH_A_POOL and pool.works():
+            pays = pays or (workers > 1 and sum(one.size for one in missing) > WORTH_A_POOL and pool.works())
+            if pays and missing:
                 made = _by_many(kind, missing, cache, pool)
             else:
                 made = (make(kind, one.found, cache) for one in missing)
@@ -44,6 +44,17 @@ def views(kind: Kind, files: Iterable[Found], cache: Cache | None, workers: int)
         yield from before
     if cache is not None:
         cache.prune()
+
+
+def _batch(found: Iterator[Viewed | Skipped | _Missing]) -> list[Viewed | Skipped | _Missing]:
+    looked: list[Viewed | Skipped | _Missing] = []
+    size = 0
+    for one in islice(found, BATCH):
+        looked.append(one)
+        size += one.size if isinstance(one, _Missing) else 0
+        if size > WORTH_A_POOL:
+            break
+    return looked
 
 
 def _in_order(

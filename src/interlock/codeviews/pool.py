@@ -29,6 +29,7 @@ class Pool:
         self._workers = workers
         self._executor: ProcessPoolExecutor | None = None
         self._works: bool | None = None
+        self._apart: Pool | None = None
 
     def works(self) -> bool:
         """Can processes be started here at all? Not from a script that does not expect it, for example."""
@@ -45,6 +46,8 @@ class Pool:
 
     def __exit__(self, *_: object) -> None:
         self._close()
+        if self._apart is not None:
+            self._apart._close()
 
     def run(
         self, kind: Kind, folder: str | None, chunks: Sequence[Sequence[Found]]
@@ -68,8 +71,10 @@ class Pool:
                 ]
 
     def run_alone(self, kind: Kind, folder: str | None, found: Found) -> "Viewed | Skipped | None":
-        """None when its process died."""
-        done = self._outcome(self._submit(kind, folder, [found]))
+        """None when its process died. That is a process apart: there nobody else can end it."""
+        if self._apart is None:
+            self._apart = Pool(1)
+        done = self._apart._outcome(self._apart._submit(kind, folder, [found]))
         return done[0] if done is not None else None
 
     def _outcome(self, given: "_Given") -> "list[Viewed | Skipped] | None":
