@@ -41,8 +41,7 @@ class Cache:
 
     def get(self, key: str) -> Entry | None:
         try:
-            with open(f"{self._place}/{key[:2]}/{key[2:]}", "rb") as file:
-                head, _, view = file.read().partition(b"\n")
+            head, _, view = _read(f"{self._place}/{key[:2]}/{key[2:]}").partition(b"\n")
             before, after, length, checksum = map(int, head.split())
         except (OSError, ValueError):
             return None
@@ -81,6 +80,15 @@ class Cache:
                     path.unlink(missing_ok=True)
         except OSError:
             return
+
+
+def _read(path: str) -> bytes:
+    """Half the calls to the kernel that a file object makes: a warm run is little else."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(fd, os.fstat(fd).st_size)
+    finally:
+        os.close(fd)
 
 
 def _write(path: str, content: bytes) -> None:

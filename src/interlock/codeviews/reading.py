@@ -42,9 +42,11 @@ def _read_all(fd: int, size: int) -> bytes | None:
         return None
     pieces: list[bytes] = []
     length = 0
-    while piece := os.read(fd, max(65_536, size - length + 1)):
+    while piece := os.read(fd, size - length + 1 if size > length else 65_536):
         pieces.append(piece)
         length += len(piece)
+        if length == size:  # more was asked for: this is its end
+            break
         if length >= LIMIT:  # it grows while it is read, or says nothing of its size
             return None
     return b"".join(pieces)
