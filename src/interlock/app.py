@@ -36,7 +36,7 @@ from interlock.ports import Following, Model, Receipt, Sandbox
 from interlock.projects import Project, hidden_folders, make_project, plain_git, trusted_setup
 from interlock.sandbox.choose import choose
 from interlock.sandbox.environment import clean_env
-from interlock.settings import Budgets
+from interlock.settings import Budgets, Models
 from interlock.trackfiles.writing import TrackFiles, TrackWriter
 from interlock.workspaces.store import GitWorkspaces
 
@@ -269,6 +269,7 @@ async def _conductor(
             random,
             comms=comms.write,
             max_in_flight=project.settings.provider.max_in_flight,
+            usual=_usual(project.settings.models),
         )
         agents = Agents(project, workbench, journal.get_blob, workspaces, sandbox, env, calls, redact)
     conductor = Conductor(
@@ -304,6 +305,17 @@ def conducting(
         caps=_caps(settings.budgets),
         focus=focus,
     )
+
+
+def _usual(models: Models) -> dict[str, str]:
+    chosen = {
+        "Tier 1": models.tier1,
+        "Tier 2": models.tier2,
+        "Tier 3": models.tier3,
+        "Tier 4": models.tier4,
+        "Discussion": models.discussion,
+    }
+    return {tier: model for tier, model in chosen.items() if model}
 
 
 def _caps(budgets: Budgets) -> Caps:

@@ -42,6 +42,16 @@ class Provider(msgspec.Struct, frozen=True):
     max_in_flight: Annotated[int, Meta(ge=1, le=256, description="Model calls under way at once")] = 16
 
 
+class Models(msgspec.Struct, frozen=True):
+    """Which model each tier is asked with; unset: the provider's own."""
+
+    tier1: Annotated[str | None, Meta(description="The model of orchestrators")] = None
+    tier2: Annotated[str | None, Meta(description="The model of tech leads")] = None
+    tier3: Annotated[str | None, Meta(description="The model of workers, before any escalation")] = None
+    tier4: Annotated[str | None, Meta(description="The model that analyses failures")] = None
+    discussion: Annotated[str | None, Meta(description="The model of discussions")] = None
+
+
 class Gates(msgspec.Struct, frozen=True):
     max_attempts: Annotated[int, Meta(ge=1, le=1000, description="Attempts a gate gives before it escalates")] = 5
     timeout_s: Annotated[int, Meta(ge=1, le=600, description="Seconds a gate's command may take")] = 300
@@ -105,6 +115,7 @@ class Settings(msgspec.Struct, frozen=True):
     ] = "conductor/tracks"
     conductor: Conductor = Conductor()
     provider: Provider = Provider()
+    models: Models = Models()
     gates: Gates = Gates()
     workspace: Workspace = Workspace()
     approvals: Approvals = Approvals()

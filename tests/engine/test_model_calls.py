@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+from interlock.domain.approvals import SpawnPayload
+from interlock.domain.commands import AnswerApproval
 from interlock.domain.envelopes import SYSTEM
 from interlock.domain.events import CallEnded, CallReserved
 from interlock.domain.tickets import TicketSpec
@@ -10,7 +12,7 @@ from interlock.engine.model_calls import ModelCalls
 from interlock.engine.streams import KEYS, MOST, Streams
 from interlock.engine.workbench import Workbench
 from interlock.ports import Model, ModelRequest, OnText, Reply
-from tests.engine.world import World
+from tests.engine.world import ANN, World
 
 
 class Counting:
@@ -42,6 +44,7 @@ class Narrow(World):
         super().__init__()
         self.heard: list[tuple[str, str, str, str]] = []
         self.counting: Counting | None = None
+        self.usual: dict[str, str] = {}
 
     def calls(self, workbench: Workbench, model: Model) -> ModelCalls:
         self.counting = self.counting or Counting(model)
@@ -56,6 +59,7 @@ class Narrow(World):
             jitter=lambda: 1.0,
             comms=hear,
             max_in_flight=2,
+            usual=self.usual,
         )
 
 
@@ -71,6 +75,24 @@ def test_no_more_calls_at_once_than_the_provider_takes_and_each_is_heard() -> No
         kinds = [kind for _, kind, _, _ in made.heard]
         assert (kinds.count("request"), kinds.count("response")) == (6, 6)
         assert {(d, p, m) for d, k, p, m in made.heard if k == "request"} == {("OUT", "scripted", "scripted")}
+
+    asyncio.run(story())
+
+
+def test_each_tier_is_asked_with_its_own_model() -> None:
+    async def story() -> None:
+        made = Narrow()
+        made.usual = {"Tier 3": "strong", "Tier 1": "wise"}
+        made.rules = [{"match": "", "reply": "done"}]
+        async with made.process() as process:
+            await process.run(TicketSpec(id="one"), TicketSpec(id="two", model_override="mine"))
+            await process.until(lambda state: len(state.pending) == 2)
+            models = [a.payload.model for a in process.state.pending_approvals() if isinstance(a.payload, SpawnPayload)]
+            assert sorted(models) == ["mine", "strong"], "what is shown before it starts"
+            for approval in process.state.pending_approvals():
+                await process.workbench.submit(ANN, AnswerApproval(approval.id, "approve"))
+            await process.until_status("done")
+        assert sorted(m for _, kind, _, m in made.heard if kind == "request") == ["mine", "strong"]
 
     asyncio.run(story())
 

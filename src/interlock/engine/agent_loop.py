@@ -156,7 +156,7 @@ class Worker:
     async def _may_start(self, ticket: Ticket, brief: Brief) -> AskWorker | str:
         """The first message as it was allowed, or the question."""
         shown, whole = await self._texts.shortened(brief.context)
-        model = model_for(ticket, self._options.escalation) or self._calls.model
+        model = model_for(ticket, self._options.escalation) or self._calls.usual(TIER)
         payload = SpawnPayload(ticket.spec.assigned_to, model, brief.prompt, shown, whole)
         for grant in (ticket.grant, ticket.spawn):
             if grant is not None:

@@ -4,10 +4,11 @@ Every call is disposable: one that broke off in the middle is made again, and co
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interlock.domain.budgets import Usage
 from interlock.domain.calls import Party
@@ -50,6 +51,7 @@ class ModelCalls:
         wait: Wait = asyncio.sleep,
         comms: Comms = unheard,
         max_in_flight: int = 16,
+        usual: Mapping[str, str] | None = None,
     ) -> None:
         self._model = model
         self._submit = submit
@@ -58,10 +60,15 @@ class ModelCalls:
         self._wait = wait
         self.comms = comms
         self._in_flight = asyncio.Semaphore(max_in_flight)
+        self._usual = dict(usual or {})
 
     @property
-    def model(self) -> str:
+    def provider(self) -> str:
         return self._model.name
+
+    def usual(self, tier: str) -> str:
+        """The model that this tier is asked with where nobody says otherwise."""
+        return self._usual.get(tier, self._model.name)
 
     async def ask(self, party: Party, key: str, request: ModelRequest) -> Booked:
         """Raises OverBudget when it may not be made, Unavailable when it cannot."""
@@ -88,6 +95,8 @@ class ModelCalls:
             return await self._made(party, key, request)
 
     async def _made(self, party: Party, key: str, request: ModelRequest) -> Booked:
+        if request.model is None and request.tier in self._usual:
+            request = replace(request, model=self._usual[request.tier])
         model = request.model or self._model.name
         receipt = await self._submit(ReserveCall(party, request.tier, model, self._model.quote(request)))
         call = next(r.event.call for r in receipt.records if isinstance(r.event, CallReserved))
