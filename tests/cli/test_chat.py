@@ -189,11 +189,11 @@ def test_a_command_with_everything_approved_lands_where_it_should(project: Proje
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        ("", "a prompt is missing here: >>name (column 1)"),
-        ("  \n", "a prompt is missing here: >>name"),
+        ("", "the command is empty"),
+        ("  \n", "the command is empty"),
         (">>nwes", "there is no prompt 'nwes'; did you mean news?"),
         (">>../../etc/passwd", "is no name of a prompt"),
-        (">>", "after >> comes the name of a prompt"),
+        (">>", "is no name of a prompt"),
         (f">>{NOT_TEXT}", "is no name of a prompt"),
     ],
 )
