@@ -121,6 +121,21 @@ def test_run_on_a_project_in_use_hands_its_tickets_over_and_follows(project: Pro
         holder.communicate()
 
 
+def test_whoever_follows_a_workbench_that_dies_is_told_how_to_go_on(project: Project) -> None:
+    """It must not look like the work itself: nothing is blocked, somebody else was at it."""
+    holder = held(project)
+    follower = project.start("resume", "--workers", "2")
+    try:
+        until_running(project, follower, "another process works on this project")
+        holder.kill()
+        said, _ = follower.communicate(timeout=60)
+        assert (follower.returncode, "workbench" in said, "is blocked" in said) == (1, True, False), said
+    finally:
+        for process in (holder, follower):
+            process.kill()
+            process.wait()
+
+
 def test_two_answers_at_once_one_wins_and_the_other_is_told_who(project: Project) -> None:
     project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "true")]))
     said: list[Said] = []

@@ -17,7 +17,7 @@ from interlock.domain.gates import GateDefaults, limits
 from interlock.domain.grammar import parse_command
 from interlock.domain.state import State
 from interlock.engine.answers import last_answer
-from interlock.errors import Rejected
+from interlock.errors import Rejected, Unavailable
 from interlock.gates.prepared import Prepared, prepare
 from interlock.projects import Project, kept_text, read_state
 from interlock.views.board import is_stuck, track_row
@@ -86,6 +86,8 @@ def _drive(session: Session, name: str, since: int, args: Any, *, typed: bool) -
                     prompts.ask(session, waiting[0])
             elif waiting and is_stuck(state, (name,)):
                 return APPROVAL
+    if not goal.over(session.state):
+        raise Unavailable(f"the workbench that was at work here has ended; 'interlock resume {name}' goes on")
     return goal.code(session.state)
 
 

@@ -18,6 +18,7 @@ from interlock.cli.tracks import land_track, read_tickets, with_free_id
 from interlock.domain.commands import AddTrack, PlanEpic, StartTrack
 from interlock.domain.events import EpicAdded
 from interlock.domain.tracks import Track
+from interlock.errors import Unavailable
 from interlock.views.board import is_stuck, track_row
 from interlock.views.display import safe
 from interlock.views.inbox import as_dict
@@ -127,6 +128,8 @@ def _drive(session: Session, goal: Goal, since: int, args: Any) -> int:
                     prompts.ask(session, waiting[0])
             elif is_stuck(state, goal.tracks(state), tuple(epic.id for epic in goal.epics(state))):
                 return APPROVAL
+    if not goal.over(session.state):
+        raise Unavailable("the workbench that was at work here has ended; 'interlock resume' goes on")
     return goal.code(session.state)
 
 
