@@ -133,7 +133,7 @@ def test_whoever_follows_a_workbench_that_dies_is_told_how_to_go_on(project: Pro
     finally:
         for process in (holder, follower):
             process.kill()
-            process.wait()
+            process.communicate()
 
 
 def test_two_answers_at_once_one_wins_and_the_other_is_told_who(project: Project) -> None:

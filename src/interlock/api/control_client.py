@@ -7,6 +7,7 @@ import contextlib
 import os
 import socket
 from collections.abc import Iterator
+from io import BufferedRWPair
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ class ControlClient:
         with connection, connection.makefile("rwb") as lines:
             lines.write(wire.encode({"do": "follow", "after": after}) + b"\n")
             lines.flush()
-            for line in lines:
+            while line := _whole_line(lines):
                 yield wire.decode_recorded(line)
 
     def close(self) -> None:
@@ -74,6 +75,15 @@ class ControlClient:
                 raise kind(answer["error"])
             raise errors.Rejected(answer["error"])
         return answer["ok"]
+
+
+def _whole_line(lines: BufferedRWPair) -> bytes:
+    """The next line; empty at the end, also where the other side died in the middle of one."""
+    try:
+        line = lines.readline()
+    except OSError:
+        return b""
+    return line if line.endswith(b"\n") else b""
 
 
 def _connect(path: Path, timeout_s: float | None) -> socket.socket:
