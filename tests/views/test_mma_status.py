@@ -97,6 +97,6 @@ def test_the_oldest_ask_is_told_with_its_arguments() -> None:
         approval="A-1", kind="ask", asker="program", track="", payload=payload, digest=digest(payload)
     )
     told = mma_status(given(asked), {})
-    assert told["ask"] == {"id": "A-1", "tool": "rm", "args": '{"path": "a"}'}
+    assert told["ask"] == {"id": "A-1", "tool": "rm", "args": {"path": "a"}}
     assert (told["pending_ask"], told["pending_tool_approval"]) == (True, True)
     assert told["active_tier"] == "Awaiting Approval: A-1"

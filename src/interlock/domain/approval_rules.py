@@ -1,7 +1,9 @@
 """Rules for answering: once, by someone who may, with an answer that fits (SPEC A2–A5)."""
 
-from typing import assert_never
+from typing import Any, assert_never
 
+from msgspec import MsgspecError
+from msgspec.json import decode
 from msgspec.structs import replace
 
 from interlock.domain.approvals import (
@@ -121,6 +123,8 @@ def _consequences(state: State, approval: Approval, command: AnswerApproval) -> 
     if command.decision == "abort" and approval.kind != "gate":
         found = state.track(track)
         return (answered, *abort_events(state, found, message or f"aborted at {approval.id}", but=approval.id))
+    if approval.kind == "ask":
+        return (answered,)  # whoever asked is waiting for just this
     if ticket is None:
         if command.decision == "approve":
             return (answered, *begun_by(state, approval, _edited_plans(approval, command)))
@@ -158,7 +162,17 @@ def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
         return digest(replace(payload, script=edited))
     if isinstance(payload, SpawnPayload):
         return digest(replace(payload, prompt=edited))
+    if approval.kind == "ask":
+        _check_arguments(edited)
     return digest(replace(payload, arguments=edited))
+
+
+def _check_arguments(edited: str) -> None:
+    """They go back to the program that asked, which can use nothing but an object."""
+    try:
+        decode(edited, type=dict[str, Any])
+    except MsgspecError as error:
+        raise Rejected(f"the edited arguments must be a JSON object: {error}") from None
 
 
 def _with_context(payload: Payload, command: AnswerApproval) -> SpawnPayload:

@@ -165,8 +165,16 @@ class StopTurn(_Command, frozen=True):
     reason: str = "stopped"
 
 
+class WithdrawAsk(_Command, frozen=True):
+    """The program that asked does not wait any more."""
+
+    approval: str
+    why: str = "withdrawn"
+
+
 HumanCommand = (
     AddTrack
+    | WithdrawAsk
     | StartDiscussion
     | StopTurn
     | PlanEpic
@@ -226,6 +234,18 @@ class AskWorker(_Command, frozen=True):
     attempt: int
     payload: SpawnPayload | ToolPayload | ScriptPayload
     why: str
+
+
+class AskPerson(_Command, frozen=True):
+    """A program outside asks for a person's word. `key` is its own name for the question."""
+
+    tool: str
+    arguments: str  # a JSON object
+    asker: str
+    key: str = ""
+    directory: str = ""
+    why: str = ""
+    deadline: str | None = None
 
 
 class StartSession(_Command, frozen=True):
@@ -419,6 +439,7 @@ Command = (
     | Recover
     | AskScript
     | AskWorker
+    | AskPerson
     | StartSession
     | ReserveCall
     | EndCall

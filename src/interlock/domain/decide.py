@@ -4,7 +4,15 @@ in this family (`ticket_rules`, `approval_rules`, `work_rules`).
 
 from typing import assert_never
 
-from interlock.domain import approval_rules, call_rules, discussion_rules, epic_rules, ticket_rules, work_rules
+from interlock.domain import (
+    approval_rules,
+    ask_rules,
+    call_rules,
+    discussion_rules,
+    epic_rules,
+    ticket_rules,
+    work_rules,
+)
 from interlock.domain.commands import (
     AbortTrack,
     AddTickets,
@@ -13,6 +21,7 @@ from interlock.domain.commands import (
     ApproveTask,
     AskInDiscussion,
     AskLanding,
+    AskPerson,
     AskScript,
     AskWorker,
     BeginDiscussionTool,
@@ -56,6 +65,7 @@ from interlock.domain.commands import (
     StopConductor,
     StopTurn,
     SubmitWork,
+    WithdrawAsk,
 )
 from interlock.domain.envelopes import Submission, is_agent
 from interlock.domain.events import Event
@@ -90,6 +100,10 @@ def decide(state: State, submission: Submission) -> Events:
             return work_rules.ask_script(state, command)
         case AskWorker():
             return work_rules.ask_worker(state, command)
+        case AskPerson():
+            return ask_rules.ask(state, command)
+        case WithdrawAsk():
+            return ask_rules.withdraw(state, command)
         case StartSession():
             return work_rules.start_session(state, command)
         case ReserveCall():

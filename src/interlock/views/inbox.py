@@ -45,7 +45,7 @@ def state_word(approval: Approval) -> Literal["pending", "answered", "withdrawn"
 
 def title(approval: Approval) -> str:
     """What is asked, in one line."""
-    whose = approval.ticket or approval.discussion
+    whose = approval.ticket or approval.discussion or approval.asker
     match approval.payload:
         case ScriptPayload():
             return f"run the script of {whose}"

@@ -3,6 +3,7 @@
 from typing import Any
 
 from msgspec import Struct, to_builtins
+from msgspec.json import decode
 
 from interlock.domain.approvals import Approval, ToolPayload
 from interlock.domain.calls import OpenCall
@@ -118,7 +119,7 @@ def _ticket(track: Track, name: str) -> dict[str, Any]:
 def _ask(approval: Approval | None) -> dict[str, Any] | None:
     if approval is None or not isinstance(approval.payload, ToolPayload):
         return None
-    return {"id": approval.id, "tool": approval.payload.tool, "args": approval.payload.arguments}
+    return {"id": approval.id, "tool": approval.payload.tool, "args": decode(approval.payload.arguments)}
 
 
 def _whose(approval: Approval) -> str:

@@ -1,0 +1,63 @@
+"""Rules for asks: a program outside wants to do something and waits for a person's word (SPEC H6)."""
+
+from hashlib import sha256
+
+from interlock.domain.approvals import Approval, Pending, ToolPayload, digest
+from interlock.domain.commands import AskPerson, WithdrawAsk
+from interlock.domain.events import ApprovalRequested, ApprovalWithdrawn, Event
+from interlock.domain.state import State
+from interlock.errors import Rejected
+
+Events = tuple[Event, ...]
+
+MOST_ARGUMENTS = 1_000_000  # characters
+MOST_NAME = 200
+
+
+def ask(state: State, command: AskPerson) -> Events:
+    if not command.tool.strip() or len(command.tool) > MOST_NAME:
+        raise Rejected(f"name the tool, in at most {MOST_NAME} characters")
+    if len(command.arguments) > MOST_ARGUMENTS:
+        raise Rejected(f"the arguments have {len(command.arguments):,} characters; {MOST_ARGUMENTS:,} are the most")
+    payload = ToolPayload(
+        call=command.key,
+        tool=command.tool,
+        arguments=command.arguments,
+        arguments_sha256=sha256(command.arguments.encode()).hexdigest(),
+        title=command.tool,
+        hunks=0,
+        diff="",
+        directory=command.directory,
+    )
+    return (
+        ApprovalRequested(
+            approval=state.next_approval_id(),
+            kind="ask",
+            asker=command.asker,
+            track="",
+            why=command.why,
+            payload=payload,
+            digest=digest(payload),
+            deadline=command.deadline,
+        ),
+    )
+
+
+def withdraw(state: State, command: WithdrawAsk) -> Events:
+    """Only what nobody has answered yet; an answer that comes at the same moment stands."""
+    approval = state.approval(command.approval)
+    if approval.kind != "ask":
+        raise Rejected(f"approval {approval.id} is a {approval.kind}: only an ask can be withdrawn")
+    return (ApprovalWithdrawn(approval.id, command.why),) if isinstance(approval.state, Pending) else ()
+
+
+def asked_before(state: State, command: AskPerson) -> Approval | None:
+    """The same question by the same asker, where a connection broke and it comes back for its answer."""
+    for approval in state.approvals.values():
+        payload = approval.payload
+        if approval.kind == "ask" and isinstance(payload, ToolPayload) and command.key and payload.call == command.key:
+            same = (payload.tool, payload.arguments) == (command.tool, command.arguments)
+            if not same:
+                raise Rejected(f"the ask {command.key!r} was about something else")
+            return approval
+    return None
