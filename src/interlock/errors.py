@@ -2,7 +2,10 @@
 
 InterlockError
 ├── Rejected            the user: a command that may not happen, and why
-│   └── OverBudget      the next call could cost more than is left
+│   ├── OverBudget      the next call could cost more than is left
+│   ├── NotFound        nothing has that name
+│   ├── NotAllowed      whoever asks may not
+│   └── BadValue        it cannot be understood so
 ├── ToolFailure         the model: a tool call that did not work
 ├── Unavailable         nobody yet: try again (after `retry_after_secs` where known)
 ├── Misconfigured       the operator: settings, files, machine
@@ -25,6 +28,18 @@ class Rejected(InterlockError):
 
 class OverBudget(Rejected):
     """A call was not made because it could cost more than its budget has left."""
+
+
+class NotFound(Rejected):
+    """Nothing has that name; the message names what comes near."""
+
+
+class NotAllowed(Rejected):
+    """Somebody else may, whoever asks may not."""
+
+
+class BadValue(Rejected):
+    """The command is known, but not with this value."""
 
 
 class ToolFailure(InterlockError):

@@ -56,6 +56,7 @@ def build() -> argparse.ArgumentParser:
     _init(commands)
     _run(commands)
     _talking(commands)
+    _serving(commands)
     _tracks(commands)
     _tickets(commands)
     _workers(commands)
@@ -96,6 +97,10 @@ def _running(made: argparse.ArgumentParser) -> None:
 
 def _asking(made: argparse.ArgumentParser) -> None:
     made.add_argument("--approve", choices=["all"], help="answer every approval but gates: for tests and demos only")
+    _model(made)
+
+
+def _model(made: argparse.ArgumentParser) -> None:
     made.add_argument("--provider", choices=["scripted"], help="the model to ask")
     made.add_argument("--script", metavar="FILE", help="with --provider scripted: the rules it answers by")
     made.add_argument("--max-tool-rounds", type=_rounds, metavar="N", help="rounds of tools per request")
@@ -177,6 +182,46 @@ def _talking(commands: Any) -> None:
     _command(group, "list", "chatting:list_", "all discussions")
     made = _command(group, "show", "chatting:show", "one discussion, whole")
     made.add_argument("discussion", metavar="D")
+
+
+def _serving(commands: Any) -> None:
+    made = _command(
+        commands,
+        "serve",
+        "serving:serve",
+        "the workbench without a window, driven over HTTP",
+        "  interlock serve\n  interlock serve --provider scripted --script rules.json --test-policy",
+    )
+    made.add_argument(
+        "--port", type=_port, default=8999, metavar="P", help="taken: the next up to 9010 (default: 8999)"
+    )
+    made.add_argument("--test-policy", action="store_true", help="the drive token may answer approvals: tests only")
+    made.add_argument("--auto-queue", action="store_true", help="ready tickets start by themselves")
+    made.add_argument("--workers", type=int, metavar="N", help="attempts at once (default: settings, 4)")
+    _model(made)
+    made = _command(
+        commands,
+        "ask-hook",
+        "hooks:ask_hook",
+        "a before-tool hook for other agents: a person decides in Interlock",
+        "  in the agent's settings, as the command of its PreToolUse or BeforeTool hook:\n"
+        "    interlock ask-hook --agent claude",
+        json=False,
+    )
+    made.add_argument(
+        "--agent",
+        choices=["auto", "claude", "codex", "gemini"],
+        default="auto",
+        help="whose JSON (default: as it looks)",
+    )
+    made.add_argument("--deadline", type=_seconds, metavar="S", help="no answer by then is a no (default: it waits)")
+
+
+def _port(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else -1
+    if not 0 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"a port from 0 (any) to 65535, not {text!r}")
+    return number
 
 
 def _tracks(commands: Any) -> None:

@@ -1,7 +1,5 @@
 """Rules for asks: a program outside wants to do something and waits for a person's word (SPEC H6)."""
 
-from hashlib import sha256
-
 from interlock.domain.approvals import Approval, Pending, ToolPayload, digest
 from interlock.domain.commands import AskPerson, WithdrawAsk
 from interlock.domain.events import ApprovalRequested, ApprovalWithdrawn, Event
@@ -10,24 +8,22 @@ from interlock.errors import Rejected
 
 Events = tuple[Event, ...]
 
-MOST_ARGUMENTS = 1_000_000  # characters
 MOST_NAME = 200
 
 
 def ask(state: State, command: AskPerson) -> Events:
     if not command.tool.strip() or len(command.tool) > MOST_NAME:
         raise Rejected(f"name the tool, in at most {MOST_NAME} characters")
-    if len(command.arguments) > MOST_ARGUMENTS:
-        raise Rejected(f"the arguments have {len(command.arguments):,} characters; {MOST_ARGUMENTS:,} are the most")
     payload = ToolPayload(
         call=command.key,
         tool=command.tool,
         arguments=command.arguments,
-        arguments_sha256=sha256(command.arguments.encode()).hexdigest(),
+        arguments_sha256=command.arguments_sha256,
         title=command.tool,
         hunks=0,
         diff="",
         directory=command.directory,
+        diff_blob=command.whole,
     )
     return (
         ApprovalRequested(
@@ -56,8 +52,7 @@ def asked_before(state: State, command: AskPerson) -> Approval | None:
     for approval in state.approvals.values():
         payload = approval.payload
         if approval.kind == "ask" and isinstance(payload, ToolPayload) and command.key and payload.call == command.key:
-            same = (payload.tool, payload.arguments) == (command.tool, command.arguments)
-            if not same:
+            if (payload.tool, payload.arguments_sha256) != (command.tool, command.arguments_sha256):
                 raise Rejected(f"the ask {command.key!r} was about something else")
             return approval
     return None

@@ -240,8 +240,10 @@ class AskPerson(_Command, frozen=True):
     """A program outside asks for a person's word. `key` is its own name for the question."""
 
     tool: str
-    arguments: str  # a JSON object
+    arguments: str  # a JSON object; where that is long, what to show of it
+    arguments_sha256: str  # of all of it
     asker: str
+    whole: Blob | None = None  # where it is long
     key: str = ""
     directory: str = ""
     why: str = ""

@@ -13,7 +13,7 @@ from interlock.domain.epics import Epic
 from interlock.domain.gates import GateDefaults
 from interlock.domain.tickets import Ticket
 from interlock.domain.tracks import Track
-from interlock.errors import Rejected
+from interlock.errors import NotFound
 
 
 class Conductor(Struct, frozen=True):
@@ -51,26 +51,26 @@ class State(Struct, frozen=True):
     def track(self, track: str) -> Track:
         found = self.tracks.get(track)
         if found is None:
-            raise Rejected(f"no track {track!r}{_nearest(track, self.track_order)}")
+            raise NotFound(f"no track {track!r}{_nearest(track, self.track_order)}")
         return found
 
     def ticket(self, track: str, ticket: str) -> Ticket:
         tickets = self.track(track).tickets
         found = tickets.get(ticket)
         if found is None:
-            raise Rejected(f"no ticket {ticket!r} in track {track!r}{_nearest(ticket, self.track(track).order)}")
+            raise NotFound(f"no ticket {ticket!r} in track {track!r}{_nearest(ticket, self.track(track).order)}")
         return found
 
     def approval(self, approval: str) -> Approval:
         found = self.approvals.get(approval)
         if found is None:
-            raise Rejected(f"no approval {approval!r}")
+            raise NotFound(f"no approval {approval!r}")
         return found
 
     def epic(self, epic: str) -> Epic:
         found = self.epics.get(epic)
         if found is None:
-            raise Rejected(f"no epic {epic!r}{_nearest(epic, tuple(sorted(self.epics)))}")
+            raise NotFound(f"no epic {epic!r}{_nearest(epic, tuple(sorted(self.epics)))}")
         return found
 
     def epics_in_order(self) -> tuple[Epic, ...]:
@@ -79,7 +79,7 @@ class State(Struct, frozen=True):
     def discussion(self, discussion: str) -> Discussion:
         found = self.discussions.get(discussion)
         if found is None:
-            raise Rejected(f"no discussion {discussion!r}{_nearest(discussion, tuple(sorted(self.discussions)))}")
+            raise NotFound(f"no discussion {discussion!r}{_nearest(discussion, tuple(sorted(self.discussions)))}")
         return found
 
     def discussions_in_order(self) -> tuple[Discussion, ...]:

@@ -15,6 +15,7 @@ class Streams:
         self._texts: dict[str, list[str]] = {}
         self._sizes: dict[str, int] = {}
         self._listeners: list[Listener] = []
+        self._clears: list[Callable[[], None]] = []
 
     def add(self, key: str, piece: str) -> None:
         if not piece:
@@ -44,6 +45,11 @@ class Streams:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
+    def on_clear(self, cleared: Callable[[], None]) -> None:
+        self._clears.append(cleared)
+
     def clear(self) -> None:
         self._texts.clear()
         self._sizes.clear()
+        for cleared in self._clears:
+            cleared()

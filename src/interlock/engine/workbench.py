@@ -179,7 +179,10 @@ class Workbench:
 
         self._thread.submit(save)
 
-    async def _since(self, after: int) -> Sequence[Recorded]:
+    async def since(self, after: int) -> Sequence[Recorded]:
+        """Durable records after a version, as many as are at hand; empty when there are none."""
+        if after >= self._durable.version:
+            return ()
         recent = self._recent
         if recent and recent[0].version <= after + 1:
             skip = after + 1 - recent[0].version
@@ -216,7 +219,7 @@ class Follower:
             await self._news.wait()
         if self._closed:
             return ()
-        records = await self._workbench._since(self._after)  # pyright: ignore[reportPrivateUsage]  same module
+        records = await self._workbench.since(self._after)
         self._after = records[-1].version
         return records
 

@@ -1,0 +1,65 @@
+"""From the API's thread to the engine's and back: commands go over, snapshots and news come."""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import Any, Protocol, TypeVar
+
+from interlock.desk.desk import Desk
+from interlock.domain.envelopes import Recorded
+from interlock.ports import Front
+
+T = TypeVar("T")
+
+
+class Backstage(Protocol):
+    """What the API needs of the workbench beside the desk; called on the engine's loop."""
+
+    async def records(self, after: int) -> Sequence[Recorded]:
+        """Some durable records after that version; empty when there are none."""
+        ...
+
+    async def keep(self, content: bytes) -> str:
+        """Beside the journal, without secrets; durable when this returns its name."""
+        ...
+
+    async def kept_text(self, sha256: str) -> bytes | None: ...
+
+    def broken(self) -> str:
+        """Empty, or why nothing can be recorded."""
+        ...
+
+    def later(self, seconds: float) -> str:
+        """The moment so many seconds from now."""
+        ...
+
+    def stop(self) -> None: ...
+
+
+class Bridge:
+    """What the routes hold. Reading `front.state` and `desk.view` is free from any thread: both are immutable."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        front: Front,
+        desk: Desk,
+        backstage: Backstage,
+        person: str,
+        *,
+        test_policy: bool,
+        sandbox: str,
+    ) -> None:
+        self._loop = loop
+        self.front = front
+        self.desk = desk
+        self.backstage = backstage
+        self.person = person
+        self.test_policy = test_policy
+        self.sandbox = sandbox
+
+    async def over(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run it on the engine's loop, and wait for it on ours."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self.backstage.stop)

@@ -1,0 +1,143 @@
+"""The door of the HTTP API: exact Host and Origin, a token, JSON. Localhost is not private (SPEC H2).
+
+Whatever is refused here has touched nothing: no route has seen it.
+"""
+
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import msgspec
+
+from interlock.api.tokens import Capability, Tokens, proof
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Log = Callable[..., None]
+
+MOST_BODY = 64 * 1024 * 1024
+LONGEST_CHALLENGE = 200
+OK = b'{"status":"ok"}'
+
+
+class Guard:
+    """Wraps the whole application; `log` hears of every change and every refusal."""
+
+    def __init__(self, app: App, port: int, tokens: Tokens, log: Log) -> None:
+        self._app = app
+        self._tokens = tokens
+        self._log = log
+        self._hosts = {f"127.0.0.1:{port}".encode(), f"localhost:{port}".encode()}
+        self._origins = {b"http://" + host for host in self._hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)  # lifespan; a websocket finds no route
+            return
+        headers = _Headers(scope["headers"])
+        capability, refusal = self._judge(scope, headers)
+        began = time.monotonic()
+        status = 0
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), *_SAFE]
+                if capability is None and refusal is None and (challenge := headers.one(b"x-interlock-challenge")):
+                    message["headers"] += self._proofs(challenge[:LONGEST_CHALLENGE].decode("latin-1"))
+            await send(message)
+
+        try:
+            if refusal is not None:
+                await _say(sending, *refusal)
+            elif capability is None:
+                await _send_json(sending, 200, OK)  # the bare /status
+            else:
+                scope.setdefault("state", {})["capability"] = capability
+                await self._app(scope, receive, sending)
+        finally:
+            if status >= 400 or scope["method"] not in ("GET", "HEAD"):
+                self._log(
+                    method=scope["method"],
+                    path=scope["path"],
+                    status=status,
+                    capability=capability,
+                    duration_ms=round((time.monotonic() - began) * 1000, 1),
+                    refused=refusal[2] if refusal else None,
+                )
+
+    def _judge(self, scope: Scope, headers: "_Headers") -> tuple[Capability | None, tuple[int, str, str] | None]:
+        """Who it is, or the answer that it gets instead."""
+        if headers.one(b"host") not in self._hosts:
+            return None, (421, "Misdirected", "this address is not served here: the Host header is another one's")
+        origin = headers.one(b"origin")
+        if origin is not None and origin not in self._origins:
+            return None, (403, "ForeignOrigin", "pages of other origins may not use this API")
+        presented = headers.one(b"authorization")
+        bare = scope["path"] == "/status" and scope["method"] in ("GET", "HEAD")
+        if presented is None and not headers.has(b"authorization") and bare:
+            return None, None
+        capability = self._tokens.capability(_bearer(presented))
+        if capability is None:
+            return None, (401, "Unauthorized", "a bearer token is needed: its file is .interlock/run/api.json")
+        if capability == "ask" and not _may_ask(scope):
+            return capability, (403, "NotAllowed", "this token may only ask: POST /api/ask")
+        if scope["method"] in ("POST", "PUT", "PATCH", "DELETE"):
+            length = headers.one(b"content-length") or b"0"
+            empty = length == b"0" and not headers.has(b"transfer-encoding") and not headers.has(b"content-type")
+            kind = (headers.one(b"content-type") or b"").split(b";")[0].strip().lower()
+            if kind != b"application/json" and not empty:
+                return capability, (415, "NotJson", "send JSON: Content-Type: application/json")
+            if not length.isdigit() or int(length) > MOST_BODY:
+                return capability, (413, "TooLarge", f"a body has at most {MOST_BODY:,} bytes")
+        return capability, None
+
+    def _proofs(self, challenge: str) -> list[tuple[bytes, bytes]]:
+        """For each kind of token, that we know it: a client asks before it sends its own."""
+        known = (("drive", self._tokens.drive), ("approve", self._tokens.approve), ("ask", self._tokens.ask))
+        return [(f"x-interlock-proof-{name}".encode(), proof(token, challenge).encode()) for name, token in known]
+
+
+class _Headers:
+    def __init__(self, raw: list[tuple[bytes, bytes]]) -> None:
+        self._raw = raw
+
+    def has(self, name: bytes) -> bool:
+        return any(key == name for key, _ in self._raw)
+
+    def one(self, name: bytes) -> bytes | None:
+        """Its value; a header that comes twice is nobody's."""
+        found = [value for key, value in self._raw if key == name]
+        return found[0] if len(found) == 1 else (b"" if found else None)
+
+
+_SAFE = [
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+
+
+def _bearer(header: bytes | None) -> str:
+    scheme, _, token = (header or b"").partition(b" ")
+    return token.strip().decode("latin-1") if scheme.lower() == b"bearer" else ""
+
+
+def _may_ask(scope: Scope) -> bool:
+    return scope["method"] == "POST" and scope["path"] == "/api/ask"
+
+
+async def _say(send: Send, status: int, kind: str, sentence: str) -> None:
+    await _send_json(send, status, msgspec.json.encode({"error": sentence, "kind": kind}))
+
+
+async def _send_json(send: Send, status: int, body: bytes) -> None:
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if status == 401:
+        headers.append((b"www-authenticate", b'Bearer realm="interlock"'))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

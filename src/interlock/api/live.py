@@ -1,0 +1,191 @@
+"""What is new, for those who follow by stream: journal events, texts as they come, the state after each change.
+
+Lives on the API's loop. A follower is a few positions, not a queue: however slow it is, it costs nothing and holds
+up nobody; what it missed it gets when it is ready for it (SPEC J7).
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from interlock.domain.envelopes import Recorded
+from interlock.domain.events import ApprovalAnswered, ApprovalWithdrawn
+
+RECENT = 4_096
+TEXT = 200_000  # characters kept of one stream: its end
+KEYS = 256
+TOLD = 64  # messages of the desk that a slow follower may still get
+
+
+class Text:
+    """The end of a stream, by position from its beginning."""
+
+    def __init__(self) -> None:
+        self.start = 0
+        self.pieces = ""
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.pieces)
+
+    def add(self, piece: str) -> None:
+        self.pieces += piece
+        if len(self.pieces) > 2 * TEXT:
+            self.start += len(self.pieces) - TEXT
+            self.pieces = self.pieces[-TEXT:]
+
+    def since(self, position: int | None) -> tuple[str, bool]:
+        """What came after a position; or all of it that is left, and that it begins anew."""
+        if position is None or position < self.start:
+            return self.pieces, True
+        return self.pieces[position - self.start :], False
+
+
+class Follower:
+    def __init__(self, version: int) -> None:
+        self.version = version
+        self.news = asyncio.Event()
+        self.texts: dict[str, int] = {}
+        self.said: deque[tuple[str, dict[str, Any]]] = deque(maxlen=TOLD)
+        self.changed = True
+        self.cleared = False
+
+
+class Live:
+    """`offer_…` are called on the engine's thread; everything else on the API's loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, version: int) -> None:
+        self._loop = loop
+        self._incoming: deque[Callable[[], None]] = deque()
+        self._called = False
+        self._recent: deque[Recorded] = deque(maxlen=RECENT)
+        self._texts: dict[str, Text] = {}
+        self._followers: set[Follower] = set()
+        self._answers: dict[str, asyncio.Event] = {}
+        self.version = version
+        self.changes = 0  # counts every piece of news: what is made from them can be kept until it moves
+        self.ended = False
+
+    # ── from the engine's thread ─────────────────────────────────────────────────────────
+
+    def offer_records(self, records: Sequence[Recorded]) -> None:
+        self._offer(lambda: self._take_records(records))
+
+    def offer_text(self, key: str, piece: str) -> None:
+        self._offer(lambda: self._take_text(key, piece))
+
+    def offer_said(self, name: str, data: dict[str, Any]) -> None:
+        self._offer(lambda: self._take_said(name, data))
+
+    def offer_clear(self) -> None:
+        self._offer(self._take_clear)
+
+    def _offer(self, take: Callable[[], None]) -> None:
+        self._incoming.append(take)
+        if not self._called:  # many pieces of news, one call
+            self._called = True
+            try:
+                self._loop.call_soon_threadsafe(self._drain)
+            except RuntimeError:  # the server has ended before the engine
+                self._incoming.clear()
+
+    # ── on the API's loop ────────────────────────────────────────────────────────────────
+
+    def _drain(self) -> None:
+        self._called = False
+        while self._incoming:
+            self._incoming.popleft()()
+        self.changes += 1
+        for follower in self._followers:
+            follower.news.set()
+
+    def _take_records(self, records: Sequence[Recorded]) -> None:
+        for recorded in records:
+            self._recent.append(recorded)
+            self.version = recorded.version
+            if isinstance(recorded.event, ApprovalAnswered | ApprovalWithdrawn):
+                waiting = self._answers.get(recorded.event.approval)
+                if waiting is not None:
+                    waiting.set()
+        for follower in self._followers:
+            follower.changed = True
+
+    def _take_text(self, key: str, piece: str) -> None:
+        text = self._texts.pop(key, None) or Text()
+        text.add(piece)
+        self._texts[key] = text  # put last: the streams heard from longest ago go first
+        if len(self._texts) > KEYS:
+            del self._texts[next(iter(self._texts))]
+
+    def _take_said(self, name: str, data: dict[str, Any]) -> None:
+        for follower in self._followers:
+            follower.changed = True
+            if name != "desk_update":
+                follower.said.append((name, data))
+
+    def _take_clear(self) -> None:
+        self._texts.clear()
+        for follower in self._followers:
+            follower.texts.clear()
+            follower.cleared = True
+
+    def follow(self, after: int | None) -> Follower:
+        follower = Follower(self.version if after is None else after)
+        self._followers.add(follower)
+        return follower
+
+    def leave(self, follower: Follower) -> None:
+        self._followers.discard(follower)
+
+    @property
+    def followers(self) -> int:
+        return len(self._followers)
+
+    def recent(self, after: int) -> Sequence[Recorded] | None:
+        """What is kept after a version; None where that is further back than memory goes."""
+        if after >= self.version:
+            return ()
+        if not self._recent or self._recent[0].version > after + 1:
+            return None
+        skip = after + 1 - self._recent[0].version
+        return [self._recent[index] for index in range(skip, len(self._recent))]
+
+    def texts(self) -> dict[str, str]:
+        return {key: text.pieces[-TEXT:] for key, text in self._texts.items()}
+
+    def new_texts(self, follower: Follower) -> list[dict[str, Any]]:
+        """What each stream has said since this follower was last told; the whole of it where it was never told."""
+        found: list[dict[str, Any]] = []
+        for key, text in self._texts.items():
+            position = follower.texts.get(key)
+            if position == text.end:
+                continue
+            piece, anew = text.since(position)
+            found.append({"key": key, "text": piece} if anew else {"key": key, "delta": piece})
+            follower.texts[key] = text.end
+        return found
+
+    async def answered(self, approval: str, settled: Callable[[], bool]) -> None:
+        """Until the approval is no longer pending."""
+        waiting = self._answers.setdefault(approval, asyncio.Event())
+        if not settled():  # looked at after we began to listen: an answer in between is not missed
+            await waiting.wait()
+
+    def forget(self, approval: str) -> None:
+        self._answers.pop(approval, None)
+
+    def call(self, work: Callable[[], None]) -> None:
+        """From any thread: done on our loop, if that still runs."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(work)
+
+    def end(self) -> None:
+        """Followers are told what is left, and that is all."""
+        self.ended = True
+        for follower in self._followers:
+            follower.news.set()
+
+
+Reading = Callable[[int], Awaitable[Sequence[Recorded]]]

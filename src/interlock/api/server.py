@@ -1,0 +1,177 @@
+"""The HTTP server: Litestar and uvicorn on a thread of their own, bound to the loopback address alone."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+
+import uvicorn
+import uvloop
+from litestar import Litestar, MediaType
+from litestar.exceptions import HTTPException
+from litestar.openapi.config import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.openapi.spec import Components, SecurityScheme
+from msgspec import Struct
+
+from interlock.api import shapes
+from interlock.api.approval_routes import approval_routes
+from interlock.api.ask_routes import Asks, ask_routes
+from interlock.api.bridge import Bridge
+from interlock.api.guard import MOST_BODY, Guard, Log
+from interlock.api.gui_routes import gui_routes, status_picture
+from interlock.api.live import Live
+from interlock.api.replies import failed, known_query, refused, wrong
+from interlock.api.talk_routes import talk_routes
+from interlock.api.tokens import Tokens
+from interlock.api.work_routes import work_routes
+from interlock.errors import InterlockError, Misconfigured
+from interlock.version import VERSION
+
+HOST = "127.0.0.1"
+FIRST_PORT, LAST_PORT = 8999, 9010
+
+ABOUT = """\
+Everything a person can do with Interlock, a program can do here: driving takes the token of `.interlock/run/api.json`,
+answering approvals another one, which lies outside any project.
+"""
+
+
+def bind(port: int) -> socket.socket:
+    """This port, or the next free one up to the last; 0 takes any."""
+    for candidate in (port, *range(max(port + 1, FIRST_PORT), LAST_PORT + 1)) if port else (0,):
+        listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((HOST, candidate))
+            listening.listen(1024)
+        except OSError:
+            listening.close()
+            continue
+        return listening
+    raise Misconfigured(f"no port is free from {port} to {max(port, LAST_PORT)}; choose another with --port")
+
+
+class ApiServer:
+    """`start` returns when it answers; `stop` when nothing of it is left."""
+
+    def __init__(self, bridge: Bridge, tokens: Tokens, listening: socket.socket, log: Log) -> None:
+        self._bridge = bridge
+        self._tokens = tokens
+        self._socket = listening
+        self._log = log
+        self._ready = threading.Event()
+        self._server: uvicorn.Server | None = None
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="api", daemon=True)
+        self.live: Live | None = None
+
+    @property
+    def port(self) -> int:
+        return self._socket.getsockname()[1]
+
+    def start(self, attach: Callable[[Live], None]) -> None:
+        """`attach` is called on the API's loop when it is there to hear of news."""
+        self._attach = attach
+        self._thread.start()
+        self._ready.wait()
+        if self._failure is not None:
+            raise Misconfigured(f"the HTTP API does not start: {self._failure}") from self._failure
+
+    def stop(self) -> None:
+        server, live = self._server, self.live
+        if server is not None and live is not None:
+            server.should_exit = True
+            live.call(live.end)
+        self._thread.join(timeout=3)
+        self._socket.close()
+
+    def _run(self) -> None:
+        try:
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                runner.run(self._serve())
+        except BaseException as error:  # noqa: BLE001  whoever waits for the start must hear of anything
+            self._failure = error
+        finally:
+            self._ready.set()
+
+    async def _serve(self) -> None:
+        live = Live(asyncio.get_running_loop(), self._bridge.front.state.version)
+        asks = Asks(self._bridge, live)
+        app = make_app(self._bridge, live, asks, self._ready.set)
+        guarded = Guard(app, self.port, self._tokens, self._log)  # pyright: ignore[reportArgumentType]  ASGI, looser
+        config = uvicorn.Config(
+            guarded,  # pyright: ignore[reportArgumentType]
+            loop="none",
+            http="httptools",
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            timeout_graceful_shutdown=1,
+            timeout_keep_alive=75,
+            backlog=1024,
+        )
+        self._server = uvicorn.Server(config)
+        self.live = live
+        self._attach(live)
+        back = asyncio.create_task(asks.expect_back())
+        try:
+            await self._server.serve(sockets=[self._socket])
+        finally:
+            back.cancel()
+            with suppress(asyncio.CancelledError):
+                await back
+
+
+def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) -> Litestar:
+    picture = status_picture(bridge, live)
+
+    @asynccontextmanager
+    async def lifespan(_: Litestar) -> AsyncGenerator[None]:
+        ready()
+        yield
+
+    app = Litestar(
+        route_handlers=[
+            *gui_routes(bridge, live, picture),
+            *approval_routes(bridge),
+            *ask_routes(asks),
+            *work_routes(bridge),
+            *talk_routes(bridge, live, picture),
+        ],
+        lifespan=[lifespan],
+        exception_handlers={InterlockError: refused, HTTPException: wrong, Exception: failed},  # pyright: ignore[reportArgumentType]
+        openapi_config=OpenAPIConfig(
+            title="Interlock",
+            version=VERSION,
+            description=ABOUT,
+            path="/",
+            render_plugins=[JsonRenderPlugin(path="/openapi.json", media_type=MediaType.JSON)],
+            components=Components(security_schemes={"token": SecurityScheme(type="http", scheme="bearer")}),
+            security=[{"token": []}],
+            use_handler_docstrings=True,
+        ),
+        request_max_body_size=MOST_BODY,
+        before_request=known_query,
+        logging_config=None,
+        debug=False,
+    )
+    _be_exact(app)
+    return app
+
+
+def _be_exact(app: Litestar) -> None:
+    """What the framework's description leaves out: unknown keys are refused, and what cannot be understood is a 422."""
+    for item in (app.openapi_schema.paths or {}).values():
+        for deed in (item.get, item.post, item.patch):
+            if deed is not None and deed.responses is not None:
+                deed.responses.pop("400", None)
+    components = app.openapi_schema.components
+    for name, schema in (components.schemas or {}).items() if components else ():
+        found = getattr(shapes, name.rpartition(".")[2], None)
+        if isinstance(found, type) and issubclass(found, Struct) and found.__struct_config__.forbid_unknown_fields:
+            schema.additional_properties = False

@@ -1,0 +1,60 @@
+"""`interlock serve`: the workbench without a window, driven over HTTP."""
+
+import signal
+import sys
+from types import FrameType
+from typing import Any
+
+from interlock.app import conducting
+from interlock.cli.exits import DONE
+from interlock.cli.models import with_rounds
+from interlock.cli.output import paint, say, say_json
+from interlock.cli.sessions import actor, project_of
+from interlock.errors import JournalInUse, Misconfigured
+from interlock.serving import Choice, Service, approve_file
+
+
+def serve(args: Any) -> int:
+    signal.signal(signal.SIGTERM, _interrupt)  # asked to end: as by Ctrl-C, with everything put right
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell started us in the background
+    project = with_rounds(project_of(args), args.max_tool_rounds)
+    if args.script and args.provider != "scripted":
+        raise Misconfigured("--script goes with --provider scripted")
+    conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)
+    choice = Choice(args.provider or "", args.model or "", args.script or "")
+    service = Service(project, conduct, choice, actor(), test_policy=args.test_policy)
+    reason = "the workbench was closed"
+    try:
+        try:
+            opened = service.open()
+        except JournalInUse as busy:
+            raise JournalInUse(
+                f"{busy}; end that first ('interlock serve' holds the project it serves)", busy.pid
+            ) from None
+        port = service.serve_http(args.port)
+        url = f"http://127.0.0.1:{port}"
+        files = {"api_file": str(project.folder / "run" / "api.json"), "approve_file": str(approve_file(project))}
+        if args.json:
+            say_json({"url": url, "port": port, "project": str(project.root), "sandbox": opened.sandbox_level, **files})
+        else:
+            say(f"serving {project.root} at {url}")
+            say(f"  driving: the token in {files['api_file']}; answering approvals: the one in {files['approve_file']}")
+            say("  what it can do: GET /openapi.json; from Python: interlock.client.ApiHookClient()")
+            say("  in another terminal: interlock approvals list; Ctrl-C ends it")
+        if opened.sandbox_level == "off":
+            say(paint("THE SANDBOX IS OFF: what runs here can do whatever you can.", "bad", sys.stderr), sys.stderr)
+        if args.test_policy:
+            say(paint("TEST POLICY: the drive token may answer approvals.", "bad", sys.stderr), sys.stderr)
+        sys.stdout.flush()
+        service.wait()
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    finally:
+        service.stop(reason)
+    if not args.json:
+        say("ended; everything is in the journal")
+    return DONE
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,351 @@
+"""A small synchronous client of the HTTP API, for scripts and tests. Imports nothing else of ours, nothing but Python.
+
+from interlock.client import ApiHookClient
+
+client = ApiHookClient()
+client.set_value("mma_epic_input", "Let users export their data")
+client.click("btn_mma_plan_epic")
+client.wait_for_value("pending_tracks", True, timeout=60)
+"""
+
+import hmac
+import http.client
+import json
+import os
+import secrets
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from threading import Event
+from typing import Any, Literal
+from urllib.parse import quote, urlencode
+
+PAUSE_S = 0.1  # while there is no server whose events could be waited for
+
+
+class ApiError(Exception):
+    """The server refused: `status` is HTTP's, `kind` the error's class, the text a sentence."""
+
+    def __init__(self, status: int, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+
+
+class NotServing(ApiError):
+    """There is no server to talk to, or it does not answer in time."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(0, "NotServing", message)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One event of the stream. `id` is the journal's version; None for what is not in the journal."""
+
+    event: str
+    data: Any
+    id: int | None = None
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where it listens, and the token for it."""
+
+    host: str
+    port: int
+    token: str
+
+
+class ApiHookClient:
+    """Finds `.interlock/run/api.json` from here upwards; `INTERLOCK_API_FILE` names another.
+
+    With `approve=True` it uses the approve token, which lies outside the project, and may answer approvals.
+    """
+
+    def __init__(
+        self,
+        api_file: str | Path | None = None,
+        *,
+        approve: bool = False,
+        timeout_s: float = 10.0,
+        server: Server | None = None,
+    ) -> None:
+        self._named = Path(api_file) if api_file is not None else None
+        self._approve = approve
+        self._timeout_s = timeout_s
+        self._given = server
+        self._server = server
+
+    # ── fields and buttons ───────────────────────────────────────────────────────────────
+
+    def get_value(self, field: str) -> Any:
+        return self._get(f"/api/gui/value/{quote(field, safe='')}")["value"]
+
+    def set_value(self, field: str, value: Any) -> dict[str, Any]:
+        return self._act("set_value", field, value=value)
+
+    def click(self, item: str, user_data: Any = None) -> dict[str, Any]:
+        return self._act("click", item, user_data=user_data)
+
+    def select_tab(self, *names: str) -> dict[str, Any]:
+        """The last name counts: `select_tab("inbox")`, or `select_tab("tabs", "inbox")`."""
+        return self._act("select_tab", "tabs", value=names[-1])
+
+    def select_list_item(self, list_name: str, item: str) -> dict[str, Any]:
+        return self._act("select_list_item", list_name, value=item)
+
+    def refresh_from_project(self) -> dict[str, Any]:
+        return self._act("refresh_from_project", "")
+
+    def clear_ask(self, ask: str) -> dict[str, Any]:
+        return self._act("clear_ask", ask)
+
+    def reset_session(self) -> dict[str, Any]:
+        return self._post("/api/session/reset", {})["result"]
+
+    # ── looking ──────────────────────────────────────────────────────────────────────────
+
+    def get_status(self) -> dict[str, Any]:
+        return self._get("/status")
+
+    def get_gui_state(self) -> dict[str, Any]:
+        return self._get("/api/gui/state")
+
+    def get_mma_status(self) -> dict[str, Any]:
+        return self._get("/api/gui/mma_status")
+
+    def get_indicator_state(self, name: str) -> dict[str, bool]:
+        return self._get(f"/api/gui/indicator/{quote(name, safe='')}")
+
+    def get_performance(self) -> dict[str, float | None]:
+        return self._get("/api/gui/diagnostics")
+
+    def get_gui_health(self) -> dict[str, Any]:
+        return self._get("/api/gui/health")
+
+    # ── approvals ────────────────────────────────────────────────────────────────────────
+
+    def list_approvals(self, state: str = "pending") -> list[dict[str, Any]]:
+        """All of them, whatever the size of a page."""
+        found: list[dict[str, Any]] = []
+        offset: int | None = 0
+        while offset is not None:
+            page = self._get(f"/api/approvals?{urlencode({'state': state, 'offset': offset, 'limit': 1000})}")
+            found += page["approvals"]
+            offset = page["next_offset"]
+        return found
+
+    def get_approval(self, approval: str) -> dict[str, Any]:
+        return self._get(f"/api/approvals/{quote(approval, safe='')}")
+
+    def answer(
+        self,
+        approval: str,
+        decision: Literal["approve", "reject", "abort", "retry", "skip"],
+        *,
+        edits: str | dict[str, Any] | None = None,
+        hunks: list[int] | None = None,
+        message: str = "",
+    ) -> dict[str, Any]:
+        body = {"decision": decision, "edits": edits, "hunks": hunks, "message": message}
+        return self._post(f"/api/approvals/{quote(approval, safe='')}", body)
+
+    def ask(self, tool: str, args: dict[str, Any], *, deadline_s: float | None = None, **more: str) -> dict[str, Any]:
+        """Blocks until a person has decided."""
+        return self._request("POST", "/api/ask", {"tool": tool, "args": args, "deadline_s": deadline_s, **more}, None)
+
+    # ── waiting ──────────────────────────────────────────────────────────────────────────
+
+    def wait_for_server(self, timeout: float = 15.0) -> bool:
+        """Whether it answers by then."""
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                self.get_status()
+            except NotServing:
+                if time.monotonic() >= deadline:
+                    return False
+                Event().wait(PAUSE_S)
+            else:
+                return True
+
+    def wait_for_value(self, field: str, expected: Any, timeout: float = 10.0) -> bool:
+        """Whether the field has that value by then (a function of the value will do too). Follows, never polls."""
+
+        def fits() -> bool:
+            value = self.get_value(field)
+            return bool(expected(value) if callable(expected) else value == expected)
+
+        return self.wait_until(fits, timeout)
+
+    def wait_until(self, true: Callable[[], bool], timeout: float = 10.0) -> bool:
+        """Looks again after each event."""
+        deadline = time.monotonic() + timeout
+        try:
+            for _ in self.events(deadline=deadline):
+                if true():
+                    return True
+        except TimeoutError:
+            pass
+        return true()
+
+    def events(self, after: int | None = None, *, deadline: float | None = None) -> Iterator[Frame]:
+        """Everything as it happens, from now on or after a version, until the server ends.
+
+        `deadline` is a moment of `time.monotonic()`; TimeoutError when it passes.
+        """
+        path = "/api/events" if after is None else f"/api/events?after={after}"
+        with closing(self._open("GET", path, None, self._timeout_s)) as connection:
+            reply = connection.getresponse()
+            if reply.status != 200:
+                raise _problem(reply.status, reply.read())
+            yield from _frames(reply, connection.sock or reply, deadline)
+
+    def shutdown(self) -> None:
+        self._post("/api/shutdown", {})
+
+    # ── over the wire ────────────────────────────────────────────────────────────────────
+
+    def _act(self, action: str, item: str, **fields: Any) -> dict[str, Any]:
+        return self._post("/api/gui", {"action": action, "item": item, **fields})["result"]
+
+    def _get(self, path: str) -> Any:
+        return self._request("GET", path, None, self._timeout_s)
+
+    def _post(self, path: str, body: dict[str, Any]) -> Any:
+        return self._request("POST", path, body, self._timeout_s)
+
+    def _request(self, method: str, path: str, body: dict[str, Any] | None, timeout_s: float | None) -> Any:
+        with closing(self._open(method, path, body, timeout_s)) as connection:
+            try:
+                reply = connection.getresponse()
+                content = reply.read()
+            except TimeoutError:
+                raise NotServing(f"the workbench did not answer {method} {path} within {timeout_s:g} s") from None
+            except (OSError, http.client.HTTPException) as error:
+                self._server = self._given
+                raise NotServing(f"the workbench is gone: {error!r}") from error
+        if reply.status >= 400:
+            raise _problem(reply.status, content)
+        return json.loads(content)
+
+    def _open(
+        self, method: str, path: str, body: dict[str, Any] | None, timeout_s: float | None
+    ) -> http.client.HTTPConnection:
+        server = self._server = self._server or self._find()
+        connection = http.client.HTTPConnection(server.host, server.port, timeout=timeout_s)
+        headers = {"Authorization": f"Bearer {server.token}", "Accept": "application/json"}
+        content = None
+        if body is not None:
+            content = json.dumps(body).encode()
+            headers["Content-Type"] = "application/json"
+        try:
+            connection.request(method, path, content, headers)
+        except OSError as error:
+            connection.close()
+            self._server = self._given
+            raise NotServing(f"nothing answers at {server.host}:{server.port}: {error}") from error
+        return connection
+
+    def _find(self) -> Server:
+        """A server whose file is to be believed: the project's lock is held, and it proves that it knows the token."""
+        file = self._named or find_api_file()
+        found = read_api_file(file)
+        kind = "drive"
+        if self._approve:
+            kind, found = "approve", read_api_file(Path(found.get("approve_file", "")))
+        server = Server(str(found["host"]), int(found["port"]), str(found["token"]))
+        prove(server, kind, self._timeout_s)
+        return server
+
+
+def find_api_file(name: str = "api.json", start: Path | None = None) -> Path:
+    if (named := os.environ.get("INTERLOCK_API_FILE")) and name == "api.json":
+        return Path(named)
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (file := folder / ".interlock" / "run" / name).exists():
+            return file
+    raise NotServing(f"no .interlock/run/{name} from {here} upwards: start 'interlock serve' there first")
+
+
+def read_api_file(file: Path) -> dict[str, Any]:
+    """What it says, if a workbench stands behind it."""
+    try:
+        found: dict[str, Any] = json.loads(file.read_text())
+        if not all(found.get(key) for key in ("host", "port", "token")):
+            raise ValueError("host, port or token is missing")
+    except (OSError, ValueError) as error:
+        raise NotServing(f"{file} cannot be used: {error}") from error
+    lock = file.parent.parent / "lock"
+    if file.parent.name == "run" and lock.exists() and not _is_locked(lock):
+        raise NotServing(f"{file} was left behind: no workbench has this project open")
+    return found
+
+
+def prove(server: Server, kind: str, timeout_s: float) -> None:
+    """Raises NotServing unless whoever listens there knows the token, which is not sent to find out."""
+    challenge = secrets.token_hex(16)
+    wanted = hmac.new(server.token.encode(), challenge.encode(), sha256).hexdigest()
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=timeout_s)
+    try:
+        connection.request("GET", "/status", headers={"X-Interlock-Challenge": challenge})
+        reply = connection.getresponse()
+        reply.read()
+    except (OSError, http.client.HTTPException) as error:
+        raise NotServing(f"nothing answers at {server.host}:{server.port}: {error!r}") from error
+    finally:
+        connection.close()
+    shown = reply.getheader(f"X-Interlock-Proof-{kind}", "")
+    if not hmac.compare_digest(shown, wanted):
+        raise NotServing(f"what listens at {server.host}:{server.port} is not the workbench of this project")
+
+
+def _is_locked(lock: Path) -> bool:
+    """Whether somebody holds it, found out without touching it."""
+    try:
+        lines = Path("/proc/locks").read_text().splitlines()
+        inode = str(lock.stat().st_ino)
+    except OSError:
+        return True  # nothing to go by: the proof decides
+    return any("FLOCK" in line and line.split()[5].rpartition(":")[2] == inode for line in lines if line.strip())
+
+
+def _frames(
+    reply: http.client.HTTPResponse, connection: "socket.socket | http.client.HTTPResponse", deadline: float | None
+) -> Iterator[Frame]:
+    name, identity, lines = "message", None, list[str]()
+    while True:
+        if isinstance(connection, socket.socket):
+            connection.settimeout(None if deadline is None else max(0.01, deadline - time.monotonic()))
+        if deadline is not None and time.monotonic() > deadline:
+            raise TimeoutError("the deadline has passed")
+        try:
+            line = reply.readline()
+        except (ConnectionError, http.client.HTTPException):
+            return
+        if not line:
+            return
+        key, _, value = line.decode().rstrip("\r\n").partition(": ")
+        if key == "event":
+            name = value
+        elif key == "id":
+            identity = int(value)
+        elif key == "data":
+            lines.append(value)
+        elif not key and lines:
+            yield Frame(name, json.loads("\n".join(lines)), identity)
+            name, identity, lines = "message", None, []
+
+
+def _problem(status: int, content: bytes) -> ApiError:
+    try:
+        found = json.loads(content)
+        return ApiError(status, str(found["kind"]), str(found["error"]))
+    except (ValueError, KeyError, TypeError):
+        return ApiError(status, "Unknown", f"HTTP {status}: {content[:200].decode(errors='replace')}")

@@ -1,0 +1,203 @@
+"""What can be pressed at the desk, by name (SPEC H4). The names are also the keys of the window's widgets."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from interlock.desk.desk import Desk
+from interlock.desk.fields import find
+from interlock.desk.who import By
+from interlock.domain.approvals import Approval, Decision, Kind
+from interlock.domain.commands import (
+    AbortTrack,
+    AnswerApproval,
+    CancelTicket,
+    Command,
+    KillWorker,
+    PauseTrack,
+    PlanEpic,
+    ResumeTrack,
+    RetryTicket,
+    SkipTicket,
+    StartTrack,
+    StopTurn,
+)
+from interlock.domain.events import ApprovalRequested, EpicAdded
+from interlock.errors import BadValue, NotFound, Rejected
+
+Result = dict[str, Any]
+Press = Callable[[Desk, By, Any], Awaitable[Result]]
+
+
+async def click(desk: Desk, by: By, item: str, user_data: Any = None) -> Result:
+    find(item, BUTTONS, "button")
+    return await BUTTONS[item][1](desk, by, user_data)
+
+
+async def answer(desk: Desk, by: By, command: AnswerApproval) -> Result:
+    by.must_answer()
+    await desk.front.submit(by.actor, command)
+    return {"approval": command.approval, "decision": command.decision, "by": by.actor}
+
+
+def _answers(decision: Decision, *kinds: Kind) -> Press:
+    async def press(desk: Desk, by: By, user_data: Any) -> Result:
+        by.must_answer()  # first: whoever may not answer learns nothing from trying
+        approval = _chosen(desk, kinds, user_data)
+        return await answer(desk, by, AnswerApproval(approval.id, decision))
+
+    return press
+
+
+def _chosen(desk: Desk, kinds: tuple[Kind, ...], user_data: Any) -> Approval:
+    """The one that is named, else the oldest of the first kind of which any is pending."""
+    if user_data is not None:
+        approval = desk.state.approval(_text(user_data, "an approval's id"))
+        if approval.kind not in kinds:
+            raise BadValue(f"approval {approval.id} is a {approval.kind}, not a {' or '.join(kinds)}")
+        return approval
+    pending = desk.state.pending_approvals()
+    for kind in kinds:
+        for approval in pending:
+            if approval.kind == kind and getattr(approval.payload, "epic", None) not in desk.view.hidden:
+                return approval
+    raise Rejected(f"no {' or '.join(kinds)} approval is pending")
+
+
+async def _save(desk: Desk, by: By, user_data: Any) -> Result:
+    return {"saved": desk.equipment.save(desk.view.values)}
+
+
+async def _plan(desk: Desk, by: By, user_data: Any) -> Result:
+    text = desk.view.values["mma_epic_input"]
+    if not text.strip():
+        raise BadValue("there is no epic: write it into mma_epic_input first")
+    receipt = await desk.front.submit(by.actor, PlanEpic(text))
+    return {"epic": next(r.event.epic for r in receipt.records if isinstance(r.event, EpicAdded))}
+
+
+async def _load(desk: Desk, by: By, user_data: Any) -> Result:
+    desk.load_track(_text(user_data, "a track's id"))
+    return {"track": desk.view.track}
+
+
+def _on_track(command: Callable[[str], Command]) -> Press:
+    async def press(desk: Desk, by: By, user_data: Any) -> Result:
+        name = _track(desk, user_data)
+        await desk.front.submit(by.actor, command(name))
+        return {"track": name, "status": desk.state.track(name).status}
+
+    return press
+
+
+async def _land(desk: Desk, by: By, user_data: Any) -> Result:
+    """Only asks: a person answers the approval that this makes."""
+    receipt = await desk.front.ask_landing(by.actor, _track(desk, user_data))
+    return {"approval": next(r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested))}
+
+
+def _on_ticket(command: Callable[[str, str], Command]) -> Press:
+    async def press(desk: Desk, by: By, user_data: Any) -> Result:
+        text = _text(user_data, "a ticket, as track/ticket or, of the track in view, its id alone")
+        track, _, ticket = text.rpartition("/")
+        track = track or _track(desk, None)
+        await desk.front.submit(by.actor, command(track, ticket))
+        return {"track": track, "ticket": ticket, "status": desk.state.ticket(track, ticket).status}
+
+    return press
+
+
+async def _send(desk: Desk, by: By, user_data: Any) -> Result:
+    text = desk.view.values["ai_input"]
+    if not text.strip():
+        raise BadValue("there is nothing to say: write it into ai_input first")
+    name = await desk.discussion_in_view(by)
+    await desk.front.say(by.actor, name, text)
+    desk.change(values={**desk.view.values, "ai_input": ""}, error="")
+    return {"discussion": name}
+
+
+async def _stop(desk: Desk, by: By, user_data: Any) -> Result:
+    name = desk.view.discussion
+    if not name:
+        raise Rejected("no discussion is in view")
+    await desk.front.submit(by.actor, StopTurn(name, "stopped"))
+    return {"discussion": name}
+
+
+async def _new_discussion(desk: Desk, by: By, user_data: Any) -> Result:
+    desk.change(discussion="", response="", error="")
+    return {"discussion": await desk.discussion_in_view(by)}
+
+
+async def _reset(desk: Desk, by: By, user_data: Any) -> Result:
+    await desk.reset(by)
+    return {"discussion": desk.view.discussion}
+
+
+def _track(desk: Desk, user_data: Any) -> str:
+    if user_data is not None:
+        return desk.state.track(_text(user_data, "a track's id")).id
+    name = desk.track_in_view() or (desk.state.running[0] if desk.state.running else None)
+    if name is None:
+        raise NotFound("no track is in view: give its id as user_data")
+    return name
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise BadValue(f"user_data must be {what}")
+    return value
+
+
+_APPROVALS: dict[str, tuple[Kind, ...]] = {
+    "spawn": ("spawn",),
+    "mma_step": ("step",),
+    "tool": ("tool", "script", "ask"),
+    "script": ("script",),
+    "ask": ("ask",),
+    "merge": ("merge",),
+}
+
+_OTHERS: dict[str, tuple[str, Press]] = {
+    "btn_project_save": ("write provider and model into interlock.toml", _save),
+    "btn_mma_plan_epic": ("plan the epic in mma_epic_input", _plan),
+    "btn_mma_accept_tracks": ("accept the proposed tracks", _answers("approve", "tracks")),
+    "btn_mma_reject_tracks": ("reject the proposed tracks", _answers("reject", "tracks")),
+    "btn_mma_load_track": ("show a track (user_data: its id)", _load),
+    "btn_mma_start_track": ("start a track, or go on with it", _on_track(StartTrack)),
+    "btn_mma_pause_track": ("let no more tickets of a track start", _on_track(PauseTrack)),
+    "btn_mma_resume_track": ("let a paused track go on", _on_track(ResumeTrack)),
+    "btn_mma_abort_track": ("abort a track", _on_track(AbortTrack)),
+    "btn_mma_land_track": ("ask to merge a finished track into your branch", _land),
+    "btn_ticket_retry": ("try a blocked ticket again", _on_ticket(RetryTicket)),
+    "btn_ticket_skip": ("count a ticket as done, unverified", _on_ticket(SkipTicket)),
+    "btn_ticket_cancel": ("cancel a ticket", _on_ticket(CancelTicket)),
+    "btn_worker_kill": ("kill a ticket's worker", _on_ticket(KillWorker)),
+    "btn_gen_send": ("say what is in ai_input", _send),
+    "btn_gen_stop": ("end the model's turn", _stop),
+    "btn_new_discussion": ("begin an empty discussion", _new_discussion),
+    "btn_reset": ("clear the desk; tracks and history stay", _reset),
+}
+
+
+def _table() -> dict[str, tuple[str, Press]]:
+    found = dict(_OTHERS)
+    for name, kinds in _APPROVALS.items():
+        what = " or ".join(kinds)
+        found[f"btn_approve_{name}"] = (
+            f"approve the oldest {what}, or the one in user_data",
+            _answers("approve", *kinds),
+        )
+        found[f"btn_reject_{name}"] = (f"reject the oldest {what}, or the one in user_data", _answers("reject", *kinds))
+    found["btn_abort_spawn"] = ("abort the track whose worker wants to start", _answers("abort", "spawn"))
+    for decision in ("retry", "skip", "abort"):
+        words = {"retry": "try again", "skip": "go on without it", "abort": "block the ticket"}[decision]
+        found[f"btn_gate_{decision}"] = (f"a gate failed for the last time: {words}", _answers(decision, "gate"))
+        found[f"btn_unknown_{decision}"] = (
+            f"nobody knows whether it happened: {decision}",
+            _answers(decision, "unknown"),
+        )
+    return found
+
+
+BUTTONS = _table()

@@ -1,0 +1,194 @@
+"""The desk: what a person has in front of them, shared by the window and the HTTP API (SPEC H3, H4, H8).
+
+Inputs, the discussion, track and panel in view. It lives on the engine's loop; whoever draws or serves it reads
+`view`, an immutable value, and sends actions. Nothing here is in the journal: losing it loses no work.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from interlock.desk.fields import TABS, check, find
+from interlock.desk.who import By
+from interlock.domain.commands import StartDiscussion, StopTurn, WithdrawAsk
+from interlock.domain.discussions import Quiet
+from interlock.domain.envelopes import Recorded
+from interlock.domain.events import DiscussionStarted, DiscussionTurnEnded
+from interlock.domain.state import State
+from interlock.errors import BadValue, NotFound, Rejected
+from interlock.ports import Front
+
+CHOICES = ("current_provider", "current_model", "gcli_path")
+"""Fields that say which model is asked."""
+
+INPUTS = ("mma_epic_input", "ai_input")
+
+
+class View(Struct, frozen=True):
+    """Everything at the desk that is not in the journal. `version` counts its changes."""
+
+    version: int
+    values: Mapping[str, str]
+    discussion: str = ""
+    track: str | None = None
+    tab: str = TABS[0]
+    response: str = ""
+    error: str = ""
+    hidden: frozenset[str] = frozenset()  # epics whose proposals a reset took out of view
+
+
+class Equipment(Protocol):
+    """What the desk needs beside the door: played by the composition root."""
+
+    def choose_model(self, provider: str, model: str, command_line: str) -> None:
+        """From now on this one is asked; raises BadValue for what can never be asked."""
+        ...
+
+    def save(self, values: Mapping[str, str]) -> str:
+        """Write them into the project's settings; says where."""
+        ...
+
+    def saved(self) -> Mapping[str, str]:
+        """What the project's settings say now."""
+        ...
+
+    def last_answer(self, discussion: str) -> str:
+        """The text with which a turn ended."""
+        ...
+
+    def clear_streams(self) -> None: ...
+    def status(self) -> str: ...
+    def reset_status(self) -> None: ...
+
+
+Told = Callable[[str, dict[str, Any]], None]
+"""Hears what happened at the desk: the name and the data of an event for clients."""
+
+
+class Desk:
+    def __init__(self, front: Front, equipment: Equipment, fixed: Mapping[str, str], start: Mapping[str, str]) -> None:
+        self.front = front
+        self.equipment = equipment
+        self.fixed = dict(fixed)
+        self._start = dict(start)
+        self.view = View(1, dict.fromkeys((*CHOICES, "files_base_dir", *INPUTS), "") | dict(start))
+        self._told: list[Told] = []
+
+    @property
+    def state(self) -> State:
+        return self.front.state
+
+    def listen(self, told: Told) -> None:
+        self._told.append(told)
+
+    # ── fields ───────────────────────────────────────────────────────────────────────────
+
+    def values(self) -> dict[str, str]:
+        view = self.view
+        return {
+            **view.values,
+            "ai_status": self.equipment.status(),
+            "ai_response": view.response,
+            "ai_error": view.error,
+            "active_discussion": view.discussion,
+            "active_track": view.track or "",
+            "active_tab": view.tab,
+            **self.fixed,
+        }
+
+    def set_value(self, by: By, name: str, value: Any) -> str:
+        text = check(name, value, places=by.places)
+        values = {**self.view.values, name: text}
+        if name in CHOICES:
+            self.equipment.choose_model(*(values[each] for each in CHOICES))
+        self.change(values=values)
+        return text
+
+    def change(self, **changes: Any) -> None:
+        self.view = replace(self.view, version=self.view.version + 1, **changes)
+        self._tell("desk_update", {"version": self.view.version})
+
+    # ── what is in view ──────────────────────────────────────────────────────────────────
+
+    def select_tab(self, name: str) -> None:
+        find(name, TABS, "tab")
+        self.change(tab=name)
+
+    def select_discussion(self, name: str) -> str:
+        """By its id, or by its title where only one has it."""
+        found = self.state.discussions
+        if name not in found:
+            titled = [each.id for each in found.values() if each.title == name]
+            if len(titled) != 1:
+                many = f"{len(titled)} discussions are called {name!r}; name one by its id"
+                raise BadValue(many) if titled else NotFound(f"no discussion {name!r}")
+            name = titled[0]
+        self.change(discussion=name)
+        return name
+
+    def load_track(self, name: str) -> None:
+        """Only selects it for view."""
+        self.change(track=self.state.track(name).id)
+
+    def track_in_view(self) -> str | None:
+        return self.view.track if self.view.track in self.state.tracks else None
+
+    def refresh_from_project(self) -> None:
+        values = {**self.view.values, **self.equipment.saved()}
+        self.equipment.choose_model(*(values[each] for each in CHOICES))
+        self.change(values=values)
+
+    async def discussion_in_view(self, by: By) -> str:
+        """The one in view, or a new one."""
+        if self.view.discussion in self.state.discussions:
+            return self.view.discussion
+        receipt = await self.front.submit(by.actor, StartDiscussion(""))
+        name = next(r.event.discussion for r in receipt.records if isinstance(r.event, DiscussionStarted))
+        self.change(discussion=name)
+        return name
+
+    async def reset(self, by: By) -> None:
+        """A clean desk (SPEC H3); tracks and history stay."""
+        found = self.state.discussions.get(self.view.discussion)
+        if found is not None and not isinstance(found.stage, Quiet):
+            await self._unless_over(by, StopTurn(found.id, "the session was reset"))
+        for approval in self.state.pending_approvals():
+            if approval.kind == "ask":
+                await self._unless_over(by, WithdrawAsk(approval.id, "the session was reset"))
+        proposed = {epic.id for epic in self.state.epics_in_order() if epic.status == "proposed"}
+        self.equipment.clear_streams()
+        self.equipment.reset_status()
+        used = found is None or bool(found.messages)
+        self.change(
+            values={**self.view.values, **dict.fromkeys(INPUTS, "")},
+            track=None,
+            response="",
+            error="",
+            hidden=self.view.hidden | proposed,
+            discussion="" if used else self.view.discussion,
+        )
+        await self.discussion_in_view(by)
+
+    async def _unless_over(self, by: By, command: StopTurn | WithdrawAsk) -> None:
+        with suppress(Rejected):  # it ended by itself meanwhile
+            await self.front.submit(by.actor, command)
+
+    # ── what happens ─────────────────────────────────────────────────────────────────────
+
+    def react(self, records: Sequence[Recorded], state: State) -> None:
+        """After records became durable."""
+        for recorded in records:
+            if isinstance(recorded.event, DiscussionTurnEnded):
+                self._turn_ended(recorded.event)
+
+    def _turn_ended(self, event: DiscussionTurnEnded) -> None:
+        text = "" if event.error else self.equipment.last_answer(event.discussion)
+        self.change(error=event.error, **({"response": text} if text else {}))
+        self._tell("response", {"discussion": event.discussion, "text": text, "error": event.error or None})
+
+    def _tell(self, name: str, data: dict[str, Any]) -> None:
+        for told in self._told:
+            told(name, data)

@@ -1,0 +1,35 @@
+"""A model that cannot be asked, and says why: what stands in until one is chosen."""
+
+from interlock.domain.budgets import Micros
+from interlock.errors import Misconfigured
+from interlock.ports import ModelRequest, OnText, Reply
+
+NAMED_PROVIDERS = (
+    "anthropic",
+    "gemini",
+    "openai",
+    "deepseek",
+    "openrouter",
+    "ollama",
+    "llama.cpp",
+    "vllm",
+    "gemini_cli",
+    "scripted",
+)
+"""Every provider that a setting may name; not all can be asked yet."""
+
+
+class MissingModel:
+    def __init__(self, name: str, why: str) -> None:
+        self._name = name or "none"
+        self._why = why
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def quote(self, request: ModelRequest) -> Micros:
+        return 0
+
+    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply:
+        raise Misconfigured(self._why)

@@ -1,0 +1,225 @@
+"""A workbench with a desk and an HTTP API: what `interlock serve` runs, and what the window will show.
+
+Three threads: the engine's (commands, journal, workers), the API's (HTTP), and whoever called us (who waits, or draws).
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from interlock.app import Opened, open_workbench
+from interlock.desk.desk import Desk
+from interlock.domain.commands import StartConductor
+from interlock.domain.envelopes import Recorded
+from interlock.engine.thread import EngineThread
+from interlock.errors import BadValue, JournalError, Misconfigured
+from interlock.model_choice import KNOWN_PROVIDERS, ModelMaker, make_model
+from interlock.observe import redacted_bytes, redactor
+from interlock.ports import Message
+from interlock.projects import Project, open_project
+from interlock.providers.missing import NAMED_PROVIDERS, MissingModel
+from interlock.settings_writing import write_keys
+
+if TYPE_CHECKING:
+    from interlock.api.live import Live
+    from interlock.api.server import ApiServer
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What the command line says about the model; empty where it says nothing."""
+
+    provider: str = ""
+    model: str = ""
+    script: str = ""
+
+
+class Bench:
+    """Plays `Equipment` for the desk and `Backstage` for the API."""
+
+    def __init__(self, project: Project, opened: Opened, choice: Choice) -> None:
+        self._project = project
+        self._opened = opened
+        self._choice = choice
+
+    # ── for the desk ─────────────────────────────────────────────────────────────────────
+
+    def choose_model(self, provider: str, model: str, command_line: str) -> None:
+        """A provider that cannot be asked yet is taken all the same: its first call says what is missing."""
+        if provider not in ("", *NAMED_PROVIDERS):
+            known = ", ".join(NAMED_PROVIDERS)
+            raise BadValue(f"there is no provider {provider!r}; known are {known}")
+        self._opened.use_model(chosen(self._project, self._choice, provider, model, command_line))
+
+    def save(self, values: Mapping[str, str]) -> str:
+        path = self._project.root / "interlock.toml"
+        write_keys(
+            path, {("provider", "name"): values["current_provider"], ("provider", "model"): values["current_model"]}
+        )
+        return str(path)
+
+    def saved(self) -> Mapping[str, str]:
+        provider = open_project(self._project.root).settings.provider
+        found = {"current_provider": provider.name, "current_model": provider.model}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def last_answer(self, discussion: str) -> str:
+        found = self._opened.state.discussion(discussion)
+        if not found.messages:
+            return ""
+        message = msgspec.json.decode(self._opened.fetch(found.messages[-1].sha256), type=Message)
+        return message.text if message.role == "assistant" and not message.calls else ""
+
+    def clear_streams(self) -> None:
+        self._opened.streams.clear()
+
+    def status(self) -> str:
+        return self._opened.activity.ai_status
+
+    def reset_status(self) -> None:
+        self._opened.activity.reset()
+
+    # ── for the API ──────────────────────────────────────────────────────────────────────
+
+    async def records(self, after: int) -> Sequence[Recorded]:
+        return await self._opened.workbench.since(after)
+
+    async def keep(self, content: bytes) -> str:
+        return await self._opened.workbench.keep(redacted_bytes(redactor(os.environ), content))
+
+    async def kept_text(self, sha256: str) -> bytes | None:
+        try:
+            return await asyncio.to_thread(self._opened.fetch, sha256)
+        except (OSError, JournalError):
+            return None
+
+    def broken(self) -> str:
+        return str(self._opened.workbench.broken or "")
+
+    def later(self, seconds: float) -> str:
+        moment = datetime.now(UTC) + timedelta(seconds=seconds)
+        return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+    def stop(self) -> None:
+        self._opened.stop_asked.set()
+
+
+def chosen(project: Project, choice: Choice, provider: str, model: str, command_line: str) -> ModelMaker:
+    """The model that the fields of the desk name; one that says what is missing where it cannot be made."""
+    script = choice.script if provider == "scripted" else None
+    try:
+        if provider not in KNOWN_PROVIDERS:
+            raise Misconfigured(
+                f"the provider {provider!r} is not built yet; known are {', '.join(KNOWN_PROVIDERS)}"
+                if provider
+                else "no model is chosen: set current_provider, or give --provider"
+            )
+        words = (command_line or None) if provider == "gemini_cli" else None
+        return make_model(project, provider, model or None, words, script)
+    except Misconfigured as error:
+        missing = MissingModel(provider, str(error))
+        return lambda sandbox, log: missing
+
+
+class Service:
+    """`start`, then `wait`, then `stop`; from one thread that is neither the engine's nor the API's."""
+
+    def __init__(
+        self, project: Project, conduct: StartConductor, choice: Choice, person: str, *, test_policy: bool
+    ) -> None:
+        settings = project.settings.provider
+        self._choice = replace(
+            choice, provider=choice.provider or settings.name or "", model=choice.model or settings.model or ""
+        )
+        self.project = project
+        self._conduct = conduct
+        self._person = person
+        self._test_policy = test_policy
+        self._engine = EngineThread()
+        self.opened: Opened | None = None
+        self.desk: Desk | None = None
+        self._bench: Bench | None = None
+        self._api: ApiServer | None = None
+
+    def open(self) -> Opened:
+        """Takes the project; raises JournalInUse where another process has it."""
+        provider = self._choice.provider
+        maker = chosen(self.project, self._choice, provider, self._choice.model, "")
+        if self._choice.script and provider == "scripted":
+            make_model(self.project, provider, None, None, self._choice.script)  # a wrong script is said at once
+        opened = self._engine.call(open_workbench(self.project, self._conduct, model=maker))
+        self._bench = Bench(self.project, opened, self._choice)
+        self.opened = opened
+        self.desk = self._engine.call(self._make_desk(opened, self._bench))
+        return opened
+
+    async def _make_desk(self, opened: Opened, bench: Bench) -> Desk:
+        fixed = {"project_root": str(self.project.root), "sandbox": opened.sandbox_level}
+        start = {"current_provider": self._choice.provider, "current_model": self._choice.model}
+        desk = Desk(opened, bench, fixed, start)
+        opened.workbench.on_durable(desk.react)
+        return desk
+
+    def serve_http(self, port: int) -> int:
+        """Starts the API; the port it got."""
+        from interlock.api.bridge import Bridge
+        from interlock.api.server import ApiServer, bind
+        from interlock.api.tokens import Discovery, new_tokens
+
+        opened, desk, bench = self.opened, self.desk, self._bench
+        assert opened is not None
+        assert desk is not None
+        assert bench is not None
+        listening = bind(port)
+        tokens = new_tokens()
+        bridge = Bridge(
+            self._engine.loop,
+            opened,
+            desk,
+            bench,
+            self._person,
+            test_policy=self._test_policy,
+            sandbox=opened.sandbox_level,
+        )
+        self._api = ApiServer(bridge, tokens, listening, opened.api_log)
+        self._api.start(lambda live: self._attach(live, opened, desk))
+        self._discovery = Discovery(self.project.folder / "run", approve_file(self.project))
+        self._discovery.publish("127.0.0.1", self._api.port, tokens)
+        return self._api.port
+
+    def _attach(self, live: "Live", opened: Opened, desk: Desk) -> None:
+        """On the API's loop; the engine's does the rest in its own time, and nothing is missed in between."""
+
+        async def listen() -> None:
+            live.version = opened.state.version
+            opened.workbench.on_durable(lambda records, _: live.offer_records(records))
+            opened.streams.listen(live.offer_text)
+            opened.streams.on_clear(live.offer_clear)
+            desk.listen(live.offer_said)
+
+        self._engine.call(listen())
+
+    def wait(self) -> None:
+        """Until somebody asks the workbench to end. An interrupt here ends the waiting, not the work."""
+        assert self.opened is not None
+        self._engine.call(self.opened.stop_asked.wait())
+
+    def stop(self, reason: str = "the workbench was closed") -> None:
+        if self._api is not None:
+            self._discovery.remove()
+            self._api.stop()
+        if self.opened is not None:
+            self._engine.call(self.opened.close(reason))
+        self._engine.stop()
+
+
+def approve_file(project: Project) -> Path:
+    """Outside any project, one for each."""
+    named = sha256(str(project.root.resolve()).encode()).hexdigest()[:16]
+    return project.state_dir / "approve" / f"{named}.json"

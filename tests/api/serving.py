@@ -1,0 +1,242 @@
+"""A real server around a real workbench, without workers: journal in memory, HTTP on a port of its own."""
+
+import asyncio
+import http.client
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from interlock.api.bridge import Bridge
+from interlock.api.live import Live
+from interlock.api.server import ApiServer, bind
+from interlock.api.tokens import Tokens, new_tokens
+from interlock.client import ApiHookClient, Server
+from interlock.desk.desk import Desk
+from interlock.domain.commands import AddTrack, Command, StartConductor, StartTrack
+from interlock.domain.envelopes import Actor, Recorded
+from interlock.domain.state import State
+from interlock.domain.tickets import TicketSpec
+from interlock.engine.kept_texts import KeptTexts
+from interlock.engine.chat import say_command
+from interlock.engine.streams import Streams
+from interlock.engine.thread import EngineThread
+from interlock.engine.workbench import Workbench
+from interlock.errors import BadValue, JournalError, Rejected
+from interlock.journal.memory import MemoryJournal
+from interlock.ports import Following, Receipt
+
+ADA = "human:ada"
+
+
+class Clock:
+    def now(self) -> str:
+        return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+class Ids:
+    def __init__(self) -> None:
+        self._count = 0
+
+    def new(self) -> str:
+        self._count += 1
+        return f"s{self._count}"
+
+
+class Front:
+    """What the composition root would give, without workspaces."""
+
+    def __init__(self, journal: MemoryJournal) -> None:
+        self.journal = journal
+        self.workbench = Workbench(journal, Clock(), Ids(), State())
+        self.streams = Streams()
+        self.stopped = asyncio.Event()
+
+    @property
+    def state(self) -> State:
+        return self.workbench.state
+
+    async def submit(self, actor: Actor, command: Command) -> Receipt:
+        return await self.workbench.submit(actor, command)
+
+    def follow(self, after: int) -> Following:
+        return self.workbench.follow(after)
+
+    async def ask_landing(self, actor: Actor, track: str) -> Receipt:
+        raise Rejected(f"track {self.state.track(track).id!r} has nothing to land")
+
+    async def say(self, actor: Actor, discussion: str, text: str) -> Receipt:
+        texts = KeptTexts(self.workbench.keep, self.journal.get_blob)
+        command = await say_command(texts, self.state.discussion(discussion), text, "", "")
+        return await self.workbench.submit(actor, command)
+
+
+class Equipment:
+    """Plays both what the desk and what the API need beside the door."""
+
+    def __init__(self, front: Front) -> None:
+        self.front = front
+        self.chosen: list[tuple[str, str, str]] = []
+        self.file: dict[str, str] = {}
+
+    def choose_model(self, provider: str, model: str, command_line: str) -> None:
+        if provider == "nobody":
+            raise BadValue("there is no provider 'nobody'")
+        self.chosen.append((provider, model, command_line))
+
+    def save(self, values: Mapping[str, str]) -> str:
+        self.file = {name: values[name] for name in ("current_provider", "current_model")}
+        return "interlock.toml"
+
+    def saved(self) -> Mapping[str, str]:
+        return self.file
+
+    def last_answer(self, discussion: str) -> str:
+        return f"the answer in {discussion}"
+
+    def clear_streams(self) -> None:
+        self.front.streams.clear()
+
+    def status(self) -> str:
+        return "idle"
+
+    def reset_status(self) -> None:
+        pass
+
+    async def records(self, after: int) -> Sequence[Recorded]:
+        return await self.front.workbench.since(after)
+
+    async def keep(self, content: bytes) -> str:
+        return await self.front.workbench.keep(content)
+
+    async def kept_text(self, sha256: str) -> bytes | None:
+        try:
+            return self.front.journal.get_blob(sha256)
+        except JournalError:
+            return None
+
+    def broken(self) -> str:
+        return str(self.front.workbench.broken or "")
+
+    def later(self, seconds: float) -> str:
+        moment = datetime.now(UTC) + timedelta(seconds=seconds)
+        return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+    def stop(self) -> None:
+        self.front.stopped.set()
+
+
+class Served:
+    def __init__(
+        self, engine: EngineThread, front: Front, desk: Desk, api: ApiServer, tokens: Tokens, log: list[Any]
+    ) -> None:
+        self.engine = engine
+        self.front = front
+        self.desk = desk
+        self.api = api
+        self.tokens = tokens
+        self.log = log
+
+    @property
+    def port(self) -> int:
+        return self.api.port
+
+    @property
+    def state(self) -> State:
+        return self.front.state
+
+    @property
+    def live(self) -> Live:
+        assert self.api.live is not None
+        return self.api.live
+
+    def submit(self, command: Command, actor: str = ADA) -> Receipt:
+        return self.engine.call(self.front.submit(actor, command))
+
+    def client(self, token: str | None = None, timeout_s: float = 30) -> ApiHookClient:
+        return ApiHookClient(server=Server("127.0.0.1", self.port, token or self.tokens.drive), timeout_s=timeout_s)
+
+    def raw(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        **changed: str | None,
+    ) -> tuple[int, dict[str, str], Any]:
+        """One request by hand. `changed` headers replace the usual ones; None leaves one out."""
+        usual = {"Host": f"127.0.0.1:{self.port}", "Authorization": f"Bearer {self.tokens.drive}"}
+        if body is not None:
+            usual["Content-Type"] = "application/json"
+        usual.update(headers or {})
+        for name, value in changed.items():
+            name = name.replace("_", "-").title()
+            if value is None:
+                usual.pop(name, None)
+            else:
+                usual[name] = value
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in usual.items():
+            connection.putheader(name, value)
+        if body is not None:
+            connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        reply = connection.getresponse()
+        content = reply.read()
+        connection.close()
+        found = {key.lower(): value for key, value in reply.getheaders()}
+        told = json.loads(content) if "json" in found.get("content-type", "") else content
+        return reply.status, found, told
+
+
+@contextmanager
+def served(*, test_policy: bool = False, sandbox: str = "bubblewrap") -> Iterator[Served]:
+    engine = EngineThread()
+    log: list[Any] = []
+
+    async def make() -> tuple[Front, Desk, Equipment]:
+        front = Front(MemoryJournal())
+        equipment = Equipment(front)
+        desk = Desk(front, equipment, {"project_root": "/p", "sandbox": sandbox}, {})
+        front.workbench.on_durable(desk.react)
+        return front, desk, equipment
+
+    front, desk, equipment = engine.call(make())
+    tokens = new_tokens()
+    bridge = Bridge(engine.loop, front, desk, equipment, ADA, test_policy=test_policy, sandbox=sandbox)
+    api = ApiServer(bridge, tokens, bind(0), lambda **fields: log.append(fields))
+
+    def attach(live: Live) -> None:
+        async def listen() -> None:
+            live.version = front.state.version
+            front.workbench.on_durable(lambda records, _: live.offer_records(records))
+            front.streams.listen(live.offer_text)
+            front.streams.on_clear(live.offer_clear)
+            desk.listen(live.offer_said)
+
+        engine.call(listen())
+
+    api.start(attach)
+    try:
+        yield Served(engine, front, desk, api, tokens, log)
+    finally:
+        api.stop()
+        engine.call(front.workbench.close())
+        engine.stop()
+
+
+def ticket(name: str, *needs: str, **more: Any) -> TicketSpec:
+    return TicketSpec(id=name, description=f"do {name}", assigned_to="shell", script="true", depends_on=needs, **more)
+
+
+def asking(bench: Served, *names: str, track: str = "demo") -> None:
+    """A track each of whose tickets waits for its step approval."""
+    bench.submit(StartConductor(workers=4))
+    bench.submit(AddTrack(track, "Demo", "", tuple(ticket(name) for name in names)))
+    bench.submit(StartTrack(track))
+
+
+ROOT = Path(__file__).parent
