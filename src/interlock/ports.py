@@ -63,7 +63,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """A hostile command and exactly what it may touch.
 
     `env` is the whole environment. `writable` and `readable` are absolute host paths that
-    exist; `readable` ones are mounted read-only, and win over a writable parent.
+    exist; `readable` ones are mounted read-only, and win over a writable parent. `programs` are
+    executables of the user's own choice, which are shown with the tools they belong to.
     """
 
     argv: tuple[str, ...]
@@ -71,6 +72,7 @@ class Job(Struct, frozen=True, kw_only=True):
     env: Mapping[str, str]
     writable: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
     network: bool = False
     timeout_s: float | None = None
     stdin: bytes | None = None
@@ -97,12 +99,20 @@ class Output(Struct, frozen=True):
     stderr: bytes
 
 
+OnOutput = Callable[[bytes], None]
+"""Takes a stream's pieces as they come, on the loop, and never raises. While it works nothing more is read, so a slow
+one makes the job wait; whoever has heard enough cancels `run`."""
+
+
 class Sandbox(Protocol):
     """The only door through which processes start. Cancelling `run` kills all it started first."""
 
     @property
     def level(self) -> Literal["bubblewrap", "landlock", "off"]: ...
-    async def run(self, job: Job) -> Finished: ...
+
+    async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
+        """`on_stdout` hears every byte of stdout before this returns, beside the tail that is kept."""
+        ...
 
     async def run_trusted(
         self,
@@ -357,6 +367,7 @@ class Message(Struct, frozen=True, omit_defaults=True):
     call_id: str = ""
     updates: str = ""  # what is told after a round about files that have changed; only as long as it is new
     seen: tuple[Seen, ...] = ()  # never sent
+    session: str = ""  # of an assistant's: where its provider goes on from; means nothing to any other
 
 
 class ModelRequest(Struct, frozen=True):

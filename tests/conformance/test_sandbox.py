@@ -263,6 +263,57 @@ def test_a_stream_keeps_its_tail_and_says_what_is_missing(sandbox: Sandbox, tmp_
     assert marker == f"[… {sum(len(f'line {i}') + 1 for i in range(2000)) - 5_000:,} bytes dropped …]"
 
 
+def test_a_listener_hears_every_byte_of_stdout_in_order(sandbox: Sandbox, tmp_path: Path) -> None:
+    heard = bytearray()
+    job = sh(tmp_path, "seq 1 400000; echo not this >&2")
+    finished = asyncio.run(sandbox.run(job, on_stdout=heard.extend))
+    assert bytes(heard) == b"".join(b"%d\n" % number for number in range(1, 400_001))
+    assert finished.stdout.endswith("399999\n400000\n")
+    assert finished.stderr == "not this\n"
+
+
+def test_a_listener_that_has_heard_enough_cancels_and_nothing_is_left(sandbox: Sandbox, tmp_path: Path) -> None:
+    async def scene() -> int:
+        heard = 0
+
+        def hear(chunk: bytes) -> None:
+            nonlocal heard
+            heard += len(chunk)
+            if heard > 1_000_000:
+                task.cancel()
+
+        task = asyncio.create_task(sandbox.run(sh(tmp_path, f"(setsid sh -c '{BEAT}' &); yes"), on_stdout=hear))
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert alive_in(tmp_path) == []
+        return heard
+
+    assert 1_000_000 < asyncio.run(scene()) < 20_000_000
+
+
+def test_while_nobody_listens_the_job_waits(sandbox: Sandbox, tmp_path: Path) -> None:
+    """What is not taken stays with the job: it cannot have written more than was heard and what a pipe holds."""
+
+    async def scene() -> tuple[int, int]:
+        heard = 0
+        written = tmp_path / "written"
+        behind: list[int] = []
+
+        def hear(chunk: bytes) -> None:
+            nonlocal heard
+            heard += len(chunk)
+            if written.exists() and (count := written.read_text().strip()).isdigit():
+                behind.append(int(count) * 65_536 - heard)
+
+        script = "i=0; while [ $i -lt 200 ]; do head -c 65536 /dev/zero; i=$((i+1)); echo $i > written; done"
+        await sandbox.run(sh(tmp_path, script), on_stdout=hear)
+        return heard, max(behind)
+
+    heard, behind = asyncio.run(scene())
+    assert heard == 200 * 65_536
+    assert behind <= 2 * 1024 * 1024
+
+
 def test_what_was_said_before_a_timeout_is_kept(sandbox: Sandbox, tmp_path: Path) -> None:
     assert run(sandbox, sh(tmp_path, "echo before; sleep 1000", timeout_s=1)).stdout == "before\n"
 

@@ -8,7 +8,7 @@ from interlock.sandbox.toolchain import Toolchain
 def shown(home: Path, *entries: str, **variables: str) -> list[str]:
     """What of HOME is shown for a PATH of these entries, relative to it."""
     path = ":".join([*(str(home / entry) for entry in entries), "/usr/bin", "/bin"])
-    toolchain = Toolchain({"HOME": str(home), "PATH": path, **variables}, "/usr/bin/env")
+    toolchain = Toolchain({"HOME": str(home), "PATH": path, **variables}, ("/usr/bin/env",))
     return [p.removeprefix(f"{home}/") for p in toolchain.paths if p.startswith(str(home))]
 
 
@@ -88,7 +88,7 @@ def test_a_virtual_environment_that_names_a_folder_without_python_does_not_open_
 def test_what_a_worker_can_have_made_is_not_asked(tmp_path: Path) -> None:
     make(tmp_path, "work/bin/tool -> ../../secret/tool/bin/tool", "secret/tool/bin/tool")
     env = {"HOME": str(tmp_path), "PATH": f"{tmp_path}/work/bin"}
-    toolchain = Toolchain(env, "/usr/bin/env", writable=(str(tmp_path / "work"),))
+    toolchain = Toolchain(env, ("/usr/bin/env",), writable=(str(tmp_path / "work"),))
     assert [path for path in toolchain.paths if path.startswith(str(tmp_path))] == []
 
 
@@ -123,9 +123,9 @@ def test_links_that_go_in_circles_are_survived(tmp_path: Path) -> None:
 
 
 def test_secrets_of_the_system_are_not_shown() -> None:
-    paths = Toolchain({}, "/usr/bin/env").paths
+    paths = Toolchain({}, ("/usr/bin/env",)).paths
     assert "/usr" in paths and "/etc/passwd" in paths
     assert not {"/etc", "/etc/shadow", "/etc/ssh", "/etc/resolv.conf", "/var", "/run", "/"} & set(paths)
-    assert ("/etc/resolv.conf" in Toolchain({}, "/usr/bin/env", network=True).paths) == Path(
+    assert ("/etc/resolv.conf" in Toolchain({}, ("/usr/bin/env",), network=True).paths) == Path(
         "/etc/resolv.conf"
     ).exists()

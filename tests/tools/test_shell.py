@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from interlock.codeviews.structure import PythonStructure
-from interlock.ports import Finished, Job, ToolOutcome, ToolPlace
+from interlock.ports import Finished, Job, OnOutput, ToolOutcome, ToolPlace
 from interlock.sandbox.bubblewrap import BubblewrapSandbox
 from interlock.tools.registry import WorkerTools
 from tests.sandbox.scenes import ENV
@@ -99,7 +99,7 @@ class Recorder:
     def __init__(self) -> None:
         self.jobs: list[Job] = []
 
-    async def run(self, job: Job) -> Finished:
+    async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
         self.jobs.append(job)
         return Finished(status="error", exit_code=-1, signal=None, stdout="", stderr="", duration_ms=0, message="why")
 

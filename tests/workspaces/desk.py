@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from interlock.domain.tickets import Saved
-from interlock.ports import Combined, Finished, Job, Output, Workspace
+from interlock.ports import Combined, Finished, Job, OnOutput, Output, Workspace
 from interlock.workspaces.store import GitWorkspaces
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ class Runner:
     def level(self) -> Literal["bubblewrap", "landlock", "off"]:
         return "off"
 
-    async def run(self, job: Job) -> Finished:
+    async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
         raise NotImplementedError
 
     async def run_trusted(

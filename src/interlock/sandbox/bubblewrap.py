@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from interlock.ports import Finished, Job, Output
+from interlock.ports import Finished, Job, OnOutput, Output
 from interlock.sandbox import jobs, processes
 from interlock.sandbox.launcher import CannotLaunch, Launcher
 from interlock.sandbox.output import Both, Whole
@@ -44,7 +44,7 @@ class BubblewrapSandbox:
     def level(self) -> Literal["bubblewrap"]:
         return "bubblewrap"
 
-    async def run(self, job: Job) -> Finished:
+    async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
         if problem := jobs.problem(job) or _link_problem(job):
             return jobs.not_run(problem)
         with contextlib.ExitStack() as closing:
@@ -53,7 +53,7 @@ class BubblewrapSandbox:
                 closing.callback(os.close, fd)
                 return fd
 
-            out, err, report = Both(job.keep, "stdout"), Both(job.keep, "stderr"), Whole()
+            out, err, report = Both(job.keep, "stdout", on_stdout), Both(job.keep, "stderr"), Whole()
             readers = Reader(out), Reader(err), Reader(report)
             for reader in readers:
                 closing.callback(reader.close)
@@ -99,7 +99,8 @@ class BubblewrapSandbox:
             args.append("--unshare-net")
         args += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/etc"]
         args += ["--dir", "/run", "--dir", "/var", "--symlink", "../tmp", "/var/tmp"]
-        toolchain = Toolchain(self._env, jobs.INTERPRETER, network=job.network, writable=job.writable)
+        programs = (jobs.INTERPRETER, *job.programs)
+        toolchain = Toolchain(self._env, programs, network=job.network, writable=job.writable)
         for place, target in toolchain.links:
             args += ["--symlink", target, place]
         homes = [home for home in (self._env.get("HOME"), job.env.get("HOME")) if home and _can_be_empty(home, job)]

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from collections.abc import Callable
 from typing import Protocol
 
 TAIL_CHARACTERS = 5_000
@@ -103,14 +104,20 @@ class Kept:
 
 
 class Both:
-    """A tail in memory and, when there is a place for it, the whole on disk. A full disk costs only the file's rest."""
+    """A tail in memory and, when there is a place for it, the whole on disk. A full disk costs only the file's rest.
 
-    def __init__(self, folder: str | None, name: str) -> None:
+    Whoever listens hears all of it.
+    """
+
+    def __init__(self, folder: str | None, name: str, heard: Callable[[bytes], None] | None = None) -> None:
         self.tail = Tail()
+        self._heard = heard
         self._kept = Kept(os.path.join(folder, name)) if folder is not None else None
 
     def feed(self, chunk: bytes) -> None:
         self.tail.feed(chunk)
+        if self._heard is not None:
+            self._heard(chunk)
         if self._kept is not None:
             try:
                 self._kept.feed(chunk)

@@ -3,6 +3,7 @@
 The system's own folders, and what the user's PATH and a few variables point at. Of HOME nothing else: tools that live
 there are shown by their own prefix (a virtual environment, a version of node), never by a folder that also holds other
 things. Only the user's own environment is asked, never a job's: a ticket that names a PATH must not thereby open it.
+Programs that the user chose by their path are shown in the same way.
 """
 
 import os
@@ -47,7 +48,7 @@ class Toolchain:
     """Paths to show, each at its own place. What lies in a writable folder is not asked: a worker may have made it."""
 
     def __init__(
-        self, env: Mapping[str, str], interpreter: str, *, network: bool = False, writable: Sequence[str] = ()
+        self, env: Mapping[str, str], programs: Sequence[str], *, network: bool = False, writable: Sequence[str] = ()
     ) -> None:
         self._home = _clean(env.get("HOME", ""))
         self._homes = {self._home, os.path.realpath(self._home)} - {"", "/"} if self._home else set[str]()
@@ -62,7 +63,8 @@ class Toolchain:
         for entry in env.get("PATH", "").split(":"):
             if folder := _clean(entry):
                 self._folder_of_programs(folder, env)
-        self._program(interpreter, env)
+        for program in programs:
+            self._program(program, env)
 
     @property
     def links(self) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from interlock.ports import Finished, Job, Output
+from interlock.ports import Finished, Job, OnOutput, Output
 from interlock.sandbox import jobs, processes
 from interlock.sandbox.launcher import CannotLaunch, Launcher
 from interlock.sandbox.output import Both
@@ -26,11 +26,11 @@ class UnconfinedSandbox:
     def level(self) -> Literal["off"]:
         return "off"
 
-    async def run(self, job: Job) -> Finished:
+    async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
         if problem := jobs.problem(job):
             return jobs.not_run(problem)
         with contextlib.ExitStack() as closing:
-            out, err = Both(job.keep, "stdout"), Both(job.keep, "stderr")
+            out, err = Both(job.keep, "stdout", on_stdout), Both(job.keep, "stderr")
             readers = Reader(out), Reader(err)
             for reader in readers:
                 closing.callback(reader.close)
