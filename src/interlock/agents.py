@@ -2,9 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -23,9 +21,8 @@ from interlock.engine.planning import Planner
 from interlock.engine.surveying import Surveyor
 from interlock.engine.workbench import Workbench
 from interlock.observe import Redact, redactor
-from interlock.ports import Model, Sandbox, ToolPlace
+from interlock.ports import Sandbox, ToolPlace
 from interlock.projects import Project, kept_text, plain_git, read_state
-from interlock.providers.scripted import Price, Rule, ScriptedModel, load_script
 from interlock.tools.registry import WorkerTools
 from interlock.workspaces.looking import Looking
 from interlock.workspaces.store import GitWorkspaces
@@ -54,6 +51,7 @@ class Agents:
         env: Mapping[str, str],
         calls: ModelCalls,
         redact: Redact,
+        before_script: Callable[[str], None],
     ) -> None:
         self._project = project
         self._workbench = workbench
@@ -63,7 +61,7 @@ class Agents:
         self._level = sandbox.level
         self._calls = calls
         self._redact = redact
-        self._tools = WorkerTools(sandbox, env, PythonStructure())
+        self._tools = WorkerTools(sandbox, env, PythonStructure(), before_script)
 
     def worker(self, send: Send) -> Worker:
         briefing = Briefing(self._workspaces.read, FileViews(), self._redact, self._answer)
@@ -128,14 +126,6 @@ async def worker_context(project: Project, ticket: Ticket, base: str | None = No
     offered = WorkerTools(git, {}, PythonStructure()).offered(changing=ticket.spec.assigned_to == "tier3-worker")
     told = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in offered]
     return commit, (*blocks, Block("tools", str(len(told)), "", msgspec.json.encode(told).decode()))
-
-
-def scripted_model(script: Path) -> Model:
-    return load_script(script)
-
-
-def scripted_rules(rules: list[dict[str, Any]], price: dict[str, float]) -> Model:
-    return ScriptedModel(msgspec.convert(rules, list[Rule]), msgspec.convert(price, Price))
 
 
 def _outline(path: str, text: str) -> str:

@@ -19,6 +19,7 @@ from interlock.domain.envelopes import SYSTEM, Actor
 from interlock.domain.gates import GateDefaults
 from interlock.domain.state import State
 from interlock.engine import landing
+from interlock.engine.activity import Activity
 from interlock.engine.chat import say_command
 from interlock.engine.conductor import Conductor
 from interlock.engine.kept_texts import Fetch, KeptTexts
@@ -30,12 +31,14 @@ from interlock.engine.workbench import Workbench
 from interlock.errors import InterlockError, Misconfigured
 from interlock.gates.runner import ShellGates
 from interlock.journal.sqlite import SqliteJournal
-from interlock.observe import CommsLog, redacted_bytes, redactor
+from interlock.model_choice import ModelMaker
+from interlock.observe import redacted_bytes, redactor
 from interlock.policy.ask import AskAlways
-from interlock.ports import Following, Model, Receipt, Sandbox
+from interlock.ports import Following, Receipt, Sandbox
 from interlock.projects import Project, hidden_folders, make_project, plain_git, trusted_setup
 from interlock.sandbox.choose import choose
 from interlock.sandbox.environment import clean_env
+from interlock.session_logs import SessionLogs
 from interlock.settings import Budgets, Models
 from interlock.trackfiles.writing import TrackFiles, TrackWriter
 from interlock.workspaces.store import GitWorkspaces
@@ -74,9 +77,11 @@ class Opened:
         root: Path,
         fetch: Fetch,
         streams: Streams,
-        comms: CommsLog,
+        activity: Activity,
+        logs: SessionLogs,
     ) -> None:
-        self._comms = comms
+        self.activity = activity
+        self.logs = logs
         self.workbench = workbench
         self.streams = streams
         self._root = root
@@ -95,7 +100,7 @@ class Opened:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What did not work and harms nothing."""
-        return self._files.warnings
+        return (*self._files.warnings, *self.logs.warnings)
 
     async def submit(self, actor: Actor, command: Command) -> Receipt:
         receipt = await self.workbench.submit(actor, command)
@@ -138,7 +143,7 @@ class Opened:
         await self.workbench.settled()
         await self._files.close(self.workbench.state)  # while the lock is still ours: nobody writes newer ones
         await self.workbench.close()
-        self._comms.close()
+        self.logs.close()
 
     def show_tracks(self) -> None:
         """From now on the tracks are also written for people."""
@@ -165,7 +170,7 @@ def tune_process() -> None:
 
 
 async def open_workbench(
-    project: Project, conduct: StartConductor | None, *, sample: bool = False, model: Model | None = None
+    project: Project, conduct: StartConductor | None, *, sample: bool = False, model: ModelMaker | None = None
 ) -> Opened:
     """Take the project's lock, read its journal, put right what a crash left, and serve the private socket.
 
@@ -184,10 +189,12 @@ async def open_workbench(
         )
         workspaces = GitWorkspaces(project.root, project.state_dir, sandbox or await plain_git())
         conductor = None
-        streams, comms = Streams(), CommsLog(project.folder, clock.now, redactor(os.environ))
+        streams, activity = Streams(), Activity()
+        logs = SessionLogs(project.folder, clock.now, redactor(os.environ), project.settings.logs.keep_days)
+        activity.listen(logs.tools.hear)
         if conduct is not None and sandbox is not None:
             conductor = await _conductor(
-                project, workbench, journal, workspaces, sandbox, setup, conduct, clock, model, streams, comms
+                project, workbench, journal, workspaces, sandbox, setup, conduct, clock, model, streams, activity, logs
             )
         elif state.conductor.on or state.busy:
             await workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
@@ -195,7 +202,8 @@ async def open_workbench(
         if conductor is None:
             await _keep_out_of_git(project, workspaces, files)
         level = sandbox.level if sandbox else ""
-        opened = Opened(workbench, workspaces, conductor, level, files, project.root, journal.get_blob, streams, comms)
+        fetch = journal.get_blob
+        opened = Opened(workbench, workspaces, conductor, level, files, project.root, fetch, streams, activity, logs)
         await opened.serve(project.socket)
         opened.show_tracks()
     except BaseException:
@@ -242,15 +250,16 @@ async def _conductor(
     setup: str | None,
     conduct: StartConductor,
     clock: SystemClock,
-    model: Model | None,
+    model: ModelMaker | None,
     streams: Streams,
-    comms: CommsLog,
+    activity: Activity,
+    logs: SessionLogs,
 ) -> Conductor:
     env = _stable_env()
     await workspaces.open()
     await workspaces.exclude(project.not_in_git)
     redact = redactor(os.environ)
-    crew = LocalCrew(sandbox, workspaces, env, setup, project.settings.workspace.setup_timeout_s, redact)
+    crew = LocalCrew(sandbox, workspaces, env, setup, project.settings.workspace.setup_timeout_s, redact, logs.script)
     gates = ShellGates(
         sandbox,
         workspaces,
@@ -263,15 +272,16 @@ async def _conductor(
     agents = None
     if model is not None:
         calls = ModelCalls(
-            model,
+            model(sandbox, logs.cli.write),
             lambda command: workbench.submit(SYSTEM, command),
             streams,
             random,
-            comms=comms.write,
+            comms=logs.comms.write,
             max_in_flight=project.settings.provider.max_in_flight,
             usual=_usual(project.settings.models),
+            activity=activity,
         )
-        agents = Agents(project, workbench, journal.get_blob, workspaces, sandbox, env, calls, redact)
+        agents = Agents(project, workbench, journal.get_blob, workspaces, sandbox, env, calls, redact, logs.script)
     conductor = Conductor(
         workbench,
         workspaces,

@@ -22,7 +22,7 @@ from interlock.policy.trust import TrustStore
 from interlock.ports import Sandbox
 from interlock.sandbox.choose import choose
 from interlock.sandbox.environment import clean_env
-from interlock.settings import Settings, load_settings, setup_digest
+from interlock.settings import Settings, Start, load_settings, started_by
 from interlock.workspaces.store import GitWorkspaces
 
 PROMISES: dict[str, tuple[str, ...]] = {
@@ -127,18 +127,30 @@ def trust_store(project: Project) -> TrustStore:
     return TrustStore(project.state_dir / "trust.json", project.root)
 
 
+def project_starts(project: Project) -> tuple[Start, ...]:
+    """What the project's own settings would start, trusted or not."""
+    return started_by(project.settings, load_settings(user_settings(), Path(os.devnull)))
+
+
 def trusted_setup(project: Project) -> str | None:
     """The workspace's setup command, if the user wrote it or trusts exactly it."""
-    setup, named = project.settings.workspace.setup, setup_digest(project.settings)
-    if setup is None or named is None:
-        return None
-    own = load_settings(user_settings(), Path(os.devnull))
-    if own.workspace.setup == setup or trust_store(project).trusts(named):
-        return setup
-    raise Misconfigured(
-        f"{project.root / 'interlock.toml'} wants to run this in every new worktree: {setup!r}."
-        " Nothing of a project runs before you trust it: read it, then say 'interlock trust'."
-    )
+    _check_trust(project, "workspace.setup")
+    return project.settings.workspace.setup
+
+
+def trusted_agent_command(project: Project) -> str:
+    """The command line of `gemini_cli`, if it is the usual one or the user's, or the user trusts exactly it."""
+    _check_trust(project, "gemini_cli.command")
+    return project.settings.gemini_cli.command
+
+
+def _check_trust(project: Project, key: str) -> None:
+    for start in project_starts(project):
+        if start.key == key and not trust_store(project).trusts(start.digest):
+            raise Misconfigured(
+                f"{project.root / 'interlock.toml'} wants this to be {start.what}: {start.text!r}."
+                " Nothing of a project runs before you trust it: read it, then say 'interlock trust'."
+            )
 
 
 async def exclude_from_git(project: Project) -> Literal["repository", "private"]:

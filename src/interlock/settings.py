@@ -42,6 +42,17 @@ class Provider(msgspec.Struct, frozen=True):
     max_in_flight: Annotated[int, Meta(ge=1, le=256, description="Model calls under way at once")] = 16
 
 
+class GeminiCli(msgspec.Struct, frozen=True):
+    command: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="Command line of the agent, split as a shell would; in a project file only after you trust it",
+        ),
+    ] = "gemini"
+    timeout_s: Annotated[int, Meta(ge=1, le=86400, description="Seconds that one answer of the agent may take")] = 600
+
+
 class Models(msgspec.Struct, frozen=True):
     """Which model each tier is asked with; unset: the provider's own."""
 
@@ -99,6 +110,10 @@ class JournalSettings(msgspec.Struct, frozen=True):
     ] = 20_000
 
 
+class Logs(msgspec.Struct, frozen=True):
+    keep_days: Annotated[int, Meta(ge=1, le=36500, description="Days after which logs and generated scripts go")] = 30
+
+
 class Settings(msgspec.Struct, frozen=True):
     sandbox: Annotated[
         Literal["auto", "bubblewrap", "off"],
@@ -115,12 +130,14 @@ class Settings(msgspec.Struct, frozen=True):
     ] = "conductor/tracks"
     conductor: Conductor = Conductor()
     provider: Provider = Provider()
+    gemini_cli: GeminiCli = GeminiCli()
     models: Models = Models()
     gates: Gates = Gates()
     workspace: Workspace = Workspace()
     approvals: Approvals = Approvals()
     budgets: Budgets = Budgets()
     journal: JournalSettings = JournalSettings()
+    logs: Logs = Logs()
 
 
 class Key(NamedTuple):
@@ -162,11 +179,31 @@ def load_settings(user_file: Path, project_file: Path) -> Settings:
     return msgspec.convert(merged, Settings)
 
 
-def setup_digest(settings: Settings) -> str | None:
-    """Names exactly the workspace setup command that the user would trust."""
-    if settings.workspace.setup is None:
-        return None
-    return hashlib.sha256(settings.workspace.setup.encode()).hexdigest()
+class Start(NamedTuple):
+    """Something that a project's settings would start, and the digest of exactly that, which the user may trust."""
+
+    key: str
+    text: str
+    what: str  # it does, in words
+
+    @property
+    def digest(self) -> str:
+        # The setup's was here first, and is known to trust stores by its text alone.
+        named = self.text if self.key == _SETUP else f"{self.key}\0{self.text}"
+        return hashlib.sha256(named.encode()).hexdigest()
+
+
+_SETUP = "workspace.setup"
+
+
+def started_by(project: Settings, own: Settings) -> tuple[Start, ...]:
+    """What the merged settings would start and the user's own do not say."""
+    starts: list[Start] = []
+    if project.workspace.setup is not None and project.workspace.setup != own.workspace.setup:
+        starts.append(Start(_SETUP, project.workspace.setup, "run in every new worktree"))
+    if project.gemini_cli.command != own.gemini_cli.command:
+        starts.append(Start("gemini_cli.command", project.gemini_cli.command, "run as the model gemini_cli"))
+    return tuple(starts)
 
 
 def documented_keys() -> tuple[Key, ...]:

@@ -161,3 +161,20 @@ def test_a_worktree_inside_a_larger_repository_is_writable_as_a_whole_and_its_gi
     assert "cannot create ../.git: Read-only file system" in asyncio.run(scene())
     root = Path(crew.workspaces.path_for("track", "T-1"))
     assert (root / "up").exists() and (root / ".git").read_text() == "gitdir: x\n"
+
+
+def test_a_script_is_told_of_before_it_runs_and_one_that_may_not_run_is_not(tmp_path: Path) -> None:
+    told: list[tuple[str, bool]] = []
+    made = Crew(tmp_path, setup="true")
+    folder = Path(made.workspaces.path_for("track", "T-1"))
+    made.local = LocalCrew(
+        BubblewrapSandbox(),
+        made.workspaces.port,
+        ENV,
+        "true",
+        before_script=lambda script: told.append((script, (folder / "made").exists())),
+    )
+    assert made.made("touch made") == {"made": ""}
+    refused = made.work(replace(made.assignment("touch other"), digest="of something else"))
+    assert isinstance(refused, Failed)
+    assert told == [("touch made", False)]

@@ -15,6 +15,7 @@ from interlock.domain.envelopes import SYSTEM, Recorded
 from interlock.domain.gates import GateResult
 from interlock.domain.state import State
 from interlock.domain.tickets import Saved, Ticket, TicketSpec
+from interlock.engine.activity import Activity
 from interlock.engine.agent_loop import Options, Send, Worker
 from interlock.engine.briefing import Briefing
 from interlock.engine.chat import Chat, say_command
@@ -340,6 +341,7 @@ class World:
         self.price = FREE
         self.redact: Callable[[str], str] = str
         self.streams = Streams()
+        self.activity = Activity()
         self.options = Options()
 
     def hire(self, workbench: Workbench) -> Callable[[Send], Worker] | None:
@@ -396,7 +398,12 @@ class World:
             self.waits.append(seconds)
 
         return ModelCalls(
-            model, lambda command: workbench.submit(SYSTEM, command), self.streams, jitter=lambda: 1.0, wait=wait
+            model,
+            lambda command: workbench.submit(SYSTEM, command),
+            self.streams,
+            jitter=lambda: 1.0,
+            wait=wait,
+            activity=self.activity,
         )
 
     @asynccontextmanager

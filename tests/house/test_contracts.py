@@ -16,6 +16,9 @@ import pytest
 CONFIG = Path(__file__).parents[2] / ".importlinter"
 FILES = (
     "app",
+    "model_choice",
+    "session_logs",
+    "session_files",
     "client",
     "projects",
     "locations",

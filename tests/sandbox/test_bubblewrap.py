@@ -386,3 +386,17 @@ def test_common_tools_find_what_they_need(work: Path) -> None:
         date > /dev/null; python3 -c 'import multiprocessing; multiprocessing.Lock()'
     """
     assert says(work, script, env={**ENV, "TMPDIR": "/no/such/folder"}) == "A\nB"
+
+
+def test_a_program_chosen_by_its_path_is_there_with_what_stands_beside_its_bin(tmp_path: Path) -> None:
+    (tmp_path / "tool" / "bin").mkdir(parents=True)
+    (tmp_path / "tool" / "lib").mkdir()
+    (tmp_path / "tool" / "lib" / "words").write_text("here\n")
+    program = tmp_path / "tool" / "bin" / "say"
+    program.write_text('#!/bin/sh\ncat "$(dirname "$0")/../lib/words"\n')
+    program.chmod(0o755)
+    (tmp_path / "work").mkdir()
+    (tmp_path / "other").write_text("x")
+    script = f"{program}; ls {tmp_path}"
+    assert run(sh(tmp_path / "work", str(program))).exit_code == 127
+    assert run(sh(tmp_path / "work", script, programs=(str(program),))).stdout == "here\ntool\nwork\n"

@@ -14,7 +14,7 @@ from interlock.settings import (
     Settings,
     Workspace,
     load_settings,
-    setup_digest,
+    started_by,
     user_settings_file,
 )
 
@@ -175,10 +175,13 @@ def test_folders_inside_the_project_are_fine(load: Load, folder: str) -> None:
 
 
 def test_the_digest_of_the_setup_command_changes_with_every_byte(load: Load) -> None:
-    assert setup_digest(load()) is None
+    own = load()
+    assert started_by(own, own) == ()
     command = "npm ci && é"
-    assert setup_digest(load(f"workspace.setup = '{command}'")) == hashlib.sha256(command.encode()).hexdigest()
-    assert setup_digest(load(f"workspace.setup = '{command} '")) != hashlib.sha256(command.encode()).hexdigest()
+    (start,) = started_by(load(f"workspace.setup = '{command}'"), own)
+    assert start.digest == hashlib.sha256(command.encode()).hexdigest()
+    (other,) = started_by(load(f"workspace.setup = '{command} '"), own)
+    assert other.digest != start.digest
 
 
 def test_the_user_file_follows_xdg() -> None:

@@ -38,6 +38,18 @@ def test_a_script_that_ends_badly_is_a_failure(desk: Desk, script: str, code: in
     assert desk.outcome("run_shell", script=script) == ToolOutcome(said, True, code)
 
 
+def test_a_script_is_told_of_before_it_runs_and_one_that_cannot_run_is_not(desk: Desk) -> None:
+    told: list[tuple[str, bool]] = []
+
+    def before(script: str) -> None:
+        told.append((script, (desk.folder / "made").exists()))
+
+    desk.tools = WorkerTools(BubblewrapSandbox(), ENV, PythonStructure(), before)
+    desk.does("run_shell", script="touch made")
+    desk.refuses("run_shell", script="  ")
+    assert told == [("touch made", False)]
+
+
 def test_it_runs_in_the_worktree_and_writes_only_there(desk: Desk, tmp_path: Path) -> None:
     desk.does("run_shell", script="pwd > here")
     assert (desk.folder / "here").read_text() == f"{desk.folder}\n"

@@ -18,11 +18,11 @@ from interlock.projects import (
     journal_report,
     make_project,
     open_project,
+    project_starts,
     read_state,
     sandbox_report,
     trust_store,
 )
-from interlock.settings import setup_digest
 from interlock.version import VERSION
 from interlock.views.costs import UsageRow, usage_rows
 from interlock.views.display import safe
@@ -110,20 +110,28 @@ def _plain(row: UsageRow) -> dict[str, Any]:
 
 def trust(args: Any) -> int:
     project: Project = project_of(args)
-    setup, digest = project.settings.workspace.setup, setup_digest(project.settings)
-    if setup is None or digest is None:
+    starts = project_starts(project)
+    setup = next((start for start in starts if start.key == "workspace.setup"), None)
+    told = {
+        "setup": setup.text if setup else None,
+        "digest": setup.digest if setup else None,
+        "starts": [{"key": start.key, "text": start.text, "digest": start.digest} for start in starts],
+    }
+    if not starts:
         if args.json:
-            say_json({"setup": None, "digest": None, "trusted": False})
+            say_json({**told, "trusted": False})
         else:
             say("this project's settings start no programs; there is nothing to trust")
         return DONE
     if not args.json:
-        say(f"[workspace] setup, run in every new worktree:\n\n  {safe(setup)}\n\ndigest {digest}")
+        for start in starts:
+            say(f"{start.key}, {start.what}:\n\n  {safe(start.text)}\n\ndigest {start.digest}\n")
     trusted = args.yes or (not args.json and _asked("trust exactly this? [y/N] "))
     if trusted:
-        trust_store(project).add(digest)
+        for start in starts:
+            trust_store(project).add(start.digest)
     if args.json:
-        say_json({"setup": setup, "digest": digest, "trusted": trusted})
+        say_json({**told, "trusted": trusted})
     elif trusted:
         say("trusted; any change to it asks again")
     else:

@@ -7,7 +7,7 @@ from msgspec import json
 
 from interlock.app import conducting
 from interlock.cli.exits import APPROVAL, BUDGET, DONE, ERROR
-from interlock.cli.models import model_of, with_rounds
+from interlock.cli.models import model_of, with_choices
 from interlock.cli.output import paint, say, say_json, table
 from interlock.cli.prompts import Prompts
 from interlock.cli.sessions import Session, open_session, project_of
@@ -26,7 +26,7 @@ from interlock.views.inbox import as_dict
 
 
 def chat(args: Any) -> int:
-    project = with_rounds(project_of(args), args.max_tool_rounds)
+    project = with_choices(project_of(args), args)
     text = read_text("-") if args.text == "-" else args.text
     if text is None and args.discussion is None:
         raise Rejected("say something: interlock chat 'TEXT'; or name a discussion to go on with: --in D-1")
@@ -34,7 +34,7 @@ def chat(args: Any) -> int:
         check_words(text)  # before a discussion is begun for it
     # Nothing else goes on because somebody asks a question: tracks wait for 'resume'.
     conduct = conducting(project, auto_queue=False, approve_all=args.approve == "all", workers=None, focus=())
-    with open_session(project, conduct, model_of(args)) as session:
+    with open_session(project, conduct, model_of(project, args)) as session:
         since = session.state.version
         name = args.discussion or _started(session, text)
         if text is not None:

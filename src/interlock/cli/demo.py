@@ -8,7 +8,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from interlock.agents import scripted_rules
 from interlock.app import conducting
 from interlock.cli.demo_report import report
 from interlock.cli.demo_story import EPIC, FILES, PRICE, RULES, TRACK
@@ -20,6 +19,7 @@ from interlock.cli.sessions import LocalSession, Session
 from interlock.domain.commands import PlanEpic
 from interlock.domain.envelopes import Recorded
 from interlock.errors import Rejected
+from interlock.model_choice import scripted_rules
 from interlock.projects import make_sample, open_project
 
 

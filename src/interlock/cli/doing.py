@@ -6,7 +6,7 @@ from typing import Any
 from interlock.app import conducting
 from interlock.cli.exits import APPROVAL, DONE, wrong_usage
 from interlock.cli.goal import Goal
-from interlock.cli.models import model_of, with_rounds
+from interlock.cli.models import model_of, with_choices
 from interlock.cli.output import say, say_json
 from interlock.cli.progress import Progress
 from interlock.cli.prompts import Prompts
@@ -29,7 +29,7 @@ MOST_TEXT = 100_000
 
 
 def do(args: Any) -> int:
-    project = with_rounds(project_of(args), args.max_tool_rounds)
+    project = with_choices(project_of(args), args)
     if len(args.command) > MOST_TEXT:
         raise Rejected(f"a command has at most {MOST_TEXT:,} characters, this one {len(args.command):,}")
     try:
@@ -40,7 +40,7 @@ def do(args: Any) -> int:
         return _show_choices(project, ready, as_json=args.json)
     name = _free_name(read_state(project))
     conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=None, focus=(name,))
-    with open_session(project, conduct, model_of(args)) as session:
+    with open_session(project, conduct, model_of(project, args)) as session:
         since = session.state.version
         session.submit(AddTrack(name, one_line(args.command, 80), args.command, ready.tickets))
         session.submit(StartTrack(name))

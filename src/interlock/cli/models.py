@@ -1,30 +1,36 @@
 """Which model the command line asks for."""
 
-from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
-from interlock.agents import scripted_model
 from interlock.errors import Misconfigured
-from interlock.ports import Model
+from interlock.model_choice import ModelMaker, make_model
 from interlock.projects import Project
+from interlock.settings import Models
 
 
-def model_of(args: Any) -> Model | None:
+def model_of(project: Project, args: Any) -> ModelMaker | None:
     if args.provider is None:
         if args.script:
             raise Misconfigured("--script goes with --provider scripted")
         return None
-    if not args.script:
+    if args.provider == "scripted" and not args.script:
         raise Misconfigured("--provider scripted needs --script FILE, the rules it answers by")
-    return scripted_model(Path(args.script))
+    if args.provider != "scripted" and args.script:
+        raise Misconfigured("--script goes with --provider scripted")
+    return make_model(project, args.provider, script=args.script)
 
 
-def with_rounds(project: Project, rounds: int | None) -> Project:
-    """The command line's word counts over the settings', for workers and for discussions."""
+def with_choices(project: Project, args: Any) -> Project:
+    """The command line's word counts over the settings': tool rounds for workers and discussions, a model for all."""
     settings = project.settings
-    if rounds is None:
-        return project
-    conductor = replace(settings.conductor, max_tool_rounds=rounds, discussion_tool_rounds=rounds)
-    return replace(project, settings=replace(settings, conductor=conductor))
+    if args.max_tool_rounds is not None:
+        rounds = args.max_tool_rounds
+        conductor = replace(settings.conductor, max_tool_rounds=rounds, discussion_tool_rounds=rounds)
+        settings = replace(settings, conductor=conductor)
+    if args.model is not None:
+        if not args.model.strip():
+            raise Misconfigured("--model needs a name")
+        settings = replace(settings, models=Models(*[args.model] * len(Models.__struct_fields__)))
+    return replace(project, settings=settings)

@@ -101,7 +101,8 @@ def _asking(made: argparse.ArgumentParser) -> None:
 
 
 def _model(made: argparse.ArgumentParser) -> None:
-    made.add_argument("--provider", choices=["scripted"], help="the model to ask")
+    made.add_argument("--provider", choices=["gemini_cli", "scripted"], help="whom to ask")
+    made.add_argument("--model", metavar="M", help="the provider's model, for all tiers (default: settings)")
     made.add_argument("--script", metavar="FILE", help="with --provider scripted: the rules it answers by")
     made.add_argument("--max-tool-rounds", type=_rounds, metavar="N", help="rounds of tools per request")
 

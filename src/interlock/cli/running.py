@@ -9,7 +9,7 @@ from typing import Any
 from interlock.app import conducting
 from interlock.cli.exits import APPROVAL, BLOCKED, DONE, wrong_usage
 from interlock.cli.goal import Goal, unfinished
-from interlock.cli.models import model_of, with_rounds
+from interlock.cli.models import model_of, with_choices
 from interlock.cli.output import say, say_json
 from interlock.cli.progress import Progress
 from interlock.cli.prompts import Prompts
@@ -43,11 +43,14 @@ def resume(args: Any) -> int:
 
 def _go(args: Any, begin: Callable[[Session], Goal]) -> int:
     signal.signal(signal.SIGTERM, _interrupt)  # asked to end: as by Ctrl-C, with everything put right
-    project = with_rounds(project_of(args), args.max_tool_rounds)
+    project = with_choices(project_of(args), args)
     conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=args.workers)
-    with open_session(project, conduct, model_of(args)) as session:
-        if isinstance(session, RemoteSession) and (args.approve or args.workers or args.provider):
-            say("another process works on this project: its own --workers, --approve and --provider count", sys.stderr)
+    with open_session(project, conduct, model_of(project, args)) as session:
+        if isinstance(session, RemoteSession) and (args.approve or args.workers or args.provider or args.model):
+            say(
+                "another process works on this project: its own --workers, --approve, --provider and --model count",
+                sys.stderr,
+            )
         since = session.state.version
         goal = begin(session)
         empty = not goal.epics(session.state) and not goal.tracks(session.state)

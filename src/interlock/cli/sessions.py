@@ -20,7 +20,8 @@ from interlock.engine.streams import Listener
 from interlock.engine.thread import EngineThread
 from interlock.errors import JournalInUse, Unavailable
 from interlock.locations import root_of
-from interlock.ports import Model, Receipt
+from interlock.model_choice import ModelMaker
+from interlock.ports import Receipt
 from interlock.projects import Project, open_project, read_state
 from interlock.views.display import safe
 
@@ -69,7 +70,7 @@ def actor() -> str:
     return f"human:{name}"
 
 
-def open_session(project: Project, conduct: StartConductor | None = None, model: Model | None = None) -> Session:
+def open_session(project: Project, conduct: StartConductor | None = None, model: ModelMaker | None = None) -> Session:
     """This process takes the project, or works through the process that has it."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
@@ -87,7 +88,7 @@ def open_session(project: Project, conduct: StartConductor | None = None, model:
 
 class LocalSession:
     def __init__(
-        self, project: Project, conduct: StartConductor | None, *, sample: bool = False, model: Model | None = None
+        self, project: Project, conduct: StartConductor | None, *, sample: bool = False, model: ModelMaker | None = None
     ) -> None:
         self._engine = EngineThread()
         self._reason = "the workbench was closed"

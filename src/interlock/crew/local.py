@@ -23,13 +23,16 @@ class LocalCrew:
         setup: str | None = None,
         setup_timeout_s: float = 600,
         redact: Callable[[str], str] = str,
+        before_script: Callable[[str], None] = lambda _: None,
     ) -> None:
+        """`before_script` is told each ticket's script that is about to run."""
         self._sandbox = sandbox
         self._workspaces = workspaces
         self._env = env
         self._setup = setup.strip() if setup else ""
         self._setup_timeout_s = setup_timeout_s
         self._redact = redact
+        self._before_script = before_script
 
     def terms(self, assignment: Assignment) -> ScriptPayload:
         return ScriptPayload(
@@ -54,6 +57,7 @@ class LocalCrew:
         setup = await self.make_ready(workspace)
         if setup is not None and not _is_success(setup):
             return self._failed("the workspace's setup", setup)
+        self._before_script(assignment.script)
         finished = await self._run(workspace, assignment.script, self._environment(assignment), None)
         if not _is_success(finished):
             return self._failed("the script", finished)

@@ -58,7 +58,7 @@ def for_request(messages: Sequence[Message]) -> tuple[Message, ...]:
         if message.role == "user":
             heard = 0
         if message.role != "tool":
-            told.append(Message(message.role, message.text, message.calls))
+            told.append(Message(message.role, message.text, message.calls, session=message.session))
             continue
         heard += len(message.text.encode(errors="replace"))
         most = NEWEST if number > newest else OLDER

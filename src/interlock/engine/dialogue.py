@@ -6,15 +6,17 @@ and knowing the answers is its host's part.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from difflib import get_close_matches
 from itertools import takewhile
 from typing import Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interlock.domain.approvals import Answered, ScriptPayload, ToolPayload, digest
 from interlock.domain.calls import Party
+from interlock.engine.activity import ToolExecution
 from interlock.engine.conversation import distinct, edited_call, for_request, rounds_since_asked, unanswered, why_asked
 from interlock.engine.model_calls import Booked, ModelCalls
 from interlock.engine.tool_outputs import READ_TOOL_OUTPUT, read_tool_output
@@ -138,7 +140,7 @@ class Dialogue:
         booked = await self._calls.ask(terms.party, terms.key, request)
         reply = booked.reply.message
         calls = () if last_call else distinct(reply.calls, self._messages)
-        said = Message("assistant", self._redact(reply.text), calls)
+        said = Message("assistant", self._redact(reply.text), calls, session=reply.session)
         await self._host.keep_reply(said, booked)
         self._messages.append(said)
 
@@ -157,7 +159,7 @@ class Dialogue:
             await self._keep(calls[0], *told, met, last=len(calls) == 1)
             return None
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._read(call)) for call in reading]
+            tasks = [group.create_task(self._heard(call, call.args, self._read(call), READING)) for call in reading]
         for number, (call, task) in enumerate(zip(reading, tasks, strict=True), 1):
             await self._keep(call, task.result(), READING, met, last=number == len(calls))
             met = ()
@@ -201,7 +203,7 @@ class Dialogue:
             return ToolOutcome(str(failure), failed=True), READING
         answer = self._host.answer_to(call)
         if answer is None and (rule := self._host.rule_for(preview)) is not None:
-            return await self._run(call, call.args), rule
+            return await self._run(call, call.args, rule), rule
         payload = await self._host.payload(call, preview)
         if answer is None:
             if (answer := self._host.answer_before(payload)) is None:
@@ -217,13 +219,31 @@ class Dialogue:
         args, note = edited_call(call, decided)
         if isinstance(args, str):
             return ToolOutcome(args, failed=True), approval
-        outcome = await self._run(call, args, decided.hunks)
+        outcome = await self._run(call, args, approval, decided.hunks)
         return ToolOutcome(note + outcome.text, outcome.failed), approval
 
-    async def _run(self, call: ToolCall, args: dict[str, Any], hunks: tuple[int, ...] | None = None) -> ToolOutcome:
+    async def _run(
+        self, call: ToolCall, args: dict[str, Any], by: str, hunks: tuple[int, ...] | None = None
+    ) -> ToolOutcome:
         await self._host.begin(call)
-        outcome = await self._tools.run(self._terms.place, call.name, args, hunks)
+        outcome = await self._heard(call, args, self._tools.run(self._terms.place, call.name, args, hunks), by)
         return ToolOutcome(outcome.text + await self._host.comment(call, args, outcome), outcome.failed)
+
+    async def _heard(
+        self, call: ToolCall, args: dict[str, Any], running: Awaitable[ToolOutcome], by: str
+    ) -> ToolOutcome:
+        """Runs it, and whoever looks on hears of its beginning and its end."""
+        now, tell = asyncio.get_running_loop().time, self._calls.activity.tell
+        begun, about = now(), ToolExecution(self._terms.key, self._terms.tier, call.name, args, by=by)
+        tell(about)
+        try:
+            outcome = await running
+        except asyncio.CancelledError:
+            self._calls.activity.withdrawn(self._terms.key)
+            raise
+        took = round((now() - begun) * 1000)
+        tell(replace(about, ended=True, result=outcome.text, failed=outcome.failed, duration_ms=took))
+        return outcome
 
 
 def _is_other(payload: ToolPayload | ScriptPayload, decided: Answered) -> bool:

@@ -14,8 +14,9 @@ from interlock.domain.budgets import Usage
 from interlock.domain.calls import Party
 from interlock.domain.commands import Command, EndCall, ReserveCall
 from interlock.domain.events import CallReserved
+from interlock.engine.activity import Activity, RequestStart, ResponseReceived
 from interlock.engine.streams import Streams
-from interlock.errors import Misconfigured, Unavailable
+from interlock.errors import Misconfigured, OverBudget, Unavailable
 from interlock.ports import Model, ModelRequest, Receipt, Reply
 
 RETRIES = 5
@@ -52,6 +53,7 @@ class ModelCalls:
         comms: Comms = unheard,
         max_in_flight: int = 16,
         usual: Mapping[str, str] | None = None,
+        activity: Activity | None = None,
     ) -> None:
         self._model = model
         self._submit = submit
@@ -61,6 +63,7 @@ class ModelCalls:
         self.comms = comms
         self._in_flight = asyncio.Semaphore(max_in_flight)
         self._usual = dict(usual or {})
+        self.activity = activity or Activity()
 
     @property
     def provider(self) -> str:
@@ -72,6 +75,21 @@ class ModelCalls:
 
     async def ask(self, party: Party, key: str, request: ModelRequest) -> Booked:
         """Raises OverBudget when it may not be made, Unavailable when it cannot."""
+        tier = request.tier
+        self.activity.tell(RequestStart(key, tier, self.provider, request.model or self.usual(tier)))
+        try:
+            booked = await self._insistently(party, key, request)
+        except (OverBudget, Unavailable, Misconfigured) as error:
+            self.activity.tell(ResponseReceived(key, tier, error=str(error)))
+            raise
+        except asyncio.CancelledError:
+            self.activity.withdrawn(key)
+            raise
+        said = booked.reply.message
+        self.activity.tell(ResponseReceived(key, tier, said.text, len(said.calls)))
+        return booked
+
+    async def _insistently(self, party: Party, key: str, request: ModelRequest) -> Booked:
         pause = PAUSE_S
         for left in range(RETRIES, -1, -1):
             try:

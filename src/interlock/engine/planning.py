@@ -106,7 +106,7 @@ class Planner:
             request = ModelRequest(session.tier, None, None, prompt(session.prompt), tuple(messages), ())
             booked = await self._calls.ask(session.party, session.key, request)
             reply = booked.reply
-            answer = Message("assistant", self._redact(reply.message.text))
+            answer = Message("assistant", self._redact(reply.message.text), session=reply.message.session)
             messages.append(answer)
             kept = (await self._texts.message(asked), await self._texts.message(answer))
             party = session.party

@@ -27,8 +27,15 @@ _T = TypeVar("_T")
 class WorkerTools:
     """Plays `Tools`. Commands run through the sandbox with exactly this environment."""
 
-    def __init__(self, sandbox: Sandbox, env: Mapping[str, str], structure: Structure) -> None:
-        self._tools = all_tools(Searching(sandbox, env), Shell(sandbox, env), GitDiff(sandbox, env), structure)
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        env: Mapping[str, str],
+        structure: Structure,
+        before_script: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        shell = Shell(sandbox, env, before_script)
+        self._tools = all_tools(Searching(sandbox, env), shell, GitDiff(sandbox, env), structure)
         self._specs = tuple(
             ToolSpec(name, tool.description, _schema(tool.arguments), tool.changes)
             for name, tool in self._tools.items()

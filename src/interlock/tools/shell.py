@@ -3,7 +3,7 @@
 import os
 import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -22,14 +22,19 @@ class RunShell(Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Shell:
-    def __init__(self, sandbox: Sandbox, env: Mapping[str, str]) -> None:
+    def __init__(
+        self, sandbox: Sandbox, env: Mapping[str, str], before: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """`before` is told each script that is about to run."""
         self._sandbox = sandbox
+        self._before = before
         self._env = env
         self._program = shutil.which("bash", path=env.get("PATH", os.defpath)) or "sh"
 
     async def run_shell(self, place: ToolPlace, args: RunShell) -> ToolOutcome:
         if problem := problem_with(args.script):
             raise ToolFailure(problem)
+        self._before(args.script)
         finished = await self._sandbox.run(
             Job(
                 argv=(self._program, "-c", args.script),

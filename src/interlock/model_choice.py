@@ -1,0 +1,109 @@
+"""Which model is asked: a provider by its name, put together with what it needs.
+
+A model that is a program of its own needs the sandbox, which a workbench has only when it opens. So `make_model` checks
+everything that can be wrong at once and returns a maker; whoever has the sandbox, and a log for calls of CLI agents,
+makes the model with it.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from interlock.domain.budgets import Micros
+from interlock.errors import Misconfigured
+from interlock.observe import redactor
+from interlock.ports import Model, ModelRequest, OnText, Reply, Sandbox
+from interlock.projects import Project, trusted_agent_command
+from interlock.providers.gemini_cli import CallLog, GeminiCli, split_command, vendor_env
+from interlock.providers.scripted import Price, Rule, ScriptedModel, load_script
+from interlock.sandbox.environment import clean_env
+
+KNOWN_PROVIDERS = ("gemini_cli", "scripted")
+
+ModelMaker = Callable[[Sandbox, CallLog], Model]
+"""Makes the model when there is a sandbox. Raises Misconfigured when it cannot work there."""
+
+
+def make_model(
+    project: Project,
+    provider: str,
+    model: str | None = None,
+    command_line: str | None = None,
+    script: str | Path | None = None,
+) -> ModelMaker:
+    """Raises Misconfigured with a sentence for everything that is wrong with the choice itself.
+
+    `model` is asked for wherever a request names none. `command_line` is for `gemini_cli`, instead of the settings' one
+    (whoever passes it says that the user wants exactly that). `script` is for `scripted`.
+    """
+    if script and provider != "scripted":
+        raise Misconfigured("a script goes with the provider 'scripted'")
+    if command_line and provider != "gemini_cli":
+        raise Misconfigured("a command line goes with the provider 'gemini_cli'")
+    match provider:
+        case "scripted":
+            if not script:
+                raise Misconfigured("the provider 'scripted' needs a script: a file with the rules it answers by")
+            scripted = load_script(Path(script))
+            return lambda sandbox, log: _preferring(scripted, model)
+        case "gemini_cli":
+            words = trusted_agent_command(project) if command_line is None else command_line
+            split_command(words)
+            return lambda sandbox, log: _preferring(_gemini_cli(project, words, sandbox, log), model)
+        case _:
+            raise Misconfigured(f"there is no provider {provider!r}; known are {_listed(KNOWN_PROVIDERS)}")
+
+
+def scripted_rules(rules: list[dict[str, Any]], price: dict[str, float]) -> ModelMaker:
+    """The scripted model by rules of our own, for the demo."""
+    made = ScriptedModel(msgspec.convert(rules, list[Rule]), msgspec.convert(price, Price))
+    return lambda sandbox, log: made
+
+
+def _gemini_cli(project: Project, words: str, sandbox: Sandbox, log: CallLog) -> Model:
+    named = sha256(str(project.root.resolve()).encode()).hexdigest()[:16]
+    return GeminiCli(
+        words,
+        sandbox,
+        {**clean_env(os.environ), **vendor_env(os.environ)},
+        project.state_dir / "cli_agents" / named,
+        lambda: token_hex(8),
+        timeout_s=project.settings.gemini_cli.timeout_s,
+        log=log,
+        redact=redactor(os.environ),
+    )
+
+
+class _Preferring:
+    """A model that is asked under one name where a request has none."""
+
+    def __init__(self, inner: Model, model: str) -> None:
+        self._inner = inner
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    def quote(self, request: ModelRequest) -> Micros:
+        return self._inner.quote(self._named(request))
+
+    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply:
+        return await self._inner.complete(self._named(request), on_text)
+
+    def _named(self, request: ModelRequest) -> ModelRequest:
+        return replace(request, model=self._model) if request.model is None else request
+
+
+def _preferring(inner: Model, model: str | None) -> Model:
+    return _Preferring(inner, model) if model else inner
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(repr(name) for name in names)

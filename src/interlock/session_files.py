@@ -1,0 +1,122 @@
+"""The files of one session's logs, in `.interlock/logs/sessions/<YYYYMMDD_HHMMSS>/`.
+
+Written by a thread of its own, bounded in every direction. What cannot be written is lost, harms nobody, and is said
+once.
+"""
+
+import contextlib
+import os
+import queue
+import shutil
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+LARGEST = 10_000_000  # bytes of one file before it is put aside
+FILES = 3  # of one log: the one that is written, and those put aside
+WAITING = 10_000  # entries that may wait to be written
+_PATIENCE_S = 2  # for what is left at the end
+
+Now = Callable[[], str]
+"""RFC 3339 in UTC."""
+
+
+class SessionFiles:
+    def __init__(self, folder: Path, now: Now, keep_days: int = 30) -> None:
+        """`folder` is the project's own; nothing is made in it before there is something to write."""
+        self._sessions = folder / "logs" / "sessions"
+        self._scripts = folder / "scripts" / "generated"
+        self.now = now
+        self._keep_days = keep_days
+        self._entries: queue.Queue[tuple[str, Callable[[], str]] | None] = queue.Queue(WAITING)
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._place: Path | None = None
+        self._count = 0
+        self.warnings: tuple[str, ...] = ()
+
+    def append(self, name: str, text: Callable[[], str]) -> None:
+        """What `text` gives, in its turn, at the end of a file; it is called by the thread that writes."""
+        with self._starting:
+            if self._closed:
+                return
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._write_all, name="session logs", daemon=True)
+                self._thread.start()
+        try:
+            self._entries.put_nowait((name, text))
+        except queue.Full:
+            self._lost("more was to be written than the disk can take")
+
+    def script(self, text: str) -> None:
+        """A script as it is about to run, in `.interlock/scripts/generated/<YYYYMMDD_HHMMSS>_<number>.sh`."""
+        at = stamp(self.now())
+        try:
+            self._scripts.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for _ in range(WAITING):
+                self._count += 1
+                path = self._scripts / f"{at}_{self._count:04d}.sh"
+                with contextlib.suppress(FileExistsError):  # of a session in the same second
+                    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+                    with open(fd, "w", encoding="utf-8", errors="replace") as file:
+                        file.write(text if text.endswith("\n") else f"{text}\n")
+                    return
+        except OSError as error:
+            self._lost(str(error.strerror or error))
+
+    def close(self) -> None:
+        """What is written by now stays; a disk that hangs is not waited for."""
+        with self._starting:
+            self._closed = True
+        if self._thread is not None:
+            with contextlib.suppress(queue.Full):
+                self._entries.put(None, timeout=_PATIENCE_S)
+            self._thread.join(timeout=_PATIENCE_S)
+
+    def _write_all(self) -> None:
+        while (entry := self._entries.get()) is not None:
+            name, text = entry
+            try:
+                if self._place is None:
+                    self._place = self._begin()
+                self._write(self._place / name, text())
+            except OSError as error:
+                self._lost(str(error.strerror or error))
+
+    def _write(self, file: Path, text: str) -> None:
+        with file.open("a", encoding="utf-8", errors="replace") as out:
+            out.write(text)
+            size = out.tell()
+        if size > LARGEST:
+            for number in range(FILES - 1, 0, -1):
+                older = file.with_name(f"{file.name}.{number}")
+                newer = file.with_name(f"{file.name}.{number - 1}") if number > 1 else file
+                with contextlib.suppress(FileNotFoundError):
+                    newer.replace(older)
+
+    def _begin(self) -> Path:
+        """A folder of this session; what is older than it is to be kept is removed."""
+        at = stamp(self.now())
+        place = self._sessions / at
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        oldest = datetime.strptime(at, "%Y%m%d_%H%M%S") - timedelta(days=self._keep_days)
+        limit = oldest.strftime("%Y%m%d_%H%M%S")
+        for old in self._sessions.iterdir():
+            if old.name < limit:
+                shutil.rmtree(old, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            for old in self._scripts.iterdir():
+                if old.name < limit:
+                    old.unlink(missing_ok=True)
+        return place
+
+    def _lost(self, why: str) -> None:
+        if not self.warnings:
+            self.warnings = (f"something could not be written to the logs and is missing there: {why}",)
+
+
+def stamp(at: str) -> str:
+    """2026-01-31T12:00:00.000000Z as 20260131_120000."""
+    return f"{at[:10].replace('-', '')}_{at[11:19].replace(':', '')}"
