@@ -5,6 +5,7 @@ import gc
 import os
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from random import random
@@ -28,7 +29,7 @@ from interlock.engine.opening import load_state
 from interlock.engine.streams import Streams
 from interlock.engine.surveying import Surveyor
 from interlock.engine.workbench import Workbench
-from interlock.errors import InterlockError, Misconfigured
+from interlock.errors import BadValue, InterlockError, Misconfigured
 from interlock.gates.runner import ShellGates
 from interlock.journal.sqlite import SqliteJournal
 from interlock.model_choice import ModelMaker
@@ -79,13 +80,15 @@ class Opened:
         streams: Streams,
         activity: Activity,
         logs: SessionLogs,
+        use_model: Callable[[ModelMaker], None],
     ) -> None:
+        self.use_model = use_model
         self.activity = activity
         self.logs = logs
         self.workbench = workbench
         self.streams = streams
         self._root = root
-        self._fetch = fetch
+        self.fetch = fetch
         self._files = files
         self._workspaces = workspaces
         self._conductor = conductor
@@ -115,16 +118,22 @@ class Opened:
         await self._workspaces.open()
         return await landing.ask_landing(self.workbench, self._workspaces, actor, track)
 
-    async def say(self, actor: Actor, discussion: str, text: str) -> Receipt:
-        """The user's words in a discussion."""
+    async def say(self, actor: Actor, discussion: str, text: str, base_dir: str = "") -> Receipt:
+        """The user's words in a discussion about a folder of the project, or all of it."""
         found = self.workbench.state.discussion(discussion)
         if self._conductor is None:
             await self._workspaces.open()
         about = await Surveyor(self._workspaces, FileViews()).orientation()
-        texts = KeptTexts(self.workbench.keep, self._fetch)
+        texts = KeptTexts(self.workbench.keep, self.fetch)
         redact = redactor(os.environ)
-        command = await say_command(texts, found, redact(text), redact(about), str(self._root))
+        command = await say_command(texts, found, redact(text), redact(about), self._folder(base_dir))
         return await self.workbench.submit(actor, command)
+
+    def _folder(self, named: str) -> str:
+        folder = (self._root / named).resolve()
+        if not folder.is_relative_to(self._root.resolve()) or not folder.is_dir():
+            raise BadValue(f"{named!r} is not a folder of this project: a discussion is about one, or about all of it")
+        return str(folder)
 
     async def dirty(self) -> tuple[str, ...]:
         """Changes of the user's that are not committed, and so not in any worktree."""
@@ -188,12 +197,12 @@ async def open_workbench(
             journal, clock, RandomIds(), state, checkpoint_every=project.settings.journal.checkpoint_every
         )
         workspaces = GitWorkspaces(project.root, project.state_dir, sandbox or await plain_git())
-        conductor = None
+        conductor, use_model = None, _no_model
         streams, activity = Streams(), Activity()
         logs = SessionLogs(project.folder, clock.now, redactor(os.environ), project.settings.logs.keep_days)
         activity.listen(logs.tools.hear)
         if conduct is not None and sandbox is not None:
-            conductor = await _conductor(
+            conductor, use_model = await _conductor(
                 project, workbench, journal, workspaces, sandbox, setup, conduct, clock, model, streams, activity, logs
             )
         elif state.conductor.on or state.busy:
@@ -203,7 +212,9 @@ async def open_workbench(
             await _keep_out_of_git(project, workspaces, files)
         level = sandbox.level if sandbox else ""
         fetch = journal.get_blob
-        opened = Opened(workbench, workspaces, conductor, level, files, project.root, fetch, streams, activity, logs)
+        opened = Opened(
+            workbench, workspaces, conductor, level, files, project.root, fetch, streams, activity, logs, use_model
+        )
         await opened.serve(project.socket)
         opened.show_tracks()
     except BaseException:
@@ -254,7 +265,7 @@ async def _conductor(
     streams: Streams,
     activity: Activity,
     logs: SessionLogs,
-) -> Conductor:
+) -> tuple[Conductor, Callable[[ModelMaker], None]]:
     env = _stable_env()
     await workspaces.open()
     await workspaces.exclude(project.not_in_git)
@@ -269,7 +280,7 @@ async def _conductor(
         crew.make_ready,
         redact,
     )
-    agents = None
+    agents, use_model = None, _no_model
     if model is not None:
         calls = ModelCalls(
             model(sandbox, logs.cli.write),
@@ -281,6 +292,10 @@ async def _conductor(
             usual=_usual(project.settings.models),
             activity=activity,
         )
+
+        def use_model(maker: ModelMaker) -> None:
+            calls.use(maker(sandbox, logs.cli.write))
+
         agents = Agents(project, workbench, journal.get_blob, workspaces, sandbox, env, calls, redact, logs.script)
     conductor = Conductor(
         workbench,
@@ -294,7 +309,11 @@ async def _conductor(
         agents.chat if agents else None,
     )
     await conductor.start(conduct)
-    return conductor
+    return conductor, use_model
+
+
+def _no_model(maker: ModelMaker) -> None:
+    raise Misconfigured("this workbench runs nothing: it has no use for a model")
 
 
 def conducting(

@@ -164,6 +164,7 @@ class Service:
         start = {"current_provider": self._choice.provider, "current_model": self._choice.model}
         desk = Desk(opened, bench, fixed, start)
         opened.workbench.on_durable(desk.react)
+        opened.activity.listen(lambda _: desk.change())
         return desk
 
     def serve_http(self, port: int) -> int:
@@ -187,7 +188,7 @@ class Service:
             test_policy=self._test_policy,
             sandbox=opened.sandbox_level,
         )
-        self._api = ApiServer(bridge, tokens, listening, opened.api_log)
+        self._api = ApiServer(bridge, tokens, listening, opened.logs.api.write)
         self._api.start(lambda live: self._attach(live, opened, desk))
         self._discovery = Discovery(self.project.folder / "run", approve_file(self.project))
         self._discovery.publish("127.0.0.1", self._api.port, tokens)

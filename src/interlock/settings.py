@@ -39,6 +39,8 @@ class Conductor(msgspec.Struct, frozen=True):
 
 
 class Provider(msgspec.Struct, frozen=True):
+    name: Annotated[str | None, Meta(description="Who is asked where no `--provider` says so")] = None
+    model: Annotated[str | None, Meta(description="The model where no tier has its own; unset: the provider's")] = None
     max_in_flight: Annotated[int, Meta(ge=1, le=256, description="Model calls under way at once")] = 16
 
 

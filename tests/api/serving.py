@@ -3,7 +3,7 @@
 import asyncio
 import http.client
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,8 +19,8 @@ from interlock.domain.commands import AddTrack, Command, StartConductor, StartTr
 from interlock.domain.envelopes import Actor, Recorded
 from interlock.domain.state import State
 from interlock.domain.tickets import TicketSpec
-from interlock.engine.kept_texts import KeptTexts
 from interlock.engine.chat import say_command
+from interlock.engine.kept_texts import KeptTexts
 from interlock.engine.streams import Streams
 from interlock.engine.thread import EngineThread
 from interlock.engine.workbench import Workbench
@@ -67,7 +67,7 @@ class Front:
     async def ask_landing(self, actor: Actor, track: str) -> Receipt:
         raise Rejected(f"track {self.state.track(track).id!r} has nothing to land")
 
-    async def say(self, actor: Actor, discussion: str, text: str) -> Receipt:
+    async def say(self, actor: Actor, discussion: str, text: str, base_dir: str = "") -> Receipt:
         texts = KeptTexts(self.workbench.keep, self.journal.get_blob)
         command = await say_command(texts, self.state.discussion(discussion), text, "", "")
         return await self.workbench.submit(actor, command)
@@ -193,7 +193,7 @@ class Served:
 
 
 @contextmanager
-def served(*, test_policy: bool = False, sandbox: str = "bubblewrap") -> Iterator[Served]:
+def served(*, test_policy: bool = False, sandbox: str = "bubblewrap") -> Generator[Served]:
     engine = EngineThread()
     log: list[Any] = []
 

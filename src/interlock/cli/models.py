@@ -14,7 +14,8 @@ def model_of(project: Project, args: Any) -> ModelMaker | None:
     if args.provider is None:
         if args.script:
             raise Misconfigured("--script goes with --provider scripted")
-        return None
+        chosen = project.settings.provider
+        return make_model(project, chosen.name, chosen.model) if chosen.name else None
     if args.provider == "scripted" and not args.script:
         raise Misconfigured("--provider scripted needs --script FILE, the rules it answers by")
     if args.provider != "scripted" and args.script:

@@ -2,12 +2,13 @@
 
 import signal
 import sys
+from argparse import Namespace
 from types import FrameType
 from typing import Any
 
 from interlock.app import conducting
 from interlock.cli.exits import DONE
-from interlock.cli.models import with_rounds
+from interlock.cli.models import with_choices
 from interlock.cli.output import paint, say, say_json
 from interlock.cli.sessions import actor, project_of
 from interlock.errors import JournalInUse, Misconfigured
@@ -17,7 +18,7 @@ from interlock.serving import Choice, Service, approve_file
 def serve(args: Any) -> int:
     signal.signal(signal.SIGTERM, _interrupt)  # asked to end: as by Ctrl-C, with everything put right
     signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell started us in the background
-    project = with_rounds(project_of(args), args.max_tool_rounds)
+    project = with_choices(project_of(args), Namespace(max_tool_rounds=args.max_tool_rounds, model=None))
     if args.script and args.provider != "scripted":
         raise Misconfigured("--script goes with --provider scripted")
     conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)

@@ -111,7 +111,7 @@ async def _send(desk: Desk, by: By, user_data: Any) -> Result:
     if not text.strip():
         raise BadValue("there is nothing to say: write it into ai_input first")
     name = await desk.discussion_in_view(by)
-    await desk.front.say(by.actor, name, text)
+    await desk.front.say(by.actor, name, text, desk.view.values["files_base_dir"])
     desk.change(values={**desk.view.values, "ai_input": ""}, error="")
     return {"discussion": name}
 

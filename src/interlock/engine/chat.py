@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interlock.domain.approvals import Answered, ScriptPayload, ToolPayload
 from interlock.domain.calls import Party
@@ -83,23 +84,24 @@ class Chat:
     async def turn(self, found: Discussion) -> Command:
         """As far as it goes now; the command tells what comes next."""
         messages = [await self._texts.read_message(blob) for blob in found.messages]
-        host = _Host(found, self._place, self._texts, self._send, self._state, self._script_terms)
+        made_of = msgspec.json.decode(await self._texts.read(found.made_of[-1].sha256), type=MadeOf)
+        place = replace(self._place, root=made_of.base_dir) if made_of.base_dir else self._place
+        host = _Host(found, place, self._texts, self._send, self._state, self._script_terms)
         if found.given_up:
             for call in unanswered(messages)[:1]:
                 lost = Message("tool", UNKNOWN, call_id=call.id)
                 await host.keep_result(lost, call, ToolOutcome(UNKNOWN, failed=True), "unknown")
                 messages.append(lost)
-        made_of = msgspec.json.decode(await self._texts.read(found.made_of[-1].sha256), type=MadeOf)
         terms = Terms(
             Party(discussion=found.id),
             f"Discussion: {found.id}",
             TIER,
             f"{_prompt()}\n\n{made_of.stable_md}".strip(),
-            self._place,
+            place,
             self._tools.offered(changing=True),
             self._rounds,
         )
-        tracked = TrackedFiles(self._tools, self._place, self._texts, (), self._redact)
+        tracked = TrackedFiles(self._tools, place, self._texts, (), self._redact)
         try:
             ended = await Dialogue(self._calls, self._tools, host, terms, messages, tracked, self._redact).hold()
         except OverBudget as error:

@@ -65,6 +65,10 @@ class ModelCalls:
         self._usual = dict(usual or {})
         self.activity = activity or Activity()
 
+    def use(self, model: Model) -> None:
+        """From the next call on this one is asked."""
+        self._model = model
+
     @property
     def provider(self) -> str:
         return self._model.name
@@ -113,15 +117,17 @@ class ModelCalls:
             return await self._made(party, key, request)
 
     async def _made(self, party: Party, key: str, request: ModelRequest) -> Booked:
+        asked = self._model  # one for the whole call, whatever is chosen meanwhile
         if request.model is None and request.tier in self._usual:
             request = replace(request, model=self._usual[request.tier])
-        model = request.model or self._model.name
-        receipt = await self._submit(ReserveCall(party, request.tier, model, self._model.quote(request)))
+        model = request.model or asked.name
+        receipt = await self._submit(ReserveCall(party, request.tier, model, asked.quote(request)))
         call = next(r.event.call for r in receipt.records if isinstance(r.event, CallReserved))
-        about = (self._model.name, model)
+        about = (asked.name, model)
         self.comms("OUT", "request", *about, {"call": call, "tier": request.tier, "key": key, "request": request})
+        self._streams.part(key)
         try:
-            reply = await self._model.complete(request, lambda piece: self._streams.add(key, piece))
+            reply = await asked.complete(request, lambda piece: self._streams.add(key, piece))
         except Unavailable as error:
             self.comms("IN", "response", *about, {"call": call, "error": str(error)})
             await self._submit(EndCall(call, None if error.may_cost else Usage(), str(error)))

@@ -34,6 +34,11 @@ class Streams:
         for listener in self._listeners:
             listener(key, piece)
 
+    def part(self, key: str) -> None:
+        """Another message begins: it stands apart from the one before."""
+        if key in self._texts:
+            self.add(key, "\n\n")
+
     def text(self, key: str) -> str:
         return "".join(self._texts.get(key, ()))[-MOST:]
 
