@@ -7,9 +7,7 @@ makes the model with it.
 
 import os
 from collections.abc import Callable, Sequence
-from hashlib import sha256
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 import msgspec
@@ -67,13 +65,11 @@ def scripted_rules(rules: list[dict[str, Any]], price: dict[str, float]) -> Mode
 
 
 def _gemini_cli(project: Project, words: str, sandbox: Sandbox, log: CallLog) -> Model:
-    named = sha256(str(project.root.resolve()).encode()).hexdigest()[:16]
     return GeminiCli(
         words,
         sandbox,
         {**clean_env(os.environ), **vendor_env(os.environ)},
-        project.state_dir / "cli_agents" / named,
-        lambda: token_hex(8),
+        project.state_dir / "cli_agents" / "gemini",
         timeout_s=project.settings.gemini_cli.timeout_s,
         log=log,
         redact=redactor(os.environ),

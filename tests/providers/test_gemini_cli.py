@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import os
 import shlex
 import sys
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ import pytest
 from interlock.domain.budgets import Usage
 from interlock.errors import Misconfigured, Unavailable
 from interlock.ports import Message, ModelRequest, Reply, ToolCall, ToolSpec
-from interlock.providers.gemini_cli import GeminiCli, Session, last_session, split_command, vendor_env
+from interlock.providers.gemini_cli import GeminiCli, last_session, split_command, vendor_env
 from interlock.sandbox.bubblewrap import BubblewrapSandbox
 from interlock.sandbox.unconfined import UnconfinedSandbox
 from tests.sandbox.scenes import BEAT, ENV, alive_in, first_beat
@@ -41,7 +39,6 @@ class Desk:
             (self.home / ".gemini").mkdir()
         self.heard: list[str] = []
         self.calls: list[dict[str, Any]] = []
-        self.numbers = count(10)
 
     def agent(self, body: str, **more: Any) -> GeminiCli:
         file = self.folder / "agent.py"
@@ -51,8 +48,7 @@ class Desk:
             f"{shlex.quote(sys.executable)} {shlex.quote(str(file))} --mine",
             BubblewrapSandbox(),
             env,
-            self.folder / "work",
-            lambda: f"{next(self.numbers):x}",
+            self.folder / "own",
             log=self.calls.append,
             redact=lambda text: text.replace("key-of-the-vendor", "[redacted]"),
             **more,
@@ -86,7 +82,7 @@ say(type="result", status="success", stats={"input_tokens": 10, "output_tokens":
 """
     )
     reply = desk.ask(agent)
-    assert reply == Reply(Message("assistant", "Hello.", session="gemini_cli a s-1"), Usage(10, 2), "gemini-x")
+    assert reply == Reply(Message("assistant", "Hello.", session="gemini_cli s-1"), Usage(10, 2), "gemini-x")
     assert desk.heard == ["Hel", "lo."]
 
 
@@ -147,14 +143,13 @@ def test_the_next_turn_goes_on_in_the_same_session_and_folder_with_what_is_new(d
     assert place == place_2
     assert prompt.splitlines()[2:] == ['{"role": "tool", "tool_call_id": "c-1", "content": "three lines"}']
     assert second.session == first.session
-    assert list((desk.folder / "work").iterdir()) == [], "its folder is gone when it has ended"
 
 
 def test_a_session_that_failed_is_left_and_all_is_told_anew(desk: Desk) -> None:
     agent = desk.agent("if '--resume=gone' in sys.argv: sys.exit('no such session')\n" + TELLS)
     messages = (
         Message("user", "Do it."),
-        Message("assistant", "Done.", session=str(Session("ff", "gone"))),
+        Message("assistant", "Done.", session="gemini_cli gone"),
         Message("user", "And now?"),
     )
     with pytest.raises(Unavailable, match=r"exit code 1.*no such session"):
@@ -164,7 +159,7 @@ def test_a_session_that_failed_is_left_and_all_is_told_anew(desk: Desk) -> None:
     assert [json.loads(row)["content"] for row in prompt.splitlines()[-3:]] == ["Do it.", "Done.", "And now?"]
 
 
-@pytest.mark.parametrize("session", ["", "other s-1", "gemini_cli ../.. s", "gemini_cli ff --x", "gemini_cli ff a b"])
+@pytest.mark.parametrize("session", ["", "other s-1", "gemini_cli ../..", "gemini_cli --x", "gemini_cli a b"])
 def test_what_is_no_session_of_ours_means_nothing(session: str) -> None:
     messages = (Message("user", "a"), Message("assistant", "b", session=session), Message("user", "c"))
     assert last_session(messages) == (None, messages)
@@ -217,6 +212,11 @@ def test_cancelling_kills_everything_it_started(desk: Desk) -> None:
     assert desk.calls[0]["status"] == "stopped"
 
 
+def test_what_will_not_be_better_the_next_time_is_said_at_once(desk: Desk) -> None:
+    with pytest.raises(Misconfigured, match=r"it is not signed in \(no key\)"):
+        desk.ask(desk.agent("print('no key', file=sys.stderr); sys.exit(41)"))
+
+
 @pytest.mark.parametrize("line", ["", "   ", "gemini 'half"])
 def test_a_command_line_that_names_nothing_is_refused(line: str) -> None:
     with pytest.raises(Misconfigured, match="the command line"):
@@ -225,7 +225,7 @@ def test_a_command_line_that_names_nothing_is_refused(line: str) -> None:
 
 @pytest.mark.parametrize("name", ["no-such-agent", "./agent", "/no/such/agent"])
 def test_a_program_that_is_not_there_is_named(desk: Desk, name: str) -> None:
-    agent = GeminiCli(name, BubblewrapSandbox(), ENV, desk.folder / "work", lambda: "a")
+    agent = GeminiCli(name, BubblewrapSandbox(), ENV, desk.folder / "own")
     with pytest.raises(Misconfigured, match=f"there is no program '{name}'"):
         desk.ask(agent)
 
@@ -234,8 +234,8 @@ def test_a_program_that_does_not_start_will_not_start_the_next_time(desk: Desk) 
     program = desk.folder / "agent"
     program.write_text("#!/no/such/interpreter\n")
     program.chmod(0o755)
-    agent = GeminiCli(str(program), BubblewrapSandbox(), ENV, desk.folder / "work", lambda: "a")
-    with pytest.raises(Misconfigured, match="does not start in the sandbox"):
+    agent = GeminiCli(str(program), BubblewrapSandbox(), ENV, desk.folder / "own")
+    with pytest.raises(Misconfigured, match="it does not start in the sandbox"):
         desk.ask(agent)
 
 
@@ -267,6 +267,7 @@ answer(json.dumps([
     os.path.exists("/etc/resolv.conf"),
 ]))
 """
+    desk.ask(desk.agent("open('left', 'w'); answer('a')"))
     empty, exist, wrote, refused, network = json.loads(desk.ask(desk.agent(body)).message.text)
     assert (empty, exist) == ([], [False, False, False])
     assert (wrote, refused) == (None, "Read-only file system")
@@ -281,18 +282,9 @@ def test_without_a_configuration_it_has_a_home_of_its_own_that_stays(tmp_path: P
     assert list(desk.home.iterdir()) == []
 
 
-def test_folders_that_a_crash_left_are_removed_when_they_are_old(desk: Desk) -> None:
-    for name in ("aa", "bb", "home"):
-        (desk.folder / "work" / name).mkdir(parents=True)
-    for name in ("aa", "home"):
-        os.utime(desk.folder / "work" / name, (0, 0))
-    desk.agent("")
-    assert sorted(path.name for path in (desk.folder / "work").iterdir()) == ["bb", "home"]
-
-
 def test_with_the_sandbox_off_it_is_not_run(desk: Desk) -> None:
     with pytest.raises(Misconfigured, match="nothing would hold them"):
-        GeminiCli("gemini", UnconfinedSandbox(), ENV, desk.folder, lambda: "a")
+        GeminiCli("gemini", UnconfinedSandbox(), ENV, desk.folder)
 
 
 def test_every_call_is_told_of(desk: Desk) -> None:

@@ -6,18 +6,15 @@ conversation itself, under a session id that stands with its answers: while that
 """
 
 import asyncio
-import contextlib
 import json
 import os
 import re
 import shlex
 import shutil
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from msgspec import Struct
 
 from interlock.domain.budgets import Micros, Usage
 from interlock.errors import Misconfigured, Unavailable
@@ -32,36 +29,28 @@ _OWN_PREFIX = "GOOGLE_GENAI_"
 _CONFIGURATION = ".gemini"
 # Of its configuration, what would make the user's own agent run something: it may be read and not be changed.
 _STARTS_PROGRAMS = ("settings.json", "commands", "extensions", "hooks", "policies", "skills")
-_SESSION = re.compile(rf"{NAME} ([0-9a-f]{{1,64}}) ([A-Za-z0-9][A-Za-z0-9._-]{{0,127}})")
+_SESSION = re.compile(rf"{NAME} ([A-Za-z0-9][A-Za-z0-9._-]{{0,127}})")
 _SPOILED = 1_000  # sessions that are remembered as not to be used any more
-_HOME = "home"
-_LEFT_BEHIND_S = 2 * 86_400
+# Of the sandbox, where /tmp is each job's own: empty at first and gone afterwards. All have the same name, because the
+# agent tells by the folder which sessions there are.
+_WORK = "/tmp/interlock-agent"
+_IN_WORK = 'mkdir -p "$0" && cd "$0" && exec "$@"'
+_NEVER_BETTER = {41: "it is not signed in", 52: "its configuration is wrong", 126: "", 127: ""}  # by exit code
 _LOGGED = 100_000  # characters of a prompt in the log
 
 CallLog = Callable[[dict[str, Any]], None]
 """Hears of every call: command, stdin, stdout, stderr, latency, exit code. It bounds and redacts what it keeps."""
 
 
-class Session(Struct, frozen=True):
-    """A conversation that the agent keeps, by its id; sessions belong to the folder they were begun in."""
-
-    place: str
-    id: str
-
-    def __str__(self) -> str:
-        return f"{NAME} {self.place} {self.id}"
-
-
 class GeminiCli:
-    """Plays `Model`. `folder` is for its working folders alone; `names` gives each a name (hex) that no other has."""
+    """Plays `Model`. `home` is the agent's where the user has no configuration for it."""
 
     def __init__(
         self,
         command_line: str,
         sandbox: Sandbox,
         env: Mapping[str, str],
-        folder: Path,
-        names: Callable[[], str],
+        home: Path,
         *,
         timeout_s: float = 600,
         log: CallLog = lambda _: None,
@@ -75,13 +64,11 @@ class GeminiCli:
         self._argv = split_command(command_line)
         self._sandbox = sandbox
         self._env = dict(env)
-        self._folder = folder
-        self._names = names
+        self._home = home
         self._timeout_s = timeout_s
         self._log = log
         self._redact = redact
         self._spoiled: dict[str, None] = {}
-        _sweep(folder)
 
     @property
     def name(self) -> str:
@@ -93,49 +80,44 @@ class GeminiCli:
 
     async def complete(self, request: ModelRequest, on_text: OnText) -> Reply:
         session, new = last_session(request.messages)
-        if session is not None and str(session) in self._spoiled:
+        if session in self._spoiled:
             session = None
         prompt = first_prompt(request) if session is None else next_prompt(new)
-        place = session.place if session is not None else self._names()
         try:
-            answered = await self._call(request, session, place, prompt, on_text)
+            answered = await self._call(request, session, prompt, on_text)
         except BaseException:
             # It may have heard what is now said again, or not exist any more: then all is told anew.
             if session is not None:
                 self._spoil(session)
             raise
         text, calls = tool_calls(answered.text) if request.tools else (answered.text, ())
-        kept = Session(place, answered.session)
-        message = Message("assistant", text, calls, session=str(kept) if _SESSION.fullmatch(str(kept)) else "")
+        kept = f"{NAME} {answered.session}"
+        message = Message("assistant", text, calls, session=kept if _SESSION.fullmatch(kept) else "")
         usage = answered.usage or _estimated(prompt, answered.text)
         return Reply(message, usage, request.model or answered.model or NAME)
 
-    async def _call(
-        self, request: ModelRequest, session: Session | None, place: str, prompt: str, on_text: OnText
-    ) -> Answered:
+    async def _call(self, request: ModelRequest, session: str | None, prompt: str, on_text: OnText) -> Answered:
         words = ["--output-format", "stream-json"]
         if request.model is not None:
             words.append(f"--model={request.model}")  # one word: a ticket may have chosen the name
         if session is not None:
-            words.append(f"--resume={session.id}")
+            words.append(f"--resume={session}")
         argv = (*self._argv, *words)
-        work = self._folder / place
-        job = self._job(argv, work, request, prompt.encode(errors="replace"))
+        job = self._job(argv, request, prompt.encode(errors="replace"))
         stream = StreamJson(on_text, lambda: running[0].cancel())
         begun, finished = time.monotonic(), None
         try:
-            with _working_folder(work):
-                running = [asyncio.ensure_future(self._sandbox.run(job, stream.feed))]
-                try:
-                    finished = await running[0]
-                except asyncio.CancelledError:
-                    if not stream.fault or _is_cancelled():
-                        raise
+            running = [asyncio.ensure_future(self._sandbox.run(job, stream.feed))]
+            try:
+                finished = await running[0]
+            except asyncio.CancelledError:
+                if not stream.fault or _is_cancelled():
+                    raise
         finally:
             self._tell(request, argv, prompt, stream, finished, time.monotonic() - begun)
         return self._answer(stream, finished)
 
-    def _job(self, argv: tuple[str, ...], work: Path, request: ModelRequest, stdin: bytes) -> Job:
+    def _job(self, argv: tuple[str, ...], request: ModelRequest, stdin: bytes) -> Job:
         plain = "/" not in argv[0] or os.path.isabs(argv[0])
         program = shutil.which(argv[0], path=self._env.get("PATH", os.defpath)) if plain else None
         if program is None:
@@ -148,8 +130,8 @@ class GeminiCli:
         home, writable, readable = self._configuration()
         who = {"tier": request.tier, "ticket": request.ticket}
         return Job(
-            argv=argv,
-            cwd=str(work),
+            argv=("/bin/sh", "-c", _IN_WORK, _WORK, *argv),
+            cwd="/tmp",
             env={
                 **self._env,
                 "HOME": home,
@@ -157,7 +139,7 @@ class GeminiCli:
                 "GEMINI_CLI_TRUST_WORKSPACE": "true",  # an empty folder: it holds nothing to be wary of
                 "GEMINI_SANDBOX": "false",  # it is in ours
             },
-            writable=(str(work), writable),
+            writable=(writable,),
             readable=(*readable, *(file for file in files if file not in executable)),
             programs=(argv[0], *executable),
             network=True,
@@ -171,10 +153,12 @@ class GeminiCli:
         """
         home = os.path.normpath(self._env.get("HOME", "") or "/")
         folder = os.path.join(home, _CONFIGURATION)
-        if not os.path.isdir(folder):
-            own = self._folder / _HOME
-            own.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return str(own), str(own), ()
+        if not os.path.isabs(home) or not os.path.isdir(folder):
+            try:
+                self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise Misconfigured(f"cannot make {self._home}: {error.strerror}") from error
+            return str(self._home), str(self._home), ()
         real = os.path.realpath(folder)
         guarded = (os.path.join(folder, name) for name in _STARTS_PROGRAMS)
         plain = (path for path in guarded if os.path.exists(path) and os.path.dirname(os.path.realpath(path)) == real)
@@ -187,16 +171,15 @@ class GeminiCli:
         answered = stream.end()
         said = self._words(finished)
         match finished.status:
-            case "error" if finished.message.startswith("cannot run"):
-                raise Misconfigured(f"gemini_cli does not start in the sandbox: {finished.message}")
             case "error":
                 raise Unavailable(f"gemini_cli does not start: {finished.message}")
             case "timed_out":
                 raise Unavailable(f"gemini_cli gave no answer within {self._timeout_s:g} s", may_cost=True)
             case "killed":
                 raise Unavailable(f"gemini_cli was killed by signal {finished.signal}{said}", may_cost=True)
-            case "exited" if finished.exit_code in (126, 127):
-                raise Misconfigured(f"gemini_cli does not start in the sandbox{said}")
+            case "exited" if finished.exit_code in _NEVER_BETTER:
+                why = _NEVER_BETTER[finished.exit_code] or "it does not start in the sandbox"
+                raise Misconfigured(f"gemini_cli cannot be used: {why}{said}")
             case "exited" if finished.exit_code:
                 why = f": {self._redact(stream.fault)}" if stream.fault else ""
                 raise Unavailable(f"gemini_cli ended with exit code {finished.exit_code}{why}{said}", may_cost=True)
@@ -233,31 +216,10 @@ class GeminiCli:
             }
         )
 
-    def _spoil(self, session: Session) -> None:
-        self._spoiled[str(session)] = None
+    def _spoil(self, session: str) -> None:
+        self._spoiled[session] = None
         if len(self._spoiled) > _SPOILED:
             del self._spoiled[next(iter(self._spoiled))]
-
-
-@contextlib.contextmanager
-def _working_folder(work: Path) -> Generator[None]:
-    """Empty at first, and gone afterwards."""
-    try:
-        work.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise Misconfigured(f"cannot make {work}: {error.strerror}") from error
-    try:
-        yield
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-
-
-def _sweep(folder: Path) -> None:
-    """Remove working folders that a crash left; no call takes so long that one of them could be in use."""
-    with contextlib.suppress(OSError):
-        for old in folder.iterdir():
-            if old.name != _HOME and time.time() - old.stat().st_mtime > _LEFT_BEHIND_S:
-                shutil.rmtree(old, ignore_errors=True)
 
 
 def _is_file(word: str) -> bool:
@@ -286,13 +248,13 @@ def vendor_env(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if name in _OWN_NAMES or name.startswith(_OWN_PREFIX)}
 
 
-def last_session(messages: Sequence[Message]) -> tuple[Session | None, Sequence[Message]]:
+def last_session(messages: Sequence[Message]) -> tuple[str | None, Sequence[Message]]:
     """Where the agent goes on from, and what it has not heard yet."""
     for number in range(len(messages) - 1, -1, -1):
         if messages[number].role == "assistant":
             found = _SESSION.fullmatch(messages[number].session)
             new = messages[number + 1 :]
-            return (Session(found[1], found[2]), new) if found and new else (None, messages)
+            return (found[1], new) if found and new else (None, messages)
     return None, messages
 
 
