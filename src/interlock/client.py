@@ -15,7 +15,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
@@ -194,7 +194,7 @@ class ApiHookClient:
             pass
         return true()
 
-    def events(self, after: int | None = None, *, deadline: float | None = None) -> Iterator[Frame]:
+    def events(self, after: int | None = None, *, deadline: float | None = None) -> Generator[Frame]:
         """Everything as it happens, from now on or after a version, until the server ends.
 
         `deadline` is a moment of `time.monotonic()`; TimeoutError when it passes.
@@ -318,7 +318,7 @@ def _is_locked(lock: Path) -> bool:
 
 def _frames(
     reply: http.client.HTTPResponse, connection: "socket.socket | http.client.HTTPResponse", deadline: float | None
-) -> Iterator[Frame]:
+) -> Generator[Frame]:
     name, identity, lines = "message", None, list[str]()
     while True:
         if isinstance(connection, socket.socket):

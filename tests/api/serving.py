@@ -3,10 +3,11 @@
 import asyncio
 import http.client
 import json
-from collections.abc import Generator, Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from interlock.api.bridge import Bridge
@@ -181,7 +182,7 @@ class Served:
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         for name, value in usual.items():
             connection.putheader(name, value)
-        if body is not None:
+        if body is not None and "Content-Length" not in usual:
             connection.putheader("Content-Length", str(len(body)))
         connection.endheaders(body)
         reply = connection.getresponse()
@@ -239,4 +240,9 @@ def asking(bench: Served, *names: str, track: str = "demo") -> None:
     bench.submit(StartTrack(track))
 
 
-ROOT = Path(__file__).parent
+def until(true: Callable[[], bool], seconds: float = 60) -> None:
+    """For what is not an event of anybody's."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it never came true"
+        threading.Event().wait(0.01)

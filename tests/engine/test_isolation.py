@@ -68,7 +68,7 @@ def test_workers_at_once_never_see_one_anothers_texts(rounds: dict[str, int]) ->
         assert not [name for name in rounds if name != request.ticket and f"TAG-{name}-" in text]
     for name in rounds:
         streamed = world.streams.text(f"Tier 3 (Worker): {name}")
-        assert streamed == f"TAG-{name}-said" * rounds[name] + f"TAG-{name}-done"
+        assert streamed == "\n\n".join([f"TAG-{name}-said"] * rounds[name] + [f"TAG-{name}-done"])
     calls = sum(rounds.values())
     assert usage == {"Tier 3": Usage(3 * (calls + len(rounds)), 2 * calls)}
 

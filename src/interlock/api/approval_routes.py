@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
-from litestar.params import Parameter
+from litestar.params import FromPath, JSONBody, QueryParameter
 
 from interlock import wire
 from interlock.api.bridge import Bridge
@@ -23,7 +23,7 @@ Which = Literal["pending", "answered", "withdrawn", "all"]
 def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
     @get("/api/approvals", responses=READS, summary="What waits for a person", sync_to_thread=False)
     def inbox(
-        which: Annotated[Which, Parameter(query="state", description="which of them")] = "pending",
+        which: Annotated[Which, QueryParameter(name="state", description="which of them")] = "pending",
         offset: Offset = 0,
         limit: Limit = 100,
     ) -> Response[Approvals]:
@@ -37,12 +37,12 @@ def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         )
 
     @get("/api/approvals/{approval:str}", responses=FINDS, summary="One approval", sync_to_thread=False)
-    def one(approval: str) -> Response[ApprovalShape]:
+    def one(approval: FromPath[str]) -> Response[ApprovalShape]:
         """Who asks, why, and exactly what would run."""
         return raw(wire.encode(as_dict(bridge.front.state.approval(approval))))
 
     @post("/api/approvals/{approval:str}", status_code=200, responses=WRITES, summary="Answer it")
-    async def give(request: Asking, approval: str, data: AnswerShape) -> Response[ApprovalShape]:
+    async def give(request: Asking, approval: FromPath[str], data: JSONBody[AnswerShape]) -> Response[ApprovalShape]:
         """The first answer counts; whoever comes later gets 409 and is told who answered. Edited text is what runs."""
         by = who(bridge, request)
         by.must_answer()

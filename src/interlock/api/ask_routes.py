@@ -11,6 +11,7 @@ from typing import Any
 
 from litestar import post
 from litestar.handlers import HTTPRouteHandler
+from litestar.params import JSONBody
 
 from interlock.api.bridge import Bridge
 from interlock.api.live import Live
@@ -98,7 +99,7 @@ class Asks:
 
 def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     @post("/api/ask", status_code=200, responses=WRITES, summary="Ask a person, and wait")
-    async def ask(request: Asking, data: AskShape) -> AskAnswer:
+    async def ask(request: Asking, data: JSONBody[AskShape]) -> AskAnswer:
         """Answers when the person has decided; `args` are then what may run. Hanging up withdraws the question."""
         return await asks.ask(request, data)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath, JSONBody
 
 from interlock import wire
 from interlock.api.bridge import Bridge
@@ -78,12 +79,12 @@ def gui_routes(bridge: Bridge, live: Live, picture: Picture) -> list[HTTPRouteHa
         return raw(wire.encode(gui_state(desk, test_policy=bridge.test_policy)))
 
     @get("/api/gui/value/{field:str}", responses=FINDS, summary="One field", sync_to_thread=False)
-    def value(field: str) -> Value:
+    def value(field: FromPath[str]) -> Value:
         """A field of the desk, or a key of `mma_status`."""
         return Value(field, value_of(desk, field, live.texts()))
 
     @get("/api/gui/indicator/{name:str}", responses=FINDS, summary="One indicator", sync_to_thread=False)
-    def indicate(name: str) -> dict[str, bool]:
+    def indicate(name: FromPath[str]) -> dict[str, bool]:
         """Such as `thinking`: whether a model is being asked."""
         return indicator(desk, name, test_policy=bridge.test_policy)
 
@@ -104,7 +105,7 @@ def gui_routes(bridge: Bridge, live: Live, picture: Picture) -> list[HTTPRouteHa
         return Health("degraded" if broken else "ok", False, {}, broken, live.followers)
 
     @post("/api/gui", status_code=200, responses=WRITES, summary="Do something at the desk")
-    async def act(request: Asking, data: GuiAction) -> Done:
+    async def act(request: Asking, data: JSONBody[GuiAction]) -> Done:
         """What a hand does in the window: write into a field, click a button, choose from a list."""
         return Done("ok", await bridge.over(_act(bridge, who(bridge, request), data)))
 

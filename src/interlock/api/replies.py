@@ -5,7 +5,7 @@ from typing import Annotated, Any, cast
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import Parameter
+from litestar.params import QueryParameter
 
 from interlock import errors
 from interlock.api.bridge import Bridge
@@ -37,8 +37,8 @@ _ABOUT = {
     503: "it cannot be done now: the journal cannot be written, or the workbench is ending",
 }
 
-Offset = Annotated[int, Parameter(ge=0, le=2**53, description="how many to leave out at the beginning")]
-Limit = Annotated[int, Parameter(ge=1, le=1_000, description="how many at most")]
+Offset = Annotated[int, QueryParameter(ge=0, le=2**53, description="how many to leave out at the beginning")]
+Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="how many at most")]
 
 
 QUERIES: dict[str, tuple[str, ...]] = {
@@ -78,6 +78,10 @@ def wrong(_: Asking, error: HTTPException) -> Response[Problem]:
     for fault in cast("list[dict[str, Any]]", error.extra if isinstance(error.extra, list) else []):
         words += f"; {fault.get('key', '')}: {fault.get('message', '')}"
     return Response(Problem(words, type(error).__name__), status_code=code, headers=error.headers)
+
+
+def unreadable(_: Asking, error: Exception) -> Response[Problem]:
+    return Response(Problem("the body cannot be read as JSON in UTF-8", "BadValue"), status_code=422)
 
 
 def failed(_: Asking, error: Exception) -> Response[Problem]:

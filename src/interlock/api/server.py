@@ -22,7 +22,7 @@ from interlock.api.bridge import Bridge
 from interlock.api.guard import MOST_BODY, Guard, Log
 from interlock.api.gui_routes import gui_routes, status_picture
 from interlock.api.live import Live
-from interlock.api.replies import failed, known_query, refused, wrong
+from interlock.api.replies import failed, known_query, refused, unreadable, wrong
 from interlock.api.talk_routes import talk_routes
 from interlock.api.tokens import Tokens
 from interlock.api.work_routes import work_routes
@@ -144,7 +144,13 @@ def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) 
             *talk_routes(bridge, live, picture),
         ],
         lifespan=[lifespan],
-        exception_handlers={InterlockError: refused, HTTPException: wrong, Exception: failed},  # pyright: ignore[reportArgumentType]
+        exception_handlers={
+            InterlockError: refused,
+            HTTPException: wrong,
+            UnicodeDecodeError: unreadable,
+            RecursionError: unreadable,
+            Exception: failed,
+        },  # pyright: ignore[reportArgumentType]
         openapi_config=OpenAPIConfig(
             title="Interlock",
             version=VERSION,

@@ -6,7 +6,7 @@ import msgspec
 from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import Parameter
+from litestar.params import FromPath, FromQuery, HeaderParameter, JSONBody, PathParameter, QueryParameter
 from litestar.response import Stream
 
 from interlock import wire
@@ -33,8 +33,8 @@ from interlock.errors import BadValue, NotFound
 from interlock.ports import Message
 from interlock.views.costs import By, usage_rows
 
-Version = Annotated[int, Parameter(ge=0, le=2**53, description="events after this version")]
-Sha256 = Annotated[str, Parameter(pattern="^[0-9a-f]{64}$", description="its name")]
+Version = Annotated[int, QueryParameter(ge=0, le=2**53, description="events after this version")]
+Sha256 = Annotated[str, PathParameter(pattern="^[0-9a-f]{64}$", description="its name")]
 
 
 def talk_routes(bridge: Bridge, live: Live, picture: Any) -> list[HTTPRouteHandler]:
@@ -47,7 +47,7 @@ def talk_routes(bridge: Bridge, live: Live, picture: Any) -> list[HTTPRouteHandl
         return raw(wire.encode({"discussions": page, "total": len(found), "next_offset": after}))
 
     @post("/api/discussions", status_code=200, responses=WRITES, summary="Begin a discussion")
-    async def begin(request: Asking, data: NewDiscussion) -> Response[DiscussionShape]:
+    async def begin(request: Asking, data: JSONBody[NewDiscussion]) -> Response[DiscussionShape]:
         """Empty; nothing is asked yet."""
         actor = who(bridge, request).actor
         receipt = await bridge.over(bridge.front.submit(actor, StartDiscussion(data.title)))
@@ -55,7 +55,7 @@ def talk_routes(bridge: Bridge, live: Live, picture: Any) -> list[HTTPRouteHandl
         return raw(wire.encode(_row(bridge.front.state.discussion(name))))
 
     @get("/api/discussions/{discussion:str}", responses=FINDS, summary="One discussion")
-    async def one(discussion: str) -> Response[WholeDiscussion]:
+    async def one(discussion: FromPath[str]) -> Response[WholeDiscussion]:
         """With everything that was said."""
         found = bridge.front.state.discussion(discussion)
         said: list[dict[str, Any]] = []
@@ -67,13 +67,13 @@ def talk_routes(bridge: Bridge, live: Live, picture: Any) -> list[HTTPRouteHandl
         return raw(wire.encode({**_row(found), "messages": said}))
 
     @post("/api/discussions/{discussion:str}/messages", status_code=200, responses=WRITES, summary="Say something")
-    async def say(request: Asking, discussion: str, data: Words) -> Done:
+    async def say(request: Asking, discussion: FromPath[str], data: JSONBody[Words]) -> Done:
         """The answer streams under the key `Discussion: <id>`; what it wants to change asks first."""
         receipt = await bridge.over(bridge.front.say(who(bridge, request).actor, discussion, data.text))
         return Done("ok", {"discussion": discussion, "version": receipt.version})
 
     @post("/api/discussions/{discussion:str}/stop", status_code=200, responses=WRITES, summary="End the model's turn")
-    async def stop(request: Asking, discussion: str, data: Reason) -> Done:
+    async def stop(request: Asking, discussion: FromPath[str], data: JSONBody[Reason]) -> Done:
         """As it is; what was said stays."""
         command = StopTurn(discussion, data.reason or "stopped")
         await bridge.over(bridge.front.submit(who(bridge, request).actor, command))
@@ -86,7 +86,7 @@ def talk_routes(bridge: Bridge, live: Live, picture: Any) -> list[HTTPRouteHandl
         return raw(wire.encode({"events": records[:limit], "head": bridge.front.state.version}))
 
     @get("/api/usage", responses=READS, summary="What models have cost", sync_to_thread=False)
-    def usage(by: By = "tier") -> Response[UsageShape]:
+    def usage(by: FromQuery[By] = "tier") -> Response[UsageShape]:
         """Tokens and dollars; `unknown_usd` is set aside for calls that broke off or are under way."""
         rows = {
             row.name: {
@@ -123,9 +123,9 @@ def talk_routes(bridge: Bridge, live: Live, picture: Any) -> list[HTTPRouteHandl
         sync_to_thread=False,
     )
     def events(
-        after: Version | None = None,
+        after: Annotated[int | None, QueryParameter(ge=0, le=2**53, description="begin after this version")] = None,
         last_event_id: Annotated[
-            str | None, Parameter(header="Last-Event-ID", description="the same, as browsers send it on reconnect")
+            str | None, HeaderParameter(name="Last-Event-ID", description="the same, as browsers send it on reconnect")
         ] = None,
     ) -> Stream:
         """Server-Sent Events. From now on, or without gap or repeat after a version; texts so far, then deltas."""

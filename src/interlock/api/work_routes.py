@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from litestar import Response, get, patch, post
 from litestar.handlers import HTTPRouteHandler
-from litestar.params import Parameter
+from litestar.params import FromPath, JSONBody, PathParameter
 
 from interlock import wire
 from interlock.api.bridge import Bridge
@@ -82,7 +82,7 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         return raw(wire.encode({"epics": [{key: getattr(epic, key) for key in keys} for epic in found]}))
 
     @post("/api/epics", status_code=200, responses=WRITES, summary="Plan an epic")
-    async def plan(request: Asking, data: NewEpic) -> Done:
+    async def plan(request: Asking, data: JSONBody[NewEpic]) -> Done:
         """Its tracks are proposed as an approval of kind `tracks`."""
         receipt = await submit(request, PlanEpic(data.text))
         return Done("ok", {"epic": next(r.event.epic for r in receipt.records if isinstance(r.event, EpicAdded))})
@@ -96,7 +96,7 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         return raw(wire.encode({"tracks": page, "total": len(rows), "next_offset": after}))
 
     @post("/api/tracks", status_code=200, responses=WRITES, summary="Add a track")
-    async def add(request: Asking, data: NewTrack) -> Response[WholeTrack]:
+    async def add(request: Asking, data: JSONBody[NewTrack]) -> Response[WholeTrack]:
         """A graph of tickets, as `interlock tracks import` takes it. Nothing of a refused one is kept."""
         try:
             command = track_from_json(msgspec.to_builtins(data), default_id="")
@@ -106,12 +106,12 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         return track_shown(command.track)
 
     @get("/api/tracks/{track:str}", responses=FINDS, summary="One track", sync_to_thread=False)
-    def one(track: str) -> Response[WholeTrack]:
+    def one(track: FromPath[str]) -> Response[WholeTrack]:
         """Its status and progress; the tickets are a page of their own."""
         return track_shown(track)
 
     @patch("/api/tracks/{track:str}", responses=WRITES, summary="Edit a track")
-    async def edit(request: Asking, track: str, data: TrackEdit) -> Response[WholeTrack]:
+    async def edit(request: Asking, track: FromPath[str], data: JSONBody[TrackEdit]) -> Response[WholeTrack]:
         """Its title or description."""
         await submit(request, EditTrack(track, data.title, data.description))
         return track_shown(track)
@@ -119,9 +119,9 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
     @post("/api/tracks/{track:str}/{deed:str}", status_code=200, responses=WRITES, summary="Start, pause … a track")
     async def do(
         request: Asking,
-        track: str,
-        deed: Annotated[TrackDeed, Parameter(description="`land` only asks: a `merge` approval")],
-        data: Reason,
+        track: FromPath[str],
+        deed: Annotated[TrackDeed, PathParameter(description="`land` only asks: a `merge` approval")],
+        data: JSONBody[Reason],
     ) -> Done:
         """What people do with a track."""
         if deed == "land":
@@ -138,7 +138,7 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         return Done("ok", {"track": track, "status": bridge.front.state.track(track).status})
 
     @get("/api/tracks/{track:str}/tickets", responses=FINDS, summary="Its tickets", sync_to_thread=False)
-    def tickets(track: str, offset: Offset = 0, limit: Limit = 100) -> Response[Tickets]:
+    def tickets(track: FromPath[str], offset: Offset = 0, limit: Limit = 100) -> Response[Tickets]:
         """In the track's order, a page at a time."""
         found = bridge.front.state.track(track)
         page = [_ticket(ticket, found) for ticket in tickets_of(found, offset, limit)]
@@ -146,7 +146,7 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         return raw(wire.encode({"tickets": page, "total": found.total, "next_offset": after}))
 
     @post("/api/tracks/{track:str}/tickets", status_code=200, responses=WRITES, summary="Add tickets")
-    async def more(request: Asking, track: str, data: MoreTickets) -> Response[WholeTrack]:
+    async def more(request: Asking, track: FromPath[str], data: JSONBody[MoreTickets]) -> Response[WholeTrack]:
         """Also to a running track; the whole graph is checked again."""
         try:
             specs = track_from_json(data.tickets, default_id=track).tickets
@@ -156,12 +156,14 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         return track_shown(track)
 
     @get("/api/tracks/{track:str}/tickets/{ticket:str}", responses=FINDS, summary="One ticket", sync_to_thread=False)
-    def ticket(track: str, ticket: str) -> Response[TicketShape]:
+    def ticket(track: FromPath[str], ticket: FromPath[str]) -> Response[TicketShape]:
         """All of it, and what it is at."""
         return ticket_shown(track, ticket)
 
     @patch("/api/tracks/{track:str}/tickets/{ticket:str}", responses=WRITES, summary="Edit a ticket")
-    async def change(request: Asking, track: str, ticket: str, data: TicketEdit) -> Response[TicketShape]:
+    async def change(
+        request: Asking, track: FromPath[str], ticket: FromPath[str], data: JSONBody[TicketEdit]
+    ) -> Response[TicketShape]:
         """Until it starts."""
         bridge.front.state.ticket(track, ticket)
         try:
@@ -178,14 +180,18 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         summary="Retry, skip … a ticket",
     )
     async def treat(
-        request: Asking, track: str, ticket: str, deed: TicketVerb, data: TicketDeed
+        request: Asking,
+        track: FromPath[str],
+        ticket: FromPath[str],
+        deed: FromPath[TicketVerb],
+        data: JSONBody[TicketDeed],
     ) -> Response[TicketShape]:
         """What people do with a ticket (SPEC D7)."""
         await submit(request, _ticket_command(track, ticket, deed, data))
         return ticket_shown(track, ticket)
 
     @post("/api/tickets/bulk", status_code=200, responses=WRITES, summary="Several at once")
-    async def bulk(request: Asking, data: BulkShape) -> Done:
+    async def bulk(request: Asking, data: JSONBody[BulkShape]) -> Done:
         """All of these, or none."""
         if any(isinstance(command, ApproveTask) for command in data.commands):
             who(bridge, request).must_answer()
@@ -199,20 +205,20 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         return raw(wire.encode({"workers": workers(state), "most": state.conductor.workers}))
 
     @post("/api/workers", status_code=200, responses=WRITES, summary="Let a ticket's worker start")
-    async def spawn(request: Asking, data: WhichTicket) -> Done:
+    async def spawn(request: Asking, data: JSONBody[WhichTicket]) -> Done:
         """Answers the step approval that the ticket waits for, and so takes the approve token."""
         who(bridge, request).must_answer()
         await submit(request, ApproveTask(data.track, data.ticket))
         return Done("ok", {"ticket": data.ticket, "status": bridge.front.state.ticket(data.track, data.ticket).status})
 
     @post("/api/workers/kill", status_code=200, responses=WRITES, summary="Kill a worker")
-    async def kill(request: Asking, data: WhichTicket) -> Done:
+    async def kill(request: Asking, data: JSONBody[WhichTicket]) -> Done:
         """With everything that it started."""
         await submit(request, KillWorker(data.track, data.ticket))
         return Done("ok", {"ticket": data.ticket, "status": bridge.front.state.ticket(data.track, data.ticket).status})
 
     @post("/api/workers/{deed:str}", status_code=200, responses=WRITES, summary="Pause or resume a track's workers")
-    async def hold(request: Asking, deed: WorkerVerb, data: WhichTrack) -> Done:
+    async def hold(request: Asking, deed: FromPath[WorkerVerb], data: JSONBody[WhichTrack]) -> Done:
         """Paused: what runs finishes, nothing new starts."""
         await submit(request, PauseTrack(data.track) if deed == "pause" else ResumeTrack(data.track))
         return Done("ok", {"track": data.track, "status": bridge.front.state.track(data.track).status})

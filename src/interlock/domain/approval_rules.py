@@ -38,7 +38,7 @@ from interlock.domain.events import (
 from interlock.domain.plans import plans_from_json
 from interlock.domain.state import State
 from interlock.domain.track_rules import abort_events
-from interlock.errors import Rejected
+from interlock.errors import BadValue, Rejected
 
 Events = tuple[Event, ...]
 
@@ -49,7 +49,7 @@ def answer(state: State, command: AnswerApproval, actor: str) -> Events:
     approval = state.approval(command.approval)
     _may_answer(approval, actor)
     if command.decision not in ALLOWED[approval.kind]:
-        raise Rejected(
+        raise BadValue(
             f"approval {approval.id} asks about a {approval.kind}: answer {' or '.join(ALLOWED[approval.kind])},"
             f" not {command.decision}"
         )
@@ -150,12 +150,12 @@ def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
         return digest(payload)
     editable = ScriptPayload | SpawnPayload | ToolPayload | TracksPayload
     if command.decision != "approve" or not isinstance(payload, editable):
-        raise Rejected(
+        raise BadValue(
             "only a script, a worker's prompt, a tool's arguments or proposed tracks can be edited,"
             " while approving them"
         )
     if not edited.strip():
-        raise Rejected("the edited text is empty; reject it instead")
+        raise BadValue("the edited text is empty; reject it instead")
     if isinstance(payload, TracksPayload):
         return digest(replace(payload, tracks=plans_from_json(edited)))
     if isinstance(payload, ScriptPayload):
@@ -172,15 +172,15 @@ def _check_arguments(edited: str) -> None:
     try:
         decode(edited, type=dict[str, Any])
     except MsgspecError as error:
-        raise Rejected(f"the edited arguments must be a JSON object: {error}") from None
+        raise BadValue(f"the edited arguments must be a JSON object: {error}") from None
 
 
 def _with_context(payload: Payload, command: AnswerApproval) -> SpawnPayload:
     context = command.edited_context or ""
     if command.decision != "approve" or not isinstance(payload, SpawnPayload):
-        raise Rejected("only a worker's context can be edited, while approving its start")
+        raise BadValue("only a worker's context can be edited, while approving its start")
     if len(context) > MOST_CONTEXT:
-        raise Rejected(f"the edited context has {len(context):,} characters; {MOST_CONTEXT:,} are the most")
+        raise BadValue(f"the edited context has {len(context):,} characters; {MOST_CONTEXT:,} are the most")
     return replace(payload, context=context, context_blob=None)
 
 
@@ -192,6 +192,6 @@ def _edited_plans(approval: Approval, command: AnswerApproval) -> tuple[TrackPla
 def _check_hunks(approval: Approval, command: AnswerApproval) -> None:
     payload, hunks = approval.payload, command.hunks or ()
     if command.decision != "approve" or not isinstance(payload, ToolPayload) or not payload.hunks:
-        raise Rejected("hunks are chosen while approving a file edit")
+        raise BadValue("hunks are chosen while approving a file edit")
     if not hunks or any(not 1 <= number <= payload.hunks for number in hunks) or command.edited is not None:
-        raise Rejected(f"choose some of the hunks 1 to {payload.hunks}, and edit nothing else; or reject it")
+        raise BadValue(f"choose some of the hunks 1 to {payload.hunks}, and edit nothing else; or reject it")

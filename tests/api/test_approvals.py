@@ -1,0 +1,154 @@
+"""The inbox over HTTP: pages, answers with edits, one winner, test answers shown as such (SPEC A3, A4, H3)."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from interlock.client import ApiError, ApiHookClient
+from interlock.domain.approvals import Answered, ScriptPayload
+from interlock.domain.commands import AskPerson, AskScript, StartConductor
+from tests.api.serving import Served, asking, served
+
+
+@pytest.fixture
+def bench() -> Iterator[Served]:
+    with served() as found:
+        yield found
+
+
+def person(bench: Served) -> ApiHookClient:
+    return bench.client(bench.tokens.approve)
+
+
+def script_asked(bench: Served) -> str:
+    """A started ticket that asks for its script."""
+    asking(bench, "a")
+    person(bench).answer("A-1", "approve")
+    bench.submit(AskScript("demo", "a", 1, ScriptPayload("rm x", "/w", ("PATH",), "bubblewrap"), "may it?"), "system")
+    return "A-2"
+
+
+def test_an_approval_is_shown_whole(bench: Served) -> None:
+    name = script_asked(bench)
+    shown = bench.client().get_approval(name)
+    assert (shown["kind"], shown["state"], shown["payload"]["script"]) == ("script", "pending", "rm x")
+    assert shown["answers"] == ["approve", "reject", "abort"]
+    assert len(shown["digest"]) == 64
+
+
+def test_the_person_answers_once_and_whoever_comes_later_is_told_who(bench: Served) -> None:
+    asking(bench, "a")
+    assert person(bench).answer("A-1", "approve", message="go")["answer"]["by"] == "human:ada"
+    with pytest.raises(ApiError, match="already answered by human:ada") as late:
+        person(bench).answer("A-1", "reject")
+    assert late.value.status == 409
+
+
+@pytest.mark.parametrize("edits", ["echo y", {"script": "echo y"}])
+def test_the_edited_script_is_what_is_allowed(bench: Served, edits: str | dict[str, str]) -> None:
+    name = script_asked(bench)
+    before = bench.state.approval(name).digest
+    person(bench).answer(name, "approve", edits=edits)
+    answered = bench.state.approval(name).state
+    assert isinstance(answered, Answered)
+    assert (answered.edited, answered.digest != before) == ("echo y", True)
+
+
+def test_arguments_of_an_ask_are_edited_as_an_object(bench: Served) -> None:
+    bench.submit(AskPerson("Bash", '{"a": 1}', "5a", "program:x"), "system")
+    person(bench).answer("A-1", "approve", edits={"arguments": {"a": 2}})
+    answered = bench.state.approval("A-1").state
+    assert isinstance(answered, Answered)
+    assert answered.edited == '{"a": 2}'
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b'{"decision": "approve", "edits": {"prompt": "x"}}', 422),
+        (b'{"decision": "approve", "edits": {"nonsense": "x"}}', 422),
+        (b'{"decision": "maybe"}', 422),
+        (b'{"decision": "retry"}', 422),
+        (b'{"decision": "approve", "hunks": [1]}', 422),
+        (b'{"decision": "approve", "hunks": [0]}', 422),
+        (b'{"decision": "approve", "edits": "  "}', 422),
+        (b"{", 422),
+        (b"[]", 422),
+        (b"", 422),
+        (b'{"decision": "approve", "more": 1}', 422),
+        (b'{"decision": "\xff"}', 422),
+        (b'{"decision": "\\ud800"}', 422),
+        (b"[" * 100_000, 422),
+        (b'{"decision": ' + b"[" * 100_000, 422),
+    ],
+)
+def test_an_answer_that_does_not_fit_changes_nothing(bench: Served, body: bytes, status: int) -> None:
+    asking(bench, "a")
+    token = f"Bearer {bench.tokens.approve}"
+    found, _, told = bench.raw("POST", "/api/approvals/A-1", body, authorization=token)
+    assert (found, set(told)) == (status, {"error", "kind"})
+    assert len(bench.state.pending) == 1
+
+
+def test_pages_are_without_gap_or_repeat(bench: Served) -> None:
+    asking(bench, *(f"t{number}" for number in range(25)))
+    seen: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        page = bench.raw("GET", f"/api/approvals?offset={offset}&limit=10")[2]
+        assert page["total"] == 25
+        seen += [approval["id"] for approval in page["approvals"]]
+        offset = page["next_offset"]
+    assert seen == [f"A-{number}" for number in range(1, 26)]
+    assert bench.raw("GET", "/api/approvals?offset=99")[2] == {"approvals": [], "total": 25, "next_offset": None}
+    for wrong in ("limit=0", "limit=1001", "offset=-1", "offset=x", "state=open", "page=2"):
+        assert bench.raw("GET", f"/api/approvals?{wrong}")[0] == 422, wrong
+
+
+def test_answered_and_withdrawn_ones_are_listed_apart(bench: Served) -> None:
+    asking(bench, "a", "b")
+    person(bench).answer("A-1", "reject")
+    for state, names in (("pending", ["A-2"]), ("answered", ["A-1"]), ("withdrawn", []), ("all", ["A-1", "A-2"])):
+        assert [found["id"] for found in bench.client().list_approvals(state)] == names
+
+
+def test_with_the_test_policy_the_drive_token_answers_and_it_shows() -> None:
+    with served(test_policy=True) as bench:
+        asking(bench, "a")
+        assert bench.client().answer("A-1", "approve")["answer"]["by"] == "test:api"
+
+
+def race(bench: Served, trials: int) -> None:
+    """Two clients answer each approval at the same moment: one wins, the other is told."""
+    bench.submit(StartConductor())
+    for trial in range(1, trials + 1):
+        bench.submit(AskPerson("Bash", "{}", f"{trial}", "program:x"), "system")
+        both, told = threading.Barrier(2), list[int]()
+
+        def answer(decision: str, both: threading.Barrier = both, told: list[int] = told, trial: int = trial) -> None:
+            client = person(bench)
+            both.wait()
+            try:
+                client.answer(f"A-{trial}", decision)  # pyright: ignore[reportArgumentType]
+                told.append(200)
+            except ApiError as error:
+                told.append(error.status)
+
+        threads = [threading.Thread(target=answer, args=(word,)) for word in ("approve", "reject")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(told) == [200, 409]
+    answers = [found for found in bench.state.approvals.values() if isinstance(found.state, Answered)]
+    assert len(answers) == trials
+
+
+def test_of_two_answers_at_once_exactly_one_wins(bench: Served) -> None:
+    race(bench, 30)
+
+
+@pytest.mark.soak
+def test_of_two_answers_at_once_exactly_one_wins_a_thousand_times(bench: Served) -> None:
+    race(bench, 1000)

@@ -1,0 +1,172 @@
+"""Localhost is not private: who may come in, and what the others get (SPEC H2, A4)."""
+
+import hmac
+from collections.abc import Iterator
+from hashlib import sha256
+
+import pytest
+
+from tests.api.serving import Served, asking, served
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Served]:
+    with served() as found:
+        asking(found, "a", "b")
+        yield found
+
+
+CLICK = b'{"action": "click", "item": "btn_approve_mma_step"}'
+SET = b'{"action": "set_value", "item": "mma_epic_input", "value": "changed"}'
+
+
+def unchanged(bench: Served) -> bool:
+    return bench.desk.view.values["mma_epic_input"] == "" and len(bench.state.pending) == 2
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.:PORT", "127.0.0.1.:PORT", "127.0.0.1:PORT.", "", None],
+)
+def test_a_foreign_host_is_refused(bench: Served, host: str | None) -> None:
+    host = host.replace("PORT", str(bench.port)) if host else host
+    status, _, told = bench.raw("POST", "/api/gui", SET, host=host)
+    assert (status, set(told)) == (421, {"error", "kind"}) if host is not None else status in (400, 421)
+    assert unchanged(bench)
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:PORT", "http://localhost:1", ""])
+def test_a_foreign_origin_is_refused(bench: Served, origin: str) -> None:
+    for method, path, body in (("POST", "/api/gui", SET), ("GET", "/status", None), ("GET", "/api/events", None)):
+        status, _, told = bench.raw(method, path, body, origin=origin.replace("PORT", str(bench.port)))
+        assert (status, told["kind"]) == (403, "ForeignOrigin")
+    assert unchanged(bench)
+
+
+def test_our_own_origin_is_welcome(bench: Served) -> None:
+    for name in ("127.0.0.1", "localhost"):
+        assert bench.raw("GET", "/api/gui/state", origin=f"http://{name}:{bench.port}")[0] == 200
+
+
+@pytest.mark.parametrize("token", [None, "", "Bearer", "Bearer wrong", "Basic abc", "bearer ", "Bearer \xff"])
+@pytest.mark.parametrize(
+    "path",
+    ["/api/gui/state", "/api/events", "/openapi.json", "/nothing/here", "/api/approvals", "/status/", "//status"],
+)
+def test_without_the_token_nothing_is_told(bench: Served, token: str | None, path: str) -> None:
+    status, headers, told = bench.raw("GET", path, authorization=token)
+    assert (status, told["kind"], headers["www-authenticate"]) == (401, "Unauthorized", 'Bearer realm="interlock"')
+
+
+def test_the_bare_status_says_only_that_it_is_there(bench: Served) -> None:
+    assert bench.raw("GET", "/status", authorization=None)[2] == {"status": "ok"}
+    assert bench.raw("GET", "/status", authorization="Bearer wrong")[0] == 401
+    assert bench.raw("POST", "/status", b"{}", authorization=None)[0] == 401
+    assert bench.raw("GET", "/status")[2]["capability"] == "drive"
+
+
+def test_a_preflight_gets_no_permission(bench: Served) -> None:
+    asked = {"Access-Control-Request-Method": "POST", "Origin": "http://evil.example"}
+    for headers in (asked, {**asked, "Origin": f"http://127.0.0.1:{bench.port}"}):
+        status, told, _ = bench.raw("OPTIONS", "/api/gui", headers=headers, authorization=None)
+        assert status in (401, 403)
+        assert not [name for name in told if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", None])
+def test_only_json_is_read(bench: Served, kind: str | None) -> None:
+    status, _, told = bench.raw("POST", "/api/gui", SET, content_type=kind)
+    assert (status, told["kind"]) == (415, "NotJson")
+    assert unchanged(bench)
+
+
+def test_too_large_a_body_is_refused_before_it_is_read(bench: Served) -> None:
+    status, _, told = bench.raw("POST", "/api/gui", b"{}", headers={"Content-Length": "99999999999"})
+    assert (status, told["kind"]) == (413, "TooLarge")
+
+
+def test_the_drive_token_answers_nothing(bench: Served) -> None:
+    ways = [
+        ("/api/approvals/A-1", b'{"decision": "approve"}'),
+        ("/api/gui", CLICK),
+        ("/api/gui", b'{"action": "click", "item": "btn_mma_accept_tracks"}'),
+        ("/api/gui", b'{"action": "click", "item": "btn_gate_skip"}'),
+        ("/api/workers", b'{"track": "demo", "ticket": "a"}'),
+        ("/api/tickets/bulk", b'{"commands": [{"type": "approve_task", "track": "demo", "ticket": "a"}]}'),
+    ]
+    for path, body in ways:
+        status, _, told = bench.raw("POST", path, body)
+        assert (status, told["kind"]) == (403, "NotAllowed"), path
+        assert "approve token" in told["error"]
+    assert unchanged(bench)
+
+
+@pytest.mark.parametrize("item", ["gcli_path", "files_base_dir"])
+def test_what_runs_and_where_is_not_said_over_http(bench: Served, item: str) -> None:
+    body = f'{{"action": "set_value", "item": "{item}", "value": "/bin/evil"}}'.encode()
+    for token in (bench.tokens.drive, bench.tokens.approve):
+        status, _, told = bench.raw("POST", "/api/gui", body, authorization=f"Bearer {token}")
+        assert (status, "--test-policy" in told["error"]) == (403, True)
+    assert bench.desk.view.values[item] == ""
+
+
+def test_the_ask_token_only_asks(bench: Served) -> None:
+    ask = f"Bearer {bench.tokens.ask}"
+    for method, path, body in (
+        ("GET", "/api/gui/state", None),
+        ("GET", "/api/events", None),
+        ("GET", "/api/ask", None),
+        ("POST", "/api/gui", SET),
+        ("POST", "/api/approvals/A-1", b'{"decision": "approve"}'),
+        ("POST", "/api/shutdown", None),
+        ("GET", "/openapi.json", None),
+    ):
+        assert bench.raw(method, path, body, authorization=ask)[0] == 403, path
+    assert unchanged(bench)
+    assert not bench.front.stopped.is_set()
+
+
+def test_refusals_are_logged(bench: Served) -> None:
+    before = len(bench.log)
+    bench.raw("POST", "/api/gui", SET, host="evil.example")
+    bench.raw("GET", "/api/gui/state", authorization=None)
+    bench.raw("POST", "/api/approvals/A-1", b'{"decision": "approve"}')
+    told = [(line["status"], line["path"], line["capability"]) for line in bench.log[before:]]
+    assert told == [
+        (421, "/api/gui", None),
+        (401, "/api/gui/state", None),
+        (403, "/api/approvals/A-1", "drive"),
+    ]
+    assert bench.tokens.drive not in str(bench.log)
+
+
+def test_a_challenge_is_answered_by_a_proof_and_not_by_the_token(bench: Served) -> None:
+    _, headers, told = bench.raw("GET", "/status", authorization=None, x_interlock_challenge="abc")
+    assert told == {"status": "ok"}
+    for name, token in (("drive", bench.tokens.drive), ("ask", bench.tokens.ask), ("approve", bench.tokens.approve)):
+        assert headers[f"x-interlock-proof-{name}"] == hmac.new(token.encode(), b"abc", sha256).hexdigest()
+        assert token not in str(headers)
+
+
+def test_a_header_that_comes_twice_is_nobodys(bench: Served) -> None:
+    import http.client
+
+    connection = http.client.HTTPConnection("127.0.0.1", bench.port, timeout=30)
+    connection.putrequest("GET", "/api/gui/state", skip_host=True)
+    connection.putheader("Host", f"127.0.0.1:{bench.port}")
+    connection.putheader("Host", "evil.example")
+    connection.putheader("Authorization", f"Bearer {bench.tokens.drive}")
+    connection.endheaders()
+    assert connection.getresponse().status in (400, 421)
+    connection.close()
+
+
+def test_with_the_sandbox_off_nobody_answers_over_http() -> None:
+    with served(test_policy=True, sandbox="off") as bench:
+        asking(bench, "a")
+        for token in (bench.tokens.drive, bench.tokens.approve):
+            status, _, told = bench.raw(
+                "POST", "/api/approvals/A-1", b'{"decision": "approve"}', authorization=f"Bearer {token}"
+            )
+            assert (status, "window or a terminal" in told["error"]) == (403, True)
+        assert len(bench.state.pending) == 1
