@@ -16,7 +16,7 @@ from pathlib import Path
 LARGEST = 10_000_000  # bytes of one file before it is put aside
 FILES = 3  # of one log: the one that is written, and those put aside
 WAITING = 10_000  # entries that may wait to be written
-_PATIENCE_S = 2  # for what is left at the end
+_PATIENCE_S = 1  # at the end: for a place in the queue, and for what is left
 
 Now = Callable[[], str]
 """RFC 3339 in UTC."""

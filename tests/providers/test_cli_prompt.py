@@ -2,6 +2,9 @@
 
 import json
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from interlock.ports import Message, ModelRequest, ToolCall, ToolSpec
 from interlock.providers.cli_prompt import first_prompt, next_prompt, tool_calls
 
@@ -67,3 +70,19 @@ def test_a_call_that_cannot_be_read_runs_nothing_and_is_told_of() -> None:
     assert tool_calls('```tool_call\n{"name": "grep", "args": [1]}\n```')[1] == unread("[1]", "grep")
     cut = '```tool_call\n{"name": "write_file", "args": {}}'
     assert tool_calls(cut)[1] == unread('{"name": "write_file", "args": {}}'), "no partial call runs"
+
+
+@given(st.text(), st.dictionaries(st.text(), st.one_of(st.text(), st.integers(), st.lists(st.text()))))
+def test_any_name_and_arguments_arrive_as_they_were_written(name: str, args: dict[str, object]) -> None:
+    for indent in (None, 2):
+        block = f"```tool_call\n{json.dumps({'name': name, 'args': args}, indent=indent)}\n```"
+        assert tool_calls(f"Words.\n\n{block}\n\n{block}") == (
+            "Words.",
+            (ToolCall("cli-1", name, args), ToolCall("cli-2", name, args)),
+        )
+
+
+@given(st.text(alphabet='`tool_cal\n{}"n m:'))
+def test_no_answer_makes_it_raise(text: str) -> None:
+    kept, calls = tool_calls(text)
+    assert calls or kept == text
