@@ -57,6 +57,8 @@ class Guard:
                 await _send_json(sending, 200, OK)  # the bare /status
             else:
                 scope.setdefault("state", {})["capability"] = capability
+                if scope["method"] == "OPTIONS":  # there is no CORS: it is refused as any method that is not there
+                    scope = {**scope, "method": "TRACE"}
                 await self._app(scope, receive, sending)
         finally:
             if status >= 400 or scope["method"] not in ("GET", "HEAD"):
