@@ -17,6 +17,7 @@ GROUPS = {
     "size": "benchmarks.size",
     "start": "benchmarks.start",
     "approval": "benchmarks.approval",
+    "api": "benchmarks.api",
     "gate": "benchmarks.gate",
     "workers": "benchmarks.workers",
     "codeviews": "benchmarks.codeviews",
