@@ -107,7 +107,7 @@ def who(bridge: Bridge, request: Asking) -> By:
     )
 
 
-def known_query(request: Asking) -> None:
+async def known_query(request: Asking) -> None:
     """A misspelt parameter is a mistake, not nothing."""
     if not request.scope["query_string"]:
         return
