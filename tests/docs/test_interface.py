@@ -20,7 +20,7 @@ def commands(parser: argparse.ArgumentParser, path: str = "interlock") -> set[st
 
 def test_every_command_has_its_row_in_the_interface_and_every_row_its_command() -> None:
     text = (ROOT / "docs" / "interface.md").read_text()
-    rows = set(re.findall(r"^\| `(interlock [a-z ]+)` \|", text, re.MULTILINE))
+    rows = set(re.findall(r"^\| `(interlock [a-z -]+)` \|", text, re.MULTILINE))
     assert rows == commands(build())
 
 
