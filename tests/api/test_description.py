@@ -36,7 +36,7 @@ def _schema(bench: Served) -> Any:
     return schemathesis.openapi.from_url(url, headers={"Authorization": f"Bearer {bench.tokens.drive}"})
 
 
-def _check(bench: Served, case: Any) -> None:
+def check_one(bench: Served, case: Any) -> None:
     auth = {"Authorization": f"Bearer {bench.tokens.drive}"}
     if case.operation.path == BLOCKS:
         with pytest.raises(requests.exceptions.ReadTimeout):  # what can be asked waits
@@ -64,7 +64,7 @@ def conforms(bench: Served, examples: int) -> None:
                 phases=[Phase.generate],
                 suppress_health_check=tuple(HealthCheck),  # pyright: ignore[reportArgumentType]
             )
-            limits(given(case=cases)(lambda case: _check(bench, case)))()
+            limits(given(case=cases)(lambda case: check_one(bench, case)))()
 
 
 def test_every_answer_is_as_described(bench: Served) -> None:
