@@ -5,7 +5,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -52,9 +52,12 @@ class Idle:
 
 class Says:
     def __init__(self, verdict: str) -> None:
-        self._verdict = PolicyVerdict(verdict, "bench", "")
+        self._verdict = PolicyVerdict(verdict, "", "")
 
-    def script(self, script: str, ticket: TicketSpec) -> PolicyVerdict:
+    def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
+        return self._verdict
+
+    def tool(self, name: str) -> PolicyVerdict:
         return self._verdict
 
 

@@ -21,7 +21,7 @@ from interlock.engine.planning import Planner
 from interlock.engine.surveying import Surveyor
 from interlock.engine.workbench import Workbench
 from interlock.observe import Redact, redactor
-from interlock.ports import Sandbox, ToolPlace
+from interlock.ports import Policy, Sandbox, ToolPlace
 from interlock.projects import Project, kept_text, plain_git, read_state
 from interlock.tools.registry import WorkerTools
 from interlock.workspaces.looking import Looking
@@ -52,7 +52,9 @@ class Agents:
         calls: ModelCalls,
         redact: Redact,
         before_script: Callable[[str], None],
+        policy: Policy,
     ) -> None:
+        self._policy = policy
         self._project = project
         self._workbench = workbench
         self._fetch = fetch
@@ -84,6 +86,7 @@ class Agents:
             self._redact,
             options,
             _outline,
+            self._policy,
         )
 
     def planner(self, send: Send) -> Planner:
@@ -103,6 +106,7 @@ class Agents:
             self._script,
             self._redact,
             self._project.settings.conductor.discussion_tool_rounds,
+            self._policy,
         )
 
     async def _answer(self, track: str, ticket: str) -> str | None:

@@ -34,9 +34,9 @@ from interlock.gates.runner import ShellGates
 from interlock.journal.sqlite import SqliteJournal
 from interlock.model_choice import ModelMaker
 from interlock.observe import redacted_bytes, redactor
-from interlock.policy.ask import AskAlways
-from interlock.ports import Following, Receipt, Sandbox
-from interlock.projects import Project, hidden_folders, make_project, plain_git, trusted_setup
+from interlock.policy.judge import PersonOnly
+from interlock.ports import Following, Policy, Receipt, Sandbox
+from interlock.projects import Project, hidden_folders, make_project, plain_git, policy_of, trusted_setup
 from interlock.sandbox.choose import choose
 from interlock.sandbox.environment import clean_env
 from interlock.session_logs import SessionLogs
@@ -280,6 +280,9 @@ async def _conductor(
         crew.make_ready,
         redact,
     )
+    policy: Policy = policy_of(project)
+    if sandbox.level == "off":
+        policy = PersonOnly(policy)
     agents, use_model = None, _no_model
     if model is not None:
         calls = ModelCalls(
@@ -296,13 +299,15 @@ async def _conductor(
         def use_model(maker: ModelMaker) -> None:
             calls.use(maker(sandbox, logs.cli.write))
 
-        agents = Agents(project, workbench, journal.get_blob, workspaces, sandbox, env, calls, redact, logs.script)
+        agents = Agents(
+            project, workbench, journal.get_blob, workspaces, sandbox, env, calls, redact, logs.script, policy
+        )
     conductor = Conductor(
         workbench,
         workspaces,
         crew,
         gates,
-        AskAlways(),
+        policy,
         clock,
         agents.worker if agents else None,
         agents.planner if agents else None,

@@ -235,6 +235,7 @@ class Assignment(Struct, frozen=True):
     script: str  # the ticket's own, or the human's edit of it
     digest: str = ""
     why: str | None = None  # what went wrong before
+    env: tuple[tuple[str, str], ...] = ()  # with which alone a rule allows it
 
 
 class Done(Struct, frozen=True):
@@ -270,13 +271,27 @@ class GateRunner(Protocol):
 
 
 class PolicyVerdict(Struct, frozen=True):
+    """`env` must be added to the environment of what is allowed: it is allowed only so.
+
+    Without the name of a rule nothing is recorded about it: for whoever has no policy at all.
+    """
+
     verdict: Literal["allow", "ask", "deny"]
     rule: str
     reason: str
+    env: tuple[tuple[str, str], ...] = ()
 
 
 class Policy(Protocol):
-    def script(self, script: str, ticket: TicketSpec) -> PolicyVerdict: ...
+    """What rules say before a person is asked."""
+
+    def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
+        """Of a script that would run in a directory; `own` are the gates accepted with its ticket."""
+        ...
+
+    def tool(self, name: str) -> PolicyVerdict:
+        """Of a tool that changes something, by its name."""
+        ...
 
 
 # ── models and tools ─────────────────────────────────────────────────────────────────────
@@ -296,6 +311,7 @@ class ToolPlace(Struct, frozen=True):
 
     root: str
     readable: tuple[str, ...] = ()  # mounted read-only for commands
+    env: tuple[tuple[str, str], ...] = ()  # added to the environment of commands
 
 
 class Hunk(Struct, frozen=True):

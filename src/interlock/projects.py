@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
@@ -13,16 +14,21 @@ from interlock.domain.state import State
 from interlock.engine.opening import load_state
 from interlock.errors import Misconfigured
 from interlock.gates.here import no_command, verify_here
-from interlock.gates.library import Library
+from interlock.gates.library import Library, project_files
 from interlock.journal.blobs import Blobs
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.verify import Report, rebuild_head, verify
 from interlock.locations import FOLDER, state_folder, user_folder, user_settings
+from interlock.policy.judge import ShellPolicy
+from interlock.policy.rule_files import read_rules
+from interlock.policy.sources import NAME as POLICY
+from interlock.policy.sources import RuleSources, project_policy
 from interlock.policy.trust import TrustStore
 from interlock.ports import Sandbox
 from interlock.sandbox.choose import choose
 from interlock.sandbox.environment import clean_env
 from interlock.settings import Settings, Start, load_settings, started_by
+from interlock.tools.names import refusal
 from interlock.workspaces.store import GitWorkspaces
 
 PROMISES: dict[str, tuple[str, ...]] = {
@@ -62,7 +68,12 @@ class Project(Struct, frozen=True):
 
     @property
     def library(self) -> Library:
-        """Prompts, gates, frameworks and styles, the project's before the user's."""
+        """Prompts, gates, frameworks and styles, the project's (where they are trusted) before the user's."""
+        return Library(self.root, user_folder(), lambda name, content: is_trusted(self, Thing(name, content)))
+
+    @property
+    def whole_library(self) -> Library:
+        """The same, trusted or not: for looking."""
         return Library(self.root, user_folder())
 
     @property
@@ -123,8 +134,55 @@ def make_project(project: Project) -> None:
         raise Misconfigured(f"cannot write {project.folder}: {error.strerror}") from error
 
 
+# ── trust ────────────────────────────────────────────────────────────────────────────────
+
+SETUP = "workspace.setup"
+
+
+class Thing(Struct, frozen=True):
+    """Something that came with a project and would grant rights or start programs."""
+
+    name: str
+    content: bytes
+    what: str = ""  # would become of it, in words
+
+    @property
+    def digest(self) -> str:
+        """Of exactly this content under this name."""
+        named = b"" if self.name == SETUP else f"{self.name}\0".encode()
+        return sha256(named + self.content).hexdigest()
+
+
+def _started_things(project: Project) -> Iterator[Thing]:
+    for start in project_starts(project):
+        yield Thing(start.key, start.text.encode(), start.what)
+
+
+def _policy_thing(project: Project) -> Iterator[Thing]:
+    file = project.root / "interlock.toml"
+    if file.is_file() and (rules := project_policy(file.read_text(encoding="utf-8"))) is not None:
+        yield Thing(POLICY, rules, "rules of interlock.toml; until they are trusted they only tighten")
+
+
+def _library_things(project: Project) -> Iterator[Thing]:
+    for name, content in project_files(project.root):
+        yield Thing(name, content)
+
+
+TRUSTED: tuple[Callable[[Project], Iterator[Thing]], ...] = (_started_things, _policy_thing, _library_things)
+"""Everything of a project that counts only when it is trusted."""
+
+
+def things_to_trust(project: Project) -> tuple[Thing, ...]:
+    return tuple(thing for found in TRUSTED for thing in found(project))
+
+
 def trust_store(project: Project) -> TrustStore:
     return TrustStore(project.state_dir / "trust.json", project.root)
+
+
+def is_trusted(project: Project, thing: Thing) -> bool:
+    return trust_store(project).trusts(thing.digest)
 
 
 def project_starts(project: Project) -> tuple[Start, ...]:
@@ -151,6 +209,34 @@ def _check_trust(project: Project, key: str) -> None:
                 f"{project.root / 'interlock.toml'} wants this to be {start.what}: {start.text!r}."
                 " Nothing of a project runs before you trust it: read it, then say 'interlock trust'."
             )
+
+
+# ── policy ───────────────────────────────────────────────────────────────────────────────
+
+
+def rule_sources(project: Project | None) -> RuleSources:
+    """The user's rules, the shipped ones, and the project's as far as they count."""
+    if project is None:
+        return RuleSources(user_settings(), None, lambda _: False, refusal)
+    store = trust_store(project)
+    return RuleSources(
+        user_settings(),
+        project.root / "interlock.toml",
+        lambda content: store.trusts(Thing(POLICY, content).digest),
+        refusal,
+        store.path,
+    )
+
+
+def policy_of(project: Project | None) -> ShellPolicy:
+    return ShellPolicy(rule_sources(project).rules, refusal)
+
+
+def policy_with(project: Project, rule: str) -> ShellPolicy:
+    """As if the user's file had this rule as well."""
+    added = read_rules(rule, "the new rule", "user")
+    sources = rule_sources(project)
+    return ShellPolicy(lambda: (*added, *sources.rules()), refusal)
 
 
 async def exclude_from_git(project: Project) -> Literal["repository", "private"]:

@@ -259,6 +259,10 @@ def _check(file: _File, table: _Table, struct: type[msgspec.Struct], path: tuple
     fields = {field.name: field for field in msgspec.structs.fields(struct)}
     for name, value in table.items():
         here = (*path, name)
+        if here == ("policy",):  # rules are read, and their mistakes told, by whoever needs them
+            if not isinstance(value, list) or not all(isinstance(rule, dict) for rule in cast(list[object], value)):
+                raise file.wrong(here, "policy must be a list of tables, each under [[policy]]")
+            continue
         if (field := fields.get(name)) is None:
             raise file.wrong(here, f"unknown key {'.'.join(here)!r}; {_suggestion(name, struct)}")
         if inner := _table_type(field):

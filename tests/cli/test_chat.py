@@ -166,6 +166,7 @@ WORKER: list[dict[str, Any]] = [
 
 def test_a_prompt_file_becomes_a_ticket_that_asks_for_its_changes_but_not_for_its_start(project: Project) -> None:
     project.write("prompts/news.md", "---\ndescription: news\n---\nWrite {{args}} now.\n")
+    project.run("trust", "--yes")
     model = scripted(project, WORKER)
     said = project.run("do", ">>news NEWS", "--json", *model)
     assert (said.code, said.json["exit_code"], said.json["answer"]) == (4, 4, None), said

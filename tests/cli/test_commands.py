@@ -67,7 +67,7 @@ def test_a_track_can_be_renamed(project: Project) -> None:
 
 def test_a_deadline_denies_what_nobody_answers(project: Project) -> None:
     project.write("interlock.toml", "[approvals]\ndeadline_s = 1\n")
-    project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "true"), shell("long", "sleep 3")]))
+    project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "exit 0"), shell("long", "sleep 3")]))
     project.run("approvals", "answer", "A-2", "approve")
     said = project.run("resume")  # runs the long one, while the other's second passes
     assert said.code == 3, said

@@ -14,6 +14,7 @@ WRITE = {"name": "write_file", "args": {"path": "made.txt", "content": "made\n"}
 def do(project: Project, command: str, rules: list[dict[str, Any]], *words: str) -> Said:
     script = project.home / "rules.json"
     script.write_text(json.dumps(rules))
+    project.run("trust", "--yes")
     return project.run("do", command, "--provider", "scripted", "--script", str(script), *words)
 
 

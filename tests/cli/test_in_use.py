@@ -77,7 +77,7 @@ def test_other_commands_work_on_a_project_in_use_and_the_work_goes_on_at_once(pr
 
 
 def test_following_the_journal_tells_everything_to_the_end_and_leaves_no_noise(project: Project) -> None:
-    holder = held(project, shell("one", "true"))
+    holder = held(project, shell("one", "exit 0"))
     try:
         follower = project.start("journal", "show", "--follow", "--json")
         until_running(project, follower, '"attempt_resumed"')
@@ -94,7 +94,7 @@ def test_following_the_journal_tells_everything_to_the_end_and_leaves_no_noise(p
 
 
 def test_aborting_a_track_kills_its_workers_and_ends_the_run(project: Project) -> None:
-    holder = held(project, shell("one", "true"))
+    holder = held(project, shell("one", "exit 0"))
     try:
         assert project.run("tracks", "abort", "plan", "-m", "enough").code == 0
         out, _ = holder.communicate(timeout=60)
@@ -137,7 +137,7 @@ def test_whoever_follows_a_workbench_that_dies_is_told_how_to_go_on(project: Pro
 
 
 def test_two_answers_at_once_one_wins_and_the_other_is_told_who(project: Project) -> None:
-    project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "true")]))
+    project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "exit 0")]))
     said: list[Said] = []
     both = [
         threading.Thread(target=lambda word=word: said.append(project.run("approvals", "answer", "A-1", word)))
@@ -179,7 +179,7 @@ def test_a_holder_that_does_not_answer_is_named_by_its_pid_and_reading_still_wor
 
 
 def test_the_socket_takes_only_peoples_commands_and_survives_nonsense(project: Project) -> None:
-    holder = held(project, shell("one", "true"))
+    holder = held(project, shell("one", "exit 0"))
     try:
         path = project.root / ".interlock" / "run" / "control.sock"
         refused = (

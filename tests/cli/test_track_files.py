@@ -83,7 +83,7 @@ def test_every_change_is_written_before_its_command_ends(project: Project) -> No
 def test_while_a_workbench_runs_the_files_follow_and_after_a_kill_the_next_command_puts_them_right(
     project: Project,
 ) -> None:
-    holder = held(project, shell("other", "true"))
+    holder = held(project, shell("other", "exit 0"))
     folder = project.root / "conductor" / "tracks" / "plan"
     try:
         assert project.run("tickets", "block", "other", "-m", "wait").code == 0

@@ -18,7 +18,7 @@ from interlock.engine.kept_texts import KeptTexts
 from interlock.engine.model_calls import Booked, ModelCalls
 from interlock.engine.streams import Streams
 from interlock.engine.tracked_files import TrackedFiles
-from interlock.ports import Message, ModelRequest, Preview, Receipt, ToolCall, ToolOutcome, ToolPlace
+from interlock.ports import Message, ModelRequest, PolicyVerdict, Preview, Receipt, ToolCall, ToolOutcome, ToolPlace
 from interlock.providers.scripted import Rule, ScriptedModel
 from tests.engine.world import FakeTools, Listening
 
@@ -40,8 +40,12 @@ class Notebook:
         self.kept.append(message)
         self.by.append((call.name, outcome.failed, by))
 
-    def rule_for(self, preview: Preview) -> str | None:
-        return "policy:harmless" if preview.script == "ls" else None
+    async def permission(self, call: ToolCall, preview: Preview) -> PolicyVerdict:
+        if preview.script == "rm -rf /":
+            return PolicyVerdict("deny", "no-rm", "it removes everything")
+        if preview.script == "git status":
+            return PolicyVerdict("allow", "git-status", "", (("GIT_PAGER", "cat"),))
+        return PolicyVerdict("allow" if preview.script == "ls" else "ask", "harmless", "")
 
     def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
         found = self.answers.get(call.id)
@@ -121,6 +125,21 @@ def test_what_a_rule_of_the_host_allows_is_not_asked() -> None:
     chat = Chat({"match": "go", "tool_calls": [script]}, {"match": "run_shell done", "reply": "Seen."})
     assert chat.ask() == Answer("Seen.")
     assert chat.host.by == [("run_shell", False, "policy:harmless")]
+
+
+def test_what_a_rule_denies_goes_back_to_the_model_and_does_not_run() -> None:
+    script = {"name": "run_shell", "args": {"script": "rm -rf /"}}
+    chat = Chat({"match": "go", "tool_calls": [script]}, {"match": "DENIED by the rule 'no-rm'", "reply": "Oh."})
+    assert chat.ask() == Answer("Oh.")
+    assert (chat.tools.ran, chat.host.by) == ([], [("run_shell", True, "policy:no-rm")])
+
+
+def test_what_a_rule_allows_runs_with_the_environment_it_is_allowed_with() -> None:
+    script = {"name": "run_shell", "args": {"script": "git status"}}
+    chat = Chat({"match": "go", "tool_calls": [script]}, {"match": "run_shell done", "reply": "Clean."})
+    assert chat.ask() == Answer("Clean.")
+    assert chat.tools.envs == [(("GIT_PAGER", "cat"),)]
+    assert chat.host.by == [("run_shell", False, "policy:git-status")]
 
 
 @pytest.mark.parametrize("rounds", [1, 3])

@@ -263,17 +263,26 @@ class FakeGates:
 
 
 class Allow:
-    def script(self, script: str, ticket: TicketSpec) -> PolicyVerdict:
-        return PolicyVerdict("allow", "test", "")
+    def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
+        return PolicyVerdict("allow", "", "")
+
+    def tool(self, name: str) -> PolicyVerdict:
+        return PolicyVerdict("allow", "", "")
 
 
 class Ask:
-    def script(self, script: str, ticket: TicketSpec) -> PolicyVerdict:
+    def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
+        return PolicyVerdict("ask", "default", "no rule allows this")
+
+    def tool(self, name: str) -> PolicyVerdict:
         return PolicyVerdict("ask", "default", "no rule allows this")
 
 
 class Deny:
-    def script(self, script: str, ticket: TicketSpec) -> PolicyVerdict:
+    def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
+        return PolicyVerdict("deny", "no-rm", "it removes things")
+
+    def tool(self, name: str) -> PolicyVerdict:
         return PolicyVerdict("deny", "no-rm", "it removes things")
 
 
@@ -290,6 +299,7 @@ class FakeTools:
 
     def __init__(self) -> None:
         self.ran: list[tuple[str, dict[str, Any], tuple[int, ...] | None]] = []
+        self.envs: list[tuple[tuple[str, str], ...]] = []
         self.hunks = 2
         self.exit_codes: dict[str, int] = {}  # of scripts
         self.files: dict[str, str] = {}
@@ -315,6 +325,7 @@ class FakeTools:
         self, place: ToolPlace, name: str, args: dict[str, Any], hunks: tuple[int, ...] | None = None
     ) -> ToolOutcome:
         self.ran.append((name, args, hunks))
+        self.envs.append(place.env)
         await asyncio.sleep(0)
         if name == "change" and "path" in args:
             self.files[args["path"]] = args["text"]

@@ -184,6 +184,12 @@ def test_the_digest_of_the_setup_command_changes_with_every_byte(load: Load) -> 
     assert other.digest != start.digest
 
 
+def test_rules_are_a_list_of_tables(load: Load) -> None:
+    assert load('[[policy]]\nverdict = "ask"\n') == Settings()
+    with pytest.raises(Misconfigured, match=r":1: policy must be a list of tables, each under \[\[policy\]\]"):
+        load('[policy]\nverdict = "ask"\n')
+
+
 def test_the_user_file_follows_xdg() -> None:
     home = Path("/somewhere")
     default = home / ".config/interlock/config.toml"

@@ -8,11 +8,13 @@ from interlock.cli.exits import DONE
 from interlock.cli.output import say, say_json, table
 from interlock.cli.prompts import describe
 from interlock.cli.sessions import open_session, project_of
-from interlock.domain.approvals import Answered
+from interlock.domain.approvals import Answered, Approval, ScriptPayload
 from interlock.domain.commands import AnswerApproval
 from interlock.errors import Misconfigured, Rejected
-from interlock.projects import read_state
-from interlock.views.display import one_line
+from interlock.locations import user_settings
+from interlock.policy.remember import append_rule, free_name, narrowest_rule
+from interlock.projects import Project, policy_with, read_state, rule_sources
+from interlock.views.display import one_line, safe
 from interlock.views.inbox import as_dict, listing, state_word, title
 
 
@@ -48,9 +50,15 @@ def show(args: Any) -> int:
 def answer(args: Any) -> int:
     hunks = _numbers(args.hunks) if args.hunks else None
     edited, context = _text(args.edit), _text(args.edit_context)
-    with open_session(project_of(args)) as session:
+    project = project_of(args)
+    with open_session(project) as session:
+        rule = _rule(session.state.approval(args.id), args, project) if args.always else ""
+        if rule:
+            say(f"a rule for {user_settings()}:\n\n{safe(rule)}", sys.stderr)
         session.submit(AnswerApproval(args.id, args.decision, edited, args.message, hunks, context))
         approval = session.state.approval(args.id)
+    if rule:
+        append_rule(user_settings(), rule)
     if args.json:
         say_json(as_dict(approval))
     elif isinstance(approval.state, Answered):
@@ -58,6 +66,19 @@ def answer(args: Any) -> int:
         if session.state.running and not session.state.conductor.on:
             say("'interlock resume' goes on with the work")
     return DONE
+
+
+def _rule(approval: Approval, args: Any, project: Project) -> str:
+    """The narrowest that allows what is asked. Raises Rejected where none can, or it would not help."""
+    payload = approval.payload
+    if not isinstance(payload, ScriptPayload) or args.decision != "approve" or args.edit:
+        raise Rejected("--always is for approving a script as it is")
+    taken = {rule.name for rule in rule_sources(project).rules()}
+    made = narrowest_rule(payload.script, free_name(taken.__contains__))
+    found = policy_with(project, made).script(payload.script, payload.directory)
+    if found.verdict != "allow":
+        raise Rejected(f"a rule of yours would not help: {found.rule} says {found.verdict}: {found.reason}")
+    return made
 
 
 def _text(file: str | None) -> str | None:

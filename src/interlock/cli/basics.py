@@ -1,4 +1,4 @@
-"""`interlock init`, `doctor`, `trust`, `--version`."""
+"""`interlock init`, `doctor`, `usage`, `--version`."""
 
 import asyncio
 import platform
@@ -7,21 +7,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from interlock.cli.exits import APPROVAL, DONE, ERROR
+from interlock.cli.exits import DONE, ERROR
 from interlock.cli.output import paint, say, say_json, table
 from interlock.cli.sessions import open_session, project_of
 from interlock.errors import Misconfigured
 from interlock.locations import current_folder
 from interlock.projects import (
-    Project,
     exclude_from_git,
     journal_report,
     make_project,
     open_project,
-    project_starts,
     read_state,
     sandbox_report,
-    trust_store,
 )
 from interlock.version import VERSION
 from interlock.views.costs import UsageRow, usage_rows
@@ -106,38 +103,3 @@ def usage(args: Any) -> int:
 
 def _plain(row: UsageRow) -> dict[str, Any]:
     return {**to_plain(row.used), "cost_usd": row.used.cost_usd, "unknown_usd": row.unknown / 1e6}
-
-
-def trust(args: Any) -> int:
-    project: Project = project_of(args)
-    starts = project_starts(project)
-    setup = next((start for start in starts if start.key == "workspace.setup"), None)
-    told = {
-        "setup": setup.text if setup else None,
-        "digest": setup.digest if setup else None,
-        "starts": [{"key": start.key, "text": start.text, "digest": start.digest} for start in starts],
-    }
-    if not starts:
-        if args.json:
-            say_json({**told, "trusted": False})
-        else:
-            say("this project's settings start no programs; there is nothing to trust")
-        return DONE
-    if not args.json:
-        for start in starts:
-            say(f"{start.key}, {start.what}:\n\n  {safe(start.text)}\n\ndigest {start.digest}\n")
-    trusted = args.yes or (not args.json and _asked("trust exactly this? [y/N] "))
-    if trusted:
-        for start in starts:
-            trust_store(project).add(start.digest)
-    if args.json:
-        say_json({**told, "trusted": trusted})
-    elif trusted:
-        say("trusted; any change to it asks again")
-    else:
-        say("not trusted; to trust it: interlock trust --yes", sys.stderr)
-    return DONE if trusted else APPROVAL
-
-
-def _asked(question: str) -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty() and input(question).strip().lower() == "y"

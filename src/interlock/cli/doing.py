@@ -33,7 +33,9 @@ def do(args: Any) -> int:
     if len(args.command) > MOST_TEXT:
         raise Rejected(f"a command has at most {MOST_TEXT:,} characters, this one {len(args.command):,}")
     try:
-        ready = prepare(parse_command(args.command), project.library)
+        line = parse_command(args.command)
+        # %judge only shows what there is, trusted or not.
+        ready = prepare(line, project.whole_library if "judge" in line.modifiers else project.library)
     except Rejected as wrong:
         return wrong_usage(f"do: {wrong}", args)
     if not ready.runs:

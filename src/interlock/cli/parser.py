@@ -61,6 +61,7 @@ def build() -> argparse.ArgumentParser:
     _tickets(commands)
     _workers(commands)
     _approvals(commands)
+    _policy(commands)
     _journal(commands)
     _others(commands)
     return parser
@@ -328,7 +329,23 @@ def _approvals(commands: Any) -> None:
     made.add_argument("--edit", metavar="FILE", help="approve this text instead; - is stdin")
     made.add_argument("--edit-context", metavar="FILE", help="show the worker this context instead (a start)")
     made.add_argument("--hunks", metavar="1,3", help="approve only these hunks (file edits)")
+    made.add_argument("--always", action="store_true", help="and allow exactly this command from now on (a rule)")
     made.add_argument("--message", "-m", default="", metavar="M")
+
+
+def _policy(commands: Any) -> None:
+    group = _group(commands, "policy", "what may run without asking: check, list, test")
+    made = _command(
+        group,
+        "check",
+        "policy:check",
+        "what the rules say to a shell command; nothing runs",
+        "  interlock policy check -- 'git log --oneline | head'\n  interlock policy check --json -- 'rm -rf /'",
+    )
+    made.add_argument("command", metavar="CMD", help="one argument, as a shell would get it")
+    made.add_argument("--cwd", metavar="DIR", help="the folder it would run in (default: the project's)")
+    _command(group, "list", "policy:list_", "all rules: yours, the project's, those that are shipped")
+    _command(group, "test", "policy:test", "whether the examples of all rules hold; exit 1 if not")
 
 
 def _journal(commands: Any) -> None:
@@ -387,7 +404,8 @@ def _others(commands: Any) -> None:
     _command(commands, "doctor", "basics:doctor", "what this machine can do, and what the sandbox promises")
     made = _command(commands, "usage", "basics:usage", "tokens and money by tier, epic, track or ticket")
     made.add_argument("--by", choices=["tier", "epic", "track", "ticket"], default="tier")
-    made = _command(commands, "trust", "basics:trust", "let this project's own commands run, after reading them")
+    made = _command(commands, "trust", "trusting:trust", "let what came with this project count, after reading it")
+    made.add_argument("--show", action="store_true", help="only show what is new, changed or trusted")
     made.add_argument("--yes", action="store_true", help="do not ask")
     made = _command(commands, "demo", "demo:demo", "a sample repository, worked on from start to end")
     made.add_argument("--dir", metavar="D", help="where the sample repository goes (default: a temporary folder)")

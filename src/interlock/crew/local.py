@@ -105,6 +105,7 @@ class LocalCrew:
             "INTERLOCK_TRACK": assignment.track,
             "INTERLOCK_TICKET": assignment.ticket.id,
             "INTERLOCK_ATTEMPT": str(assignment.attempt),
+            **dict(assignment.env),
         }
 
 

@@ -224,6 +224,7 @@ class AskScript(_Command, frozen=True):
     payload: ScriptPayload
     why: str
     deadline: str | None = None
+    allowed_by: str = ""  # the rule that says yes: it is asked for the record only
 
 
 class AskWorker(_Command, frozen=True):

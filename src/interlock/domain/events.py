@@ -348,6 +348,7 @@ class ApprovalRequested(_Event, frozen=True, kw_only=True):
     digest: str
     deadline: str | None = None
     discussion: str = ""
+    allowed_by: str = ""  # the rule that answers it at once
 
 
 class ApprovalAnswered(_Event, frozen=True):

@@ -9,6 +9,7 @@ from interlock.domain.approval_rules import automatic, begun_by
 from interlock.domain.approvals import StepPayload, digest
 from interlock.domain.envelopes import SYSTEM, Actor
 from interlock.domain.events import (
+    ApprovalAnswered,
     ApprovalRequested,
     AttemptResumed,
     ConductorStarted,
@@ -35,8 +36,12 @@ def next_move(state: State) -> tuple[Actor, Event] | None:
 
 
 def answer_to(state: State, event: Event) -> Iterator[tuple[Actor, Event]]:
-    """With `--approve all`, a request is answered in the batch that makes it, and labelled."""
+    """What a rule or `--approve all` allows is answered in the batch that makes the request, and labelled."""
     match event:
+        case ApprovalRequested(approval=approval_id, allowed_by=rule) if rule:
+            allowed = ApprovalAnswered(approval_id, "approve", message=event.why, digest=event.digest)
+            yield f"policy:{rule}", allowed
+            return
         case ApprovalRequested(approval=approval_id) if state.conductor.on and state.conductor.approve_all:
             asked = (state.approvals[approval_id],)
         case ConductorStarted(approve_all=True):

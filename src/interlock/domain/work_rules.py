@@ -74,6 +74,7 @@ def ask_script(state: State, command: AskScript) -> Events:
             payload=command.payload,
             digest=digest(command.payload),
             deadline=command.deadline,
+            allowed_by=command.allowed_by,
         ),
     )
 

@@ -25,7 +25,7 @@ from interlock.engine.model_calls import ModelCalls
 from interlock.engine.ticket_host import Analyse, ScriptTerms, Send, TicketHost
 from interlock.engine.tracked_files import TrackedFiles, no_outline
 from interlock.errors import OverBudget, Unavailable
-from interlock.ports import Message, ToolPlace, Tools, Workspace, Workspaces
+from interlock.ports import Message, Policy, ToolPlace, Tools, Workspace, Workspaces
 
 TIER = "Tier 3"
 
@@ -66,6 +66,7 @@ class Worker:
         redact: Callable[[str], str] = str,
         options: Options = USUAL,
         outline: Outline = no_outline,
+        policy: Policy | None = None,
     ) -> None:
         self._calls = calls
         self._tools = tools
@@ -78,6 +79,7 @@ class Worker:
         self._redact = redact
         self._options = options
         self._outline = outline
+        self._policy = policy
 
     async def work(self, ticket: Ticket) -> Command:
         name = (ticket.track, ticket.id, ticket.attempts)
@@ -114,7 +116,7 @@ class Worker:
             model_for(ticket, self._options.escalation),
         )
         analyse = self._analyst(party, ticket) if self._options.analyse_failures else None
-        host = TicketHost(ticket, TIER, place, self._texts, self._send, self._state, self._terms, analyse)
+        host = TicketHost(ticket, TIER, place, self._texts, self._send, self._state, self._terms, analyse, self._policy)
         try:
             files = self._files(ticket, workspace)
             ended = await Dialogue(self._calls, self._tools, host, terms, messages, files, self._redact).hold()

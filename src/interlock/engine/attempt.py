@@ -3,6 +3,7 @@ done again (the work as a new attempt, the gate on the saved tree).
 """
 
 import msgspec
+from msgspec.structs import replace
 
 from interlock.domain.approvals import digest
 from interlock.domain.commands import AskScript, Command, FailWork, ReportGate, SubmitWork
@@ -31,17 +32,21 @@ async def do_work(ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | N
     edited = ticket.grant.edited if ticket.grant else None
     assignment = Assignment(ticket.track, spec, ticket.attempts, edited or spec.script or "", why=ticket.why)
     terms = crew.terms(assignment)
-    named = digest(terms)
-    if ticket.grant is None:
-        verdict = policy.script(assignment.script, spec)
-        if verdict.verdict == "deny":
-            return FailWork(*name, f"denied by {verdict.rule}: {verdict.reason}")
-        if verdict.verdict == "ask":
-            return AskScript(*name, terms, verdict.reason)
-    elif ticket.grant.digest != named:
-        return AskScript(*name, terms, f"what would run has changed since {ticket.grant.approval} was answered")
-    allowed = Assignment(ticket.track, spec, ticket.attempts, assignment.script, named, ticket.why)
-    match await crew.work(allowed):
+    if ticket.grant is None or ticket.grant.digest != digest(terms):
+        verdict = policy.script(assignment.script, terms.directory)
+        if verdict.verdict == "allow" and verdict.env:
+            assignment = replace(assignment, env=verdict.env)
+            terms = crew.terms(assignment)
+        if ticket.grant is not None and ticket.grant.digest != digest(terms):
+            return AskScript(*name, terms, f"what would run has changed since {ticket.grant.approval} was answered")
+        if ticket.grant is None:
+            if verdict.verdict == "deny":
+                return FailWork(*name, f"denied by {verdict.rule}: {verdict.reason}")
+            if verdict.verdict == "ask":
+                return AskScript(*name, terms, verdict.reason)
+            if verdict.rule:  # asked and answered, so that the journal tells who allowed exactly what
+                return AskScript(*name, terms, verdict.reason or "a rule allows it", allowed_by=verdict.rule)
+    match await crew.work(replace(assignment, digest=digest(terms))):
         case Done(saved, summary):
             return SubmitWork(*name, saved, summary)
         case Failed(reason):

@@ -31,9 +31,10 @@ from interlock.engine.dialogue import Answer, Dialogue, Question, Terms
 from interlock.engine.kept_texts import Fetch, Keep, KeptTexts
 from interlock.engine.model_calls import Booked, ModelCalls
 from interlock.engine.payloads import tool_payload
+from interlock.engine.permission import permission
 from interlock.engine.tracked_files import TrackedFiles
 from interlock.errors import OverBudget, Rejected, Unavailable
-from interlock.ports import Message, Preview, Receipt, ToolCall, ToolOutcome, ToolPlace, Tools
+from interlock.ports import Message, Policy, PolicyVerdict, Preview, Receipt, ToolCall, ToolOutcome, ToolPlace, Tools
 
 TIER = "Discussion"
 ROUNDS = 10
@@ -70,6 +71,7 @@ class Chat:
         script_terms: Callable[[str, str, str], ScriptPayload],
         redact: Callable[[str], str] = str,
         rounds: int = ROUNDS,
+        policy: Policy | None = None,
     ) -> None:
         self._calls = calls
         self._rounds = rounds
@@ -80,13 +82,14 @@ class Chat:
         self._state = state
         self._script_terms = script_terms
         self._redact = redact
+        self._policy = policy
 
     async def turn(self, found: Discussion) -> Command:
         """As far as it goes now; the command tells what comes next."""
         messages = [await self._texts.read_message(blob) for blob in found.messages]
         made_of = msgspec.json.decode(await self._texts.read(found.made_of[-1].sha256), type=MadeOf)
         place = replace(self._place, root=made_of.base_dir) if made_of.base_dir else self._place
-        host = _Host(found, place, self._texts, self._send, self._state, self._script_terms)
+        host = _Host(found, place, self._texts, self._send, self._state, self._script_terms, self._policy)
         if found.given_up:
             for call in unanswered(messages)[:1]:
                 lost = Message("tool", UNKNOWN, call_id=call.id)
@@ -145,7 +148,9 @@ class _Host:
         send: Send,
         state: Callable[[], State],
         script_terms: Callable[[str, str, str], ScriptPayload],
+        policy: Policy | None,
     ) -> None:
+        self._policy = policy
         self._name = found.id
         self._place = place
         self._texts = texts
@@ -161,8 +166,8 @@ class _Host:
         kept = await self._texts.message(message)
         await self._send(FinishDiscussionTool(self._name, kept, call.name, outcome.failed, by))
 
-    def rule_for(self, preview: Preview) -> str | None:
-        return None
+    async def permission(self, call: ToolCall, preview: Preview) -> PolicyVerdict:
+        return await permission(self._policy, call, preview, self._place)
 
     def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
         grant = self._state().discussion(self._name).grant

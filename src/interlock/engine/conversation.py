@@ -69,7 +69,9 @@ def for_request(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(told)
 
 
-def why_asked(preview: Preview) -> str:
+def why_asked(preview: Preview, reason: str = "") -> str:
+    if reason and preview.script is not None:
+        return reason
     return "no rule allows this script" if preview.script is not None else "no rule allows this change"
 
 

@@ -22,7 +22,18 @@ from interlock.engine.model_calls import Booked, ModelCalls
 from interlock.engine.tool_outputs import READ_TOOL_OUTPUT, read_tool_output
 from interlock.engine.tracked_files import TrackedFiles
 from interlock.errors import ToolFailure
-from interlock.ports import Message, ModelRequest, Preview, Seen, ToolCall, ToolOutcome, ToolPlace, Tools, ToolSpec
+from interlock.ports import (
+    Message,
+    ModelRequest,
+    PolicyVerdict,
+    Preview,
+    Seen,
+    ToolCall,
+    ToolOutcome,
+    ToolPlace,
+    Tools,
+    ToolSpec,
+)
 
 READING = "policy:reading"
 """Who lets a tool run that changes nothing."""
@@ -70,8 +81,8 @@ class Host(Protocol):
 
     async def keep_result(self, message: Message, call: ToolCall, outcome: ToolOutcome, by: str) -> None: ...
 
-    def rule_for(self, preview: Preview) -> str | None:
-        """The rule that lets it run unasked."""
+    async def permission(self, call: ToolCall, preview: Preview) -> PolicyVerdict:
+        """What rules say to a call that changes something."""
         ...
 
     def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
@@ -202,12 +213,17 @@ class Dialogue:
         except ToolFailure as failure:
             return ToolOutcome(str(failure), failed=True), READING
         answer = self._host.answer_to(call)
-        if answer is None and (rule := self._host.rule_for(preview)) is not None:
-            return await self._run(call, call.args, rule), rule
+        said = await self._host.permission(call, preview) if answer is None else None
+        if said is not None and said.verdict == "allow":
+            rule = f"policy:{said.rule}"
+            return await self._run(call, call.args, rule, env=said.env), rule
+        if said is not None and said.verdict == "deny":
+            told = f"DENIED by the rule {said.rule!r}: {said.reason}. It did not run, and asking again does not help."
+            return ToolOutcome(told, failed=True), f"policy:{said.rule}"
         payload = await self._host.payload(call, preview)
         if answer is None:
             if (answer := self._host.answer_before(payload)) is None:
-                return Question(payload, why_asked(preview))
+                return Question(payload, why_asked(preview, said.reason if said else ""))
         elif _is_other(payload, answer[0]):
             return Question(payload, "what it would do has changed")
         return await self._decided(call, *answer)
@@ -223,10 +239,16 @@ class Dialogue:
         return ToolOutcome(note + outcome.text, outcome.failed), approval
 
     async def _run(
-        self, call: ToolCall, args: dict[str, Any], by: str, hunks: tuple[int, ...] | None = None
+        self,
+        call: ToolCall,
+        args: dict[str, Any],
+        by: str,
+        hunks: tuple[int, ...] | None = None,
+        env: tuple[tuple[str, str], ...] = (),
     ) -> ToolOutcome:
         await self._host.begin(call)
-        outcome = await self._heard(call, args, self._tools.run(self._terms.place, call.name, args, hunks), by)
+        place = replace(self._terms.place, env=env) if env else self._terms.place
+        outcome = await self._heard(call, args, self._tools.run(place, call.name, args, hunks), by)
         return ToolOutcome(outcome.text + await self._host.comment(call, args, outcome), outcome.failed)
 
     async def _heard(

@@ -12,7 +12,8 @@ from interlock.domain.tickets import Ticket
 from interlock.engine.kept_texts import KeptTexts
 from interlock.engine.model_calls import Booked
 from interlock.engine.payloads import tool_payload
-from interlock.ports import Message, Preview, Receipt, ToolCall, ToolOutcome, ToolPlace
+from interlock.engine.permission import permission
+from interlock.ports import Message, Policy, PolicyVerdict, Preview, Receipt, ToolCall, ToolOutcome, ToolPlace
 
 Send = Callable[[Command], Awaitable[Receipt]]
 ScriptTerms = Callable[[Ticket, str, str, str], ScriptPayload]
@@ -35,6 +36,7 @@ class TicketHost:
         state: Callable[[], State],
         terms: ScriptTerms,
         analyse: Analyse | None = None,
+        policy: Policy | None = None,
     ) -> None:
         self._ticket = ticket
         self._tier = tier
@@ -44,6 +46,7 @@ class TicketHost:
         self._state = state
         self._terms = terms
         self._analyse = analyse
+        self._policy = policy
 
     async def keep_reply(self, message: Message, booked: Booked) -> None:
         kept, reply = await self._texts.message(message), booked.reply
@@ -53,9 +56,9 @@ class TicketHost:
         kept = await self._texts.message(message)
         await self._send(FinishTool(*self._name, kept, call.name, outcome.failed, by))
 
-    def rule_for(self, preview: Preview) -> str | None:
-        own = preview.script is not None and any(gate.command == preview.script for gate in self._ticket.spec.verify)
-        return "policy:own-gate" if own else None
+    async def permission(self, call: ToolCall, preview: Preview) -> PolicyVerdict:
+        own = tuple(gate.command for gate in self._ticket.spec.verify)
+        return await permission(self._policy, call, preview, self._place, own)
 
     def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
         if self._ticket.grant is None:

@@ -5,7 +5,7 @@ They are read anew whenever one is asked for, so a change counts at once.
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
@@ -22,6 +22,10 @@ MOST = 100_000  # bytes of a file
 ARGS = "{{args}}"
 
 Kind = Literal["prompts", "gates", "frameworks", "styles"]
+
+
+Trusts = Callable[[str, bytes], bool]
+"""Whether the user trusts exactly this content of a project's file, named from the project's folder."""
 
 
 class Entry(Struct, frozen=True):
@@ -46,8 +50,9 @@ class GateEntry(Struct, frozen=True):
 
 
 class Library:
-    def __init__(self, project: Path | None, user: Path) -> None:
-        """The folders that hold `prompts/`, `gates/` … The project's come first."""
+    def __init__(self, project: Path | None, user: Path, trusts: Trusts | None = None) -> None:
+        """The folders that hold `prompts/`, `gates/` … The project's come first, and are used if they are trusted."""
+        self._trusts = trusts
         self._folders = ([] if project is None else [(project, False)]) + [(user, True)]
 
     def has(self, kind: Kind, name: str) -> bool:
@@ -77,11 +82,28 @@ class Library:
             file = folder / kind / f"{name}.md"
             content = _content(file, follow=by_user)
             if content is not None:
+                if not by_user and self._trusts is not None and not self._trusts(f"{kind}/{name}.md", content):
+                    raise Misconfigured(
+                        f"{file} came with the project, and you have not trusted it as it is now:"
+                        " read it, then say 'interlock trust'"
+                    )
                 return file, by_user, read_parts(_decoded(file, content), str(file), fields)
         known = sorted({file.stem for folder, _ in self._folders for file in (folder / kind).glob("*.md")})
         near = get_close_matches(name, known, n=3)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise Rejected(f"there is no {kind[:-1]} {name!r}{hint} (make {self._folders[0][0] / kind / name}.md)")
+
+
+def project_files(project: Path) -> Iterator[tuple[str, bytes]]:
+    """Every prompt, gate, framework and style of a project, with its content; what cannot be used is left out."""
+    for kind in ("prompts", "gates", "frameworks", "styles"):
+        for file in sorted((project / kind).glob("*.md")):
+            try:
+                content = _content(file, follow=False)
+            except Misconfigured:
+                continue
+            if content is not None:
+                yield f"{kind}/{file.name}", content
 
 
 def with_args(prompt: Entry, words: str) -> str:

@@ -1,6 +1,7 @@
 """What the user has read and trusts: digests of exact content, kept outside any project."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -9,26 +10,34 @@ from interlock.errors import Misconfigured
 
 
 class TrustStore:
+    """Entries are a digest and, after a blank, the name of what it is the content of."""
+
     def __init__(self, path: Path, root: Path) -> None:
-        self._path = path
+        self.path = path
         self._root = str(root.resolve())
 
     def trusts(self, digest: str) -> bool:
-        return digest in self._read().get(self._root, [])
+        return any(entry.partition(" ")[0] == digest for entry in self._read().get(self._root, []))
 
-    def add(self, digest: str) -> None:
+    def knows(self, name: str) -> bool:
+        """Some content of this name was trusted once."""
+        return any(entry.partition(" ")[2] == name for entry in self._read().get(self._root, []))
+
+    def add(self, things: Iterable[tuple[str, str]]) -> None:
+        """Digests and names."""
         known = self._read()
-        known[self._root] = sorted({*known.get(self._root, []), digest})
-        part = self._path.with_suffix(f".{os.getpid()}")
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        entries = {f"{digest} {name}" for digest, name in things}
+        known[self._root] = sorted({*known.get(self._root, []), *entries})
+        part = self.path.with_suffix(f".{os.getpid()}")
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part.write_bytes(msgspec.json.encode(known))
         part.chmod(0o600)
-        part.rename(self._path)
+        part.rename(self.path)
 
     def _read(self) -> dict[str, list[str]]:
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, list[str]])
+            return msgspec.json.decode(self.path.read_bytes(), type=dict[str, list[str]])
         except FileNotFoundError:
             return {}
         except (OSError, msgspec.MsgspecError) as error:
-            raise Misconfigured(f"{self._path} cannot be read: {error}; remove it to trust anew") from error
+            raise Misconfigured(f"{self.path} cannot be read: {error}; remove it to trust anew") from error

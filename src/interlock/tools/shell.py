@@ -39,7 +39,7 @@ class Shell:
             Job(
                 argv=(self._program, "-c", args.script),
                 cwd=place.root,
-                env=self._env,
+                env={**self._env, **dict(place.env)},
                 writable=(place.root,),
                 readable=_read_only(place),
                 timeout_s=args.timeout_s,

@@ -1,0 +1,126 @@
+"""Options of a command in one form: `-rf` is `-r -f`, `--lines=3` is `--lines 3`; and which words are left over."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from interlock.policy.words import Word
+
+Value = Literal["none", "any", "path", "attached"]
+NUMBER = "-NUM"
+ANYTHING = "*"
+_NUMBER = re.compile(r"-\d+")
+_SPELLING = re.compile(r"(-NUM|-\w|--?[A-Za-z0-9][\w.-]*)(=path|=|\[=\])?")
+
+Known = Mapping[str, Value]
+
+
+class Parsed(Struct, frozen=True):
+    options: frozenset[str]
+    operands: tuple[Word, ...]
+    paths: tuple[Word, ...]  # values of options that are paths
+
+
+def known_options(spelled: Sequence[str]) -> dict[str, Value]:
+    """`-l` takes nothing, `-n=` a value, `--file=path` a path, `--color[=]` a value only if glued.
+
+    `*` alone: anything that looks like an option is a word like others. Raises ValueError.
+    """
+    values: dict[str, Value] = {"": "none", "=": "any", "=path": "path", "[=]": "attached"}
+    made: dict[str, Value] = {}
+    for text in spelled:
+        if text == ANYTHING:
+            made[ANYTHING] = "none"
+            continue
+        found = _SPELLING.fullmatch(text)
+        if found is None:
+            raise ValueError(f"{text!r} is no option; write -l, -n=, --file=path, --color[=] or -NUM")
+        made[found[1]] = values[found[2] or ""]
+    return made
+
+
+def parsed(words: Sequence[Word], known: Known, *, whole_words: bool = False) -> Parsed | None:
+    """Exactly, or None where there is an option that is not known. Abbreviated long options are not known."""
+    if ANYTHING in known:
+        return Parsed(frozenset(), tuple(words), ())
+    options: set[str] = set()
+    operands: list[Word] = []
+    paths: list[Word] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        text = word.text
+        if text == "--":
+            operands += rest
+            break
+        if not text.startswith("-") or text == "-":
+            operands.append(word)
+            continue
+        if word.glob:
+            return None
+        if whole_words or text.startswith("--"):
+            found = _long(text, word, rest, known)
+        elif NUMBER in known and _NUMBER.fullmatch(text):
+            found = [(NUMBER, None)]
+        else:
+            found = _short(text, rest, known)
+        if found is None:
+            return None
+        for name, value in found:
+            options.add(name)
+            if value is not None and known[name] == "path":
+                paths.append(value)
+    return Parsed(frozenset(options), tuple(operands), tuple(paths))
+
+
+_Found = list[tuple[str, Word | None]]
+
+
+def _long(text: str, word: Word, rest: list[Word], known: Known) -> _Found | None:
+    name, equals, value = text.partition("=")
+    kind = known.get(name)
+    if kind is None or (equals and kind == "none"):
+        return None
+    if kind in ("none", "attached"):
+        return [(name, None)]
+    if equals:
+        return [(name, Word(value))]
+    return [(name, rest.pop(0))] if rest and not rest[0].glob else None
+
+
+def _short(text: str, rest: list[Word], known: Known) -> _Found | None:
+    made: _Found = []
+    for at, letter in enumerate(text[1:], 2):
+        name = f"-{letter}"
+        kind = known.get(name)
+        if kind is None:
+            return None
+        if kind in ("any", "path"):
+            if at < len(text):
+                made.append((name, Word(text[at:])))
+            elif rest and not rest[0].glob:  # a pattern may become many words
+                made.append((name, rest.pop(0)))
+            else:
+                return None
+            return made
+        made.append((name, None))
+    return made
+
+
+def has_loosely(words: Sequence[Word], flag: str) -> bool:
+    """Whether the option is there in any spelling, abbreviated ones too: rather once too often than not."""
+    for word in words:
+        text = word.text
+        if not text.startswith("-"):
+            continue
+        name = text.partition("=")[0]
+        if name == flag:
+            return True
+        if flag.startswith("--"):
+            if len(name) >= 4 and flag.startswith(name):
+                return True
+        elif len(flag) == 2 and not text.startswith("--") and flag[1] in text[1:]:
+            return True
+    return False

@@ -1,0 +1,127 @@
+"""Git that only looks: settings under which nothing of a repository's or a user's own is run.
+
+They come by the environment, which counts over every file. Drivers (filters, text conversions, external diffs) have
+names of their own and cannot be switched off so: a repository that sets any is asked about.
+"""
+
+import os
+import re
+from functools import cache
+
+_SETTINGS = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.pager": "cat",
+    "core.sshCommand": "false",
+    "core.askPass": "false",
+    "core.editor": "false",
+    "core.attributesFile": "/dev/null",
+    "core.alternateRefsCommand": "false",
+    "core.untrackedCache": "false",
+    "credential.helper": "",
+    "protocol.allow": "never",
+    "log.showSignature": "false",
+    "gpg.program": "false",
+    "gpg.ssh.program": "false",
+    "gpg.x509.program": "false",
+    "diff.ignoreSubmodules": "all",
+    "submodule.recurse": "false",
+    "safe.bareRepository": "explicit",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+}
+# Sections that start nothing, or whose doing so is switched off above.
+_HARMLESS = frozenset(
+    (
+        *("core", "remote", "branch", "user", "init", "extensions", "pull", "push", "fetch", "color", "advice", "gc"),
+        *(
+            "maintenance",
+            "receive",
+            "commit",
+            "submodule",
+            "alias",
+            "rebase",
+            "status",
+            "log",
+            "merge",
+            "rerere",
+            "tag",
+        ),
+        *("http", "url", "protocol", "credential", "column", "format", "i18n", "pack", "index", "author", "committer"),
+    )
+)
+_SECTION = re.compile(r"^\s*\[\s*([^\s\]\"]+)", re.MULTILINE)
+_WORKTREE = re.compile(r"^\s*(\[\s*core\s*\]\s*)?worktree\s*=", re.MULTILINE | re.IGNORECASE)
+
+
+@cache
+def safe_environment() -> tuple[tuple[str, str], ...]:
+    made = {
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_COUNT": str(len(_SETTINGS)),
+        "GIT_PAGER": "cat",
+        "GIT_EDITOR": "false",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_ALLOW_PROTOCOL": "none",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ATTR_NOSYSTEM": "1",
+    }
+    for number, (name, value) in enumerate(_SETTINGS.items()):
+        made[f"GIT_CONFIG_KEY_{number}"], made[f"GIT_CONFIG_VALUE_{number}"] = name, value
+    return tuple(sorted(made.items()))
+
+
+def objection(folder: str) -> str | None:
+    """Why git here may run something all the same."""
+    found = _repository(folder)
+    if found is None:
+        return None
+    top, git, common = found
+    if os.path.lexists(os.path.join(top, ".gitmodules")):
+        return "the repository has submodules, and their own settings would count in them"
+    for file in {os.path.join(common, "config"), os.path.join(git, "config.worktree")}:
+        try:
+            with open(file, encoding="utf-8", errors="replace") as opened:
+                text = opened.read(200_000)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return "git's configuration cannot be read"
+        text = text.replace("\\\n", "")
+        for section in _SECTION.findall(text):
+            if section.lower().split(".")[0] not in _HARMLESS:
+                return f"the repository's configuration has a section [{section}], which may start programs"
+        if _WORKTREE.search(text):
+            return "the repository's configuration says that its files are elsewhere"
+    return None
+
+
+def _repository(folder: str) -> tuple[str, str, str] | None:
+    """What git would use from here: the top of the files, its folder, and the main one of all worktrees."""
+    here = folder
+    while True:
+        git = os.path.join(here, ".git")
+        if os.path.isfile(git):
+            git = _pointed_to(git, "gitdir:", here)
+        if git and os.path.isdir(git):
+            common = os.path.join(git, "commondir")
+            return here, git, (_pointed_to(common, "", git) or git) if os.path.isfile(common) else git
+        above = os.path.dirname(here)
+        if above == here:
+            return None
+        here = above
+
+
+def _pointed_to(file: str, prefix: str, folder: str) -> str:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            text = opened.read(10_000)
+    except OSError:
+        return ""
+    return (
+        os.path.normpath(os.path.join(folder, text.strip().removeprefix(prefix).strip()))
+        if text.startswith(prefix)
+        else ""
+    )

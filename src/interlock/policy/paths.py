@@ -1,0 +1,134 @@
+"""Where a word of a command leads: into the project, out of it, or to something that is nobody's to read."""
+
+import os
+from collections.abc import Callable, Iterator
+from glob import iglob
+from itertools import islice
+from typing import Literal
+
+from msgspec import Struct
+
+from interlock.policy.words import UNKNOWN, Word
+
+Private = Callable[[tuple[str, ...]], str | None]
+"""Of the parts of a path: why it is never read without asking, or None."""
+
+_MOST_MATCHES = 2_000
+_MOST_ENTRIES = 50_000
+_SCRATCH = ("/tmp", "/var/tmp", "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty")
+# Other people's packages hold keys for their tests; they are not the user's.
+_PACKAGES = frozenset(("node_modules", ".venv", "venv", "site-packages", "vendor", ".tox", "target"))
+# Git's pointer to a repository, and settings: not to be written, but no secrets.
+_KNOWN = frozenset((".git", "interlock.toml"))
+_SKIPPED = _PACKAGES | {".git", ".interlock"}
+
+
+class Place(Struct, frozen=True):
+    """`root` is what a command may see; `cwd` is in it."""
+
+    root: str
+    cwd: str
+    home: str
+    private: Private
+
+    def moved(self, folder: str) -> "Place":
+        try:
+            there = os.path.realpath(os.path.join(self.cwd, folder))
+        except (OSError, ValueError):
+            return self
+        return Place(self.root, there, self.home, self.private)
+
+
+def place_at(folder: str, home: str, private: Private) -> Place:
+    real = os.path.realpath(folder)
+    return Place(real, real, home, private)
+
+
+def where(text: str, place: Place) -> Literal["inside", "scratch", "outside", "unknown"]:
+    """By the links as they are now. Of a pattern, where all it could match lies."""
+    if UNKNOWN in text.split("/", 1)[0] or "\0" in text:
+        return "unknown"
+    fixed = text
+    for mark in ("*", "?", "[", UNKNOWN):
+        fixed = fixed.split(mark, 1)[0]
+    if fixed != text:
+        fixed = fixed[: fixed.rfind("/") + 1]
+    try:
+        real = os.path.realpath(os.path.join(place.cwd, fixed))
+    except (OSError, ValueError):
+        return "unknown"
+    if is_beneath(real, place.root):
+        return "inside"
+    return "scratch" if any(is_beneath(real, folder) for folder in _SCRATCH) else "outside"
+
+
+def is_beneath(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def trouble(word: Word, place: Place) -> str | None:
+    """Why reading what this word names is not plain inspection of the project."""
+    if not word.glob:
+        return _trouble(word.text, place)
+    if where(word.text, place) != "inside" or "[" in word.text:
+        return f"{word.text} may lead out of the project"
+    matches = list(islice(iglob(word.text, root_dir=place.cwd), _MOST_MATCHES + 1))
+    if len(matches) > _MOST_MATCHES:
+        return f"{word.text} matches more than {_MOST_MATCHES:,} files"
+    for name in matches:
+        if name.startswith("-"):
+            return f"{word.text} matches {name!r}, which would be read as an option"
+        if why := _trouble(name, place):
+            return why
+    return None
+
+
+def _trouble(text: str, place: Place) -> str | None:
+    if where(text, place) != "inside":
+        return None if text == "/dev/null" else f"{text} is outside the project"
+    path = os.path.normpath(os.path.join(place.cwd, text))
+    for form in (path, os.path.realpath(path)):
+        parts = tuple(os.path.relpath(form, place.root).split("/"))
+        if why := place.private(tuple(part for part in parts if part not in (".", ".."))):
+            return why
+    return None
+
+
+def trouble_below(text: str, place: Place, *, hidden: bool) -> str | None:
+    """Why reading everything below this is not plain: a private file is there. Links are not followed."""
+    top = os.path.realpath(os.path.join(place.cwd, text))
+    for count, (path, entry) in enumerate(_below(top, hidden=hidden), 1):
+        if count > _MOST_ENTRIES:
+            return f"{text} holds too much to look for private files"
+        if entry.name in _KNOWN or not entry.is_file(follow_symlinks=False):
+            continue
+        if why := place.private(tuple(os.path.relpath(path, place.root).split("/"))):
+            return why
+    git = os.path.join(top, ".git", "config")
+    return f"{git} holds credentials" if hidden and _has_credentials(git) else None
+
+
+def _below(top: str, *, hidden: bool) -> "Iterator[tuple[str, os.DirEntry[str]]]":
+    stack = [top]
+    while stack:
+        try:
+            entries = list(os.scandir(stack.pop()))
+        except OSError:
+            continue
+        for entry in entries:
+            if not hidden and entry.name.startswith("."):
+                continue
+            yield entry.path, entry
+            if entry.is_dir(follow_symlinks=False) and entry.name not in _SKIPPED:
+                stack.append(entry.path)
+
+
+def _has_credentials(config: str) -> bool:
+    try:
+        with open(config, "rb") as file:
+            text = file.read(100_000).lower()
+    except OSError:
+        return False
+    urls = [line.partition(b"://")[2] for line in text.splitlines() if b"://" in line]
+    named = any(word in text for word in (b"extraheader", b"password", b"token", b"[credential"))
+    return named or any(b"@" in url.split(b"/", 1)[0] and b":" in url.split(b"@", 1)[0] for url in urls)

@@ -1,0 +1,182 @@
+"""Reading rules: from `[[policy]]` tables of a TOML text, with every mistake named by file and line."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal, cast
+
+import msgspec
+from msgspec import Meta, Struct
+
+from interlock.errors import Misconfigured
+from interlock.policy.flags import known_options
+from interlock.policy.paths import Place, Private
+from interlock.policy.plain import plain_commands
+from interlock.policy.rules import Rule, Source, about, placed
+from interlock.policy.shell_ast import parse
+from interlock.policy.words import Word
+
+_HEADER = re.compile(r"^[ \t]*\[\[[ \t]*policy[ \t]*\]\]", re.MULTILINE)
+_Text = Annotated[str, Meta(min_length=1, max_length=10_000)]
+
+
+class Table(Struct, frozen=True, forbid_unknown_fields=True):
+    """A rule as it is written."""
+
+    verdict: Literal["allow", "ask", "deny"]
+    name: _Text = ""
+    reason: str = ""
+    tool: str = ""
+    command: str | list[_Text] = ""
+    exactly: str = ""
+    options: list[str] = []
+    whole_words: bool = False
+    having: list[_Text] = []
+    first: str = ""
+    operands: Literal["any", "none", "project", "git", "outside"] | list[_Text] = "any"
+    below: Literal["", "all", "visible"] = ""
+    match: list[_Text] = []
+    not_match: list[_Text] = []
+
+
+KEYS = tuple(field.name for field in msgspec.structs.fields(Table))
+
+
+def policy_tables(text: str) -> list[dict[str, Any]]:
+    """What stands under `policy`, from a text that is TOML."""
+    found: Any = tomllib.loads(text.replace("\r\n", "\n")).get("policy", [])
+    return cast(list[dict[str, Any]], found) if isinstance(found, list) else []
+
+
+def read_rules(text: str, label: str, source: Source) -> tuple[Rule, ...]:
+    text = text.replace("\r\n", "\n")
+    made: list[Rule] = []
+    for number, table in enumerate(policy_tables(text)):
+        made.append(_rule(table, _Lines(text, label, number), number, source))
+        if any(rule.name == made[-1].name for rule in made[:-1]):
+            raise _Lines(text, label, number).wrong("name", f"there is another rule called {made[-1].name!r}")
+    return tuple(made)
+
+
+def failed_examples(rules: Sequence[Rule], private: Private) -> list[str]:
+    """What examples say that is not so, a sentence each. They are read as if in a folder of no machine."""
+    place = Place("/project", "/project", "/users/me", private)
+    wrong: list[str] = []
+    for rule in rules:
+        for script in rule.match:
+            if not _speaks_of(rule, script, place):
+                wrong.append(f"{rule.at}: rule {rule.name!r} should match but does not: {script}")
+        for script in rule.not_match:
+            if _speaks_of(rule, script, place):
+                wrong.append(f"{rule.at}: rule {rule.name!r} matches but should not: {script}")
+    return wrong
+
+
+def _speaks_of(rule: Rule, script: str, place: Place) -> bool:
+    if rule.tool:
+        return bool(re.fullmatch(_glob(rule.tool), script))
+    commands = parse(script, place.home).commands
+    hits = [about(rule, command, now) for command, now in placed(commands, place)]
+    return any(hit is not None and not hit.but for hit in hits)
+
+
+def _glob(pattern: str) -> str:
+    return ".*".join(re.escape(part) for part in pattern.split("*"))
+
+
+class _Lines:
+    """Where the n-th rule stands in a file, and each of its keys."""
+
+    def __init__(self, text: str, label: str, number: int) -> None:
+        headers = [found.start() for found in _HEADER.finditer(text)]
+        self._text = text
+        self._label = label
+        self._start = headers[number] if number < len(headers) else 0
+        self._end = headers[number + 1] if number + 1 < len(headers) else len(text)
+
+    def at(self, key: str = "") -> str:
+        place = self._start
+        if key and (
+            found := re.compile(rf"^[ \t]*{re.escape(key)}[ \t]*=", re.MULTILINE).search(self._text, place, self._end)
+        ):
+            place = found.start()
+        return f"{self._label}:{self._text.count(chr(10), 0, place) + 1}"
+
+    def wrong(self, key: str, message: str) -> Misconfigured:
+        return Misconfigured(f"{self.at(key)}: {message}")
+
+
+def _rule(values: dict[str, Any], lines: _Lines, number: int, source: Source) -> Rule:
+    for key in values:
+        if key not in KEYS:
+            near = get_close_matches(key, KEYS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(KEYS)}"
+            raise lines.wrong(key, f"unknown key 'policy.{key}'; {hint}")
+    if "verdict" not in values:
+        raise lines.wrong("", "a rule needs a 'verdict': allow, ask or deny")
+    try:
+        table = msgspec.convert(values, Table)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at `$.")
+        key = where.rstrip("`").split("[")[0]
+        raise lines.wrong(key, f"policy.{key} is wrong: {what[:1].lower()}{what[1:]}") from error
+    if sum(map(bool, (table.tool, table.command, table.exactly))) != 1:
+        raise lines.wrong("", "a rule is about one of 'tool', 'command' or 'exactly'")
+    if table.tool == "run_shell" and table.verdict == "allow":
+        raise lines.wrong("tool", "scripts are allowed by rules with 'command' or 'exactly', not all of them at once")
+    if source == "project" and table.first:
+        raise lines.wrong("first", "regular expressions are for the user's own rules")
+    if table.verdict == "allow" and table.operands == "outside":
+        raise lines.wrong("operands", "'outside' is for rules that ask or deny")
+    return Rule(
+        name=table.name or f"{source}-{number + 1}",
+        verdict=table.verdict,
+        source=source,
+        reason=table.reason,
+        tool=table.tool,
+        commands=_commands(table, lines),
+        exactly=_exactly(table, lines),
+        options=_options(table, lines),
+        whole_words=table.whole_words,
+        having=tuple(tuple(text.split()) for text in table.having),
+        first=_pattern(table, lines),
+        operands=table.operands if isinstance(table.operands, str) else tuple(table.operands),
+        below=table.below,
+        match=tuple(table.match),
+        not_match=tuple(table.not_match),
+        at=lines.at(),
+    )
+
+
+def _commands(table: Table, lines: _Lines) -> tuple[tuple[str, ...], ...]:
+    written = [table.command] if isinstance(table.command, str) else table.command
+    made = tuple(tuple(text.split()) for text in written if text)
+    if table.command and not all(made):
+        raise lines.wrong("command", "policy.command has a program's name, and the words that must come next")
+    if table.verdict == "allow" and any("*" in word for begin in made for word in begin):
+        raise lines.wrong("command", "a rule that allows names its programs exactly, without *")
+    return made
+
+
+def _exactly(table: Table, lines: _Lines) -> tuple[Word, ...]:
+    if not table.exactly:
+        return ()
+    found = plain_commands(table.exactly)
+    if found is None or len(found) != 1 or any(word.glob for word in found[0].words):
+        raise lines.wrong("exactly", "policy.exactly is one plain command, with no pattern, variable or redirection")
+    return found[0].words
+
+
+def _options(table: Table, lines: _Lines) -> dict[str, Any]:
+    try:
+        return dict(known_options(table.options))
+    except ValueError as error:
+        raise lines.wrong("options", f"policy.options: {error}") from error
+
+
+def _pattern(table: Table, lines: _Lines) -> re.Pattern[str] | None:
+    try:
+        return re.compile(table.first) if table.first else None
+    except re.error as error:
+        raise lines.wrong("first", f"policy.first is no regular expression: {error}") from error

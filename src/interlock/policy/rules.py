@@ -1,0 +1,194 @@
+"""Rules: which commands and tools each one is about, and what it says to them."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import takewhile
+from typing import Literal
+
+from msgspec import Struct
+
+from interlock.policy.flags import Known, has_loosely, parsed
+from interlock.policy.paths import Place, trouble, trouble_below, where
+from interlock.policy.shell_ast import Command
+from interlock.policy.words import Word
+from interlock.policy.wrappers import program
+
+Verdict = Literal["allow", "ask", "deny"]
+Source = Literal["default", "user", "project"]
+Operands = Literal["any", "none", "project", "git", "outside"]
+
+_SYSTEM = ("/bin/", "/usr/bin/")
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """One rule. The conditions that are given must all hold.
+
+    An allow rule is matched strictly: the program, the words after it, and no option that it does not name. Rules that
+    ask or deny are matched loosely: options before the subcommand, other spellings and folders do not hide a command.
+    """
+
+    name: str
+    verdict: Verdict
+    source: Source
+    reason: str = ""
+    tool: str = ""
+    commands: tuple[tuple[str, ...], ...] = ()
+    exactly: tuple[Word, ...] = ()
+    options: Known = {}
+    whole_words: bool = False
+    having: tuple[tuple[str, ...], ...] = ()
+    first: re.Pattern[str] | None = None
+    operands: Operands | tuple[str, ...] = "any"
+    below: Literal["", "all", "visible"] = ""
+    match: tuple[str, ...] = ()
+    not_match: tuple[str, ...] = ()
+    at: str = ""  # file and line
+
+
+class Hit(Struct, frozen=True):
+    """A rule is about a command; `but` is why an allow rule does not allow it after all."""
+
+    rule: Rule
+    but: str = ""
+
+
+def about_tool(rule: Rule, tool: str) -> bool:
+    return bool(rule.tool) and fnmatchcase(tool, rule.tool)
+
+
+def about(rule: Rule, command: Command, place: Place) -> Hit | None:
+    """None when the rule has nothing to say about the command."""
+    words = command.words
+    if not words or rule.tool:
+        return None
+    if rule.exactly:
+        return Hit(rule) if words == rule.exactly else None
+    if rule.verdict == "allow":
+        return _strictly(rule, words, place) if command.literal else None
+    return Hit(rule) if _loosely(rule, words, place) else None
+
+
+def placed(commands: Sequence[Command], place: Place) -> Iterator[tuple[Command, Place]]:
+    """Each command with the place where it would run, changes of the folder counted."""
+    now = place
+    for command in commands:
+        yield command, now
+        if program(command.words) == "cd" and len(command.words) == 2:
+            now = now.moved(command.words[1].text)
+
+
+# ── allowing ─────────────────────────────────────────────────────────────────────────────
+
+
+def _strictly(rule: Rule, words: Sequence[Word], place: Place) -> Hit | None:
+    called = words[0].text
+    for folder in _SYSTEM:
+        called = called.removeprefix(folder)
+    for begin in rule.commands:
+        given = (called, *(word.text for word in words[1 : len(begin)]))
+        if given == begin and not any(word.glob for word in words[: len(begin)]):
+            but = _objection(rule, words[len(begin) :], place)
+            return Hit(rule, but)
+    return None
+
+
+def _objection(rule: Rule, words: Sequence[Word], place: Place) -> str:
+    found = parsed(words, rule.options, whole_words=rule.whole_words)
+    if found is None:
+        return "it has an option that is not known to be harmless"
+    for alternatives in rule.having:
+        if not found.options.intersection(alternatives):
+            return f"it lacks {' or '.join(alternatives)}"
+    operands = found.operands
+    if rule.first is not None:
+        if not operands or operands[0].glob or not rule.first.fullmatch(operands[0].text):
+            return "its first word is not of the known kind"
+        operands = operands[1:]
+    for word in (*found.paths, *(operands if rule.operands in ("project", "git") else ())):
+        if why := _leads_away(word, place, git=rule.operands == "git"):
+            return why
+    if rule.operands == "none" and operands:
+        return f"{operands[0].text!r} is one word too many"
+    if isinstance(rule.operands, tuple):
+        for word in operands:
+            if word.glob or not any(fnmatchcase(word.text, pattern) for pattern in rule.operands):
+                return f"{word.text!r} is not one of the words that are known to be harmless"
+    if rule.operands == "any" and any(word.glob for word in operands):
+        return "a pattern may become any words"
+    if rule.below:
+        for top in [word.text for word in operands] or ["."]:
+            if why := trouble_below(top, place, hidden=rule.below == "all"):
+                return why
+    return ""
+
+
+def _leads_away(word: Word, place: Place, *, git: bool) -> str | None:
+    if not git:
+        return trouble(word, place)
+    if word.glob or any(mark in word.text for mark in "*?["):
+        return "a pattern may name private files"
+    for part in {word.text, word.text.partition(":")[2]}:
+        if part and (why := trouble(Word(part), place)):
+            return why
+    return None
+
+
+# ── asking and denying ───────────────────────────────────────────────────────────────────
+
+
+def _loosely(rule: Rule, words: Sequence[Word], place: Place) -> bool:
+    for begin in rule.commands:
+        rest = _after(begin, words)
+        if rest is not None and _conditions_hold(rule, rest, place):
+            return True
+    return False
+
+
+def _after(begin: Sequence[str], words: Sequence[Word]) -> Sequence[Word] | None:
+    """The words after the beginning; options, and a word that may be an option's value, can stand in between."""
+    if not fnmatchcase(program(words), begin[0]):
+        return None
+    passed: list[Word] = []
+    left = list(begin[1:])
+    for at, word in enumerate(words[1:], 1):
+        if not left:
+            return [*passed, *words[at:]]
+        if word.text == left[0]:
+            left.pop(0)
+        elif word.text.startswith("-") or words[at - 1].text.startswith("-"):
+            passed.append(word)
+        else:
+            return None
+    return None if left else passed
+
+
+def _conditions_hold(rule: Rule, words: Sequence[Word], place: Place) -> bool:
+    for alternatives in rule.having:
+        if not any(has_loosely(words, flag) for flag in alternatives):
+            return False
+    if rule.first is not None and not any(rule.first.fullmatch(word.text) for word in words):
+        return False
+    if rule.operands == "outside":
+        if rule.whole_words:  # of find: its folders stand before its first test
+            words = list(takewhile(lambda word: not word.text.startswith("-") or len(word.text) == 2, words))
+        return any(_is_outside(word, place) for word in words)
+    if isinstance(rule.operands, tuple):
+        return any(fnmatchcase(word.text, pattern) for word in words for pattern in rule.operands)
+    return True
+
+
+def _is_outside(word: Word, place: Place) -> bool:
+    text = word.text
+    if text.startswith("-"):
+        text = text.partition("=")[2]
+    return bool(text) and where(text, place) == "outside"
+
+
+def by_verdict(hits: Sequence[Hit]) -> Mapping[tuple[Verdict, Source], Hit]:
+    """Of each verdict and source the first hit that counts."""
+    found: dict[tuple[Verdict, Source], Hit] = {}
+    for hit in hits:
+        if not hit.but:
+            found.setdefault((hit.rule.verdict, hit.rule.source), hit)
+    return found

@@ -1,0 +1,280 @@
+"""A shell script as the commands it would run, wherever they stand in it, and what about it cannot be judged.
+
+Read with tree-sitter's grammar of bash. Nothing here raises for any text: what cannot be read is a concern, and a
+script with a concern is never allowed without a person.
+"""
+
+import threading
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from interlock.policy.plain import is_clean, plain_commands
+from interlock.policy.words import UNKNOWN, Word, word_of
+from interlock.policy.wrappers import DOWNLOADERS, EVALUATORS, INTERPRETERS, Words, program, unwrapped
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+MOST_CHARACTERS = 10_000
+MOST_COMMANDS = 100
+_DEEPEST = 5  # scripts in scripts: bash -c "bash -c …"
+_MOST_NODES = 20_000
+
+WRITES = ">"
+"""The program name under which a redirection to a file is judged."""
+RUNS_ITSELF = "function-that-runs-itself"
+RUNS_DOWNLOAD = "run-what-was-downloaded"
+
+
+class Command(Struct, frozen=True):
+    words: Words
+    joined: str = ""  # of a plain script: what stands after it
+
+    @property
+    def literal(self) -> bool:
+        return all(word.literal for word in self.words)
+
+
+class Script(Struct, frozen=True):
+    """`commands`: all of them, those that others would run included. `concerns`: why a person must look, if so."""
+
+    commands: tuple[Command, ...]
+    concerns: tuple[str, ...]
+
+
+# What may stand in a script that is allowed; everything else in it is a concern, by this name or its own.
+_HARMLESS = frozenset(
+    (
+        *("program", "list", "pipeline", "command", "command_name", "word", "number", "string", "string_content"),
+        *("raw_string", "concatenation", "comment", "redirected_statement", "file_redirect", "file_descriptor"),
+        *("&&", "||", ";", "|", "\n", '"', "'", ">", ">>", ">&", ">|", "&>", "&>>", "<", "<&"),
+    )
+)
+_CALLED = {
+    "ERROR": "it does not parse",
+    "&": "something is left running in the background",
+    "|&": "it has a |&",
+    "ansi_c_string": "it has a $'…' string",
+    "arithmetic_expansion": "it computes $((…))",
+    "brace_expression": "it has braces that expand",
+    "c_style_for_statement": "it has a loop",
+    "case_statement": "it has a case",
+    "command_substitution": "it runs a command to make a word of its output",
+    "compound_statement": "it groups commands",
+    "declaration_command": "it sets variables",
+    "expansion": "it expands a variable",
+    "for_statement": "it has a loop",
+    "function_definition": "it defines a function",
+    "heredoc_redirect": "it has a here-document",
+    "herestring_redirect": "it has a here-string",
+    "if_statement": "it has an if",
+    "negated_command": "it has a !",
+    "process_substitution": "it reads or writes through another command",
+    "simple_expansion": "it expands a variable",
+    "subshell": "it has a subshell",
+    "test_command": "it has a test",
+    "unset_command": "it unsets variables",
+    "variable_assignment": "it sets a variable",
+    "while_statement": "it has a loop",
+}
+_SUBSTITUTIONS = ("command_substitution", "process_substitution")
+
+
+def parse(script: str, home: str = "/", depth: int = 0) -> Script:
+    if len(script) > MOST_CHARACTERS:
+        return Script((), (f"it has more than {MOST_CHARACTERS:,} characters",))
+    if depth > _DEEPEST:
+        return Script((), ("scripts run scripts too deeply",))
+    walk = _Walk(home, depth)
+    walk.whole(script)
+    return Script(tuple(walk.commands), tuple(dict.fromkeys(walk.concerns)))
+
+
+class _Walk:
+    def __init__(self, home: str, depth: int) -> None:
+        self.home = home
+        self.depth = depth
+        self.commands: list[Command] = []
+        self.concerns: list[str] = []
+
+    def whole(self, script: str) -> None:
+        if "\0" in script:
+            self.concerns.append("it holds a NUL")
+            script = script.replace("\0", "")
+        elif not is_clean(script):
+            self.concerns.append("it holds characters that hide or look like others")
+        root = _parser().parse(script.encode(errors="replace")).root_node
+        if root.has_error:
+            self.concerns.append(_CALLED["ERROR"])
+        outer = self._visit(root)
+        if self.concerns:
+            self._inner(outer, ())
+            return
+        plain = plain_commands(script)
+        if plain is None or [command.words for command in plain] != outer:
+            self.concerns.append("it is not plain enough to be sure how a shell reads it")
+            self._inner(outer, ())
+            return
+        self._inner(outer, [command.then for command in plain])
+
+    def _visit(self, root: "Node") -> list[Words]:
+        """All nodes in the order of the text; the commands as they stand."""
+        found: list[Words] = []
+        stack, seen = [root], 0
+        while stack:
+            node = stack.pop()
+            seen += 1
+            if seen > _MOST_NODES:
+                self.concerns.append("it has too many parts")
+                break
+            kind = node.type
+            if node.is_missing:
+                self.concerns.append(_CALLED["ERROR"])
+            if kind not in _HARMLESS and _stands_in_harmless(node):
+                self.concerns.append(_CALLED.get(kind) or f"it has a {kind.replace('_', ' ')}")
+            if kind == "command":
+                if len(found) >= MOST_COMMANDS:
+                    self.concerns.append(f"it has more than {MOST_COMMANDS} commands")
+                    break
+                words = self._words(node)
+                found.append(words)
+                self._look_for_downloads(words, node)
+            elif kind == "pipeline":
+                self._pipeline(node)
+            elif kind == "function_definition":
+                self._function(node)
+            elif kind == "file_redirect":
+                self._redirect(node)
+            elif kind == "declaration_command":
+                found.append(self._words(node))
+            if kind not in ("word", "raw_string", "number", "comment"):
+                stack += reversed(node.children)
+        return found
+
+    def _words(self, node: "Node") -> Words:
+        named = [
+            child
+            for child in node.children
+            if child.is_named and child.type not in ("file_redirect", "herestring_redirect", "heredoc_redirect")
+        ]
+        if node.type == "declaration_command":
+            first = (node.children[0].text or b"").decode(errors="replace")
+            return (Word(first), *(word_of(child, self.home) for child in named))
+        return tuple(word_of(child, self.home) for child in named if child.type != "variable_assignment")
+
+    # ── what commands run in their turn ──────────────────────────────────────────────────
+
+    def _inner(self, outer: list[Words], joined: "list[str] | tuple[()]") -> None:
+        """Every command, and below each one those it runs."""
+        for number, words in enumerate(outer):
+            self._add(words, joined[number] if joined else "", 0, alone=len(outer) == 1)
+
+    def _add(self, words: Words, joined: str, depth: int, *, alone: bool) -> None:
+        inner = unwrapped(words)
+        harmless = bool(inner) and all(wrapped.harmless for wrapped in inner)
+        if not harmless:
+            self.commands.append(Command(words, joined))
+        if inner and not harmless:
+            self.concerns.append(f"{program(words)} runs another command")
+        if depth > _DEEPEST:
+            self.concerns.append("commands run commands too deeply")
+            return
+        for wrapped in inner:
+            if wrapped.script is None:
+                self._add(wrapped.words, joined, depth + 1, alone=alone)
+                continue
+            within = parse(wrapped.script, self.home, self.depth + 1)
+            if not alone and any(program(command.words) == "cd" for command in within.commands):
+                self.concerns.append("a part of it changes the folder")
+            self.commands += within.commands
+            self.concerns += within.concerns
+
+    def _redirect(self, node: "Node") -> None:
+        operator = next((child.type for child in node.children if not child.is_named), "")
+        target = node.child_by_field_name("destination")
+        word = word_of(target, self.home) if target is not None else Word(UNKNOWN, literal=False)
+        if operator in (">&", "<&") and word.text.isdigit():
+            return
+        if operator == "<":
+            self.concerns.append("it reads from a file by <")
+        elif not (word.literal and word.text == "/dev/null"):
+            self.concerns.append("it writes to a file")
+            self.commands.append(Command((Word(WRITES), word)))
+
+    # ── shapes that are known to harm ────────────────────────────────────────────────────
+
+    def _function(self, node: "Node") -> None:
+        named = node.child_by_field_name("name")
+        name = named.text if named is not None else None
+        body = node.child_by_field_name("body")
+        calls = [] if body is None else _descendants(body, ("command_name",))
+        if name and any(called.text == name for called in calls):
+            self.commands.append(Command((Word(RUNS_ITSELF), word_of(named, self.home) if named else Word(""))))
+
+    def _pipeline(self, node: "Node") -> None:
+        """What comes out of a download and goes into an interpreter."""
+        downloaded = False
+        for child in node.named_children:
+            names = self._programs(child)
+            if downloaded and names & INTERPRETERS:
+                self.commands.append(Command((Word(RUNS_DOWNLOAD),)))
+                return
+            downloaded = downloaded or bool(names & DOWNLOADERS)
+
+    def _look_for_downloads(self, words: Words, node: "Node") -> None:
+        if not _names(words) & (INTERPRETERS | EVALUATORS):
+            return
+        for part in _descendants(node, _SUBSTITUTIONS):
+            if self._programs(part) & DOWNLOADERS:
+                self.commands.append(Command((Word(RUNS_DOWNLOAD),)))
+                return
+
+    def _programs(self, node: "Node") -> set[str]:
+        return {name for command in _descendants(node, ("command",)) for name in _names(self._words(command))}
+
+
+def _names(words: Words) -> set[str]:
+    """The programs of a command and of those it runs, as far as words go."""
+    names, stack = set[str](), [words]
+    for _ in range(20):
+        if not stack:
+            break
+        one = stack.pop()
+        names.add(program(one))
+        stack += [wrapped.words for wrapped in unwrapped(one) if wrapped.words]
+    return names
+
+
+def _stands_in_harmless(node: "Node") -> bool:
+    """Of what is doubtful, only the outermost is told."""
+    parent = node.parent
+    return parent is None or parent.type in _HARMLESS
+
+
+def _descendants(node: "Node", kinds: tuple[str, ...]) -> "list[Node]":
+    found: list[Node] = []
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        if one.type in kinds:
+            found.append(one)
+        stack += one.children
+    return found
+
+
+class _Parsers(threading.local):
+    parser: "Parser | None" = None
+
+
+_parsers = _Parsers()
+
+
+def _parser() -> "Parser":
+    """Of this thread, made when it is first needed: the grammar takes a while to load."""
+    if _parsers.parser is None:
+        import tree_sitter_bash
+        from tree_sitter import Language, Parser
+
+        _parsers.parser = Parser(Language(tree_sitter_bash.language()))
+    return _parsers.parser
