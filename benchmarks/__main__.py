@@ -19,6 +19,7 @@ GROUPS = {
     "approval": "benchmarks.approval",
     "api": "benchmarks.api",
     "gate": "benchmarks.gate",
+    "policy": "benchmarks.policy",
     "workers": "benchmarks.workers",
     "codeviews": "benchmarks.codeviews",
 }

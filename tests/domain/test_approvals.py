@@ -21,6 +21,7 @@ from interlock.domain.commands import (
     AddTrack,
     AnswerApproval,
     AskLanding,
+    AskScript,
     ExpireApproval,
     FailLanding,
     FinishLanding,
@@ -195,6 +196,18 @@ def test_a_rule_can_never_answer_a_gate(decision: str) -> None:
 def test_a_rule_may_answer_the_other_kinds() -> None:
     found = asking()
     found.answer("A-1", "approve", "policy:make-is-fine")
+    assert found.ticket("T").stage == Working()
+
+
+def test_what_a_rule_allows_is_asked_and_answered_in_one_batch() -> None:
+    found = bench(shell("T"), approve_all=True)
+    found.send(AskScript("x", "T", 1, SCRIPT, "make does no harm", allowed_by="make-is-fine"), SYSTEM)
+    asked, answered = found.records[-3:-1]
+    assert isinstance(asked.event, ApprovalRequested)
+    assert (answered.actor, answered.event) == (
+        "policy:make-is-fine",
+        ApprovalAnswered("A-1", "approve", "make does no harm", digest=digest(SCRIPT)),
+    )
     assert found.ticket("T").stage == Working()
 
 

@@ -10,7 +10,7 @@ from interlock.domain.events import GateFinished, TicketCompleted
 from interlock.domain.gates import Gate
 from interlock.domain.state import State
 from interlock.errors import JournalError, Rejected
-from tests.engine.world import ANN, Ask, Deny, World, shell
+from tests.engine.world import ANN, Ask, Deny, Rules, World, shell
 
 
 def test_independent_tickets_run_at_once_as_many_as_there_are_workers() -> None:
@@ -166,6 +166,23 @@ def test_with_approve_all_a_gate_is_not_answered_and_the_ticket_blocks() -> None
             assert isinstance(answered, Answered)
             assert (answered.by, answered.decision) == ("policy:approve-all", "approve")
             assert not state.pending
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("env", [(), (("GIT_PAGER", "cat"),)])
+def test_what_a_rule_allows_is_recorded_as_answered_by_it_before_it_runs(env: tuple[tuple[str, str], ...]) -> None:
+    async def story() -> None:
+        world = World(policy=Rules(*env))
+        async with world.process() as process:
+            await process.run(shell("one"))
+            state = await process.until_status("done")
+        approval = state.approvals["A-1"]
+        assert isinstance(approval.state, Answered)
+        assert (approval.state.by, approval.state.decision) == ("policy:make-is-fine", "approve")
+        assert (approval.why, approval.digest) == ("make does no harm", approval.state.digest)
+        (done,) = world.crew.assignments
+        assert (done.env, done.digest) == (env, approval.digest)
 
     asyncio.run(story())
 

@@ -216,7 +216,8 @@ class FakeCrew:
 
     def terms(self, assignment: Assignment) -> ScriptPayload:
         directory = self._workspaces.path_for(assignment.track, assignment.ticket.id)
-        return ScriptPayload(assignment.script, directory, ("PATH",), self.sandbox)
+        names = ("PATH", *(name for name, _ in assignment.env))
+        return ScriptPayload(assignment.script, directory, names, self.sandbox)
 
     async def work(self, assignment: Assignment) -> Done | Failed:
         name = (assignment.ticket.id, assignment.attempt)
@@ -284,6 +285,19 @@ class Deny:
 
     def tool(self, name: str) -> PolicyVerdict:
         return PolicyVerdict("deny", "no-rm", "it removes things")
+
+
+class Rules:
+    """Allows by a rule that has a name, as real ones do."""
+
+    def __init__(self, *env: tuple[str, str]) -> None:
+        self._env = env
+
+    def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
+        return PolicyVerdict("allow", "make-is-fine", "make does no harm", self._env)
+
+    def tool(self, name: str) -> PolicyVerdict:
+        return PolicyVerdict("ask", "default", "no rule allows this")
 
 
 class WholeFiles:

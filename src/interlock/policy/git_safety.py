@@ -34,19 +34,7 @@ _SETTINGS = {
 _HARMLESS = frozenset(
     (
         *("core", "remote", "branch", "user", "init", "extensions", "pull", "push", "fetch", "color", "advice", "gc"),
-        *(
-            "maintenance",
-            "receive",
-            "commit",
-            "submodule",
-            "alias",
-            "rebase",
-            "status",
-            "log",
-            "merge",
-            "rerere",
-            "tag",
-        ),
+        *("maintenance", "receive", "commit", "alias", "rebase", "status", "log", "merge", "rerere", "tag"),
         *("http", "url", "protocol", "credential", "column", "format", "i18n", "pack", "index", "author", "committer"),
     )
 )

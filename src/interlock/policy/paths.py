@@ -59,7 +59,8 @@ def where(text: str, place: Place) -> Literal["inside", "scratch", "outside", "u
         return "unknown"
     if is_beneath(real, place.root):
         return "inside"
-    return "scratch" if any(is_beneath(real, folder) for folder in _SCRATCH) else "outside"
+    scratch = any(is_beneath(real, folder) for folder in _SCRATCH) and not is_beneath(real, place.home)
+    return "scratch" if scratch else "outside"
 
 
 def is_beneath(path: str, folder: str) -> bool:

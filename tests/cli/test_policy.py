@@ -1,0 +1,169 @@
+"""Rules, trust and “always”, as a user meets them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.project import Project, shell
+
+RULES = '[[policy]]\nname = "tests"\nverdict = "allow"\ncommand = "make"\nmatch = ["make x"]\n'
+
+
+def check(project: Project, command: str, *words: str) -> tuple[str, str]:
+    said = project.run("policy", "check", "--json", *words, "--", command)
+    assert (said.code, set(said.json)) == (0, {"verdict", "rule", "reason"}), said
+    return said.json["verdict"], said.json["rule"]
+
+
+def config(project: Project) -> Path:
+    path = Path(project.env["XDG_CONFIG_HOME"]) / "interlock" / "config.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def scripted(project: Project, *rules: dict[str, Any]) -> list[str]:
+    file = project.home / "model.json"
+    file.write_text(json.dumps(rules))
+    return ["--provider", "scripted", "--script", str(file)]
+
+
+def test_a_verdict_is_an_answer_whatever_it_says(project: Project) -> None:
+    assert check(project, "ls -la") == ("allow", "list-files")
+    assert check(project, "make") == ("ask", "default")
+    assert check(project, "rm -rf /") == ("deny", "no-removing-outside")
+    said = project.run("policy", "check", "--", "cat .env")
+    assert (said.code, said.out) == (0, "ask (default): cat: '.env' may hold secrets\n")
+    assert project.run("policy", "check").code == 2
+    assert project.run("policy", "check", "ls", "-la").code == 2
+
+
+def test_without_a_project_the_users_rules_and_the_shipped_ones_count(project: Project, tmp_path: Path) -> None:
+    config(project).write_text(RULES)
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    said = project.run("policy", "check", "--json", "--", "make", cwd=plain)
+    assert said.json == {"verdict": "allow", "rule": "tests", "reason": ""}
+    (project.root / "sub").mkdir()
+    assert check(project, "cat ../a.txt") == ("ask", "default")
+    assert check(project, "cat ../a.txt", "--cwd", str(project.root / "sub")) == ("ask", "default")
+    assert project.run("policy", "check", "--cwd", "nowhere", "--", "ls").code == 1
+
+
+def test_the_projects_rules_allow_only_when_trusted_and_tighten_at_once(project: Project) -> None:
+    project.write("interlock.toml", RULES + '[[policy]]\nname = "no-ls"\nverdict = "deny"\ncommand = "ls"\n')
+    assert (check(project, "make"), check(project, "ls")) == (("ask", "default"), ("deny", "no-ls"))
+    listed = {row["name"]: row["counts"] for row in project.run("policy", "list", "--json").json}
+    assert (listed["tests"], listed["no-ls"], listed["list-files"]) == (False, True, True)
+    assert "not trusted" in project.run("policy", "list").out
+    shown = project.run("trust", "--show", "--json").json
+    assert [(one["name"], one["state"]) for one in shown["things"]] == [("policy", "new")]
+    assert project.run("trust", "--yes").code == 0
+    assert check(project, "make") == ("allow", "tests")
+    project.write("interlock.toml", RULES.replace("make", "gcc"))
+    assert check(project, "gcc") == ("ask", "default")
+    assert project.run("trust", "--show", "--json").json["things"][0]["state"] == "changed"
+    config(project).write_text('[[policy]]\nname = "mine"\nverdict = "ask"\ncommand = "gcc"\n')
+    project.run("trust", "--yes")
+    assert check(project, "gcc") == ("ask", "mine")
+
+
+def test_examples_are_tested_and_mistakes_name_file_and_line(project: Project) -> None:
+    assert project.run("policy", "test", "--json").json == {"ok": True, "failed": []}
+    config(project).write_text(RULES.replace("make x", "cmake"))
+    said = project.run("policy", "test")
+    assert (said.code, said.out) == (1, f"{config(project)}:1: rule 'tests' should match but does not: cmake\n")
+    assert project.run("policy", "check", "--", "ls").code == 1
+    config(project).write_text('# mine\n[[policy]]\nverdict = "allow"\ncomand = "x"\n')
+    said = project.run("policy", "check", "--json", "--", "ls")
+    assert said.code == 1
+    assert "config.toml:4: unknown key 'policy.comand'; did you mean 'command'?" in said.json["error"]
+
+
+def test_what_rules_allow_runs_without_asking_and_is_recorded(project: Project) -> None:
+    said = project.run("run", "--tickets", project.tickets("plan.json", [shell("look", "git log --oneline && ls")]))
+    assert said.code == 0, said
+    (approval,) = project.run("approvals", "list", "--state", "all", "--json").json
+    assert approval["answer"]["by"] == "policy:git-log+list-files"
+    assert "GIT_CONFIG_COUNT" in approval["payload"]["env_names"]
+    denied = project.run("run", "--tickets", project.tickets("bad.json", [shell("bad", "sudo ls")]), "--approve", "all")
+    assert denied.code == 3
+    reason = project.run("tickets", "show", "bad/bad", "--json").json["blocked_reason"]
+    assert reason == "denied by no-other-user: nothing runs with the rights of another user"
+
+
+def test_a_workers_scripts_are_allowed_or_denied(project: Project) -> None:
+    model = scripted(
+        project,
+        {"match": "DENIED by the rule", "reply": "Then not."},
+        {"match": "Ticket", "tool_calls": [
+            {"name": "run_shell", "args": {"script": "git log --format=%s"}},
+            {"name": "run_shell", "args": {"script": "rm -rf ~"}},
+        ]},
+    )  # fmt: skip
+    ticket = {"id": "look", "description": "Look", "assigned_to": "tier3-worker"}
+    said = project.run("run", "--tickets", project.tickets("plan.json", [ticket]), "--approve", "all", *model)
+    assert said.code == 0, said
+    finished = [row["event"] for row in project.journal() if row["event"]["type"] == "tool_finished"]
+    assert [(one["by"], one["failed"]) for one in finished] == [
+        ("policy:git-log", False),
+        ("policy:no-removing-outside", True),
+    ]
+
+
+def test_without_a_sandbox_a_person_answers(project: Project) -> None:
+    config(project).write_text('sandbox = "off"\n')
+    said = project.run("run", "--tickets", project.tickets("plan.json", [shell("look", "ls")]))
+    assert said.code == 4, said
+    (approval,) = project.run("approvals", "list", "--json").json
+    assert approval["why"] == "the sandbox is off: rules allow nothing then"
+
+
+def test_always_shows_the_narrowest_rule_and_adds_it_to_the_users_file(project: Project) -> None:
+    config(project).write_text("# mine\n[gates]\ntimeout_s = 9")
+    project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "touch made.txt")]))
+    said = project.run("approvals", "answer", "A-1", "approve", "--always")
+    rule = '[[policy]]\nname = "always-1"\nverdict = "allow"\nexactly = "touch made.txt"\nmatch = ["touch made.txt"]\n'
+    assert (said.code, rule in said.err) == (0, True), said
+    assert config(project).read_text() == f"# mine\n[gates]\ntimeout_s = 9\n\n{rule}"
+    assert check(project, "touch made.txt") == ("allow", "always-1")
+    assert check(project, "touch made.txt x") == ("ask", "default")
+    assert project.run("resume").code == 0
+    assert project.run("run", "--tickets", project.tickets("more.json", [shell("one", "touch made.txt")])).code == 0
+
+
+@pytest.mark.parametrize(
+    ("script", "decision", "why"),
+    [
+        ("touch a; touch b", "approve", "it is more than one command"),
+        ("echo x > y", "approve", "it writes to a file"),
+        ("touch a", "reject", "--always is for approving a script as it is"),
+    ],
+)
+def test_where_always_cannot_be_said_nothing_is_answered(
+    project: Project, script: str, decision: str, why: str
+) -> None:
+    project.run("run", "--tickets", project.tickets("plan.json", [shell("one", script)]))
+    said = project.run("approvals", "answer", "A-1", decision, "--always")
+    assert (said.code, why in said.err) == (1, True), said
+    assert [one["id"] for one in project.run("approvals", "list", "--json").json] == ["A-1"]
+    assert not config(project).exists()
+
+
+def test_files_of_the_project_are_used_only_when_trusted(project: Project) -> None:
+    project.write("prompts/plan.md", "Plan it.\n")
+    project.write("gates/quick.md", "---\ncommand: true\n---\n")
+    model = scripted(project, {"match": "", "reply": "Planned."})
+    said = project.run("do", ">>plan x", *model)
+    assert (said.code, "interlock trust" in said.err, "prompts/plan.md" in said.err) == (1, True, True)
+    assert project.run("do", "%judge >>plan x", *model).code == 0
+    said = project.run("trust", "--json")
+    assert (said.code, said.json["trusted"]) == (4, False)
+    assert [one["name"] for one in said.json["things"]] == ["prompts/plan.md", "gates/quick.md"]
+    assert "Plan it." in project.run("trust", "--show").out
+    assert project.run("trust", "--yes").code == 0
+    assert "trusted already: prompts/plan.md, gates/quick.md" in project.run("trust").out
+    assert project.run("do", ">>plan x", *model).code == 0
+    project.write("prompts/plan.md", "Plan something else.\n")
+    assert project.run("do", ">>plan x", *model).code == 1

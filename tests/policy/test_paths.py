@@ -1,0 +1,89 @@
+"""Where words lead, on a real folder."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from interlock.policy.judge import ShellPolicy
+from interlock.policy.paths import place_at, where
+from interlock.policy.sources import shipped_rules
+from interlock.tools.names import refusal
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name in ("src/a.py", "src/.hidden.py", "docs/b.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x\n")
+    return tmp_path
+
+
+def verdict(root: Path, script: str) -> str:
+    return ShellPolicy(shipped_rules, refusal, "/users/me").script(script, str(root)).verdict
+
+
+def test_where_a_word_leads() -> None:
+    place = place_at("/project", "/users/me", refusal)
+    found = {
+        text: where(text, place)
+        for text in ("a", ".", "a/../b", "..", "/etc", "/tmp/x", "/dev/null", "/*", "*", "../*")
+    }
+    assert found == {
+        "a": "inside",
+        ".": "inside",
+        "a/../b": "inside",
+        "..": "outside",
+        "/etc": "outside",
+        "/tmp/x": "scratch",
+        "/dev/null": "scratch",
+        "/*": "outside",
+        "*": "inside",
+        "../*": "outside",
+    }
+    assert where("\ufffd/x", place) == "unknown"
+    assert where("x\0", place) == "unknown"
+
+
+def test_a_pattern_is_what_it_matches_now(root: Path) -> None:
+    assert verdict(root, "cat src/*") == "allow"
+    (root / "src" / "away").symlink_to("/etc/passwd")
+    assert verdict(root, "cat src/*") == "ask"
+    assert verdict(root, "cat src/*.py") == "allow"
+    (root / "--output=x").write_text("")
+    assert verdict(root, "cat *") == "ask"
+    for number in range(2_100):
+        (root / "docs" / f"{number}.md").touch()
+    assert verdict(root, "cat docs/*.md") == "ask"
+
+
+def test_reading_everything_below_asks_where_a_secret_is(root: Path) -> None:
+    assert [verdict(root, script) for script in ("grep -r x .", "rg x", "rg -g '*.py' x")] == ["allow"] * 3
+    (root / ".env").write_text("KEY=1\n")
+    assert [verdict(root, script) for script in ("grep -r x .", "rg x", "rg -g '*.py' x")] == ["ask", "allow", "ask"]
+    assert verdict(root, "grep -r x src") == "allow"
+    (root / "docs" / "server.pem").write_text("")
+    assert [verdict(root, script) for script in ("rg x", "rg x docs", "rg x src")] == ["ask", "ask", "allow"]
+
+
+def test_keys_in_other_peoples_packages_are_not_the_users(root: Path) -> None:
+    (root / "node_modules" / "x").mkdir(parents=True)
+    (root / "node_modules" / "x" / "test.pem").write_text("")
+    assert verdict(root, "grep -r x .") == "allow"
+
+
+def test_a_password_in_gits_configuration_is_a_secret_below(root: Path) -> None:
+    (root / ".git").mkdir()
+    (root / ".git" / "config").write_text('[remote "origin"]\n\turl = https://example.org/x.git\n')
+    assert verdict(root, "grep -r x .") == "allow"
+    (root / ".git" / "config").write_text('[remote "origin"]\n\turl = https://me:word@example.org/x.git\n')
+    assert verdict(root, "grep -r x .") == "ask"
+
+
+def test_a_folder_that_cannot_be_read_is_no_reason_to_fail(root: Path) -> None:
+    os.chmod(root / "docs", 0)
+    try:
+        assert verdict(root, "grep -r x .") == "allow"
+    finally:
+        os.chmod(root / "docs", 0o700)
+    assert verdict(root, "cat " + "a/" * 3_000) in ("allow", "ask")

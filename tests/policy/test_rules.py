@@ -1,0 +1,224 @@
+"""Rules: how they are written, what each is about, and who is heard first."""
+
+from pathlib import Path
+
+import pytest
+
+from interlock.errors import Misconfigured
+from interlock.policy.flags import Parsed, has_loosely, known_options, parsed
+from interlock.policy.judge import PersonOnly, ShellPolicy
+from interlock.policy.rule_files import failed_examples, read_rules
+from interlock.policy.rules import Rule, Source
+from interlock.policy.sources import RuleSources, project_policy, shipped_rules
+from interlock.policy.words import Word
+from interlock.ports import PolicyVerdict
+from interlock.tools.names import refusal
+
+
+def harmless(parts: tuple[str, ...]) -> str | None:
+    return "it is secret" if "secret" in parts else None
+
+
+def rules(text: str, source: Source = "user") -> tuple[Rule, ...]:
+    return read_rules(text, "config.toml", source)
+
+
+def policy(*made: tuple[Rule, ...], shipped: bool = True) -> ShellPolicy:
+    everything = tuple(rule for some in made for rule in some) + (shipped_rules() if shipped else ())
+    return ShellPolicy(lambda: everything, harmless, "/users/me")
+
+
+def said(found: ShellPolicy, script: str) -> tuple[str, str]:
+    verdict = found.script(script, "/project")
+    return verdict.verdict, verdict.rule
+
+
+def allow(command: str, name: str = "mine", more: str = "") -> str:
+    return f'[[policy]]\nname = "{name}"\nverdict = "allow"\ncommand = "{command}"\n{more}\n'
+
+
+def rule(verdict: str, command: str, name: str) -> str:
+    return f'[[policy]]\nname = "{name}"\nverdict = "{verdict}"\ncommand = "{command}"\n'
+
+
+def test_every_example_of_the_shipped_rules_holds_and_each_rule_has_some() -> None:
+    assert failed_examples(shipped_rules(), refusal) == []
+    assert [rule.name for rule in shipped_rules() if not rule.match or not rule.not_match] == []
+
+
+# ── options ──────────────────────────────────────────────────────────────────────────────
+
+
+def options(line: str, *known: str) -> Parsed | None:
+    return parsed([Word(text) for text in line.split()], known_options(known))
+
+
+def test_options_have_one_form() -> None:
+    known = ("-r", "-f", "-n=", "--lines=", "--file=path", "--color[=]", "-NUM")
+    assert options("-rf a", *known) == options("-r -f a", *known) == options("a -fr", *known)
+    assert options("-n5 -rn 3 --lines=2 --lines 1 x", *known) == Parsed(
+        frozenset(("-n", "-r", "--lines")), (Word("x"),), ()
+    )
+    assert options("--file a --file=b -- -r", *known) == Parsed(
+        frozenset(("--file",)), (Word("-r"),), (Word("a"), Word("b"))
+    )
+    assert options("-20 --color --color=auto -", *known) == Parsed(frozenset(("-NUM", "--color")), (Word("-"),), ())
+
+
+@pytest.mark.parametrize("line", ["-x", "-rx", "--line=3", "--lines", "-n", "--recursive", "-r=x --color3", "-5x"])
+def test_an_option_that_is_not_known_is_not_read(line: str) -> None:
+    assert options(line, "-r", "-n=", "--lines=", "--color[=]", "-NUM") is None
+
+
+@pytest.mark.parametrize("line", ["-f", "-rf", "--force", "--force=x", "--forc", "a -xf"])
+def test_to_ask_or_deny_an_option_counts_in_any_spelling(line: str) -> None:
+    given = [Word(text) for text in line.split()]
+    assert has_loosely(given, "-f") or has_loosely(given, "--force")
+    assert not has_loosely(given, "-q")
+
+
+# ── who is heard first ───────────────────────────────────────────────────────────────────
+
+
+def test_a_deny_always_wins_and_asking_wins_over_allowing() -> None:
+    mine = rules(allow("make", "yes") + rule("ask", "make", "look") + allow("sudo", "me"))
+    assert said(policy(mine), "make") == ("ask", "look")
+    assert said(policy(mine), "sudo make") == ("deny", "no-other-user")
+    assert said(policy(rules(allow("npm test"))), "npm test") == ("allow", "mine")
+    assert said(policy(rules(allow("git push"))), "git push") == ("allow", "mine")  # over a shipped ask
+
+
+def test_a_project_tightens_and_never_loosens() -> None:
+    mine = rules(allow("make") + rule("ask", "npm", "slow"))
+    theirs = rules(rule("deny", "make", "never") + allow("npm", "all") + allow("tox", "tests"), "project")
+    found = policy(mine, theirs)
+    assert said(found, "make") == ("deny", "never")
+    assert said(found, "npm test") == ("ask", "slow")
+    assert said(found, "tox") == ("allow", "tests")
+    assert said(found, "ls && tox") == ("allow", "list-files+tests")
+
+
+def test_the_rules_of_a_project_that_is_not_trusted_only_tighten(tmp_path: Path) -> None:
+    user, project, trusted = tmp_path / "config.toml", tmp_path / "interlock.toml", set[bytes]()
+    project.write_text(allow("tox") + rule("deny", "ls", "no-ls"))
+    sources = RuleSources(user, project, trusted.__contains__, harmless, tmp_path / "trust")
+    found = ShellPolicy(sources.rules, harmless)
+    assert (said(found, "tox"), said(found, "ls")) == (("ask", "default"), ("deny", "no-ls"))
+    trusted.add(project_policy(project.read_text()) or b"")
+    (tmp_path / "trust").write_text("x")
+    assert said(found, "tox") == ("allow", "mine")
+    project.write_text(project.read_text().replace("tox", "nox"))
+    assert (said(found, "nox"), said(found, "tox")) == (("ask", "default"), ("ask", "default"))
+    user.write_text(rule("ask", "ls", "quiet"))
+    project.unlink()
+    assert said(found, "ls") == ("ask", "quiet")
+    user.write_text("[[policy]]\n")
+    verdict = found.script("pwd", "/project")
+    assert (verdict.verdict, "config.toml:1: a rule needs a 'verdict'" in verdict.reason) == ("ask", True)
+
+
+def test_tools_have_rules_too() -> None:
+    deny = '[[policy]]\nname = "no-patch"\nverdict = "deny"\ntool = "apply_patch"\n'
+    mine = rules('[[policy]]\nverdict = "allow"\ntool = "py_*"\n' + deny)
+    found = policy(mine)
+    assert found.tool("py_set_signature") == PolicyVerdict("allow", "user-1", "a rule says so (config.toml:1)")
+    assert found.tool("apply_patch").verdict == "deny"
+    assert found.tool("write_file").verdict == "ask"
+    strict = policy(rules('[[policy]]\nname = "no-shell"\nverdict = "deny"\ntool = "run_shell"\n'))
+    assert said(strict, "ls") == ("deny", "no-shell")
+    assert strict.script("make", "/project", ("make",)).verdict == "deny"
+
+
+def test_a_gate_of_the_own_ticket_is_allowed_unless_a_rule_denies_it() -> None:
+    found = policy()
+    assert found.script("make test > log", "/project", ("make test > log",)) == PolicyVerdict(
+        "allow", "own-gate", "it is a gate of its own ticket"
+    )
+    assert found.script("sudo make", "/project", ("sudo make",)).verdict == "deny"
+    assert found.script("make", "/project", ("make test",)).verdict == "ask"
+
+
+def test_without_a_sandbox_rules_allow_nothing() -> None:
+    found = PersonOnly(policy(rules('[[policy]]\nverdict = "allow"\ntool = "write_file"\n')))
+    assert found.script("ls", "/project").verdict == "ask"
+    assert found.script("make", "/project", ("make",)).verdict == "ask"
+    assert found.tool("write_file").verdict == "ask"
+    assert found.script("rm -rf /", "/project").verdict == "deny"
+
+
+def test_exactly_is_exactly() -> None:
+    found = policy(rules('[[policy]]\nname = "x"\nverdict = "allow"\nexactly = "npm run \'a b\'"\n'))
+    assert said(found, 'npm run "a b"') == ("allow", "x")
+    for other in ("npm run a b", "npm run 'a b' c", "npm run", "FOO=1 npm run 'a b'", "npm run 'a b' > x"):
+        assert said(found, other) == ("ask", "default")
+
+
+def test_what_private_means_is_asked_of_whoever_knows() -> None:
+    found = policy()
+    assert said(found, "cat a/secret") == ("ask", "default")
+    assert found.script("cat a/secret", "/project").reason == "cat: it is secret"
+
+
+# ── how they are written ─────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("\n[[policy]]\n", "config.toml:2: a rule needs a 'verdict'"),
+        ('[[policy]]\nverdict = "alow"\ncommand = "x"\n', "config.toml:2: policy.verdict is wrong: invalid enum value"),
+        ('[[policy]]\nverdict = "ask"\n', "config.toml:1: a rule is about one of 'tool', 'command' or 'exactly'"),
+        (
+            '[[policy]]\nverdict = "ask"\ncomand = "x"\n',
+            "config.toml:3: unknown key 'policy.comand'; did you mean 'command'?",
+        ),
+        ('[[policy]]\nverdict = "ask"\nzzz = "x"\n', "config.toml:3: unknown key 'policy.zzz'; known here: verdict"),
+        ('[[policy]]\nverdict = "ask"\ncommand = " "\n', "config.toml:3: policy.command has a program's name"),
+        (
+            '[[policy]]\nverdict = "allow"\ncommand = "m*"\n',
+            "config.toml:3: a rule that allows names its programs exactly",
+        ),
+        ('[[policy]]\nverdict = "allow"\nexactly = "a; b"\n', "config.toml:3: policy.exactly is one plain command"),
+        (
+            '[[policy]]\nverdict = "allow"\ncommand = "a"\noptions = ["x"]\n',
+            "config.toml:4: policy.options: 'x' is no option",
+        ),
+        (
+            '[[policy]]\nverdict = "allow"\ncommand = "a"\nfirst = "("\n',
+            "config.toml:4: policy.first is no regular expression",
+        ),
+        (
+            '[[policy]]\nverdict = "allow"\ntool = "run_shell"\n',
+            "config.toml:3: scripts are allowed by rules with 'command'",
+        ),
+        (
+            '[[policy]]\nverdict = "allow"\ncommand = "a"\noperands = "outside"\n',
+            "config.toml:4: 'outside' is for rules that",
+        ),
+        (allow("a") + allow("b"), "config.toml:7: there is another rule called 'mine'"),
+    ],
+)
+def test_a_mistake_is_named_with_file_and_line(text: str, message: str) -> None:
+    with pytest.raises(Misconfigured) as failure:
+        rules(text)
+    assert str(failure.value).startswith(message)
+
+
+def test_a_project_may_not_bring_regular_expressions() -> None:
+    with pytest.raises(Misconfigured, match="for the user's own rules"):
+        rules(allow("a", more='first = "(a+)+"'), "project")
+
+
+def test_examples_are_checked(tmp_path: Path) -> None:
+    text = allow("make", more='options = ["-s"]\nmatch = ["make -s", "make -j"]\nnot_match = ["make x"]')
+    user = tmp_path / "config.toml"
+    user.write_text(text)
+    sources = RuleSources(user, None, lambda _: False, refusal)
+    assert sources.failed() == [
+        f"{user}:1: rule 'mine' should match but does not: make -j",
+        f"{user}:1: rule 'mine' matches but should not: make x",
+    ]
+    with pytest.raises(Misconfigured, match="should match but does not: make -j"):
+        sources.rules()
+    tool = '[[policy]]\nverdict = "ask"\ntool = "py_*"\nmatch = ["py_x", "x"]\n'
+    assert failed_examples(rules(tool), harmless) == ["config.toml:1: rule 'user-1' should match but does not: x"]
