@@ -106,6 +106,8 @@ def _short(text: str, rest: list[Word], known: Known) -> _Found | None:
                 return None
             return made
         made.append((name, None))
+        if kind == "attached":
+            break  # what is left of the word is its value
     return made
 
 

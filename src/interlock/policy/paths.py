@@ -87,8 +87,8 @@ def trouble(word: Word, place: Place) -> str | None:
 def _trouble(text: str, place: Place) -> str | None:
     if where(text, place) != "inside":
         return None if text == "/dev/null" else f"{text} is outside the project"
-    path = os.path.normpath(os.path.join(place.cwd, text))
-    for form in (path, os.path.realpath(path)):
+    path = os.path.join(place.cwd, text)
+    for form in (os.path.normpath(path), os.path.realpath(path)):
         parts = tuple(os.path.relpath(form, place.root).split("/"))
         if why := place.private(tuple(part for part in parts if part not in (".", ".."))):
             return why

@@ -117,7 +117,8 @@ def _objection(rule: Rule, words: Sequence[Word], place: Place) -> str:
     if rule.operands == "any" and any(word.glob for word in operands):
         return "a pattern may become any words"
     if rule.below:
-        for top in [word.text for word in operands] or ["."]:
+        # To git a word may be a revision, in which all files are searched.
+        for top in ["."] if rule.operands == "git" else [word.text for word in operands] or ["."]:
             if why := trouble_below(top, place, hidden=rule.below == "all"):
                 return why
     return ""
@@ -128,7 +129,9 @@ def _leads_away(word: Word, place: Place, *, git: bool) -> str | None:
         return trouble(word, place)
     if word.glob or any(mark in word.text for mark in "*?["):
         return "a pattern may name private files"
-    for part in {word.text, word.text.partition(":")[2]}:
+    pieces = word.text.split(":")
+    for number in range(len(pieces)):  # HEAD:path, :0:path
+        part = ":".join(pieces[number:])
         if part and (why := trouble(Word(part), place)):
             return why
     return None

@@ -1,0 +1,98 @@
+"""What the policy reads is what shells run: random scripts, by bash and dash, with programs that tell their words."""
+
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from interlock.policy.shell_ast import Script, parse
+
+PROGRAMS = ("ls", "cat", "rm")
+PIECES = (
+    *(
+        "ls",
+        "cat",
+        "rm",
+        " ",
+        " ",
+        "\t",
+        "'",
+        '"',
+        "\\",
+        "a",
+        "b c",
+        "-l",
+        "|",
+        "||",
+        "&&",
+        ";",
+        "\n",
+        "#",
+        "$",
+        "$'",
+        "`",
+    ),
+    *("(", ")", "{", "}", "{a,b}", "<", ">", "2>&1", ">/dev/null", "2>/dev/null", "~", "=", "!", "^", "%", "\r", "&"),
+    *(
+        "[a]",
+        "é",
+        "\\\n",
+        "\\n",
+        "''",
+        '""',
+        "EOF",
+        "<<",
+        "@",
+        "+",
+        "$(",
+        "${",
+        "x=1",
+        "\u00a0",
+        "1>&2",
+        " # c",
+        "{}",
+        "..",
+    ),
+)
+BEGINNINGS = ("", "ls ", "cat ", "ls;", "ls|", "ls && cat ")
+
+
+def scripts(count: int) -> list[tuple[str, Script]]:
+    """Those that may be allowed, as far as their form goes."""
+    chance = random.Random(20_260)
+    made: list[tuple[str, Script]] = []
+    while len(made) < count:
+        text = chance.choice(BEGINNINGS) + "".join(chance.choice(PIECES) for _ in range(chance.randint(1, 9)))
+        read = parse(text)
+        known = all(command.words[0].text in PROGRAMS for command in read.commands)
+        if read.commands and not read.concerns and known:
+            made.append((text, read))
+    return made
+
+
+@pytest.mark.parametrize("shell", ["bash", "dash"])
+def test_the_words_that_were_read_are_those_that_arrive(shell: str, tmp_path: Path) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"there is no {shell} here")
+    folder, told, here = tmp_path / "bin", tmp_path / "told", tmp_path / "here"
+    folder.mkdir()
+    here.mkdir()
+    for name in PROGRAMS:
+        (folder / name).write_text(f'#!/bin/sh\n{{ printf "%s\\001" {name} "$@"; printf "\\002"; }} >> {told}\n')
+        (folder / name).chmod(0o755)
+    for text, read in scripts(120):
+        told.write_text("")
+        env = {"PATH": str(folder), "HOME": "/users/me"}
+        subprocess.run(
+            [program, "-c", text], cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+        ran = sorted(call[:-1].split("\1") for call in told.read_text().split("\2") if call)
+        meant = sorted([word.text for word in command.words] for command in read.commands)
+        if "||" in text:  # what stands after it may not have run
+            assert all(call in meant for call in ran), text
+        else:
+            assert ran == meant, text
+        assert list(here.iterdir()) == [], text
