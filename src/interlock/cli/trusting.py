@@ -3,12 +3,13 @@
 import sys
 from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
 from interlock.cli.exits import APPROVAL, DONE
 from interlock.cli.output import paint, say, say_json
 from interlock.cli.sessions import project_of
-from interlock.projects import SETUP, Project, Thing, project_starts, things_to_trust, trust_store
+from interlock.projects import POLICY, SETUP, Project, Thing, project_starts, things_to_trust, trust_store
 from interlock.views.display import safe
 
 
@@ -58,9 +59,15 @@ def _tell(shown: list[_Shown], waiting: list[_Shown]) -> None:
     for one in waiting:
         about = f" ({one.thing.what})" if one.thing.what else ""
         say(f"{paint(one.state, 'waiting')} {safe(one.thing.name)}{about}, digest {one.thing.digest}:\n")
-        for line in one.thing.content.decode(errors="replace").splitlines():
+        for line in _readable(one.thing).splitlines():
             say(f"  {safe(line)}")
         say()
+
+
+def _readable(thing: Thing) -> str:
+    """Rules are kept as JSON on one line."""
+    content = msgspec.json.format(thing.content, indent=2) if thing.name == POLICY else thing.content
+    return content.decode(errors="replace")
 
 
 def _json(project: Project, shown: list[_Shown], *, trusted: bool) -> None:
