@@ -72,6 +72,7 @@ class Agents:
             max_tool_rounds=settings.max_tool_rounds,
             analyse_failures=settings.analyse_failures,
             escalation=settings.escalation,
+            test_paths=self._project.settings.gates.test_paths,
         )
         return Worker(
             self._calls,

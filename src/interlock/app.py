@@ -23,6 +23,7 @@ from interlock.engine import landing
 from interlock.engine.activity import Activity
 from interlock.engine.chat import say_command
 from interlock.engine.conductor import Conductor
+from interlock.engine.judging import JudgedGates
 from interlock.engine.kept_texts import Fetch, KeptTexts
 from interlock.engine.model_calls import ModelCalls
 from interlock.engine.opening import load_state
@@ -271,7 +272,7 @@ async def _conductor(
     await workspaces.exclude(project.not_in_git)
     redact = redactor(os.environ)
     crew = LocalCrew(sandbox, workspaces, env, setup, project.settings.workspace.setup_timeout_s, redact, logs.script)
-    gates = ShellGates(
+    shell = ShellGates(
         sandbox,
         workspaces,
         lambda content: journal.put_blob(redacted_bytes(redact, content)),
@@ -283,7 +284,7 @@ async def _conductor(
     policy: Policy = policy_of(project)
     if sandbox.level == "off":
         policy = PersonOnly(policy)
-    agents, use_model = None, _no_model
+    agents, use_model, calls = None, _no_model, None
     if model is not None:
         calls = ModelCalls(
             model(sandbox, logs.cli.write),
@@ -296,12 +297,12 @@ async def _conductor(
             activity=activity,
         )
 
-        def use_model(maker: ModelMaker) -> None:
-            calls.use(maker(sandbox, logs.cli.write))
+        use_model = _chooser(calls, sandbox, logs)
 
         agents = Agents(
             project, workbench, journal.get_blob, workspaces, sandbox, env, calls, redact, logs.script, policy
         )
+    gates = JudgedGates(shell, calls, workspaces, lambda: workbench.state)
     conductor = Conductor(
         workbench,
         workspaces,
@@ -315,6 +316,10 @@ async def _conductor(
     )
     await conductor.start(conduct)
     return conductor, use_model
+
+
+def _chooser(calls: ModelCalls, sandbox: Sandbox, logs: SessionLogs) -> Callable[[ModelMaker], None]:
+    return lambda maker: calls.use(maker(sandbox, logs.cli.write))
 
 
 def _no_model(maker: ModelMaker) -> None:
@@ -334,7 +339,7 @@ def conducting(
         workers=settings.conductor.workers if workers is None else workers,
         auto_queue=auto_queue or settings.conductor.auto_queue,
         approve_all=approve_all,
-        gates=GateDefaults(settings.gates.max_attempts, settings.gates.timeout_s),
+        gates=GateDefaults(settings.gates.max_attempts, settings.gates.timeout_s, settings.gates.stuck_after),
         deadline_s=settings.approvals.deadline_s or None,
         caps=_caps(settings.budgets),
         focus=focus,

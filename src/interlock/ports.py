@@ -14,6 +14,7 @@ from interlock.domain.commands import Command
 from interlock.domain.envelopes import Actor, Recorded
 from interlock.domain.gates import GateResult
 from interlock.domain.state import State
+from interlock.domain.tampering import Change
 from interlock.domain.tickets import Saved, TicketSpec
 
 # ── journal ──────────────────────────────────────────────────────────────────────────────
@@ -198,6 +199,8 @@ class Workspaces(Protocol):
         """Which files differ between two commits, and by how many lines; shortened when it is long."""
         ...
 
+    async def changes(self, base: str, commit: str) -> tuple[Change, ...]: ...
+    async def diff(self, commit: str) -> str: ...
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace: ...
     async def combine(
         self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None

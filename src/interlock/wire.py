@@ -26,7 +26,7 @@ from interlock.domain.tracks import Counts, Landing, Track, TrackStatus
 SCHEMA = 1
 """Of the events as they are written now; see journal/upcast.py for older ones."""
 
-STATE_SCHEMA = 2
+STATE_SCHEMA = 3
 """Of the checkpoint; any other is thrown away and the journal read instead."""
 
 _encoder = msgspec.json.Encoder()

@@ -115,10 +115,19 @@ def test_a_wrong_clause_is_refused_with_the_column(clause: str, problem: str) ->
     assert str(refused.value) == problem
 
 
-@pytest.mark.parametrize("clause", ['"reads well"', "'reads well'", 'style:"reads well"', "code-quality"])
-def test_criteria_are_not_supported_on_tickets_yet(clause: str) -> None:
-    with pytest.raises(Rejected, match=r"criteria gates need a model and are not supported on tickets yet.*column 1"):
-        parse_clause(clause)
+@pytest.mark.parametrize(
+    ("clause", "name"), [('"reads well"', None), ("'reads well'", None), ('style:"reads well"', "style")]
+)
+def test_criteria_are_a_gate_too(clause: str, name: str | None) -> None:
+    gate = parse_clause(clause)
+    assert gate == Gate("", criteria="reads well", name=name)
+    assert parse_clause(write_clause(gate)) == gate
+    assert gate.shown == ("style: reads well" if name else "reads well")
+
+
+def test_a_ticket_names_no_gate_of_a_file() -> None:
+    with pytest.raises(Rejected, match=r"a ticket names no gate of a file \(code-quality\).*column 1"):
+        parse_clause("code-quality")
 
 
 def test_a_gate_with_a_folder_or_variables_of_its_own_cannot_be_a_clause() -> None:

@@ -19,7 +19,7 @@ def test_a_bounce_back_says_what_failed_and_what_to_do() -> None:
         "\n"
         "```\nboom\n```\n"
         "\n"
-        "Fix the cause and submit again; the same command will be run again."
+        "Fix the cause and submit again; it will be verified in the same way again."
     )
 
 

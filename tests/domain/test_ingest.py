@@ -105,6 +105,7 @@ def test_all_fields_of_a_ticket_lie_side_by_side() -> None:
         "priority": "medium",
         "model_override": None,
         "with_answers": False,
+        "returns": False,
         "attempts": 1,
         "created_at": AT,
         "started_at": None,
@@ -119,6 +120,7 @@ def test_all_fields_of_a_ticket_lie_side_by_side() -> None:
         "session": (),
         "failures": 0,
         "carried": [],
+        "accepted": [],
     }
 
 
@@ -303,3 +305,12 @@ def test_an_edit_names_what_it_replaces() -> None:
     )
     with pytest.raises(Rejected, match=r"^the edit: unknown key 'id'$"):
         changes_from_dict({"id": "other"})
+
+
+def test_a_gate_in_words_is_written_as_an_object_too() -> None:
+    made = spec_from_dict({"id": "T", "verify": [{"criteria": "reads well", "max_attempts": 2}, '"is short"']})
+    assert made.verify == (Gate("", max_attempts=2, criteria="reads well"), Gate("", criteria="is short"))
+    with pytest.raises(Rejected, match="not both"):
+        spec_from_dict({"id": "T", "verify": [{"criteria": "x", "command": "y"}]})
+    with pytest.raises(Rejected, match="'command' is missing"):
+        spec_from_dict({"id": "T", "verify": [{"max_attempts": 2}]})

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
-from interlock.domain.approvals import SpawnPayload, ToolPayload
+from interlock.domain.approvals import GatePayload, SpawnPayload, ToolPayload
 from interlock.domain.budgets import Usage
 from interlock.domain.commands import AnswerApproval, KillWorker, RetryTicket, StartTrack
 from interlock.domain.events import ToolFinished, TurnFinished
-from interlock.domain.gates import Gate
+from interlock.domain.gates import Gate, GateDefaults
+from interlock.domain.state import State
+from interlock.domain.tampering import Change
 from interlock.domain.tickets import TicketSpec
 from interlock.engine.agent_loop import Options
 from tests.engine.world import ANN, Process, World
@@ -140,7 +142,7 @@ def test_from_the_fourth_attempt_at_a_gate_a_fresh_session_gets_a_brief() -> Non
             {"match": "Verification FAILED", "reply": "done again"},
         )
         made.gates.failures["make check"] = 4
-        async with made.process(approve_all=True) as process:
+        async with made.process(approve_all=True, gates=GateDefaults(stuck_after=0)) as process:
             await process.run(TicketSpec(id="one", description="Be blue", verify=(Gate("make check", max_attempts=6),)))
             state = await process.until_status("done")
             assert (state.ticket("a", "one").attempts, state.ticket("a", "one").result) == (1, "done again")
@@ -468,9 +470,54 @@ def test_a_fresh_session_is_held_by_a_stronger_model() -> None:
         )
         made.options = Options(escalation=("strong",))
         made.gates.failures["make check"] = 3
-        async with made.process(approve_all=True) as process:
+        async with made.process(approve_all=True, gates=GateDefaults(stuck_after=0)) as process:
             await process.run(TicketSpec(id="one", verify=(Gate("make check"),)))
             await process.until_status("done")
         assert [request.model for request in made.requests] == [None, None, None, "strong"]
 
     asyncio.run(story())
+
+
+def test_a_worker_that_changes_an_existing_test_stops_before_its_gate() -> None:
+    async def story() -> None:
+        made = world({"match": "", "reply": "done"})
+        made.options = Options(test_paths=("tests/**",))
+        made.workspaces.changed_files = [Change("changed", "tests/a.py", "5a"), Change("added", "tests/new.py", "5b")]
+        async with made.process() as process:
+            await process.run(TICKET)
+            await answer(process, 1)
+            state = await process.until(lambda s: "A-2" in s.approvals)
+            payload = state.approval("A-2").payload
+            assert isinstance(payload, GatePayload)
+            assert payload.files == ("tests/a.py@5a",)
+            assert made.gates.runs == []
+            await answer(process, 2, "retry")
+            state = await process.until_status("done")
+            assert (state.ticket("a", "one").unverified, made.gates.runs) == (False, [("make check", "one@1")])
+
+    asyncio.run(story())
+
+
+def test_the_same_failure_three_times_asks_early_and_a_restart_changes_nothing() -> None:
+    async def story() -> None:
+        made = world({"match": "", "reply": "done"})
+        made.gates.failures["make test"] = 99
+        ticket = TicketSpec(id="one", verify=(Gate("make test"),))
+        async with made.process() as process:
+            await process.run(ticket)
+            await answer(process, 1)
+            await process.until(lambda s: len(_results(s)) >= 2)
+        async with made.process() as process:
+            state = await process.until(lambda s: any(a.kind == "gate" for a in s.pending_approvals()))
+            (asked,) = state.pending_approvals()
+            assert isinstance(asked.payload, GatePayload)
+            assert asked.payload.message.startswith("## Shell Verification FAILED - Not Converging (3/5)")
+            assert (asked.payload.attempts, len(made.gates.runs)) == (3, 3)
+
+    asyncio.run(story())
+
+
+def _results(state: State) -> tuple[object, ...]:
+    stage = state.ticket("a", "one").stage
+    tried = getattr(stage, "tried", None) or getattr(getattr(stage, "then", None), "tried", None)
+    return tried.previous_results if tried else getattr(stage, "previous_results", ())

@@ -14,6 +14,7 @@ from interlock.domain.commands import AddTrack, AnswerApproval, StartConductor, 
 from interlock.domain.envelopes import SYSTEM, Recorded
 from interlock.domain.gates import GateResult
 from interlock.domain.state import State
+from interlock.domain.tampering import Change
 from interlock.domain.tickets import Saved, Ticket, TicketSpec
 from interlock.engine.activity import Activity
 from interlock.engine.agent_loop import Options, Send, Worker
@@ -96,6 +97,7 @@ class FakeWorkspaces:
     """The track's branch as a list of tickets; survives a crash as a disk would."""
 
     def __init__(self) -> None:
+        self.changed_files: list[Change] = []
         self.branch: list[str] = []
         self.published: list[str] = []
         self.made: dict[str, list[str]] = {}  # by commit: the tickets it brings
@@ -136,6 +138,12 @@ class FakeWorkspaces:
 
     async def changed(self, base: str, commit: str) -> str:
         return f" a.py | 2 +- of {commit} on {base}\n"
+
+    async def changes(self, base: str, commit: str) -> tuple[Change, ...]:
+        return tuple(self.changed_files)
+
+    async def diff(self, commit: str) -> str:
+        return f"+the change of {commit}"
 
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
         return Workspace(self.path_for(track, ticket), commit, None)

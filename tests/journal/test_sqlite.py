@@ -1,6 +1,7 @@
 """The journal on disk: its files, its one writer, its readers, and what a crash leaves."""
 
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -184,7 +185,7 @@ def test_a_big_text_outlives_the_process_and_its_removal_breaks_nothing(tmp_path
     [
         pytest.param(lambda text: text[:-1], id="torn"),
         pytest.param(lambda text: text.replace(b"state", b"wrong"), id="altered"),
-        pytest.param(lambda text: text.replace(b'"schema":2', b'"schema":0'), id="another shape"),
+        pytest.param(lambda text: re.sub(rb'"schema":\d+', b'"schema":0', text), id="another shape"),
         pytest.param(lambda text: b"", id="empty"),
         pytest.param(lambda text: b"\xff\xfe", id="garbage"),
     ],

@@ -450,3 +450,30 @@ def test_a_file_of_a_commit_is_read_once_and_what_may_change_is_read_again(desk:
         assert len(desk.runner.commands) == 2
 
     run(story())
+
+
+def test_what_an_attempt_changed_is_named_file_by_file(desk: Desk) -> None:
+    def change(folder: Path) -> None:
+        (folder / "kept.txt").write_text("other\n")
+        (folder / "gone ü\n.txt").unlink()
+        (folder / "new.txt").write_text("new\n")
+        (folder / "moved.txt").rename(folder / "there.txt")
+
+    async def story() -> None:
+        files = {name: f"{name}\n" for name in ("kept.txt", "gone ü\n.txt", "moved.txt")}
+        store = await desk.repository(files).open()
+        base = await store.start_track("t")
+        _, saved = await attempt(store, "t", "T-001", change)
+        found = await store.changes(base, saved.commit)
+        assert [(one.how, one.path, bool(one.blob)) for one in found] == [
+            ("deleted", "gone ü\n.txt", False),
+            ("changed", "kept.txt", True),
+            ("deleted", "moved.txt", False),
+            ("added", "new.txt", True),
+            ("added", "there.txt", True),
+        ]
+        assert await store.changes(base, base) == ()
+        diff = await store.diff(saved.commit)
+        assert ("+other\n" in diff, "+new\n" in diff, "rename to there.txt" in diff) == (True, True, True)
+
+    run(story())

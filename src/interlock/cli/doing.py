@@ -67,7 +67,7 @@ def _show_choices(project: Project, ready: Prepared, *, as_json: bool) -> int:
         say(f"{ticket.id:10} {one_line(ticket.description)}")
         for gate in ticket.verify:
             most = limits(gate, GateDefaults(gates.max_attempts, gates.timeout_s))
-            say(f"{'':10} gate: {safe(gate.command)} ({most.max_attempts} attempts, {most.timeout_s:g} s)")
+            say(f"{'':10} gate: {safe(gate.shown)} ({most.max_attempts} attempts, {most.timeout_s:g} s)")
     return DONE
 
 

@@ -78,7 +78,7 @@ def show(args: Any) -> int:
     if ticket.spec.depends_on:
         say(f"depends on:  {', '.join(ticket.spec.depends_on)}")
     for gate in ticket.spec.verify:
-        say(f"gate:        {safe(gate.command)}")
+        say(f"gate:        {safe(gate.shown)}")
     if ticket.spec.script:
         say("script:")
         for line in ticket.spec.script.splitlines():

@@ -69,6 +69,9 @@ class GatePayload(Struct, frozen=True, gc=False, tag="gate"):
     attempts: int
     max_attempts: int
     message: str
+    files: tuple[str, ...] = ()  # changed by the worker, though they judge it
+    feedback: Blob | None = None  # what a worker is told when a person lets it try again
+    fresh: bool = False
 
 
 class MergePayload(Struct, frozen=True, gc=False, tag="merge"):

@@ -5,7 +5,7 @@ from interlock.domain.commands import EndCall, ReserveCall
 from interlock.domain.discussions import Doing, Thinking
 from interlock.domain.events import CallEnded, CallReserved, Event
 from interlock.domain.state import State
-from interlock.domain.tickets import Verifying, Working
+from interlock.domain.tickets import Merging, Verifying, Working
 from interlock.errors import Rejected
 
 Events = tuple[Event, ...]
@@ -29,7 +29,7 @@ def end_call(state: State, command: EndCall) -> Events:
 def _still_there(state: State, party: Party) -> None:
     if party.ticket:
         ticket = state.ticket(party.track, party.ticket)
-        if ticket.attempts != party.attempt or not isinstance(ticket.stage, Working | Verifying):
+        if ticket.attempts != party.attempt or not isinstance(ticket.stage, Working | Verifying | Merging):
             raise Rejected(f"attempt {party.attempt} of ticket {ticket.name!r} is over")
     elif party.track:
         track = state.track(party.track)

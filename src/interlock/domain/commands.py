@@ -84,6 +84,7 @@ class TicketChanges(Struct, frozen=True, gc=False, omit_defaults=True):
     priority: Priority | UnsetType = UNSET
     model_override: str | UnsetType | None = UNSET
     with_answers: bool | UnsetType = UNSET
+    returns: bool | UnsetType = UNSET
 
 
 class EditTicket(_Command, frozen=True):
@@ -382,6 +383,7 @@ class SubmitWork(_Command, frozen=True):
     attempt: int
     saved: Saved | None = None
     summary: str = ""
+    tampered: tuple[str, ...] = ()  # files that judge it, and that it has changed
 
 
 class FailWork(_Command, frozen=True):

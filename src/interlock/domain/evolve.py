@@ -93,7 +93,8 @@ def _apply(state: State, recorded: Recorded) -> State:
         case TicketStarted(track, ticket, attempt):
             found = state.tracks[track].tickets[ticket]
             begun = found.started_at or at
-            return put(state, replace(found, stage=Working(), attempts=attempt, started_at=begun, session=()), at)
+            stage = Working(found.stage.tried if isinstance(found.stage, Todo) else None)
+            return put(state, replace(found, stage=stage, attempts=attempt, started_at=begun, session=()), at)
         case TicketCompleted(track, ticket, _, commit, unverified, result):
             found = state.tracks[track].tickets[ticket]
             done = replace(
@@ -136,7 +137,8 @@ def _apply(state: State, recorded: Recorded) -> State:
             return put(state, replace(found, stage=stage, resumes=found.resumes + 1), at)
         case AttemptLost(track, ticket, _, _):
             found = _carry(state, state.tracks[track].tickets[ticket])
-            return put(_lose(state, track, ticket), replace(found, stage=Todo(cleared=True)), at)
+            tried = found.stage.tried if isinstance(found.stage, Working) else None
+            return put(_lose(state, track, ticket), replace(found, stage=Todo(cleared=True, tried=tried)), at)
         case AttemptShelved(track, ticket, _):
             stage = state.tracks[track].tickets[ticket].stage
             return place(state, track, ticket, Queued(stage), at) if isinstance(stage, Verifying) else state
@@ -349,6 +351,8 @@ def _requested(state: State, event: ApprovalRequested, at: str) -> State:
             return put(state, replace(ticket, stage=Todo(asked=approval.id)), at)
         case "gate", Verifying() as stage:
             return put(state, replace(ticket, stage=Escalated(approval.id, stage)), at)
+        case "gate", Merging(saved):
+            return put(state, replace(ticket, stage=Escalated(approval.id, Verifying(saved))), at)
         case _:
             then = ticket.stage if isinstance(ticket.stage, Working) else Working()
             return put(state, replace(ticket, stage=Asking(approval.id, then)), at)
@@ -384,8 +388,19 @@ def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> Sta
             grant = Grant(approval.id, event.digest, event.edited, event.edited_context)
             return put(state, replace(ticket, stage=Queued(ticket.stage.then), grant=grant), at)
         case Escalated(_, stage) if isinstance(approval.payload, GatePayload):
+            payload = approval.payload
+            ticket = replace(ticket, accepted=tuple(sorted({*ticket.accepted, *payload.files})))
+            if event.decision == "retry" and payload.feedback is not None:  # told, it tries again
+                tried = Tried(stage.gate, stage.attempt_count, stage.previous_results)
+                told = payload.feedback
+                session = (told,) if payload.fresh else (*ticket.session, told)
+                failures = ticket.failures + payload.fresh
+                then = Queued(Working(tried))
+                return put(state, replace(ticket, stage=then, session=session, failures=failures), at)
+            if not ticket.spec.verify:  # there is no gate: only its changes to tests were in question
+                return put(state, replace(ticket, stage=Merging(stage.saved, unverified=True)), at)
             if event.decision == "retry":
-                again = replace(stage, attempt_count=0, previous_results=())
+                again = stage if payload.files else replace(stage, attempt_count=0, previous_results=())
                 return put(state, replace(ticket, stage=Queued(again)), at)
             ahead = _past_gate(ticket, stage, skipped=True)
             onward = Queued(ahead) if isinstance(ahead, Verifying) else ahead

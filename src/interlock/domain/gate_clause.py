@@ -35,22 +35,30 @@ _OPTIONS = {"loop": "true", "max": "3", "timeout": "60"}  # with an example of e
 
 
 def parse_clause(text: str) -> Gate:
-    """A ticket's gate, which is a shell verification; raises Rejected with a sentence that ends in the column."""
+    """A ticket's gate: a shell verification, or criteria; raises Rejected with a sentence that ends in the column."""
     reader = Reader(text)
     reader.skip_space()
     column = reader.column
     gate = read_gate(reader)
-    if not isinstance(gate, Gate):
-        reject(column, 'criteria gates need a model and are not supported on tickets yet; write verify:"command"')
+    if isinstance(gate, LibraryGate):
+        reject(column, f'a ticket names no gate of a file ({gate.name}); write verify:"command", or criteria in quotes')
+    if isinstance(gate, Criteria):
+        gate = as_gate(gate)
     if not reader.at_end:
         reject(reader.column, "a ticket's gate ends here; each gate is an item of its own")
     return gate
+
+
+def as_gate(criteria: Criteria) -> Gate:
+    return Gate("", criteria=criteria.text, name=criteria.name)
 
 
 def write_clause(gate: Gate) -> str:
     """The clause that means this gate: `parse_clause(write_clause(gate)) == gate`."""
     if gate.cwd is not None or gate.env:
         raise Rejected("a gate with a 'cwd' or an 'env' of its own is written as an object, not after '::'")
+    if gate.criteria is not None:
+        return f"{gate.name}:{quoted(gate.criteria)}" if gate.name else quoted(gate.criteria)
     parts = [f"verify:{quoted(gate.command)}"]
     if gate.preset is not None:
         parts.append(f":{gate.preset}")

@@ -3,9 +3,12 @@
 import re
 from collections.abc import Sequence
 
+from interlock.domain.fingerprints import fingerprint
 from interlock.domain.gates import GateResult
 
 TAIL = 2_000
+RETURNS = "gate_action: `retry` (the worker is told this and tries again), `skip` (go on, unverified) or `abort`."
+ACTIONS = "gate_action: `retry` (count again from 0), `skip` (go on, unverified) or `abort` (block the ticket)."
 
 
 def bounce_back(result: GateResult, attempt: int, max_attempts: int) -> str:
@@ -20,7 +23,7 @@ def bounce_back(result: GateResult, attempt: int, max_attempts: int) -> str:
             "",
             _output(result),
             "",
-            "Fix the cause and submit again; the same command will be run again.",
+            "Fix the cause and submit again; it will be verified in the same way again.",
         ]
     )
 
@@ -75,7 +78,25 @@ def escalation(result: GateResult, attempts: int, max_attempts: int) -> str:
             "",
             _output(result),
             "",
-            "gate_action: `retry` (count again from 0), `skip` (go on, unverified) or `abort` (block the ticket).",
+            ACTIONS,
+        ]
+    )
+
+
+def not_converging(result: GateResult, attempts: int, max_attempts: int, times: int) -> str:
+    """For the human: there are tries left, but they all end the same way."""
+    return "\n".join(
+        [
+            f"## Shell Verification FAILED - Not Converging ({attempts}/{max_attempts})",
+            "",
+            *_facts(result),
+            f"**Evidence:** the same {times} times in a row, but for times, paths and addresses: {fingerprint(result)}",
+            "",
+            "### Recent Error Output",
+            "",
+            _output(result),
+            "",
+            ACTIONS,
         ]
     )
 

@@ -13,7 +13,7 @@ GateStatus = Literal["passed", "failed", "timed_out", "killed", "error"]
 
 
 class Gate(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A shell verification as its author wrote it; None means: not said."""
+    """A verification as its author wrote it: a shell command, or criteria. None means: not said."""
 
     command: str
     preset: Literal["fast", "full", "extended"] | None = None
@@ -22,11 +22,21 @@ class Gate(Struct, frozen=True, gc=False, omit_defaults=True):
     loop: bool = False
     cwd: str | None = None
     env: dict[str, str] = {}
+    criteria: str | None = None  # instead of a command: words, judged by a model
+    name: str | None = None  # of the criteria, where they have one
+
+    @property
+    def shown(self) -> str:
+        """What is verified, in one text."""
+        if self.criteria is None:
+            return self.command
+        return f"{self.name}: {self.criteria}" if self.name else self.criteria
 
 
 class GateDefaults(Struct, frozen=True, gc=False):
     max_attempts: int = 5
     timeout_s: float = 300.0
+    stuck_after: int = 3  # the same failure so often in a row asks a human early; 0: never
 
 
 class Limits(Struct, frozen=True, gc=False):

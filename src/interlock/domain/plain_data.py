@@ -127,9 +127,18 @@ def _gate(number: int, item: object) -> Gate:
     try:
         if isinstance(item, str):
             return parse_clause(text(item))
-        return Gate(**read_table(item, _GATE, required=("command",)))
+        words = _has_criteria(item)
+        found = read_table(item, _GATE, required=() if words else ("command",))
+        if words and found.get("command"):
+            raise Wrong("a gate has a 'command' or 'criteria', not both")
+        found.setdefault("command", "")
+        return Gate(**found)
     except (Wrong, Rejected) as wrong:
         raise Wrong(f"item {number}: {wrong}") from None
+
+
+def _has_criteria(item: object) -> bool:
+    return isinstance(item, dict) and bool(cast("dict[object, object]", item).get("criteria"))
 
 
 def _environment(value: object) -> dict[str, str]:
@@ -161,4 +170,6 @@ _GATE: dict[str, Read] = {
     "loop": flag,
     "cwd": or_null(text),
     "env": _environment,
+    "criteria": or_null(text),
+    "name": or_null(text),
 }

@@ -44,6 +44,7 @@ class TicketSpec(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
     priority: Priority = "medium"
     model_override: str | None = None
     with_answers: bool = False  # its worker is told what the tickets it depends on have answered
+    returns: bool = False  # after a failed gate without `loop` a person says whether it tries again
 
 
 class Saved(Struct, frozen=True, gc=False):
@@ -66,17 +67,18 @@ class Grant(Struct, frozen=True, gc=False):
 # Where a ticket stands. Only Working and Verifying occupy a worker.
 
 
-class Todo(Struct, frozen=True, gc=False, tag="todo"):
-    asked: str | None = None  # the pending step approval
-    cleared: bool = False  # its step approval was given
-
-
 class Tried(Struct, frozen=True, gc=False):
     """A gate that failed in this attempt, and how often: a worker's next submission counts on."""
 
     gate: int
     attempt_count: int
     previous_results: tuple[GateResult, ...]
+
+
+class Todo(Struct, frozen=True, gc=False, tag="todo", omit_defaults=True):
+    asked: str | None = None  # the pending step approval
+    cleared: bool = False  # its step approval was given
+    tried: Tried | None = None  # a gate's failures before a crash lost the attempt: they still count
 
 
 class Working(Struct, frozen=True, gc=False, tag="working", omit_defaults=True):
@@ -149,6 +151,7 @@ class Ticket(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     session: tuple[Blob, ...] = ()  # the messages of this attempt's conversation
     failures: int = 0  # how often somebody else had to take over: a stronger model may
     carried: tuple[str, ...] = ()  # approvals whose calls a crash cut off: the answers still count for the same call
+    accepted: tuple[str, ...] = ()  # changes to files that judge it, which a person has accepted
 
     @property
     def id(self) -> str:
@@ -185,6 +188,7 @@ class Ticket(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
             "priority": spec.priority,
             "model_override": spec.model_override,
             "with_answers": spec.with_answers,
+            "returns": spec.returns,
             "attempts": self.attempts,
             "created_at": self.created_at,
             "started_at": self.started_at,
@@ -199,6 +203,7 @@ class Ticket(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
             "session": to_builtins(self.session),
             "failures": self.failures,
             "carried": list(self.carried),
+            "accepted": list(self.accepted),
         }
 
     @classmethod
@@ -244,6 +249,7 @@ CHANGEABLE: dict[str, Read] = {
     "priority": one_of(get_args(Priority)),
     "model_override": or_null(text),
     "with_answers": flag,
+    "returns": flag,
 }
 """What an author writes, and an edit can change."""
 
@@ -265,6 +271,7 @@ KEPT: dict[str, Read] = {
     "session": written(tuple[Blob, ...]),
     "failures": whole(0, 2**53),
     "carried": texts,
+    "accepted": texts,
 }
 """What Interlock itself keeps about a ticket."""
 

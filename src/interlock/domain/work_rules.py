@@ -1,6 +1,8 @@
 """Rules for what the engine reports: work, gates, merges, landings, its own coming and going."""
 
-from interlock.domain import discussion_rules
+from msgspec.structs import replace
+
+from interlock.domain import discussion_rules, tampering
 from interlock.domain.approvals import GatePayload, Kind, Payload, ScriptPayload, SpawnPayload, ToolPayload, digest
 from interlock.domain.commands import (
     AskLanding,
@@ -36,7 +38,8 @@ from interlock.domain.events import (
     TurnFinished,
     WorkSubmitted,
 )
-from interlock.domain.gates import GateDefaults, limits
+from interlock.domain.fingerprints import is_stuck
+from interlock.domain.gates import limits
 from interlock.domain.state import State
 from interlock.domain.tickets import Merging, Stage, Ticket, Verifying, Working
 from interlock.errors import Rejected
@@ -46,9 +49,20 @@ Events = tuple[Event, ...]
 
 def submit_work(state: State, command: SubmitWork) -> Events:
     ticket = _at(state, command, Working)
-    if command.saved is not None:
-        return (WorkSubmitted(ticket.track, ticket.id, command.attempt, command.saved, command.summary),)
-    return (TicketCompleted(ticket.track, ticket.id, command.attempt, unverified=True, result=command.summary or None),)
+    name = (ticket.track, ticket.id)
+    if command.saved is None:
+        return (TicketCompleted(*name, command.attempt, unverified=True, result=command.summary or None),)
+    submitted = WorkSubmitted(*name, command.attempt, command.saved, command.summary)
+    changed = tuple(file for file in command.tampered if file not in ticket.accepted)
+    if not changed:
+        return (submitted,)
+    if state.conductor.approve_all:
+        reason = f"it has changed existing tests, which a person must see: {', '.join(changed[:5])}"
+        return (submitted, TicketBlocked(*name, reason, failed=True))
+    gate = ticket.spec.verify[0] if ticket.spec.verify else None
+    most = limits(gate, state.conductor.gates).max_attempts if gate else 1
+    payload = GatePayload(0, gate.shown if gate else "", 0, most, tampering.asks(changed), files=changed)
+    return (submitted, _escalated(state, ticket, command.attempt, payload, "it has changed existing tests"))
 
 
 def fail_work(state: State, command: FailWork) -> Events:
@@ -139,7 +153,14 @@ def report_gate(state: State, command: ReportGate) -> Events:
     gate = ticket.spec.verify[command.gate]
     most = limits(gate, state.conductor.gates).max_attempts
     tries = stage.attempt_count + 1
-    if tries < most:
+    stuck = is_stuck((*stage.previous_results, command.result), state.conductor.gates.stuck_after)
+    again = tries < most and not stuck
+    if again and ticket.spec.returns and not gate.loop and not state.conductor.approve_all:
+        payload = GatePayload(
+            command.gate, gate.shown, tries, most, command.escalation, feedback=command.feedback, fresh=command.fresh
+        )
+        return (finished, _escalated(state, ticket, command.attempt, payload, "it tries again when you say so"))
+    if again and not (ticket.spec.returns and not gate.loop):
         told = GateFinished(
             ticket.track,
             ticket.id,
@@ -153,21 +174,24 @@ def report_gate(state: State, command: ReportGate) -> Events:
         return (told,)
     if state.conductor.approve_all:
         how = "timed out" if command.result.timed_out else f"exit {command.result.exit_code}"
-        reason = f"verification failed: {gate.command} ({how}, attempts {tries}/{most})"
+        same = ", the same failure again and again" if stuck and tries < most else ""
+        reason = f"verification failed: {gate.shown} ({how}, attempts {tries}/{most}{same})"
         return (finished, TicketBlocked(ticket.track, ticket.id, reason, failed=True))
-    payload: Payload = GatePayload(command.gate, gate.command, tries, most, command.escalation)
-    return (
-        finished,
-        ApprovalRequested(
-            approval=state.next_approval_id(),
-            kind="gate",
-            asker=f"worker:{ticket.id}/{command.attempt}",
-            track=ticket.track,
-            ticket=ticket.id,
-            why=f"the gate failed {tries} of {most} times",
-            payload=payload,
-            digest=digest(payload),
-        ),
+    why = f"the gate failed {tries} of {most} times{', always the same way' if tries < most else ''}"
+    payload = GatePayload(command.gate, gate.shown, tries, most, command.escalation)
+    return (finished, _escalated(state, ticket, command.attempt, payload, why))
+
+
+def _escalated(state: State, ticket: Ticket, attempt: int, payload: GatePayload, why: str) -> ApprovalRequested:
+    return ApprovalRequested(
+        approval=state.next_approval_id(),
+        kind="gate",
+        asker=f"worker:{ticket.id}/{attempt}",
+        track=ticket.track,
+        ticket=ticket.id,
+        why=why,
+        payload=payload,
+        digest=digest(payload),
     )
 
 
@@ -185,7 +209,7 @@ def start_conductor(command: StartConductor) -> Events:
     if not 1 <= command.workers <= 256:
         raise Rejected(f"workers is a number from 1 to 256, not {command.workers}")
     # A float also where a whole number was given: that is what reading the journal gives.
-    gates = GateDefaults(command.gates.max_attempts, float(command.gates.timeout_s))
+    gates = replace(command.gates, timeout_s=float(command.gates.timeout_s))
     deadline = command.deadline_s or None
     return (
         ConductorStarted(

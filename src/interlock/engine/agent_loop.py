@@ -16,6 +16,7 @@ from interlock.domain.calls import Party
 from interlock.domain.commands import AskWorker, Command, FailWork, RedoAttempt, StartSession, SubmitWork
 from interlock.domain.escalation import model_for
 from interlock.domain.state import State
+from interlock.domain.tampering import tampered
 from interlock.domain.tickets import Grant, Ticket
 from interlock.engine.analysis import analysed
 from interlock.engine.dialogue import Answer, Dialogue, Question, Terms
@@ -36,6 +37,7 @@ class Options(Struct, frozen=True, kw_only=True):
     max_tool_rounds: int = 50
     analyse_failures: bool = True
     escalation: tuple[str, ...] = ()  # models to try after failures, weakest first
+    test_paths: tuple[str, ...] = ()  # files that are tests
 
 
 USUAL = Options()
@@ -153,7 +155,9 @@ class Worker:
         if ticket.spec.assigned_to != "tier3-worker":
             return SubmitWork(*name, None, text[:2_000])
         saved = await self._workspaces.save(workspace, *name, ticket.spec.description or ticket.id)
-        return SubmitWork(*name, saved, text[:2_000])
+        changes = await self._workspaces.changes(saved.base, saved.commit)
+        judges = tampered(changes, ticket.spec.verify, self._options.test_paths)
+        return SubmitWork(*name, saved, text[:2_000], judges)
 
     async def _may_start(self, ticket: Ticket, brief: Brief) -> AskWorker | str:
         """The first message as it was allowed, or the question."""

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from interlock.domain.approvals import digest
 from interlock.domain.commands import AskScript, Command, FailWork, ReportGate, SubmitWork
-from interlock.domain.gate_messages import begins_anew, bounce_back, escalation, fresh_brief
+from interlock.domain.fingerprints import is_stuck
+from interlock.domain.gate_messages import RETURNS, begins_anew, bounce_back, escalation, fresh_brief, not_converging
 from interlock.domain.gates import Blob, limits
 from interlock.domain.state import State
 from interlock.domain.tickets import Ticket, Verifying
@@ -63,16 +64,23 @@ async def run_gate(
     if result.passed:
         return ReportGate(*name, stage.gate, result, stage.saved.tree)
     tries = stage.attempt_count + 1
+    results, after = (*stage.previous_results, result), state.conductor.gates.stuck_after
     told, fresh = None, False
+    if tries < most and is_stuck(results, after):
+        asked = not_converging(result, tries, most, after)
+        return ReportGate(*name, stage.gate, result, stage.saved.tree, asked)
     if ticket.spec.assigned_to != "shell" and tries < most:  # a script cannot react; a worker can
         if fresh := begins_anew(tries):
             changed = await _changed(workspaces, stage)
-            text = fresh_brief(_goal(ticket), (*stage.previous_results, result), changed, most)
+            text = fresh_brief(_goal(ticket), results, changed, most)
         else:
             text = bounce_back(result, tries, most)
         message = msgspec.json.encode(Message("user", text))
         told = Blob(await keep(message), len(message))
-    return ReportGate(*name, stage.gate, result, stage.saved.tree, escalation(result, tries, most), told, fresh)
+    asked = escalation(result, tries, most)
+    if tries < most and ticket.spec.returns and not gate.loop:
+        asked = f"{bounce_back(result, tries, most)}\n\n{RETURNS}"
+    return ReportGate(*name, stage.gate, result, stage.saved.tree, asked, told, fresh)
 
 
 async def _changed(workspaces: Workspaces, stage: Verifying) -> str:

@@ -117,9 +117,12 @@ def _ticket_text(ticket: Ticket) -> str:
     parts = [f"# Ticket {spec.id}", spec.description or "(no description)"]
     if spec.target_file:
         parts.append(f"The file to change: {spec.target_file}")
-    if spec.verify:
-        gates = "\n".join(f"- {gate.command}" for gate in spec.verify)
-        parts.append(f"Your work counts only when these commands pass, run in the worktree:\n{gates}")
+    commands = "\n".join(f"- {gate.command}" for gate in spec.verify if gate.criteria is None)
+    criteria = "\n".join(f"- {gate.shown}" for gate in spec.verify if gate.criteria is not None)
+    if commands:
+        parts.append(f"Your work counts only when these commands pass, run in the worktree:\n{commands}")
+    if criteria:
+        parts.append(f"Your change will be judged by these criteria:\n{criteria}")
     if ticket.why:
         parts.append(f"An attempt before this one could not be used:\n\n{ticket.why}")
     return "\n\n".join(parts).strip()

@@ -57,7 +57,7 @@ class TicketHost:
         await self._send(FinishTool(*self._name, kept, call.name, outcome.failed, by))
 
     async def permission(self, call: ToolCall, preview: Preview) -> PolicyVerdict:
-        own = tuple(gate.command for gate in self._ticket.spec.verify)
+        own = tuple(gate.command for gate in self._ticket.spec.verify if gate.command)
         return await permission(self._policy, call, preview, self._place, own)
 
     def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:

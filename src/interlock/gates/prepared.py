@@ -4,10 +4,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from interlock.domain.gate_clause import Criteria, LibraryGate
+from interlock.domain.gate_clause import Criteria, as_gate
 from interlock.domain.gates import Gate
 from interlock.domain.grammar import CommandLine, Step
-from interlock.domain.grammar_tokens import reject
 from interlock.domain.tickets import TicketSpec
 from interlock.errors import Rejected
 from interlock.gates.library import Library, with_args
@@ -18,7 +17,6 @@ NAME = "do"
 # What each modifier leaves in use.
 _USES = {"clean": (), "lean": ("gates",), "framework": ("framework",)}
 _ALL = ("framework", "style", "gates")
-_CRITERIA = 'are judged by a model, which cannot be done yet; use verify:"command"'
 
 
 class Prepared(Struct, frozen=True):
@@ -32,13 +30,6 @@ class Prepared(Struct, frozen=True):
 def prepare(line: CommandLine, library: Library) -> Prepared:
     """Raises Rejected for what does not exist or cannot be run, with the column where there is one."""
     used = next((_USES[name] for name in line.modifiers if name in _USES), _ALL)
-    for operator in line.operators:
-        if operator.type == "delegate":
-            reject(
-                operator.column, "handing a step to a sub-agent (==>) cannot be done yet; --> runs it as the next step"
-            )
-        if isinstance(operator.value, Criteria) and "gates" in used:
-            reject(operator.column, f"criteria {_CRITERIA}")
     framework = library.framework(line.framework) if line.framework and "framework" in used else None
     style = library.style(line.style) if line.style and "style" in used else None
     texts = [entry.text for entry in (framework, style) if entry is not None]
@@ -46,7 +37,8 @@ def prepare(line: CommandLine, library: Library) -> Prepared:
     made: list[tuple[str, tuple[Gate, ...]]] = []
     for step in line.steps:
         gates = _gates(step, library, unseen) if "gates" in used else ()
-        made += [(_description(step, library, texts), gates)] * step.repeat
+        # A sub-agent is told its own step and the answer before it, and nothing of how the others work.
+        made += [(_description(step, library, [] if step.delegated else texts), gates)] * step.repeat
     if len(made) > MOST_TICKETS:
         raise Rejected(f"that would be {len(made)} steps; at most {MOST_TICKETS} are run")
     return Prepared(
@@ -60,7 +52,7 @@ def prepare(line: CommandLine, library: Library) -> Prepared:
 
 def _tickets(made: list[tuple[str, tuple[Gate, ...]]]) -> tuple[TicketSpec, ...]:
     if len(made) == 1:
-        return (TicketSpec(id=NAME, description=made[0][0], verify=made[0][1]),)
+        return (TicketSpec(id=NAME, description=made[0][0], verify=made[0][1], returns=True),)
     return tuple(
         TicketSpec(
             id=f"{NAME}-{number}",
@@ -68,6 +60,7 @@ def _tickets(made: list[tuple[str, tuple[Gate, ...]]]) -> tuple[TicketSpec, ...]
             verify=gates,
             depends_on=(f"{NAME}-{number - 1}",) if number > 1 else (),
             with_answers=number > 1,
+            returns=True,
         )
         for number, (text, gates) in enumerate(made, 1)
     )
@@ -78,11 +71,11 @@ def _gates(step: Step, library: Library, unseen: list[Path]) -> tuple[Gate, ...]
     for gate in step.gates:
         if isinstance(gate, Gate):
             gates.append(gate)
-        elif isinstance(gate, LibraryGate):
+        elif isinstance(gate, Criteria):
+            gates.append(as_gate(gate))
+        else:
             found = library.gate(gate.name)
-            if not isinstance(found.gate, Gate):
-                raise Rejected(f"the criteria of {found.file} {_CRITERIA}")
-            gates.append(found.gate)
+            gates.append(found.gate if isinstance(found.gate, Gate) else as_gate(found.gate))
             if not found.by_user:
                 unseen.append(found.file)
     return tuple(gates)

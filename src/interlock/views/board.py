@@ -95,7 +95,7 @@ def doing(ticket: Ticket, track: Track) -> str:
         case Queued():
             return "waiting for a worker"
         case Verifying():
-            gate = ticket.spec.verify[stage.gate].command
+            gate = ticket.spec.verify[stage.gate].shown
             return f"verifying: {gate} (try {stage.attempt_count + 1})"
         case Escalated(approval):
             return f"gate failed, waiting for {approval}"

@@ -4,7 +4,9 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from interlock.domain.tampering import Change
 from interlock.domain.tickets import Saved
 from interlock.errors import Rejected
 from interlock.ports import Combined, Conflict, Output
@@ -13,6 +15,7 @@ from interlock.workspaces.objects import attempt_of, tree_of, with_trailers
 from interlock.workspaces.repository import Repository
 
 _MOST_CONFLICT = 20_000  # characters of conflict text
+MOST_DIFF = 200_000
 _LOG = "--format=%H %(trailers:key=Ticket,valueonly,separator=%x20)"
 
 
@@ -163,6 +166,23 @@ class Integration:
     async def changed(self, base: str, commit: str) -> str:
         how = ("-r", "--stat=100", "--stat-count=200", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
         return cut(shown((await self._repository.plumbing("diff-tree", *how, base, commit)).stdout), _MOST_CONFLICT)
+
+    async def changes(self, base: str, commit: str) -> tuple[Change, ...]:
+        """What differs, without renames: a file that moved away is gone, and new elsewhere."""
+        said = await self._repository.plumbing("diff-tree", "-r", "-z", "--no-renames", base, commit)
+        parts = said.stdout.decode("utf-8", "surrogateescape").split("\0")
+        found: list[Change] = []
+        for facts, path in zip(parts[::2], parts[1::2], strict=False):
+            blob, how = facts.split(" ")[3:5]
+            words: dict[str, Literal["added", "deleted"]] = {"A": "added", "D": "deleted"}
+            found.append(Change(words.get(how[0], "changed"), path, "" if how[0] == "D" else blob))
+        return tuple(found)
+
+    async def diff(self, commit: str) -> str:
+        """What a commit changes."""
+        how = ("-r", "--patch", "-M", "--no-commit-id", "--no-ext-diff", "--no-textconv", "--no-color")
+        said = await self._repository.plumbing("diff-tree", *how, f"{commit}^", commit)
+        return cut(text(said.stdout), MOST_DIFF)
 
     async def _hunks(self, tip: str, tree: str, paths: list[bytes]) -> str:
         """The conflicting files with their marks, as a diff against the tip."""

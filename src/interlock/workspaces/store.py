@@ -11,6 +11,9 @@ from pathlib import Path
 from types import CoroutineType
 from typing import Any, ParamSpec, TypeVar
 
+from msgspec.structs import replace
+
+from interlock.domain.tampering import Change
 from interlock.domain.tickets import Saved
 from interlock.errors import Misconfigured, Rejected, Unavailable
 from interlock.ports import Combined, Conflict, Landing, Sandbox, Survey, Workspace
@@ -193,6 +196,17 @@ class GitWorkspaces:
     @_in_words
     async def changed(self, base: str, commit: str) -> str:
         return await self._now.integration.changed(base, commit)
+
+    @_in_words
+    async def changes(self, base: str, commit: str) -> tuple[Change, ...]:
+        """By their paths from the project's folder, and what is outside it from the repository's."""
+        found, prefix = await self._now.integration.changes(base, commit), self._now.repository.place.prefix
+        start = f"{prefix}/" if prefix else ""
+        return tuple(replace(one, path=one.path.removeprefix(start)) for one in found)
+
+    @_in_words
+    async def diff(self, commit: str) -> str:
+        return await self._now.integration.diff(commit)
 
     @_in_words
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:

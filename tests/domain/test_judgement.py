@@ -1,0 +1,41 @@
+"""A judge's answer is a pass, a fail, or neither (SPEC G2)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interlock.domain.judgement import question, verdict_of
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ('{"verdict": "pass", "reason": "fine"}', (True, "fine")),
+        ('```json\n{"verdict": "FAIL", "reason": "no tests"}\n```', (False, "no tests")),
+        ('I think:\n{"verdict": "failed"}', (False, "")),
+        ('{"result": "passed", "reason": "ok"}', (True, "ok")),
+        ("PASS: all is well", (True, "all is well")),
+        ("**Fail** – two names are wrong", (False, "** – two names are wrong")),
+        ("failed.", (False, "")),
+        ('{"verdict": "perhaps"}', None),
+        ("It looks good to me.", None),
+        ("", None),
+        ("```\nno json\n```", None),
+        ("passing on this one", None),
+    ],
+)
+def test_an_answer_is_read_literally(answer: str, verdict: tuple[bool, str] | None) -> None:
+    assert verdict_of(answer) == verdict
+
+
+@given(st.text())
+def test_reading_never_fails(answer: str) -> None:
+    found = verdict_of(answer)
+    assert found is None or isinstance(found[0], bool)
+
+
+def test_nothing_in_the_diff_closes_its_fence() -> None:
+    text = question("reads well", "+```\n+evil\n+````")
+    assert text.startswith("## Criteria\n\nreads well\n\n## The change\n\n`````diff\n")
+    assert text.endswith("\n`````")
+    assert "(nothing)" in question("x", "")
