@@ -37,7 +37,7 @@ from interlock.model_choice import ModelMaker
 from interlock.observe import redacted_bytes, redactor
 from interlock.policy.judge import PersonOnly
 from interlock.ports import Following, Policy, Receipt, Sandbox
-from interlock.projects import Project, hidden_folders, make_project, plain_git, policy_of, trusted_setup
+from interlock.projects import Project, hidden_folders, limits_of, make_project, plain_git, policy_of, trusted_setup
 from interlock.sandbox.choose import choose
 from interlock.sandbox.environment import clean_env
 from interlock.session_logs import SessionLogs
@@ -241,7 +241,7 @@ def _stable_env() -> dict[str, str]:
 
 async def _sandbox(project: Project, conduct: StartConductor, *, sample: bool) -> Sandbox:
     try:
-        sandbox = await choose(project.settings.sandbox, hidden_folders(project))
+        sandbox = await choose(project.settings.sandbox, hidden_folders(project), limits_of(project.settings))
     except Misconfigured:
         if not sample:
             raise

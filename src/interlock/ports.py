@@ -63,9 +63,10 @@ class Ids(Protocol):
 class Job(Struct, frozen=True, kw_only=True):
     """A hostile command and exactly what it may touch.
 
-    `env` is the whole environment. `writable` and `readable` are absolute host paths that
-    exist; `readable` ones are mounted read-only, and win over a writable parent. `programs` are
-    executables of the user's own choice, which are shown with the tools they belong to.
+    `env` is the whole environment; where there is no private /tmp and home, TMPDIR and HOME name some.
+    `writable` and `readable` are absolute host paths that exist; `readable` ones cannot be written,
+    and win over a writable parent. `programs` are executables of the user's own choice, which are shown
+    with the tools they belong to.
     """
 
     argv: tuple[str, ...]
@@ -89,7 +90,7 @@ class Finished(Struct, frozen=True, kw_only=True):
     stdout: str  # the last 5,000 characters, with a marker naming what was dropped
     stderr: str
     duration_ms: int
-    message: str = ""  # for "error": why it could not run
+    message: str = ""  # "error": why it could not run; "killed": beyond which limit; "exited": a hint, if there is one
 
 
 class Output(Struct, frozen=True):

@@ -25,8 +25,9 @@ from interlock.policy.sources import NAME as POLICY
 from interlock.policy.sources import RuleSources, project_policy
 from interlock.policy.trust import TrustStore
 from interlock.ports import Sandbox
-from interlock.sandbox.choose import choose
+from interlock.sandbox.choose import choice, choose
 from interlock.sandbox.environment import clean_env
+from interlock.sandbox.jobs import Limits
 from interlock.settings import Settings, Start, load_settings, started_by
 from interlock.tools.names import refusal
 from interlock.workspaces.store import GitWorkspaces
@@ -35,8 +36,19 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "bubblewrap": (
         "writes only in its own worktree and a private /tmp",
         "sees system folders and your toolchain read-only; not your home, other worktrees, .interlock or tokens",
-        "reads git's data but cannot change it; only the engine commits",
-        "has no network",
+        "reads git's data but cannot change it, nor see addresses in its configuration; only the engine commits",
+        "has no network, and sees no process but its own",
+        "cannot make the system calls by which sandboxes are left",
+        "is gone, with everything it started, when it ends or is stopped",
+    ),
+    "landlock": (
+        "writes only in its own worktree and a private temporary folder",
+        "reads system folders and your toolchain; not your home, other worktrees, .interlock or tokens",
+        "can see that other files are there, and change the mode and times of yours, but not read or write them",
+        "reads git's data but cannot change it (a .git file is put back when it ends); only the engine commits",
+        "has no network and no sockets by name, not even among its own processes",
+        "can see the command lines of other processes, but not signal, trace or look into them",
+        "cannot make the system calls by which sandboxes are left",
         "is gone, with everything it started, when it ends or is stopped",
     ),
     "off": (
@@ -274,7 +286,7 @@ def make_sample(project: Project, files: Mapping[str, str]) -> None:
 class SandboxReport(Struct, frozen=True):
     works: bool
     level: str
-    reason: str
+    reason: str  # why there is no sandbox, or not the strongest
     git: str
     promises: tuple[str, ...]
 
@@ -283,10 +295,11 @@ async def sandbox_report(project: Project) -> SandboxReport:
     git = await (await plain_git()).run_trusted(("git", "--version"), cwd="/", env={"PATH": os.environ.get("PATH", "")})
     said = git.stdout.decode(errors="replace").strip() if git.code == 0 else ""
     try:
-        sandbox = await choose(project.settings.sandbox, hidden_folders(project))
+        chosen = await choice(project.settings.sandbox, hidden_folders(project), limits_of(project.settings))
     except Misconfigured as error:
         return SandboxReport(False, "none", str(error), said, ("does not run: there is no sandbox it could run in",))
-    return SandboxReport(True, sandbox.level, "", said, PROMISES[sandbox.level])
+    level = chosen.sandbox.level
+    return SandboxReport(True, level, chosen.why, said, PROMISES[level])
 
 
 async def verify_command(
@@ -299,7 +312,7 @@ async def verify_command(
     if (result := no_command(command)) is not None:
         return result
     own = load_settings(user_settings(), Path(os.devnull))
-    sandbox = await choose(own.sandbox, (str(state_folder()), str(user_folder())))
+    sandbox = await choose(own.sandbox, (str(state_folder()), str(user_folder())), limits_of(own))
     defaults = GateDefaults(own.gates.max_attempts, own.gates.timeout_s)
     seconds = limits(Gate(command, timeout_s=timeout_s), defaults).timeout_s
     before(sandbox.level)
@@ -310,6 +323,12 @@ def hidden_folders(project: Project) -> tuple[str, ...]:
     """Our own folders: a sandbox must not have them, whatever else it is given."""
     config = user_folder()
     return (str(project.state_dir), str(config))
+
+
+def limits_of(settings: Settings) -> Limits:
+    """What commands may use."""
+    most = settings.limits
+    return Limits(processes=most.processes, memory_mb=most.memory_mb, open_files=most.open_files)
 
 
 async def plain_git() -> Sandbox:

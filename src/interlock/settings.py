@@ -106,6 +106,21 @@ class Budgets(msgspec.Struct, frozen=True):
     tier4_usd: Annotated[float, Meta(ge=0, le=1e6, description=f"The most analyses may cost; {_NO_LIMIT}")] = 0
 
 
+class LimitSettings(msgspec.Struct, frozen=True):
+    """What a project's file says can lower the user's limits, never raise them."""
+
+    processes: Annotated[
+        int,
+        Meta(ge=0, le=4_000_000, description=f"Processes a command may have at once, all killed beyond; {_NO_LIMIT}"),
+    ] = 4096
+    memory_mb: Annotated[
+        int, Meta(ge=0, le=100_000_000, description=f"Megabytes each process of a command can write to; {_NO_LIMIT}")
+    ] = 0
+    open_files: Annotated[
+        int, Meta(ge=0, le=1_000_000, description=f"Files each process of a command may have open; {_NO_LIMIT} of ours")
+    ] = 0
+
+
 class JournalSettings(msgspec.Struct, frozen=True):
     checkpoint_every: Annotated[
         int, Meta(ge=1, le=10_000_000, description="Events between two state checkpoints, which make opening quick")
@@ -118,7 +133,7 @@ class Logs(msgspec.Struct, frozen=True):
 
 class Settings(msgspec.Struct, frozen=True):
     sandbox: Annotated[
-        Literal["auto", "bubblewrap", "off"],
+        Literal["auto", "bubblewrap", "landlock", "off"],
         Meta(description="What commands run in; `off` counts only in the user's file, and a project can only tighten"),
     ] = "auto"
     crew: Annotated[Literal["local"], Meta(description="Where attempts run")] = "local"
@@ -138,6 +153,7 @@ class Settings(msgspec.Struct, frozen=True):
     workspace: Workspace = Workspace()
     approvals: Approvals = Approvals()
     budgets: Budgets = Budgets()
+    limits: LimitSettings = LimitSettings()
     journal: JournalSettings = JournalSettings()
     logs: Logs = Logs()
 
@@ -151,8 +167,8 @@ class Key(NamedTuple):
     description: str
 
 
-# From most to least strict: of two files' words the stricter counts.
-_STRICTNESS = ("bubblewrap", "auto", "off")
+# From most to least strict: of two files' words the stricter counts. `auto` is never weaker than Landlock.
+_STRICTNESS = ("bubblewrap", "auto", "landlock", "off")
 
 _Table = dict[str, Any]
 
@@ -175,9 +191,10 @@ def load_settings(user_file: Path, project_file: Path) -> Settings:
     merged = _merge(user.values, project.values)
     if words := [file["sandbox"] for file in (user.values, project.values) if "sandbox" in file]:
         merged["sandbox"] = min(words, key=_STRICTNESS.index)
-    for name, most in user.values.get("budgets", {}).items():
-        if most:
-            merged["budgets"][name] = min(most, merged["budgets"][name] or most)
+    for table, defaults in (("budgets", Budgets()), ("limits", LimitSettings())):
+        for name in project.values.get(table, {}):
+            if most := user.values.get(table, {}).get(name, getattr(defaults, name)):
+                merged[table][name] = min(most, merged[table][name] or most)
     return msgspec.convert(merged, Settings)
 
 

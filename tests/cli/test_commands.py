@@ -19,7 +19,7 @@ def test_init_asks_nothing_and_git_ignores_what_it_makes(project: Project) -> No
 def test_doctor_says_what_the_sandbox_promises(project: Project) -> None:
     said = project.run("doctor", "--json")
     assert (said.code, said.json["sandbox"]["detail"]) == (0, "bubblewrap")
-    assert "has no network" in said.json["promises"]
+    assert "has no network, and sees no process but its own" in said.json["promises"]
     assert "writes only in its own worktree" in project.run("doctor").out
 
 

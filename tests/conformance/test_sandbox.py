@@ -15,6 +15,7 @@ import pytest
 from interlock.errors import Misconfigured, Unavailable
 from interlock.ports import Finished, Job, Output, Sandbox
 from interlock.sandbox.bubblewrap import BubblewrapSandbox
+from interlock.sandbox.landlock import LandlockSandbox
 from interlock.sandbox.unconfined import UnconfinedSandbox
 from tests.sandbox.scenes import (
     BEAT,
@@ -29,7 +30,11 @@ from tests.sandbox.scenes import (
     until,
 )
 
-SANDBOXES: dict[str, Callable[[], Sandbox]] = {"bubblewrap": BubblewrapSandbox, "off": UnconfinedSandbox}
+SANDBOXES: dict[str, Callable[[], Sandbox]] = {
+    "bubblewrap": BubblewrapSandbox,
+    "landlock": LandlockSandbox,
+    "off": UnconfinedSandbox,
+}
 
 
 @pytest.fixture(params=SANDBOXES)
@@ -223,11 +228,10 @@ def test_closing_the_loop_kills_what_runs(sandbox: Sandbox, tmp_path: Path) -> N
 def test_when_interlock_is_killed_its_jobs_die_too(tmp_path: Path, level: str) -> None:
     program = f"""
         import asyncio, sys
-        from interlock.sandbox.bubblewrap import BubblewrapSandbox
-        from interlock.sandbox.unconfined import UnconfinedSandbox
+        from tests.conformance.test_sandbox import SANDBOXES
         from tests.sandbox.scenes import STUBBORN, sh
         from pathlib import Path
-        sandbox = {{"bubblewrap": BubblewrapSandbox, "off": UnconfinedSandbox}}["{level}"]()
+        sandbox = SANDBOXES["{level}"]()
         asyncio.run(sandbox.run(sh(Path({str(tmp_path)!r}), STUBBORN["double fork and setsid"])))
     """
     path = os.pathsep.join(filter(None, sys.path))
@@ -345,12 +349,11 @@ def test_a_flood_of_output_costs_little_memory_and_holds_nobody_up(tmp_path: Pat
     program = f"""
         import asyncio, resource, time
         from pathlib import Path
-        from interlock.sandbox.bubblewrap import BubblewrapSandbox
-        from interlock.sandbox.unconfined import UnconfinedSandbox
+        from tests.conformance.test_sandbox import SANDBOXES
         from tests.sandbox.scenes import sh
 
         async def scene():
-            sandbox = {{"bubblewrap": BubblewrapSandbox, "off": UnconfinedSandbox}}["{level}"]()
+            sandbox = SANDBOXES["{level}"]()
             folder = Path({str(tmp_path)!r})
             await sandbox.run(sh(folder, "echo warm"))
             ticks = 0

@@ -102,8 +102,14 @@ def test_the_project_counts_over_the_user_key_by_key(load: Load) -> None:
             "interlock.toml:1: conductor.workers must be a whole number from 1 to 256, not true",
         ),
         ("[conductor]\nauto_queue = 1", "interlock.toml:2: conductor.auto_queue must be true or false, not 1"),
-        ("sandbox = 'none'", "interlock.toml:1: sandbox must be 'auto' or 'bubblewrap' or 'off', not 'none'"),
-        ("[sandbox]\nx = 1", "interlock.toml:1: sandbox must be 'auto' or 'bubblewrap' or 'off', not a table"),
+        (
+            "sandbox = 'none'",
+            "interlock.toml:1: sandbox must be 'auto' or 'bubblewrap' or 'landlock' or 'off', not 'none'",
+        ),
+        (
+            "[sandbox]\nx = 1",
+            "interlock.toml:1: sandbox must be 'auto' or 'bubblewrap' or 'landlock' or 'off', not a table",
+        ),
         ("crew = 'ray'", "interlock.toml:1: crew must be 'local', not 'ray'"),
         ("gates = 3", "interlock.toml:1: gates must be a table, not 3"),
         ("[[gates]]\ntimeout_s = 3", "interlock.toml:1: gates must be a table, not [a table]"),

@@ -1,5 +1,6 @@
 """get_git_diff, with real git in the real sandbox."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,12 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(folder, BubblewrapSandbox())
 
 
-def test_what_changed_and_what_is_new(desk: Desk) -> None:
+def test_what_changed_and_what_is_new(desk: Desk, tmp_path: Path) -> None:
     desk.put("a.txt", "one\n")
     desk.put("b.txt", "one\n")
-    who = "git -c user.name=x -c user.email=x@example.org"
-    desk.does("run_shell", script=f"{who} init -q && {who} add . && {who} commit -q -m x")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "x")):
+        who = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+        subprocess.run(("git", *who, *words), cwd=tmp_path / "worktree", check=True)
     assert desk.does("get_git_diff") == "Nothing was changed since the ticket began."
     desk.put("a.txt", "two\n")
     desk.put("b.txt", "two\n")

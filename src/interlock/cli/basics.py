@@ -13,6 +13,7 @@ from interlock.cli.sessions import open_session, project_of
 from interlock.errors import Misconfigured
 from interlock.locations import current_folder
 from interlock.projects import (
+    SandboxReport,
     exclude_from_git,
     journal_report,
     make_project,
@@ -58,7 +59,7 @@ def doctor(args: Any) -> int:
         ("interlock", True, VERSION),
         ("python", sys.version_info >= (3, 11), platform.python_version()),
         ("git", shutil.which("git") is not None, found.git or "not found: install git"),
-        ("sandbox", found.works, found.level if found.works else found.reason),
+        ("sandbox", found.works, _sandbox(found)),
     ]
     if project.is_made:
         report = journal_report(project)
@@ -75,6 +76,12 @@ def doctor(args: Any) -> int:
     for promise in found.promises:
         say(f"  {promise}")
     return DONE if ok else ERROR
+
+
+def _sandbox(found: SandboxReport) -> str:
+    if not found.works:
+        return found.reason
+    return f"{found.level}, because {found.reason}" if found.reason else found.level
 
 
 def usage(args: Any) -> int:

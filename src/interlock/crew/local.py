@@ -129,7 +129,8 @@ def _ended(finished: Finished) -> str:
         case "exited":
             return f"failed with exit code {finished.exit_code}"
         case "killed":
-            return f"was killed by signal {finished.signal} ({signal.strsignal(finished.signal or 0)})"
+            by = f" by signal {finished.signal} ({signal.strsignal(finished.signal or 0)})"
+            return f"was killed{f': {finished.message}' if finished.message else by}"
         case "timed_out":
             return f"was stopped after {finished.duration_ms / 1000:.0f} s"
         case "error":

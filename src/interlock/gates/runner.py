@@ -102,6 +102,11 @@ def to_result(finished: Finished, command: str, *, tail: int | None = TAIL) -> G
 
 def explain(finished: Finished) -> str:
     """An end in words."""
+    said = _explain(finished)
+    return f"{said}; {finished.message}" if finished.status == "exited" and finished.message else said
+
+
+def _explain(finished: Finished) -> str:
     code = finished.exit_code
     match finished.status:
         case "error":
@@ -110,7 +115,7 @@ def explain(finished: Finished) -> str:
             seconds = f"{finished.duration_ms / 1000:.1f}".removesuffix(".0")
             return f"timed out after {seconds} s; everything it started was killed"
         case "killed":
-            return f"killed by signal {finished.signal} ({_signal(finished.signal)})"
+            return finished.message or f"killed by signal {finished.signal} ({_signal(finished.signal)})"
         case "exited" if code == 126:
             return "exit code 126: a command was found but could not be executed (permissions, or not a program)"
         case "exited" if code == 127:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from interlock.ports import Finished, Job, OnOutput, Output
-from interlock.sandbox import jobs, processes
+from interlock.sandbox import gitconfig, gitguard, jobs, processes, seccomp
 from interlock.sandbox.launcher import CannotLaunch, Launcher
 from interlock.sandbox.output import Both, Whole
 from interlock.sandbox.processes import Reader
@@ -21,6 +21,7 @@ from interlock.sandbox.toolchain import Toolchain, contains
 
 _NAMESPACES = ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
 _OURS = ".interlock"  # exists in no sandbox
+_FIRST_TEXT = 7  # the number of the first descriptor after those that the command line names
 
 
 class BubblewrapSandbox:
@@ -30,12 +31,20 @@ class BubblewrapSandbox:
     """
 
     def __init__(
-        self, program: str | None = None, *, env: Mapping[str, str] | None = None, hidden: Sequence[str] = ()
+        self,
+        program: str | None = None,
+        *,
+        env: Mapping[str, str] | None = None,
+        hidden: Sequence[str] = (),
+        limits: jobs.Limits = jobs.USUAL,
     ) -> None:
         # Options through a descriptor: no length is too long, and `ps` shows no paths. No environment: bwrap itself is
         # not inside, so nothing that a job wrote may reach it.
         command = ["--args", "4", "--", *jobs.keeper_command(5), "inside", "3", "6"]
-        self._bwrap = jobs.spec("/", [program or shutil.which("bwrap") or "bwrap", *command], {})
+        self._bwrap = jobs.spec("/", [program or shutil.which("bwrap") or "bwrap", *command], {}, limits)
+        self._limits = limits
+        self._filters = {network: seccomp.program(shared=False, network=network) for network in (False, True)}
+        self._covers = gitguard.Covers()
         self._launcher = Launcher()
         self._env = dict(os.environ if env is None else env)
         self._hidden = tuple(hidden)
@@ -45,8 +54,9 @@ class BubblewrapSandbox:
         return "bubblewrap"
 
     async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
-        if problem := jobs.problem(job) or _link_problem(job):
+        if problem := jobs.problem(job) or jobs.link_problem(job):
             return jobs.not_run(problem)
+        job = gitguard.protected(job)
         with contextlib.ExitStack() as closing:
 
             def mine(fd: int) -> int:
@@ -57,11 +67,26 @@ class BubblewrapSandbox:
             readers = Reader(out), Reader(err), Reader(report)
             for reader in readers:
                 closing.callback(reader.close)
-            options = b"".join(os.fsencode(option) + b"\0" for option in self._options(job))
+            guard = gitguard.Guard(gitguard.names(job))
+            closing.callback(guard.restore)
+            covered = closing.enter_context(self._covers.over(gitguard.names(job)))
+            copies, beyond = gitconfig.copies(list(job.readable))
+            filter_ = self._filters[job.network]
+            texts = [*(text for _, text in copies), *([filter_] if filter_ else [])]
+            options = self._options(job, covered)
+            for number, (path, _) in enumerate(copies, _FIRST_TEXT):
+                options += ["--ro-bind-data", str(number), path]
+            for path in beyond:
+                options += ["--ro-bind", os.devnull, path]
+            options += ["--remount-ro", "/"]
+            if filter_:
+                options += ["--seccomp", str(_FIRST_TEXT + len(copies))]
+            spec = jobs.spec(job.cwd, job.argv, _env_inside(job), self._limits)
             given = (
-                mine(processes.in_memory("options", options)),
+                mine(processes.in_memory("options", b"".join(os.fsencode(option) + b"\0" for option in options))),
                 mine(processes.in_memory("keeper", jobs.KEEPER)),
-                mine(processes.in_memory("spec", jobs.spec(job.cwd, job.argv, _env_inside(job)))),
+                mine(processes.in_memory("spec", spec)),
+                *(mine(processes.in_memory("text", text)) for text in texts),
             )
             begun = time.monotonic()
             try:
@@ -76,6 +101,7 @@ class BubblewrapSandbox:
                 report=report.content(),
                 code=jobs.exit_status(kept.report),
                 timed_out=kept.timed_out,
+                beyond=jobs.beyond_limit(kept.report),
                 stdout=out.tail.text(),
                 stderr=err.tail.text(),
                 duration_ms=round((time.monotonic() - begun) * 1000),
@@ -92,7 +118,7 @@ class BubblewrapSandbox:
     ) -> Output:
         return await processes.run_trusted(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s)
 
-    def _options(self, job: Job) -> list[str]:
+    def _options(self, job: Job, covered: Sequence[str]) -> list[str]:
         """Outer things first: each later mount lies upon the earlier ones."""
         args = [*_NAMESPACES, "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--chdir", "/"]
         if not job.network:
@@ -116,12 +142,14 @@ class BubblewrapSandbox:
             args += ["--bind", path, path]
         for path in job.readable:
             args += ["--ro-bind", path, path]
+        for path in covered:
+            args += ["--tmpfs", path, "--remount-ro", path]
         given = (*job.writable, *job.readable)
         for path in (*self._hidden, *(os.path.join(folder, _OURS) for folder in job.writable)):
             within = any(path != folder and contains(folder, path) for folder in given)
             if within and os.path.isdir(path) and not os.path.islink(path):
                 args += ["--tmpfs", path, "--remount-ro", path]
-        return [*args, "--remount-ro", "/"]
+        return args
 
 
 def _env_inside(job: Job) -> dict[str, str]:
@@ -136,16 +164,3 @@ def _can_be_empty(home: str, job: Job) -> bool:
     if not os.path.isabs(home) or os.path.normpath(home) in ("/", "/tmp", "/usr", "/etc", "/proc", "/dev", "/bin"):
         return False
     return not any(contains(path, home) for path in (*job.writable, *job.readable))
-
-
-def _link_problem(job: Job) -> str | None:
-    """What lies within a writable folder was made by a worker: a link there could lead a mount anywhere."""
-    for path in (*job.writable, *job.readable):
-        for outer in job.writable:
-            if (
-                path != outer
-                and contains(outer, path)
-                and os.path.realpath(path) != os.path.join(os.path.realpath(outer), os.path.relpath(path, outer))
-            ):
-                return f"{path} leads elsewhere through a symbolic link"
-    return None

@@ -6,12 +6,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
-from interlock.ports import Finished, Job
+from msgspec import Struct
 
+from interlock.ports import Finished, Job
+from interlock.sandbox.toolchain import contains
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
 KEEPER = files("interlock.sandbox").joinpath("keeper.py").read_bytes()
 INTERPRETER = os.path.realpath(sys.executable)  # not the environment's link to it: it runs without one
 
-_REPORT = re.compile(rb"(exited|killed|error|stopped)(?: (.*))?", re.DOTALL)
+_REPORT = re.compile(rb"(exited|killed|error|stopped|limit)(?: (.*))?", re.DOTALL)
 
 
 def problem(job: Job) -> str | None:
@@ -32,14 +36,42 @@ def problem(job: Job) -> str | None:
     return None
 
 
+def link_problem(job: Job) -> str | None:
+    """What lies within a writable folder was made by a worker: a link there could lead a mount anywhere."""
+    for path in (*job.writable, *job.readable):
+        for outer in job.writable:
+            if (
+                path != outer
+                and contains(outer, path)
+                and os.path.realpath(path) != os.path.join(os.path.realpath(outer), os.path.relpath(path, outer))
+            ):
+                return f"{path} leads elsewhere through a symbolic link"
+    return None
+
+
 def keeper_command(fd: int) -> list[str]:
     """The keeper, from a file in memory: no path of ours has to exist where it runs."""
     return [INTERPRETER, "-I", "-S", f"/proc/self/fd/{fd}"]
 
 
-def spec(cwd: str, argv: Sequence[str], env: Mapping[str, str]) -> bytes:
-    """A command as a keeper reads it."""
-    fields = [cwd, str(len(argv)), *argv, *(f"{name}={value}" for name, value in env.items())]
+class Limits(Struct, frozen=True):
+    """What a job may use at most; 0: no limit of ours."""
+
+    processes: int = 4096  # of the job, threads not counted
+    memory_mb: int = 0  # that each process can write to
+    open_files: int = 0  # of each process
+
+
+USUAL = Limits()
+
+
+def spec(
+    cwd: str, argv: Sequence[str], env: Mapping[str, str], limits: Limits = USUAL, rules: Sequence[str] = ()
+) -> bytes:
+    """A command as a keeper reads it; with `rules`, how Landlock confines it (confine.py)."""
+    pairs = (f"{name}={value}" for name, value in env.items())
+    most = f"{limits.processes} {limits.memory_mb} {limits.open_files}"
+    fields = [most, cwd, str(len(rules)), *rules, str(len(argv)), *argv, *pairs]
     return b"\0".join(os.fsencode(field) for field in fields)
 
 
@@ -49,12 +81,28 @@ def exit_status(report: bytes) -> int:
     return int(match[2]) if match and match[1] == b"exited" else -1
 
 
+def beyond_limit(report: bytes) -> str:
+    """Why a keeper ended a job by itself; empty if it did not."""
+    match = _REPORT.fullmatch(report)
+    if not match or match[1] != b"limit":
+        return ""
+    return f"it had more than {int(match[2]):,} processes at once ([limits] processes); all of them were killed"
+
+
 def not_run(message: str) -> Finished:
     return Finished(status="error", exit_code=-1, signal=None, stdout="", stderr="", duration_ms=0, message=message)
 
 
 def finished(
-    *, report: bytes, code: int | None, timed_out: bool, stdout: str, stderr: str, duration_ms: int
+    *,
+    report: bytes,
+    code: int | None,
+    timed_out: bool,
+    stdout: str,
+    stderr: str,
+    duration_ms: int,
+    beyond: str = "",
+    hint: str = "",
 ) -> Finished:
     """How it ended, by the keeper's report and, where there is one, the exit status that must agree with it.
 
@@ -75,12 +123,14 @@ def finished(
 
     if timed_out:
         return ended("timed_out")
+    if beyond:
+        return ended("killed", 128 + 9, 9, beyond)
     match = _REPORT.fullmatch(report)
     kind, detail = (match[1], match[2] or b"") if match else (b"", b"")
     if kind == b"error":
         return ended("error", message=detail.decode(errors="replace"))
     if kind == b"exited" and detail.isdigit() and code in (None, int(detail)):
-        return ended("exited", int(detail))
+        return ended("exited", int(detail), message=hint if int(detail) else "")
     if kind == b"killed" and detail.isdigit() and code in (None, 128 + int(detail)):
         return ended("killed", 128 + int(detail), int(detail))
     if code is not None and code > 128:

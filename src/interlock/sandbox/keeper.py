@@ -1,8 +1,9 @@
 """Starts one command, waits for it, says how it ended. A program of its own: `python -I -S <this file> DUTY …`.
 
-`launcher CONTROL`: stays, and forks a keeper for each job it is sent. The keeper adopts whatever its command leaves
-behind (child subreaper) and kills it before it reports, also when Interlock itself is gone: so a job has an end even
-if Interlock dies while bwrap is just making its namespace, when bwrap's own `--die-with-parent` is not yet in force.
+`launcher CONTROL FOLDER`: stays, and forks a keeper for each job it is sent. The keeper adopts whatever its command
+leaves behind (child subreaper) and kills it before it reports, also when Interlock itself is gone: so a job has an end
+even if Interlock dies while bwrap is just making its namespace, when bwrap's own `--die-with-parent` is not in force.
+FOLDER holds confine.py.
 
 `inside REPORT SPEC`: within a bubblewrap namespace, whose init only tells 128+n. Writes one line to descriptor REPORT,
 then exits with the same number, so that a forged line is noticed: what counts as success is the exit status alone.
@@ -16,24 +17,40 @@ import sys
 TYPE_CHECKING = False  # the one of `typing` costs its import
 if TYPE_CHECKING:
     import signal as _signal
+
+    from interlock.sandbox import confine
 else:
     import _signal
 
 _PR_SET_CHILD_SUBREAPER = 36
 _UNCATCHABLE = (_signal.SIGKILL, _signal.SIGSTOP)
 _DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
-_MOST_DESCRIPTORS = 16
+_MOST_DESCRIPTORS = 64
+_LOOK_MS = 50  # how often the number of processes is looked at
+
+Command = tuple[bytes, list[bytes], dict[bytes, bytes]]  # directory, arguments, environment
 
 
-def read_spec(fd: int) -> tuple[bytes, list[bytes], dict[bytes, bytes]]:
-    """Directory, arguments, environment: NUL-separated, the arguments counted."""
+def read_spec(fd: int) -> tuple[Command, list[int], list[bytes]]:
+    """The command, its limits (processes, megabytes, open files; 0: none), how it is confined by Landlock if it is.
+
+    All NUL-separated, and what there are several of is counted.
+    """
     parts: list[bytes] = []
     while part := posix.read(fd, 1 << 20):
         parts.append(part)
     posix.close(fd)
-    cwd, count, *rest = b"".join(parts).split(b"\0")
-    argv, pairs = rest[: int(count)], rest[int(count) :]
-    return cwd, argv, dict(pair.split(b"=", 1) for pair in pairs)  # pyright: ignore[reportArgumentType]
+    limits, cwd, *rest = b"".join(parts).split(b"\0")
+    rules, rest = counted(rest)
+    argv, pairs = counted(rest)
+    env = dict(pair.split(b"=", 1) for pair in pairs)
+    return (cwd, argv, env), list(map(int, limits.split())), rules  # pyright: ignore[reportReturnType]
+
+
+def counted(fields: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+    """As many as the first field says, and the rest."""
+    count = 1 + int(fields[0])
+    return fields[1:count], fields[count:]
 
 
 def stand_firm() -> list[int]:
@@ -92,7 +109,9 @@ def ending(status: int) -> tuple[int, str]:
 def inside(report: int, spec: int) -> int:
     posix.set_inheritable(report, False)  # the command gets its three streams and nothing else
     signals = stand_firm()
-    started = spawn(*read_spec(spec), signals, [])
+    command, (processes, *_), _ = read_spec(spec)
+    limit_processes(processes)
+    started = spawn(*command, signals, [])
     if isinstance(started, str):
         code, line = 127, f"error {started}"
     else:
@@ -101,7 +120,22 @@ def inside(report: int, spec: int) -> int:
     return code
 
 
-def launcher(control_fd: int) -> int:
+def limit_processes(most: int) -> None:
+    """A stop that the kernel sees to, for all but root. It counts all of the user's, so there is room for those of now;
+    the keeper outside, which counts the job's own, is the exact one.
+    """
+    import resource
+
+    if not most:
+        return
+    hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    room = most + tasks()
+    if hard == resource.RLIM_INFINITY or room < hard:
+        resource.setrlimit(resource.RLIMIT_NPROC, (room, room))
+
+
+def launcher(control_fd: int, folder: str) -> int:
+    global confine
     import ctypes
     import fcntl
     import socket
@@ -112,6 +146,10 @@ def launcher(control_fd: int) -> int:
     stand_firm()
     _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)  # keepers need no burial
     prctl = ctypes.CDLL(None, use_errno=True).prctl
+    sys.path.append(folder)
+    import confine
+
+    confine.hide()
     control = socket.socket(fileno=control_fd)
     while True:
         _, fds, _, _ = socket.recv_fds(control, 1, _MOST_DESCRIPTORS)
@@ -135,7 +173,12 @@ def keep(signals: list[int], line: int, spec: int, *streams: int) -> None:
     import select
 
     posix.closerange(3, 2 * _MOST_DESCRIPTORS)
-    started = spawn(*read_spec(spec), signals, list(streams))
+    command, (processes, memory_mb, open_files), rules = read_spec(spec)
+    confine.limit(memory_mb, open_files)
+    if rules:
+        started = confine.spawn(*command, signals, list(streams), rules, lambda: limit_processes(processes))
+    else:
+        started = spawn(*command, signals, list(streams))
     posix.chdir("/")  # hold on to nothing of the job's
     for stream in streams:
         posix.close(stream)
@@ -145,10 +188,38 @@ def keep(signals: list[int], line: int, spec: int, *streams: int) -> None:
     poll = select.poll()
     poll.register(line, select.POLLIN)
     poll.register(main := posix.pidfd_open(started), select.POLLIN)
-    over = any(fd == main for fd, _ in poll.poll())
-    text = ending(posix.waitpid(started, 0)[1])[1] if over else "stopped"
+    before = tasks()
+    while not (ready := poll.poll(_LOOK_MS if processes else None)):
+        if tasks() - before > processes and len(descendants()) > processes:
+            break
+    if not ready:
+        text = f"limit {processes}"
+    elif any(fd == main for fd, _ in ready):
+        text = ending(posix.waitpid(started, 0)[1])[1]
+    else:
+        text = "stopped"
     kill_descendants()
     posix.write(line, text.encode())
+
+
+def tasks() -> int:
+    """How many threads there are on this machine: one cheap read, where counting a job's own is dear."""
+    with open("/proc/loadavg", "rb") as file:
+        return int(file.read().split()[3].partition(b"/")[2])
+
+
+def descendants() -> set[int]:
+    """All that descend from us. A process that is born or adopted meanwhile may be missed, and is seen next time."""
+    parents: dict[int, list[int]] = {}
+    for pid in map(int, filter(str.isdigit, posix.listdir("/proc"))):
+        parents.setdefault(parent_of(pid), []).append(pid)
+    found: set[int] = set()
+    waiting = [posix.getpid()]
+    while waiting:
+        young = parents.get(waiting.pop(), [])
+        found.update(young)
+        waiting += young
+    return found
 
 
 def kill_descendants() -> None:
@@ -198,5 +269,8 @@ def parent_of(pid: int) -> int:
 
 if __name__ == "__main__":
     posix.close(int(sys.argv[0].rpartition("/")[2]))  # this very text, /proc/self/fd/N
-    duties = {"inside": inside, "launcher": launcher}
-    posix._exit(duties[sys.argv[1]](*map(int, sys.argv[2:])))  # pyright: ignore[reportPrivateUsage]
+    if sys.argv[1] == "inside":
+        code = inside(int(sys.argv[2]), int(sys.argv[3]))
+    else:
+        code = launcher(int(sys.argv[2]), sys.argv[3])
+    posix._exit(code)  # pyright: ignore[reportPrivateUsage]

@@ -88,7 +88,7 @@ async def _start() -> int:
     null = processes.given_stdin(None)
     try:
         child = processes.start(
-            [*jobs.keeper_command(keeper), "launcher", str(theirs.fileno())],
+            [*jobs.keeper_command(keeper), "launcher", str(theirs.fileno()), jobs.FOLDER],
             cwd="/",
             env={},
             stdin=null,

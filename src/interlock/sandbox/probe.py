@@ -21,8 +21,11 @@ _INSIDE = textwrap.dedent(
     except OSError:
         pass
     for path in hidden:
-        if os.path.lexists(path):
-            print(path + " can be seen from inside")
+        try:
+            open(path, "rb").close()
+            print(path + " can be read from inside")
+        except OSError:
+            pass
     try:
         open("/usr/.interlock-probe", "w").close()
         print("system folders can be written from inside")

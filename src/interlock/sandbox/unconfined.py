@@ -19,8 +19,9 @@ from interlock.sandbox.processes import Reader
 class UnconfinedSandbox:
     """Runs commands as the user, with everything the user can reach."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, limits: jobs.Limits = jobs.USUAL) -> None:
         self._launcher = Launcher()
+        self._limits = limits
 
     @property
     def level(self) -> Literal["off"]:
@@ -39,7 +40,7 @@ class UnconfinedSandbox:
             begun = time.monotonic()
             try:
                 kept = await self._launcher.run(
-                    jobs.spec(job.cwd, job.argv, job.env), stdin, readers, (), job.timeout_s
+                    jobs.spec(job.cwd, job.argv, job.env, self._limits), stdin, readers, (), job.timeout_s
                 )
             except CannotLaunch as error:
                 return jobs.not_run(str(error))
@@ -47,6 +48,7 @@ class UnconfinedSandbox:
                 report=kept.report,
                 code=None,
                 timed_out=kept.timed_out,
+                beyond=jobs.beyond_limit(kept.report),
                 stdout=out.tail.text(),
                 stderr=err.tail.text(),
                 duration_ms=round((time.monotonic() - begun) * 1000),

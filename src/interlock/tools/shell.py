@@ -90,7 +90,8 @@ def _ended(finished: Finished, timeout_s: float) -> str:
         case "exited":
             return f"exit code: {finished.exit_code}"
         case "killed":
-            return f"exit code: {finished.exit_code} (killed: {signal.strsignal(finished.signal or 0)})"
+            why = finished.message or signal.strsignal(finished.signal or 0)
+            return f"exit code: {finished.exit_code} (killed: {why})"
         case "timed_out":
             return f"exit code: -1 (stopped after {timeout_s:.0f} s, with everything it had started)"
         case "error":

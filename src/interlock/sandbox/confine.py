@@ -1,0 +1,195 @@
+"""Starts a command that has given rights away for good: Landlock, seccomp, no capabilities, limits.
+
+The keeper (keeper.py) imports this file by itself, in an interpreter without Interlock. A fork of the keeper, which is
+small, takes the rights away from itself and becomes the command; the keeper stays outside, adopts what the command
+leaves behind and kills it.
+"""
+
+import ctypes
+import os
+import resource
+import stat
+import struct
+
+TYPE_CHECKING = False  # the one of `typing` costs its import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ABI = 6
+"""The oldest Landlock that will do. With one before it a command could signal any process of the user's: kill its
+keeper and stay, or end Interlock."""
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every machine
+_CLOSE_RANGE, _WHEN_IT_EXECS = 436, 4
+_VERSION = 1
+_PATH_BENEATH = 1
+_NO_NEW_PRIVS, _SECCOMP, _CAPBSET_DROP, _CAP_AMBIENT, _DUMPABLE = 38, 22, 24, 47, 4
+_FILTER, _CLEAR_ALL = 2, 4
+_CAPABILITY_VERSION_3 = 0x20080522
+_MOST_CAPABILITIES = 64
+_DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_MAKE_CHAR, _MAKE_BLOCK = 1 << 6, 1 << 11
+_TRUNCATE, _IOCTL_DEV = 1 << 14, 1 << 15
+_EVERYTHING = (1 << 16) - 1
+_OF_A_FILE = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
+_BIND_TCP, _CONNECT_TCP = 1 << 0, 1 << 1
+_ABSTRACT_SOCKETS, _SIGNALS = 1 << 0, 1 << 1
+
+RIGHTS = {
+    b"read": _EXECUTE | _READ_FILE | _READ_DIR,
+    b"write": _EVERYTHING & ~(_MAKE_CHAR | _MAKE_BLOCK | _IOCTL_DEV),
+    b"device": _READ_FILE | _WRITE_FILE | _IOCTL_DEV,
+    b"list": _READ_DIR,
+}
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def abi() -> int:
+    """The version of Landlock that this kernel has in force; 0 when none."""
+    return max(0, _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION)))
+
+
+def spawn(
+    cwd: bytes,
+    argv: list[bytes],
+    env: dict[bytes, bytes],
+    signals: list[int],
+    streams: list[int],
+    rules: list[bytes],
+    before: "Callable[[], None]",
+) -> int | str:
+    """The confined command's pid, or why there is none. A rule is a right and a path, or `network`, or the filter.
+
+    `before` is called in the process that becomes the command.
+    """
+    said, saying = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            before()
+            _become(cwd, argv, env, signals, streams, rules)
+        except BaseException as error:  # noqa: BLE001  whatever it is, this must not go on as a second keeper
+            os.write(saying, (str(error) or type(error).__name__).encode()[:4000])
+        finally:
+            os._exit(127)
+    os.close(saying)
+    problem = b""
+    while part := os.read(said, 4096):
+        problem += part
+    os.close(said)
+    if not problem:
+        return pid
+    os.waitpid(pid, 0)
+    return problem.decode(errors="replace")
+
+
+def _become(
+    cwd: bytes,
+    argv: list[bytes],
+    env: dict[bytes, bytes],
+    signals: list[int],
+    streams: list[int],
+    rules: list[bytes],
+) -> None:
+    import signal
+
+    for number, stream in enumerate(streams[:3]):
+        os.dup2(stream, number)
+    _must(_libc.syscall(_CLOSE_RANGE, 3, ctypes.c_uint32(0xFFFFFFFF), _WHEN_IT_EXECS), "keep descriptors")
+    os.setsid()
+    for number in signals:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    try:
+        os.chdir(cwd)
+    except OSError as error:
+        raise OSError(f"cannot enter {cwd.decode(errors='replace')}: {error.strerror}") from error
+    _drop_capabilities()
+    _must(_libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0), "gain no rights")
+    _landlock([rule for rule in rules if not rule.startswith(b"filter ")], network=b"network" in rules)
+    for rule in rules:
+        if rule.startswith(b"filter "):
+            _seccomp(bytes.fromhex(rule[7:].decode()))
+    _exec(argv, env)
+
+
+def _landlock(rules: list[bytes], *, network: bool) -> None:
+    # What is handled is refused unless a rule grants it. Of newer versions we know nothing, so we ask for nothing.
+    net = 0 if network else _BIND_TCP | _CONNECT_TCP
+    attributes = struct.pack("=QQQ", _EVERYTHING, net, _ABSTRACT_SOCKETS | _SIGNALS)
+    ruleset = _must(_libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0), "use Landlock")
+    for rule in rules:
+        right, _, path = rule.partition(b" ")
+        if path:
+            _grant(ruleset, RIGHTS[right], path)
+    _must(_libc.syscall(_RESTRICT_SELF, ruleset, 0), "use Landlock")
+    os.close(ruleset)
+
+
+def _grant(ruleset: int, rights: int, path: bytes) -> None:
+    """Paths come resolved, so a link in the last place was put there since."""
+    try:
+        fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        if not stat.S_ISDIR(os.fstat(fd).st_mode):
+            rights &= _OF_A_FILE
+        if rights:
+            rule = struct.pack("=Qi", rights, fd)
+            _must(_libc.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0), f"grant {path.decode(errors='replace')}")
+    finally:
+        os.close(fd)
+
+
+def _seccomp(program: bytes) -> None:
+    text = ctypes.create_string_buffer(program, len(program))
+    header = struct.pack("@HP", len(program) // 8, ctypes.addressof(text))
+    _must(_libc.prctl(_SECCOMP, _FILTER, header, 0, 0), "filter system calls")
+
+
+def _drop_capabilities() -> None:
+    for number in range(_MOST_CAPABILITIES):
+        if _libc.prctl(_CAPBSET_DROP, number, 0, 0, 0):  # past the last one, or not ours to drop
+            break
+    _libc.prctl(_CAP_AMBIENT, _CLEAR_ALL, 0, 0, 0)
+    header, none = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0), bytes(24)
+    _must(_libc.capset(header, none), "drop capabilities")
+
+
+def _exec(argv: list[bytes], env: dict[bytes, bytes]) -> None:
+    name = argv[0]
+    folders = [b""] if b"/" in name else env.get(b"PATH", _DEFAULT_PATH).split(b":")
+    problem = "not found"
+    for folder in folders:
+        try:
+            os.execve(folder + b"/" + name if folder else name, argv, env)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            problem = error.strerror or str(error)
+    raise OSError(f"cannot run {name.decode(errors='replace')}: {problem}")
+
+
+def _must(result: int, what: str) -> int:
+    if result < 0:
+        raise OSError(f"cannot {what}: {os.strerror(ctypes.get_errno())}")
+    return result
+
+
+def hide() -> None:
+    """Nobody but root looks into this process: not its memory, its environment, its descriptors."""
+    _libc.prctl(_DUMPABLE, 0, 0, 0, 0)
+
+
+def limit(memory_mb: int, open_files: int) -> None:
+    """For this process and what it starts, each by itself. 0: as it is."""
+    # Not the address space, of which some runtimes reserve a terabyte and use little: what can be written to.
+    for kind, most in ((resource.RLIMIT_DATA, memory_mb << 20), (resource.RLIMIT_NOFILE, open_files)):
+        if most:
+            hard = resource.getrlimit(kind)[1]
+            lower = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(kind, (lower, lower))

@@ -1,0 +1,204 @@
+"""The sandbox for machines where bubblewrap does not work: Landlock and seccomp, for which no rights are needed.
+
+There are no namespaces here, so less is hidden: what a command may not touch it can still see to be there. Landlock
+grants folders and all within them, and takes nothing back out: where something within a writable folder must not be
+written, the entries beside it are granted one by one, and nothing new can be made next to them. docs/sandbox.md tells
+what holds and what does not.
+"""
+
+import asyncio
+import contextlib
+import os
+import platform
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from interlock.ports import Finished, Job, Output
+from interlock.sandbox import confine, gitconfig, gitguard, jobs, processes, seccomp
+from interlock.sandbox.launcher import CannotLaunch, Launcher
+from interlock.sandbox.output import Both
+from interlock.sandbox.processes import Reader
+from interlock.sandbox.toolchain import Toolchain, contains
+
+_PRIVATE = "interlock-job-"
+_OURS = ".interlock"
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+_SYSTEM_CONFIG = "/etc/gitconfig"
+
+
+def missing() -> str | None:
+    """Why this level cannot work here, as far as can be told without trying."""
+    version = confine.abi()
+    if version == 0:
+        return "this kernel has no Landlock, or it is switched off"
+    if version < confine.ABI:
+        return f"this kernel's Landlock has version {version}; {confine.ABI} is needed (Linux 6.12)"
+    if platform.machine() not in seccomp.MACHINES:
+        return f"there is no filter of system calls for {platform.machine()}"
+    return None
+
+
+def sweep() -> None:
+    """Remove the temporary folders of jobs whose Interlock was killed before it could."""
+    with contextlib.suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            pid = entry.name.removeprefix(_PRIVATE).partition("-")[0]
+            if entry.name.startswith(_PRIVATE) and pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
+                _remove(entry.path)
+
+
+class LandlockSandbox:
+    """Runs hostile commands on the paths they were given; `env` and `hidden` as for bubblewrap."""
+
+    def __init__(
+        self,
+        *,
+        env: Mapping[str, str] | None = None,
+        hidden: Sequence[str] = (),
+        limits: jobs.Limits = jobs.USUAL,
+    ) -> None:
+        self._launcher = Launcher()
+        self._env = dict(os.environ if env is None else env)
+        self._hidden = tuple(hidden)
+        self._limits = limits
+        self._filters = {network: seccomp.program(shared=True, network=network) or b"" for network in (False, True)}
+
+    @property
+    def level(self) -> Literal["landlock"]:
+        return "landlock"
+
+    async def run(self, job: Job) -> Finished:
+        if problem := missing() or jobs.problem(job) or jobs.link_problem(job):
+            return jobs.not_run(problem)
+        job = gitguard.protected(job)
+        guard = gitguard.Guard(gitguard.names(job))
+        private = _private_folder()
+        try:
+            return await self._run(job, private)
+        finally:
+            guard.restore()
+            await processes.insist(lambda: asyncio.to_thread(_remove, private))
+
+    async def _run(self, job: Job, private: str) -> Finished:
+        toolchain = Toolchain(self._env, jobs.INTERPRETER, network=job.network, writable=job.writable)
+        rules = list(self._rules(job, toolchain.paths, private))
+        env = self._env_inside(job, toolchain.paths, private)
+        with contextlib.ExitStack() as closing:
+            out, err = Both(job.keep, "stdout"), Both(job.keep, "stderr")
+            readers = Reader(out), Reader(err)
+            for reader in readers:
+                closing.callback(reader.close)
+            stdin = processes.given_stdin(job.stdin)
+            closing.callback(os.close, stdin)
+            begun = time.monotonic()
+            try:
+                kept = await self._launcher.run(
+                    jobs.spec(job.cwd, job.argv, env, self._limits, rules), stdin, readers, (), job.timeout_s
+                )
+            except CannotLaunch as error:
+                return jobs.not_run(str(error))
+            return jobs.finished(
+                report=kept.report,
+                code=None,
+                timed_out=kept.timed_out,
+                stdout=out.tail.text(),
+                stderr=err.tail.text(),
+                duration_ms=round((time.monotonic() - begun) * 1000),
+                beyond=jobs.beyond_limit(kept.report),
+                hint=_hint(rules, job.writable),
+            )
+
+    async def run_trusted(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        stdin: bytes | None = None,
+        timeout_s: float = 600,
+    ) -> Output:
+        return await processes.run_trusted(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s)
+
+    def _rules(self, job: Job, tools: Sequence[str], private: str) -> Iterator[str]:
+        """As confine.py reads them; every path resolved."""
+        yield f"filter {self._filters[job.network].hex()}"
+        if job.network:
+            yield "network"
+        yield "read /proc"  # of other processes the kernel shows little: see docs/sandbox.md
+        yield from (f"device /dev/{name}" for name in _DEVICES)
+        yield f"write {private}"
+        readable = [os.path.realpath(path) for path in job.readable]
+        writable = [os.path.realpath(path) for path in job.writable]
+        ours = [os.path.join(folder, _OURS) for folder in writable]
+        hidden = [path for path in map(os.path.realpath, (*self._hidden, *ours)) if os.path.isdir(path)]
+        secret = [path for folder in readable for path in gitconfig.configs_in(folder) if _is_secret(path)]
+        for path in writable:
+            yield from _grants("write", path, [*hidden, *filter(os.path.isdir, readable)])
+        for path in (*readable, *map(os.path.realpath, tools)):
+            yield from _grants("read", path, [*hidden, *secret])
+
+    def _env_inside(self, job: Job, tools: Sequence[str], private: str) -> dict[str, str]:
+        """What was given, but with a temporary folder and a home that can be used."""
+        given = (*job.writable, *job.readable)
+        env = dict(job.env)
+        if not any(contains(path, env.get("TMPDIR", "/")) for path in job.writable):
+            env["TMPDIR"] = os.path.join(private, "tmp")
+            os.mkdir(env["TMPDIR"])
+        if (home := env.get("HOME")) and not any(contains(path, home) for path in given):
+            env["HOME"] = os.path.join(private, "home")
+            os.mkdir(env["HOME"])
+            _link_tools(home, env["HOME"], tools)
+        if os.path.exists(_SYSTEM_CONFIG):  # git ends when it sees it and may not read it
+            env.setdefault("GIT_CONFIG_NOSYSTEM", "1")
+        return env
+
+
+def _grants(right: str, path: str, but: Sequence[str]) -> Iterator[str]:
+    """The right to all of a folder but these. Of a folder around one of them only the names can be granted."""
+    if not any(path != inner and contains(path, inner) for inner in but):
+        yield f"{right} {path}"
+        return
+    yield f"list {path}"
+    with contextlib.suppress(OSError), os.scandir(path) as entries:
+        for entry in entries:
+            if entry.path not in but and not entry.is_symlink():
+                yield from _grants(right, entry.path, but)
+
+
+def _hint(rules: Sequence[str], writable: Sequence[str]) -> str:
+    """What a command that failed may have stumbled upon."""
+    narrow = [path for path in writable if f"list {os.path.realpath(path)}" in rules]
+    if not narrow:
+        return ""
+    return (
+        f"with Landlock a command can make nothing new directly in {narrow[0]}, nor remove it there,"
+        " because that folder holds some that it must not change"
+    )
+
+
+def _link_tools(home: str, instead: str, tools: Sequence[str]) -> None:
+    """Tools that live in the home are found in the one that a command gets."""
+    for path in tools:
+        if path != home and contains(home, path):
+            place = os.path.join(instead, os.path.relpath(path, home))
+            with contextlib.suppress(OSError):
+                os.makedirs(os.path.dirname(place), exist_ok=True)
+                os.symlink(path, place)
+
+
+def _is_secret(path: str) -> bool:
+    return gitconfig.may_hold_a_secret(gitconfig.read(path))
+
+
+def _private_folder() -> str:
+    return os.path.realpath(tempfile.mkdtemp(prefix=f"{_PRIVATE}{os.getpid()}-"))
+
+
+def _remove(private: str) -> None:
+    for place, _, _ in os.walk(private):
+        with contextlib.suppress(OSError):
+            os.chmod(place, 0o700)
+    shutil.rmtree(private, ignore_errors=True)
