@@ -117,7 +117,10 @@ class LimitSettings(msgspec.Struct, frozen=True):
         int, Meta(ge=0, le=100_000_000, description=f"Megabytes each process of a command can write to; {_NO_LIMIT}")
     ] = 0
     open_files: Annotated[
-        int, Meta(ge=0, le=1_000_000, description=f"Files each process of a command may have open; {_NO_LIMIT} of ours")
+        int,
+        Meta(
+            ge=0, le=1_000_000, description=f"Files each of its processes may have open, 256 at the least; {_NO_LIMIT}"
+        ),
     ] = 0
 
 

@@ -1,6 +1,7 @@
 """`interlock run`: from a file of tickets to commits on a branch, and what a script sees of it."""
 
 import json
+from pathlib import Path
 
 from tests.cli.project import Project, shell
 
@@ -18,6 +19,19 @@ def test_tickets_become_one_commit_each_on_the_tracks_branch_and_nothing_else_ch
     assert project.git("show", "interlock/plan:two.txt") == "1"
     assert (project.git("rev-parse", "HEAD"), project.git("status", "--porcelain")) == (before, "")
     assert project.git("worktree", "list").count("\n") == 0
+    project.check_whole()
+
+
+def test_on_the_level_made_with_landlock_tickets_become_commits_too(project: Project) -> None:
+    folder = Path(project.env["XDG_CONFIG_HOME"]) / "interlock"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text('sandbox = "landlock"\n')
+    evil = "echo 'gitdir: /tmp/evil' > .git; rm -rf .git; mkdir .git; echo 1 > one.txt"
+    plan = [shell("one", evil, verify=['verify:"git log --oneline && test -s one.txt" :fast']), TWO[1]]
+    said = project.run("run", "--tickets", project.tickets("plan.json", plan), "--approve", "all")
+    assert said.code == 0, said
+    assert project.branch_tickets("plan") == ["one", "two"]
+    assert project.git("show", "interlock/plan:two.txt") == "1"
     project.check_whole()
 
 

@@ -168,18 +168,26 @@ def test_it_needs_no_project_no_git_and_makes_none(project: Project) -> None:
     assert elsewhere.json["stdout"] == f"{folder}\n"
 
 
-def test_without_a_sandbox_it_refuses_unless_the_user_said_so(project: Project, tmp_path: Path) -> None:
-    programs = tmp_path / "bin"
+def settings(project: Project, text: str) -> None:
+    config = Path(project.env["XDG_CONFIG_HOME"]) / "interlock"
+    config.mkdir(parents=True, exist_ok=True)
+    (config / "config.toml").write_text(text)
+
+
+def without_bubblewrap(project: Project, programs: Path) -> None:
     programs.mkdir()
-    for name in ("sh", "touch"):
+    for name in ("sh", "touch", "git"):
         (programs / name).symlink_to(shutil.which(name) or name)
     project.env["PATH"] = str(programs)
+
+
+def test_without_a_sandbox_it_refuses_unless_the_user_said_so(project: Project, tmp_path: Path) -> None:
+    without_bubblewrap(project, tmp_path / "bin")
+    settings(project, 'sandbox = "bubblewrap"\n')
     said = verify(project, "touch ran")
     assert (said.code, "bubblewrap is not installed" in said.err) == (1, True), said
     assert not (project.root / "ran").exists()
-    config = Path(project.env["XDG_CONFIG_HOME"]) / "interlock"
-    config.mkdir(parents=True)
-    (config / "config.toml").write_text('sandbox = "off"\n')
+    settings(project, 'sandbox = "off"\n')
     said = verify(project, "touch ran")
     assert (said.code, "THE SANDBOX IS OFF" in said.err) == (0, True), said
     assert (project.root / "ran").exists()
@@ -200,3 +208,32 @@ def test_a_timeout_is_a_number_and_kept_in_bounds(project: Project) -> None:
 def test_keys_of_the_user_do_not_reach_it(project: Project) -> None:
     project.env["ANTHROPIC_API_KEY"] = "secret"
     assert "secret" not in facts(project, "env")["stdout"]
+
+
+def test_without_bubblewrap_it_is_landlock_and_doctor_says_why(project: Project, tmp_path: Path) -> None:
+    without_bubblewrap(project, tmp_path / "bin")
+    folder = project.home / "plain"
+    folder.mkdir()
+    said = project.run("verify", "touch ran", "--json", cwd=folder)
+    assert (said.code, (folder / "ran").exists()) == (0, True), said
+    shown = project.run("doctor", "--json").json
+    assert shown["sandbox"]["detail"] == (
+        "landlock, because bubblewrap is not installed (on Debian: apt install bubblewrap)"
+    )
+    assert any("mode and times" in promise for promise in shown["promises"])
+
+
+def test_with_landlock_a_failure_at_the_top_of_a_repository_is_explained(project: Project) -> None:
+    settings(project, 'sandbox = "landlock"\n')
+    shown = facts(project, "cat a.txt > /dev/null && touch new")
+    assert (shown["status"], "nothing new directly in" in shown["explanation"]) == ("failed", True)
+    assert facts(project, "git log --format=%s && echo x >> a.txt")["stdout"] == "first\n"
+
+
+@pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
+def test_a_command_beyond_the_users_limit_is_killed_and_told(project: Project, level: str) -> None:
+    settings(project, f'sandbox = "{level}"\n[limits]\nprocesses = 20\n')
+    script = "i=0; while [ $i -lt 60 ]; do sleep 60 & i=$((i+1)); done; wait"
+    shown = facts(project, script)
+    assert (shown["status"], shown["exit_code"]) == ("killed", 137)
+    assert shown["explanation"].startswith("it had more than 20 processes at once")

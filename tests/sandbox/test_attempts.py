@@ -5,7 +5,6 @@ import ctypes
 import os
 import socket
 import subprocess
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,8 +90,7 @@ class Scene:
     """Things outside that are worth an attempt, and a folder to work in."""
 
     def __init__(self, folder: Path, closing: contextlib.ExitStack) -> None:
-        self.work, self._outside, self._home = folder / "work", folder / "outside", folder / "home"
-        self.work.mkdir()
+        self._folder, self._outside, self._home = folder, folder / "outside", folder / "home"
         secrets = ("file", "project/.interlock/journal.db", "state/token", "worktrees/other/file")
         for path in (*(self._outside / name for name in secrets), self._home / ".ssh" / "id_ed25519"):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -123,11 +121,13 @@ class Scene:
 
     def attempt(self, level: str, what: str, *, network: bool = False) -> bool:
         """Whether it got what it wanted."""
+        work = self._folder / level
+        work.mkdir(exist_ok=True)
         job = Job(
             argv=(jobs.INTERPRETER, "-I", "-S", "-c", f"{_BEFORE}\n{ATTEMPTS[what]}", *self._words),
-            cwd=str(self.work),
+            cwd=str(work),
             env=self.env,
-            writable=(str(self.work),),
+            writable=(str(work),),
             network=network,
             timeout_s=30,
         )

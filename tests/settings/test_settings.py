@@ -11,6 +11,7 @@ from interlock.settings import (
     Conductor,
     Gates,
     JournalSettings,
+    LimitSettings,
     Settings,
     Workspace,
     load_settings,
@@ -158,12 +159,40 @@ def test_only_the_user_can_switch_the_sandbox_off(load: Load, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("user", "project", "result"),
-    [("off", "auto", "auto"), ("off", "bubblewrap", "bubblewrap"), ("bubblewrap", "auto", "bubblewrap")],
+    [
+        ("off", "auto", "auto"),
+        ("off", "bubblewrap", "bubblewrap"),
+        ("off", "landlock", "landlock"),
+        ("bubblewrap", "auto", "bubblewrap"),
+        ("bubblewrap", "landlock", "bubblewrap"),
+        ("auto", "landlock", "auto"),
+        ("landlock", "auto", "auto"),
+    ],
 )
 def test_a_project_can_tighten_the_sandbox_and_never_loosen_it(
     load: Load, user: str, project: str, result: str
 ) -> None:
     assert load(f"sandbox = '{project}'", f"sandbox = '{user}'").sandbox == result
+
+
+@pytest.mark.parametrize(
+    ("user", "project", "result"),
+    [
+        ("", "", LimitSettings(4096, 0, 0)),
+        ("processes = 100\nmemory_mb = 10", "", LimitSettings(100, 10, 0)),
+        ("processes = 0", "", LimitSettings(0, 0, 0)),
+        ("", "processes = 10\nopen_files = 500", LimitSettings(10, 0, 500)),
+        ("", "processes = 0", LimitSettings(4096, 0, 0)),
+        ("", "processes = 9999", LimitSettings(4096, 0, 0)),
+        ("processes = 9999", "processes = 5000", LimitSettings(5000, 0, 0)),
+        ("processes = 0", "processes = 5000", LimitSettings(5000, 0, 0)),
+        ("memory_mb = 100", "memory_mb = 200", LimitSettings(4096, 100, 0)),
+    ],
+)
+def test_a_project_can_lower_limits_and_never_raise_or_lift_them(
+    load: Load, user: str, project: str, result: LimitSettings
+) -> None:
+    assert load(f"[limits]\n{project}", f"[limits]\n{user}").limits == result
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ ABI = 6
 """The oldest Landlock that will do. With one before it a command could signal any process of the user's: kill its
 keeper and stay, or end Interlock."""
 
+FEWEST_FILES = 256  # a keeper has some itself, with high numbers
+
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every machine
 _CLOSE_RANGE, _WHEN_IT_EXECS = 436, 4
 _VERSION = 1
@@ -187,8 +189,9 @@ def hide() -> None:
 
 def limit(memory_mb: int, open_files: int) -> None:
     """For this process and what it starts, each by itself. 0: as it is."""
+    files = max(open_files, FEWEST_FILES) if open_files else 0
     # Not the address space, of which some runtimes reserve a terabyte and use little: what can be written to.
-    for kind, most in ((resource.RLIMIT_DATA, memory_mb << 20), (resource.RLIMIT_NOFILE, open_files)):
+    for kind, most in ((resource.RLIMIT_DATA, memory_mb << 20), (resource.RLIMIT_NOFILE, files)):
         if most:
             hard = resource.getrlimit(kind)[1]
             lower = most if hard == resource.RLIM_INFINITY else min(most, hard)
