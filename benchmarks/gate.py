@@ -18,7 +18,9 @@ from interlock.sandbox.choose import choose
 from interlock.sandbox.environment import clean_env
 
 GROUP = "gate"
-LEVELS = {"bubblewrap": 0.040, "off": 0.003}
+LEVELS = {"bubblewrap": 0.040, "landlock": 0.040, "off": 0.003}
+BARE = ("sh", "-c", "true")
+PEERS = {"bare": BARE, "timed": ("timeout", "300", *BARE)}  # by subprocess.run
 
 
 def rows(*, quick: bool) -> list[Row]:
@@ -36,9 +38,8 @@ def _row(what: str, level: str, limit: float, repeat: int) -> Row:
     if reason := took.get("why"):
         return Row(GROUP, what, f"not available: {reason}")
     over = took["gate"] - took["bare"]
-    row = Row(
-        GROUP, what, f"{seconds(took['gate'])}, {seconds(over)} over", f"bare `sh -c true`: {seconds(took['bare'])}"
-    )
+    peers = f"bare `sh -c true`: {seconds(took['bare'])}; with timeout(1): {seconds(took['timed'])}"
+    row = Row(GROUP, what, f"{seconds(took['gate'])}, {seconds(over)} over", peers)
     row.ratio, row.reach = times(took["gate"] / took["bare"]), f"≤ {seconds(limit)} over"
     row.value, row.ok = at_most(limit, over)
     row.note = (
@@ -71,18 +72,18 @@ async def _contest(level: str, repeat: int) -> Data:
         return {"why": str(why)}
     env = clean_env(os.environ)
     ticket = TicketSpec(id="T-1", verify=(Gate("true"),))
-    spent: dict[str, list[float]] = {"gate": [], "bare": []}
+    spent: dict[str, list[float]] = {"gate": [], **{name: [] for name in PEERS}}
     with tempfile.TemporaryDirectory(prefix="bench-") as place:
         gates = ShellGates(sandbox, OneFolder(place), lambda _: "", env, GateDefaults())
         for turn in range(-2, repeat):  # two to warm up
-            for name in ("gate", "bare") if turn % 2 else ("bare", "gate"):
+            for name in ("gate", *PEERS) if turn % 2 else (*PEERS, "gate"):
                 begun = time.perf_counter()
                 if name == "gate":
                     result = await gates.run("track", ticket, 0, "commit")
                     if not result.passed:
                         return {"why": result.explanation or result.stderr}
                 else:
-                    subprocess.run(["sh", "-c", "true"], cwd=place, env=env, stdin=subprocess.DEVNULL, check=True)  # noqa: ASYNC221
+                    subprocess.run(PEERS[name], cwd=place, env=env, stdin=subprocess.DEVNULL, check=True)  # noqa: ASYNC221
                 if turn >= 0:
                     spent[name].append(time.perf_counter() - begun)
     return {name: median(took) for name, took in spent.items()}

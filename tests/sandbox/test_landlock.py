@@ -96,10 +96,11 @@ def test_our_own_folders_stay_unread_in_a_folder_around_them(tmp_path: Path) -> 
     state = tmp_path / "home" / "state" / "interlock"
     (state / "worktrees" / "t").mkdir(parents=True)
     (state / "token").write_text("secret")
-    (tmp_path / "home" / "other").mkdir()
-    attack = f"cat {state}/token; echo x > {state}/y; echo z > {tmp_path}/home/other/z"
+    other = tmp_path / "home" / "other"
+    other.mkdir()
+    attack = f"cat {state}/token; echo x > {state}/y; echo z > {other}/z"
     assert says(tmp_path / "home", attack, hidden=(str(state),)).count("Permission denied") == 2
-    assert (tmp_path / "home" / "other" / "z").read_text() == "z\n"
+    assert (other / "z").read_text() == "z\n"
     assert (
         says(state / "worktrees" / "t", f"echo w > w; {attack}", hidden=(str(state),)).count("Permission denied") == 3
     )
