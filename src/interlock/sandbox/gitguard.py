@@ -34,7 +34,13 @@ class File(Struct, frozen=True):
     content: bytes
 
 
-Entry = Nothing | Link | File
+class Folder(Struct, frozen=True):
+    """What is in it is not looked at: it was for reading only."""
+
+    mode: int
+
+
+Entry = Nothing | Link | File | Folder
 
 
 def names(job: Job) -> list[str]:
@@ -74,7 +80,7 @@ class Covers:
 
 
 class Guard:
-    """What is at each of these names, to be put back. Folders with something in them are not looked into."""
+    """What is at each of these names, to be put back."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._before = {path: entry for path in paths if (entry := look(path)) is not None}
@@ -82,8 +88,13 @@ class Guard:
     def restore(self) -> None:
         for path, before in self._before.items():
             with contextlib.suppress(OSError):
-                if before != look(path):
-                    _remove(path)
+                if before == (now := look(path)):
+                    continue
+                if isinstance(before, Folder):
+                    if isinstance(now, Folder):
+                        os.chmod(path, before.mode)
+                else:
+                    remove(path)
                     _put(path, before)
 
 
@@ -94,7 +105,7 @@ def look(path: str) -> Entry | None:
         if stat.S_ISLNK(mode):
             return Link(os.readlink(path))
         if stat.S_ISDIR(mode):
-            return None if os.listdir(path) else Nothing()
+            return Nothing() if _is_empty(path) else Folder(stat.S_IMODE(mode))
         if not stat.S_ISREG(mode):
             return None
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
@@ -116,16 +127,31 @@ def _make(path: str) -> bool:
     return True
 
 
-def _remove(path: str) -> None:
+def _is_empty(folder: str) -> bool:
+    try:
+        return not os.listdir(folder)
+    except PermissionError:
+        return False
+
+
+def remove(path: str) -> None:
+    """Whatever it is, and however its maker shut it."""
     if os.path.isdir(path) and not os.path.islink(path):
-        for place, _, _ in os.walk(path):  # outer ones first, so that the inner ones can be reached
-            os.chmod(place, 0o700)
+        _open_up(path)
         shutil.rmtree(path)
     elif os.path.lexists(path):
         os.unlink(path)
 
 
-def _put(path: str, before: Entry) -> None:
+def _open_up(folder: str) -> None:
+    waiting = [folder]
+    while waiting:
+        os.chmod(place := waiting.pop(), 0o700)
+        with os.scandir(place) as entries:
+            waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+
+
+def _put(path: str, before: Nothing | Link | File) -> None:
     match before:
         case Nothing():
             pass

@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import os
 import platform
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -198,7 +197,5 @@ def _private_folder() -> str:
 
 
 def _remove(private: str) -> None:
-    for place, _, _ in os.walk(private):
-        with contextlib.suppress(OSError):
-            os.chmod(place, 0o700)
-    shutil.rmtree(private, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        gitguard.remove(private)
