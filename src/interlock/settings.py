@@ -114,7 +114,12 @@ class LimitSettings(msgspec.Struct, frozen=True):
         Meta(ge=0, le=4_000_000, description=f"Processes a command may have at once, all killed beyond; {_NO_LIMIT}"),
     ] = 4096
     memory_mb: Annotated[
-        int, Meta(ge=0, le=100_000_000, description=f"Megabytes each process of a command can write to; {_NO_LIMIT}")
+        int,
+        Meta(
+            ge=0,
+            le=100_000_000,
+            description=f"Megabytes each of its processes can write to, 64 at the least; {_NO_LIMIT}",
+        ),
     ] = 0
     open_files: Annotated[
         int,

@@ -71,8 +71,8 @@ except MemoryError:
 """
     limited = python(level, tmp_path, program, Limits(memory_mb=200, open_files=300))
     assert limited.stdout == f"(300, 300) ({200 << 20}, {200 << 20})\nno memory\n", limited
-    few = python(level, tmp_path, program, Limits(open_files=1))
-    assert few.stdout.startswith("(256, 256) ")
+    few = python(level, tmp_path, program, Limits(memory_mb=1, open_files=1))
+    assert few.stdout == f"(256, 256) ({64 << 20}, {64 << 20})\nno memory\n", few
     free = python(level, tmp_path, program, Limits())
     ours = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert free.stdout.startswith(f"{ours} (-1, ") or resource.getrlimit(resource.RLIMIT_DATA)[1] != -1

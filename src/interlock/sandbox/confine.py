@@ -20,6 +20,7 @@ ABI = 6
 keeper and stay, or end Interlock."""
 
 FEWEST_FILES = 256  # a keeper has some itself, with high numbers
+LEAST_MEMORY_MB = 64  # and needs some
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every machine
 _CLOSE_RANGE, _WHEN_IT_EXECS = 436, 4
@@ -189,10 +190,14 @@ def hide() -> None:
 
 def limit(memory_mb: int, open_files: int) -> None:
     """For this process and what it starts, each by itself. 0: as it is."""
-    files = max(open_files, FEWEST_FILES) if open_files else 0
     # Not the address space, of which some runtimes reserve a terabyte and use little: what can be written to.
-    for kind, most in ((resource.RLIMIT_DATA, memory_mb << 20), (resource.RLIMIT_NOFILE, files)):
-        if most:
+    kinds = (
+        (resource.RLIMIT_DATA, memory_mb << 20, LEAST_MEMORY_MB << 20),
+        (resource.RLIMIT_NOFILE, open_files, FEWEST_FILES),
+    )
+    for kind, asked, least in kinds:
+        if asked:
+            most = max(asked, least)
             hard = resource.getrlimit(kind)[1]
             lower = most if hard == resource.RLIM_INFINITY else min(most, hard)
             resource.setrlimit(kind, (lower, lower))

@@ -190,7 +190,8 @@ def keep(signals: list[int], line: int, spec: int, *streams: int) -> None:
     poll.register(main := posix.pidfd_open(started), select.POLLIN)
     before = tasks()
     while not (ready := poll.poll(_LOOK_MS if processes else None)):
-        if tasks() - before > processes and len(descendants()) > processes:
+        before = min(before, now := tasks())
+        if now - before > processes and len(descendants()) > processes:
             break
     if not ready:
         text = f"limit {processes}"
