@@ -15,6 +15,7 @@ from interlock.ports import Message, ModelRequest, Reply, ToolCall, ToolSpec
 from interlock.providers.gemini_cli import GeminiCli, last_session, split_command, vendor_env
 from interlock.sandbox.bubblewrap import BubblewrapSandbox
 from interlock.sandbox.unconfined import UnconfinedSandbox
+from tests.sandbox.levels import made
 from tests.sandbox.scenes import BEAT, ENV, alive_in, first_beat
 
 HEAD = """
@@ -31,8 +32,9 @@ READ = ToolSpec("read_file", "Reads a file.", {"type": "object"}, changes=False)
 class Desk:
     """An agent, a home for it, and what was heard."""
 
-    def __init__(self, folder: Path, *, configured: bool = True) -> None:
+    def __init__(self, folder: Path, *, configured: bool = True, level: str = "bubblewrap") -> None:
         self.folder = folder
+        self._level = level
         self.home = folder / "home"
         self.home.mkdir()
         if configured:
@@ -46,7 +48,7 @@ class Desk:
         env = {**ENV, "HOME": str(self.home), "GEMINI_API_KEY": "key-of-the-vendor"}
         return GeminiCli(
             f"{shlex.quote(sys.executable)} {shlex.quote(str(file))} --mine",
-            BubblewrapSandbox(),
+            made(self._level),
             env,
             self.folder / "own",
             log=self.calls.append,
@@ -84,6 +86,34 @@ say(type="result", status="success", stats={"input_tokens": 10, "output_tokens":
     reply = desk.ask(agent)
     assert reply == Reply(Message("assistant", "Hello.", session="gemini_cli s-1"), Usage(10, 2), "gemini-x")
     assert desk.heard == ["Hel", "lo."]
+
+
+@pytest.mark.parametrize("configured", [True, False])
+def test_on_the_level_made_with_landlock_it_answers_and_its_session_goes_on(tmp_path: Path, configured: bool) -> None:
+    desk = Desk(tmp_path, configured=configured, level="landlock")
+    if configured:
+        (desk.home / ".gemini" / "settings.json").write_text("{}")
+        (desk.home / ".gemini" / "sessions").mkdir()
+    agent = desk.agent(
+        """
+from pathlib import Path
+here = Path.home() / ".gemini" / "sessions"
+here.mkdir(parents=True, exist_ok=True)
+(here / "s-1").open("a").write("x")
+tried = []
+for path, text in ((Path.home() / ".gemini" / "settings.json", "evil"), (Path("here"), "x")):
+    try:
+        path.write_text(text)
+        tried.append("written")
+    except OSError:
+        tried.append("refused")
+answer(json.dumps([os.listdir("."), os.getcwd(), (here / "s-1").read_text(), tried]), session_id="s-1")
+"""
+    )
+    said = [json.loads(desk.ask(agent).message.text) for _ in range(2)]
+    settings = "refused" if configured else "written"  # its own, where the user has none
+    work = str(tmp_path / "own-work")
+    assert said == [[[], work, "x", [settings, "refused"]], [[], work, "xx", [settings, "refused"]]]
 
 
 def test_it_knows_who_asks_and_gets_its_own_vendors_key_and_no_other(

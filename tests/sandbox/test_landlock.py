@@ -126,6 +126,25 @@ def test_a_folder_for_reading_wins_over_the_writable_one_around_it(work: Path) -
     assert ((inner / "file").read_text(), (work / "a" / "beside" / "z").read_text()) == ("x\n", "z\n")
 
 
+def test_a_file_for_reading_wins_over_the_writable_folder_around_it(work: Path) -> None:
+    (work / "settings").write_text("x\n")
+    (work / "other").write_text("y\n")
+    script = "cat settings; echo z > settings; rm settings; mv other settings; echo z > other"
+    said = says(work, script, readable=(str(work / "settings"),))
+    assert said.startswith("x\n") and said.count("Permission denied") == 3
+    assert ((work / "settings").read_text(), (work / "other").read_text()) == ("x\n", "z\n")
+
+
+def test_what_is_given_of_a_home_is_found_in_the_home_that_a_command_gets(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / ".tool").mkdir(parents=True)
+    (home / "secret").write_text("x")
+    env = {**ENV, "HOME": str(home)}
+    script = 'echo x > "$HOME/.tool/mine"; ls -A "$HOME" | grep -v pyenv; cat "$HOME/secret"'
+    finished = run(LandlockSandbox(env=env), sh(home / ".tool", script, env=env))
+    assert (finished.stdout, (home / ".tool" / "mine").read_text()) == (".tool\n", "x\n")
+
+
 # ── processes ────────────────────────────────────────────────────────────────────────────
 
 

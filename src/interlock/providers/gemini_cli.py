@@ -128,10 +128,11 @@ class GeminiCli:
         files = [word for word in argv[1:] if _is_file(word)]
         executable = [file for file in files if os.access(file, os.X_OK)]
         home, writable, readable = self._configuration()
+        work, cwd = (_WORK, "/tmp") if self._sandbox.level == "bubblewrap" else 2 * (self._empty_folder(),)
         who = {"tier": request.tier, "ticket": request.ticket}
         return Job(
-            argv=("/bin/sh", "-c", _IN_WORK, _WORK, *argv),
-            cwd="/tmp",
+            argv=("/bin/sh", "-c", _IN_WORK, work, *argv),
+            cwd=cwd,
             env={
                 **self._env,
                 "HOME": home,
@@ -140,7 +141,7 @@ class GeminiCli:
                 "GEMINI_SANDBOX": "false",  # it is in ours
             },
             writable=(writable,),
-            readable=(*readable, *(file for file in files if file not in executable)),
+            readable=(*readable, *(file for file in files if file not in executable), *((cwd,) if cwd == work else ())),
             programs=(argv[0], *executable),
             network=True,
             timeout_s=self._timeout_s,
@@ -154,15 +155,18 @@ class GeminiCli:
         home = os.path.normpath(self._env.get("HOME", "") or "/")
         folder = os.path.join(home, _CONFIGURATION)
         if not os.path.isabs(home) or not os.path.isdir(folder):
-            try:
-                self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
-            except OSError as error:
-                raise Misconfigured(f"cannot make {self._home}: {error.strerror}") from error
+            _make(self._home)
             return str(self._home), str(self._home), ()
         real = os.path.realpath(folder)
         guarded = (os.path.join(folder, name) for name in _STARTS_PROGRAMS)
         plain = (path for path in guarded if os.path.exists(path) and os.path.dirname(os.path.realpath(path)) == real)
         return home, folder, tuple(plain)
+
+    def _empty_folder(self) -> str:
+        """Where there is no /tmp for each job: one for all of them, that none can write to."""
+        folder = self._home.with_name(f"{self._home.name}-work")
+        _make(folder)
+        return str(folder)
 
     def _answer(self, stream: StreamJson, finished: Finished | None) -> Answered:
         """Raises what its end means."""
@@ -220,6 +224,13 @@ class GeminiCli:
         self._spoiled[session] = None
         if len(self._spoiled) > _SPOILED:
             del self._spoiled[next(iter(self._spoiled))]
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise Misconfigured(f"cannot make {folder}: {error.strerror}") from error
 
 
 def _is_file(word: str) -> bool:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from interlock.ports import Job
 
-_NAME = ".git"
+NAME = ".git"
 _LARGEST = 4096
 
 
@@ -44,7 +44,7 @@ Entry = Nothing | Link | File | Folder
 
 
 def names(job: Job) -> list[str]:
-    return [os.path.join(folder, _NAME) for folder in job.writable if os.path.isdir(folder)]
+    return [os.path.join(folder, NAME) for folder in job.writable if os.path.isdir(folder)]
 
 
 def protected(job: Job) -> Job:

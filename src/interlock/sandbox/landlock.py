@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from interlock.ports import Finished, Job, Output
+from interlock.ports import Finished, Job, OnOutput, Output
 from interlock.sandbox import confine, gitconfig, gitguard, jobs, processes, seccomp
 from interlock.sandbox.launcher import CannotLaunch, Launcher
 from interlock.sandbox.output import Both
@@ -69,24 +69,25 @@ class LandlockSandbox:
     def level(self) -> Literal["landlock"]:
         return "landlock"
 
-    async def run(self, job: Job) -> Finished:
+    async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
         if problem := missing() or jobs.problem(job) or jobs.link_problem(job):
             return jobs.not_run(problem)
         job = gitguard.protected(job)
         guard = gitguard.Guard(gitguard.names(job))
         private = _private_folder()
         try:
-            return await self._run(job, private)
+            return await self._run(job, private, on_stdout)
         finally:
             guard.restore()
             await processes.insist(lambda: asyncio.to_thread(_remove, private))
 
-    async def _run(self, job: Job, private: str) -> Finished:
-        toolchain = Toolchain(self._env, jobs.INTERPRETER, network=job.network, writable=job.writable)
+    async def _run(self, job: Job, private: str, on_stdout: OnOutput | None) -> Finished:
+        programs = (jobs.INTERPRETER, *job.programs)
+        toolchain = Toolchain(self._env, programs, network=job.network, writable=job.writable)
         rules = list(self._rules(job, toolchain.paths, private))
         env = self._env_inside(job, toolchain.paths, private)
         with contextlib.ExitStack() as closing:
-            out, err = Both(job.keep, "stdout"), Both(job.keep, "stderr")
+            out, err = Both(job.keep, "stdout", on_stdout), Both(job.keep, "stderr")
             readers = Reader(out), Reader(err)
             for reader in readers:
                 closing.callback(reader.close)
@@ -135,7 +136,9 @@ class LandlockSandbox:
         hidden = [path for path in map(os.path.realpath, (*self._hidden, *ours)) if os.path.isdir(path)]
         secret = [path for folder in readable for path in gitconfig.configs_in(folder) if _is_secret(path)]
         for path in writable:
-            yield from _grants("write", path, [*hidden, *filter(os.path.isdir, readable)])
+            put_back = os.path.join(path, gitguard.NAME)  # if it is a file
+            kept = [inner for inner in readable if inner != put_back or os.path.isdir(inner)]
+            yield from _grants("write", path, [*hidden, *kept])
         for path in (*readable, *map(os.path.realpath, tools)):
             yield from _grants("read", path, [*hidden, *secret])
 
@@ -149,7 +152,7 @@ class LandlockSandbox:
         if (home := env.get("HOME")) and not any(contains(path, home) for path in given):
             env["HOME"] = os.path.join(private, "home")
             os.mkdir(env["HOME"])
-            _link_tools(home, env["HOME"], tools)
+            _link(home, env["HOME"], sorted((*tools, *given)))
         if os.path.exists(_SYSTEM_CONFIG):  # git ends when it sees it and may not read it
             env.setdefault("GIT_CONFIG_NOSYSTEM", "1")
         return env
@@ -178,9 +181,9 @@ def _hint(rules: Sequence[str], writable: Sequence[str]) -> str:
     )
 
 
-def _link_tools(home: str, instead: str, tools: Sequence[str]) -> None:
-    """Tools that live in the home are found in the one that a command gets."""
-    for path in tools:
+def _link(home: str, instead: str, paths: Sequence[str]) -> None:
+    """What a command may use of a home is found in the one that it gets."""
+    for path in paths:
         if path != home and contains(home, path):
             place = os.path.join(instead, os.path.relpath(path, home))
             with contextlib.suppress(OSError):
