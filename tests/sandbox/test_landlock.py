@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from interlock.ports import Finished, Job
-from interlock.sandbox import confine, landlock
+from interlock.sandbox import confine, jobs, landlock
 from interlock.sandbox.landlock import LandlockSandbox
+from interlock.sandbox.launcher import Launcher
 from tests.sandbox.scenes import BEAT, ENV, alive_in, first_beat, pause, run, sh, until
 
 pytestmark = pytest.mark.skipif(landlock.missing() is not None, reason=str(landlock.missing()))
@@ -269,3 +270,19 @@ def test_a_kernel_that_cannot_do_it_is_refused(
 def test_a_machine_without_a_filter_is_refused(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "vax")
     assert landlock.missing() == "there is no filter of system calls for vax"
+
+
+def test_a_link_that_was_put_into_a_path_meanwhile_is_not_followed(work: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret" / "inner").mkdir(parents=True)
+    (work / "link").symlink_to(tmp_path / "secret")
+    spoken: list[bytes] = []
+
+    async def scene() -> None:
+        sandbox = LandlockSandbox()
+        rules = [*sandbox._rules(sh(work, ""), (), str(work)), f"write {work}/link/inner"]
+        spec = jobs.spec(str(work), ["/bin/true"], {}, jobs.USUAL, rules)
+        spoken.append((await Launcher().run(spec, nothing.fileno(), (), (), 20)).report)
+
+    with open(os.devnull, "rb") as nothing:
+        asyncio.run(scene())
+    assert spoken[0] == f"error cannot grant {work}/link/inner: Too many levels of symbolic links".encode()

@@ -6,6 +6,7 @@ leaves behind and kills it.
 """
 
 import ctypes
+import errno
 import os
 import resource
 import stat
@@ -24,6 +25,7 @@ LEAST_MEMORY_MB = 64  # and needs some
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every machine
 _CLOSE_RANGE, _WHEN_IT_EXECS = 436, 4
+_OPENAT2, _AT_FDCWD, _NO_SYMLINKS = 437, -100, 0x04
 _VERSION = 1
 _PATH_BENEATH = 1
 _NO_NEW_PRIVS, _SECCOMP, _CAPBSET_DROP, _CAP_AMBIENT, _DUMPABLE = 38, 22, 24, 47, 4
@@ -133,11 +135,12 @@ def _landlock(rules: list[bytes], *, network: bool) -> None:
 
 
 def _grant(ruleset: int, rights: int, path: bytes) -> None:
-    """Paths come resolved, so a link in the last place was put there since."""
-    try:
-        fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
+    """Paths come resolved, so a link anywhere in one was put there since."""
+    how = struct.pack("=QQQ", os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, 0, _NO_SYMLINKS)
+    fd = _libc.syscall(_OPENAT2, _AT_FDCWD, path, how, ctypes.c_size_t(len(how)))
+    if fd < 0 and ctypes.get_errno() == errno.ENOENT:
         return
+    _must(fd, f"grant {path.decode(errors='replace')}")
     try:
         if not stat.S_ISDIR(os.fstat(fd).st_mode):
             rights &= _OF_A_FILE
