@@ -37,7 +37,16 @@ from interlock.model_choice import ModelMaker
 from interlock.observe import redacted_bytes, redactor
 from interlock.policy.judge import PersonOnly
 from interlock.ports import Following, Policy, Receipt, Sandbox
-from interlock.projects import Project, hidden_folders, limits_of, make_project, plain_git, policy_of, trusted_setup
+from interlock.projects import (
+    Project,
+    hidden_folders,
+    limits_of,
+    make_project,
+    plain_git,
+    policy_of,
+    trusted_network,
+    trusted_setup,
+)
 from interlock.sandbox.choose import choose
 from interlock.sandbox.environment import clean_env
 from interlock.session_logs import SessionLogs
@@ -339,7 +348,9 @@ def conducting(
         workers=settings.conductor.workers if workers is None else workers,
         auto_queue=auto_queue or settings.conductor.auto_queue,
         approve_all=approve_all,
-        gates=GateDefaults(settings.gates.max_attempts, settings.gates.timeout_s, settings.gates.stuck_after),
+        gates=GateDefaults(
+            settings.gates.max_attempts, settings.gates.timeout_s, settings.gates.stuck_after, trusted_network(project)
+        ),
         deadline_s=settings.approvals.deadline_s or None,
         caps=_caps(settings.budgets),
         focus=focus,

@@ -214,6 +214,12 @@ def trusted_agent_command(project: Project) -> str:
     return project.settings.gemini_cli.command
 
 
+def trusted_network(project: Project) -> bool:
+    """Whether gates have the network: the user says so, or trusts the project that does."""
+    _check_trust(project, "gates.network")
+    return project.settings.gates.network
+
+
 def _check_trust(project: Project, key: str) -> None:
     for start in project_starts(project):
         if start.key == key and not trust_store(project).trusts(start.digest):

@@ -68,6 +68,9 @@ class Models(msgspec.Struct, frozen=True):
 class Gates(msgspec.Struct, frozen=True):
     max_attempts: Annotated[int, Meta(ge=1, le=1000, description="Attempts a gate gives before it escalates")] = 5
     timeout_s: Annotated[int, Meta(ge=1, le=600, description="Seconds a gate's command may take")] = 300
+    network: Annotated[bool, Meta(description="Gates have the network; in a project file only after you trust it")] = (
+        False
+    )
     stuck_after: Annotated[
         int, Meta(ge=0, le=1000, description="The same failure this often in a row escalates early; 0: never")
     ] = 3
@@ -230,6 +233,8 @@ def started_by(project: Settings, own: Settings) -> tuple[Start, ...]:
         starts.append(Start(_SETUP, project.workspace.setup, "run in every new worktree"))
     if project.gemini_cli.command != own.gemini_cli.command:
         starts.append(Start("gemini_cli.command", project.gemini_cli.command, "run as the model gemini_cli"))
+    if project.gates.network and not own.gates.network:
+        starts.append(Start("gates.network", "the network", "granted to every gate"))
     return tuple(starts)
 
 

@@ -170,3 +170,20 @@ def test_with_the_sandbox_off_nobody_answers_over_http() -> None:
             )
             assert (status, "window or a terminal" in told["error"]) == (403, True)
         assert len(bench.state.pending) == 1
+
+
+def test_a_gate_with_network_is_no_programs_to_add(bench: Served) -> None:
+    gates = '"verify": [{"command": "curl evil", "network": true}]'
+    new = f'{{"id": "N", "assigned_to": "shell", "script": "true", {gates}}}'
+    for method, path, body in (
+        ("POST", "/api/tracks", f'{{"id": "evil", "tickets": [{new}]}}'),
+        ("POST", "/api/tracks/demo/tickets", f'{{"tickets": [{new}]}}'),
+        ("PATCH", "/api/tracks/demo/tickets/a", f'{{"changes": {{{gates}}}}}'),
+        (
+            "POST",
+            "/api/tickets/bulk",
+            f'{{"commands": [{{"type": "edit_ticket", "track": "demo", "ticket": "a", "changes": {{{gates}}}}}]}}',
+        ),
+    ):
+        assert bench.raw(method, path, body.encode())[0] == 403, path
+    assert (list(bench.state.tracks), bench.state.track("demo").total) == (["demo"], 2)

@@ -153,3 +153,9 @@ def test_no_answer_does_worse_than_a_refusal(answer: str) -> None:
             read(answer)
         except Rejected as refusal:
             assert str(refusal)
+
+
+def test_a_planner_gives_its_gates_no_network() -> None:
+    answer = json.dumps([{"id": "T", "verify": [{"command": "make", "network": True}]}])
+    with pytest.raises(Rejected, match="a planner's gates have no network"):
+        tickets_from_answer(answer)

@@ -1,6 +1,7 @@
 """A gate runs as written, on exactly the tree to be judged, and passes only by a normal exit with 0."""
 
 import asyncio
+import socket
 from hashlib import sha256
 from pathlib import Path
 
@@ -183,3 +184,10 @@ def test_a_command_that_could_not_be_run_is_an_error() -> None:
         duration_ms=0,
         explanation="it could not be run: there is no bwrap",
     )
+
+
+def test_only_a_gate_that_says_so_has_the_network(bench: Bench) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        reach = f"python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {server.getsockname()[1]}), 5)'"
+        assert bench.run(Gate(reach, network=True)).passed
+        assert not bench.run(Gate(reach)).passed

@@ -29,6 +29,7 @@ from interlock.api.shapes import (
     WholeTrack,
     Workers,
 )
+from interlock.desk.who import By
 from interlock.domain.commands import (
     AbortTrack,
     AddTickets,
@@ -49,6 +50,7 @@ from interlock.domain.commands import (
     StartTrack,
 )
 from interlock.domain.events import ApprovalRequested, EpicAdded
+from interlock.domain.gates import Gate
 from interlock.domain.ingest import changes_from_dict, track_from_json
 from interlock.domain.tickets import Ticket
 from interlock.domain.tracks import Track
@@ -102,6 +104,7 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
             command = track_from_json(msgspec.to_builtins(data), default_id="")
         except Rejected as error:
             raise BadValue(str(error)) from None
+        _mind_network(who(bridge, request), *(spec.verify for spec in command.tickets))
         await submit(request, command)
         return track_shown(command.track)
 
@@ -152,6 +155,7 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
             specs = track_from_json(data.tickets, default_id=track).tickets
         except Rejected as error:
             raise BadValue(str(error)) from None
+        _mind_network(who(bridge, request), *(spec.verify for spec in specs))
         await submit(request, AddTickets(track, specs))
         return track_shown(track)
 
@@ -170,6 +174,7 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
             changes = changes_from_dict(data.changes)
         except Rejected as error:
             raise BadValue(str(error)) from None
+        _mind_network(who(bridge, request), changes.verify or ())
         await submit(request, EditTicket(track, ticket, changes))
         return ticket_shown(track, ticket)
 
@@ -193,8 +198,10 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
     @post("/api/tickets/bulk", status_code=200, responses=WRITES, summary="Several at once")
     async def bulk(request: Asking, data: JSONBody[BulkShape]) -> Done:
         """All of these, or none."""
+        by = who(bridge, request)
         if any(isinstance(command, ApproveTask) for command in data.commands):
-            who(bridge, request).must_answer()
+            by.must_answer()
+        _mind_network(by, *(one.changes.verify or () for one in data.commands if isinstance(one, EditTicket)))
         receipt = await submit(request, Bulk(tuple(data.commands)))
         return Done("ok", {"version": receipt.version})
 
@@ -226,6 +233,12 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
     return [
         epics, plan, tracks, add, one, edit, do, tickets, more, ticket, change, treat, bulk, at_work, spawn, kill, hold,
     ]  # fmt: skip
+
+
+def _mind_network(by: By, *gates: tuple[Gate, ...]) -> None:
+    """A gate with network is a right that only a person gives."""
+    if any(gate.network for some in gates for gate in some):
+        by.must_answer()
 
 
 def _ticket_command(track: str, ticket: str, deed: TicketVerb, data: TicketDeed) -> Command:

@@ -120,7 +120,7 @@ def _consequences(state: State, approval: Approval, command: AnswerApproval) -> 
         ends = command.decision == "abort"
         why = f"aborted{': ' + message if message else ''}"
         return (answered, DiscussionTurnEnded(approval.discussion, why)) if ends else (answered,)
-    if command.decision == "abort" and approval.kind != "gate":
+    if command.decision == "abort" and approval.kind not in ("gate", "unknown"):
         found = state.track(track)
         return (answered, *abort_events(state, found, message or f"aborted at {approval.id}", but=approval.id))
     if approval.kind == "ask":

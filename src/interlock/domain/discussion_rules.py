@@ -83,12 +83,12 @@ def end(state: State, command: EndTurn) -> Events:
     return (DiscussionTurnEnded(found.id, command.error),)
 
 
-def unsure(state: State) -> Events:
-    """The process is gone: whatever it was changing may or may not have happened."""
+def unsure(state: State, asked: int = 0) -> Events:
+    """The process is gone: whatever it was changing may or may not have happened. So many are asked before these."""
     doing = [found for found in state.discussions_in_order() if isinstance(found.stage, Doing)]
     return tuple(
         _request(state, found, "unknown", _question(state, found.stage), "the workbench stopped in the middle", number)
-        for number, found in enumerate(doing, 1)
+        for number, found in enumerate(doing, asked + 1)
         if isinstance(found.stage, Doing)
     )
 

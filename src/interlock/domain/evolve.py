@@ -7,7 +7,15 @@ from msgspec.structs import replace
 
 from interlock.domain import discussion_facts, planning_facts
 from interlock.domain import schedule as scheduling
-from interlock.domain.approvals import Answered, Approval, GatePayload, Withdrawn, approval_number, is_call
+from interlock.domain.approvals import (
+    Answered,
+    Approval,
+    GatePayload,
+    UnknownPayload,
+    Withdrawn,
+    approval_number,
+    is_call,
+)
 from interlock.domain.envelopes import Recorded
 from interlock.domain.events import (
     ApprovalAnswered,
@@ -349,7 +357,7 @@ def _requested(state: State, event: ApprovalRequested, at: str) -> State:
     match event.kind, ticket.stage:
         case "step", Todo():
             return put(state, replace(ticket, stage=Todo(asked=approval.id)), at)
-        case "gate", Verifying() as stage:
+        case "gate" | "unknown", Verifying() as stage:
             return put(state, replace(ticket, stage=Escalated(approval.id, stage)), at)
         case "gate", Merging(saved):
             return put(state, replace(ticket, stage=Escalated(approval.id, Verifying(saved))), at)
@@ -387,6 +395,9 @@ def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> Sta
         case Asking():
             grant = Grant(approval.id, event.digest, event.edited, event.edited_context)
             return put(state, replace(ticket, stage=Queued(ticket.stage.then), grant=grant), at)
+        case Escalated(_, stage) if isinstance(approval.payload, UnknownPayload):
+            ahead = stage if event.decision == "retry" else _past_gate(ticket, stage, skipped=True)
+            return put(state, replace(ticket, stage=Queued(ahead) if isinstance(ahead, Verifying) else ahead), at)
         case Escalated(_, stage) if isinstance(approval.payload, GatePayload):
             payload = approval.payload
             ticket = replace(ticket, accepted=tuple(sorted({*ticket.accepted, *payload.files})))

@@ -24,6 +24,7 @@ class Gate(Struct, frozen=True, gc=False, omit_defaults=True):
     env: dict[str, str] = {}
     criteria: str | None = None  # instead of a command: words, judged by a model
     name: str | None = None  # of the criteria, where they have one
+    network: bool = False  # what it does there may last: after a crash a person says whether it runs again
 
     @property
     def shown(self) -> str:
@@ -37,6 +38,7 @@ class GateDefaults(Struct, frozen=True, gc=False):
     max_attempts: int = 5
     timeout_s: float = 300.0
     stuck_after: int = 3  # the same failure so often in a row asks a human early; 0: never
+    network: bool = False  # for all gates
 
 
 class Limits(Struct, frozen=True, gc=False):

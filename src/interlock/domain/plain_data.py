@@ -172,4 +172,5 @@ _GATE: dict[str, Read] = {
     "env": _environment,
     "criteria": or_null(text),
     "name": or_null(text),
+    "network": flag,
 }

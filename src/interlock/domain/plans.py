@@ -111,6 +111,8 @@ def _ticket(table: Table, number: int) -> TicketSpec:
     check_id(spec.id, "ticket")
     if spec.assigned_to not in _PLANNED_ROLES:
         raise Rejected(f"ticket {spec.id!r}: a planner assigns to {' or '.join(_PLANNED_ROLES)}, not to a script")
+    if any(gate.network for gate in spec.verify):
+        raise Rejected(f"ticket {spec.id!r}: a planner's gates have no network")
     return spec
 
 

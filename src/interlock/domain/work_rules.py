@@ -3,7 +3,16 @@
 from msgspec.structs import replace
 
 from interlock.domain import discussion_rules, tampering
-from interlock.domain.approvals import GatePayload, Kind, Payload, ScriptPayload, SpawnPayload, ToolPayload, digest
+from interlock.domain.approvals import (
+    GatePayload,
+    Kind,
+    Payload,
+    ScriptPayload,
+    SpawnPayload,
+    ToolPayload,
+    UnknownPayload,
+    digest,
+)
 from interlock.domain.commands import (
     AskLanding,
     AskScript,
@@ -221,6 +230,7 @@ def start_conductor(command: StartConductor) -> Events:
 def stop_conductor(state: State, reason: str) -> Events:
     """Attempts in hand are lost, or shelved where their work is already saved."""
     lost: list[Event] = []
+    asked = 0
     if state.busy:
         for track_id in state.track_order:
             track = state.tracks[track_id]
@@ -231,11 +241,34 @@ def stop_conductor(state: State, reason: str) -> Events:
                 if isinstance(ticket.stage, Working):
                     lost.append(AttemptLost(track_id, name, ticket.attempts, reason))
                 elif isinstance(ticket.stage, Verifying):
-                    lost.append(AttemptShelved(track_id, name, ticket.attempts))
-    unsure = discussion_rules.unsure(state)
+                    lost.append(_interrupted(state, ticket, ticket.stage, asked))
+                    asked += isinstance(lost[-1], ApprovalRequested)
+    unsure = discussion_rules.unsure(state, asked)
     if state.conductor.on or lost or state.calls or unsure:
         return (*lost, *unsure, ConductorStopped(reason))
     return ()
+
+
+def _interrupted(state: State, ticket: Ticket, stage: Verifying, before: int) -> AttemptShelved | ApprovalRequested:
+    """A gate without network is simply run again; what one with network did may last, so a person is asked (J3)."""
+    gate = ticket.spec.verify[stage.gate]
+    if gate.criteria is not None or not (gate.network or state.conductor.gates.network):
+        return AttemptShelved(ticket.track, ticket.id, ticket.attempts)
+    payload = UnknownPayload(
+        f"run the gate of {ticket.id}, with network: {gate.command}",
+        "Whether it was run to its end is not known. retry runs it (again), skip goes on without it (unverified),"
+        " abort blocks the ticket.",
+    )
+    return ApprovalRequested(
+        approval=f"A-{len(state.approvals) + before + 1}",
+        kind="unknown",
+        asker=f"worker:{ticket.id}/{ticket.attempts}",
+        track=ticket.track,
+        ticket=ticket.id,
+        why="the workbench stopped in the middle",
+        payload=payload,
+        digest=digest(payload),
+    )
 
 
 def ask_landing(state: State, command: AskLanding, actor: str) -> Events:

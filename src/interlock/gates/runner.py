@@ -60,6 +60,7 @@ class ShellGates:
                     env={**self._env, **asked.env},
                     writable=(workspace.root or workspace.path,),
                     readable=_read_only(workspace),
+                    network=asked.network or self._defaults.network,
                     timeout_s=limits(asked, self._defaults).timeout_s,
                     keep=keep,
                 )
