@@ -47,6 +47,12 @@ def test_a_file_that_the_gate_runs_is_a_judge_too(command: str, cwd: str | None,
     assert tampered([change], (Gate("true", cwd="."),), ()) == ()
 
 
+def test_the_file_that_the_ticket_is_about_is_what_is_judged_unless_it_is_a_test() -> None:
+    gates = (Gate("grep -q done README.md"),)
+    assert tampered([Change("changed", "README.md", "abc")], gates, TESTS, "README.md") == ()
+    assert tampered([Change("changed", "tests/a.py", "abc")], gates, TESTS, "tests/a.py") == ("tests/a.py@abc",)
+
+
 def test_a_person_is_shown_which_files() -> None:
     text = asks([f"tests/{number}.py@x" for number in range(25)])
     assert text.startswith("## Existing Tests Were Changed")

@@ -21,9 +21,13 @@ class Change(Struct, frozen=True, gc=False):
     blob: str
 
 
-def tampered(changes: Sequence[Change], gates: Sequence[Gate], test_paths: Sequence[str]) -> tuple[str, ...]:
-    """`path@content` of each; the same change has the same name. New files are nobody's judge yet."""
-    named = frozenset(word for gate in gates for word in _words(gate))
+def tampered(
+    changes: Sequence[Change], gates: Sequence[Gate], test_paths: Sequence[str], target: str | None = None
+) -> tuple[str, ...]:
+    """`path@content` of each; the same change has the same name. New files are nobody's judge yet; nor is the file that
+    the ticket itself is about, where a gate names it: it is what is judged.
+    """
+    named = frozenset(word for gate in gates for word in _words(gate)) - {target}
     return tuple(
         f"{change.path}@{change.blob[:12] or 'deleted'}"
         for change in changes

@@ -156,7 +156,7 @@ class Worker:
             return SubmitWork(*name, None, text[:2_000])
         saved = await self._workspaces.save(workspace, *name, ticket.spec.description or ticket.id)
         changes = await self._workspaces.changes(saved.base, saved.commit)
-        judges = tampered(changes, ticket.spec.verify, self._options.test_paths)
+        judges = tampered(changes, ticket.spec.verify, self._options.test_paths, ticket.spec.target_file)
         return SubmitWork(*name, saved, text[:2_000], judges)
 
     async def _may_start(self, ticket: Ticket, brief: Brief) -> AskWorker | str:
