@@ -1,16 +1,28 @@
 """The desk over HTTP: fields, buttons, lists, the status; the same handlers as the window's (SPEC H3–H5)."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
 
+from interlock import wire
 from interlock.client import ApiError, ApiHookClient
 from interlock.desk.buttons import BUTTONS
 from interlock.desk.fields import FIELDS, INDICATORS, TABS
 from interlock.domain.approvals import Answered
 from interlock.domain.calls import Party
-from interlock.domain.commands import AddTrack, AskPerson, PlanEpic, ProposeTracks, ReserveCall, StartConductor
+from interlock.domain.commands import (
+    AddTrack,
+    AskPerson,
+    PlanEpic,
+    ProposeTracks,
+    ReserveCall,
+    SkipTicket,
+    StartConductor,
+    StartTrack,
+)
 from interlock.domain.epics import TrackPlan
+from interlock.views.mma_status import show_ticket
 from tests.api.serving import Served, asking, served, ticket
 
 
@@ -237,3 +249,15 @@ def test_without_a_window_its_figures_are_null_and_health_is_well(client: ApiHoo
 def test_shutdown_asks_the_workbench_to_end(bench: Served, client: ApiHookClient) -> None:
     client.shutdown()
     bench.engine.call(bench.front.stopped.wait())
+
+
+def test_tickets_that_stay_the_same_are_shown_from_memory_and_others_anew(bench: Served, client: ApiHookClient) -> None:
+    bench.submit(StartConductor(auto_queue=True))
+    bench.submit(AddTrack("t", "T", "", (ticket("a"), ticket("b", "a"))))
+    client.click("btn_mma_load_track", user_data="t")
+    for deed in (lambda: None, lambda: bench.submit(StartTrack("t")), lambda: bench.submit(SkipTicket("t", "a"))):
+        deed()
+        shown = client.get_mma_status()["active_tickets"]
+        track = bench.state.track("t")
+        assert shown == json.loads(wire.encode([show_ticket(track, name) for name in track.order]))
+    assert shown[1]["doing"] != "after a"

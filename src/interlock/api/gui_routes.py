@@ -30,7 +30,7 @@ from interlock.api.shapes import (
     Value,
 )
 from interlock.desk.buttons import click
-from interlock.desk.picture import gui_state, indicator, value_of, whole_status
+from interlock.desk.picture import TicketPictures, gui_state, indicator, value_of, whole_status
 from interlock.desk.who import By
 from interlock.domain.commands import WithdrawAsk
 from interlock.version import VERSION
@@ -42,12 +42,13 @@ Picture = Callable[[], bytes]
 def status_picture(bridge: Bridge, live: Live) -> Picture:
     """The whole `mma_status` as JSON, made once for each state of things however many ask."""
     made: tuple[object, bytes] = (None, b"")
+    tickets = TicketPictures()
 
     def picture() -> bytes:
         nonlocal made
         now = (bridge.front.state.version, bridge.desk.view.version, live.changes)
         if made[0] != now:
-            made = (now, wire.encode(whole_status(bridge.desk, live.texts())))
+            made = (now, wire.encode(whole_status(bridge.desk, live.texts(), tickets.show)))
         return made[1]
 
     return picture

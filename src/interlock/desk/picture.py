@@ -2,10 +2,16 @@
 
 from typing import Any
 
+from msgspec import Raw
+
+from interlock import wire
 from interlock.desk.buttons import BUTTONS
 from interlock.desk.desk import Desk
 from interlock.desk.fields import INDICATORS, TABS, find
-from interlock.views.mma_status import mma_status
+from interlock.domain.tickets import Ticket
+from interlock.domain.tracks import Track
+from interlock.views.board import doing
+from interlock.views.mma_status import Show, mma_status
 
 
 def indicators(desk: Desk, *, test_policy: bool) -> dict[str, bool]:
@@ -40,9 +46,26 @@ def gui_state(desk: Desk, *, test_policy: bool) -> dict[str, Any]:
     }
 
 
-def whole_status(desk: Desk, streams: dict[str, str]) -> dict[str, Any]:
+class TicketPictures:
+    """Tickets as JSON, kept as long as they are the same: most of ten thousand are, from one look to the next."""
+
+    def __init__(self) -> None:
+        self._track = ""
+        self._kept: dict[str, tuple[Ticket, bytes]] = {}
+
+    def show(self, track: Track, name: str) -> Raw:
+        if track.id != self._track:
+            self._track, self._kept = track.id, {}
+        ticket = track.tickets[name]
+        kept = self._kept.get(name)
+        if kept is None or kept[0] is not ticket:
+            kept = self._kept[name] = (ticket, wire.encode(ticket.to_dict())[:-1] + b',"doing":')
+        return Raw(kept[1] + wire.encode(doing(ticket, track)) + b"}")
+
+
+def whole_status(desk: Desk, streams: dict[str, str], show: Show | None = None) -> dict[str, Any]:
     """`mma_status`, without what a reset took out of view."""
-    told = mma_status(desk.state, streams, desk.track_in_view())
+    told = mma_status(desk.state, streams, desk.track_in_view(), show)
     if desk.view.hidden:
         shown = {
             plan.id

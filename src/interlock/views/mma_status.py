@@ -1,5 +1,7 @@
 """Where a run stands, in one look: the active track, who is at work, who waits for a person (SPEC C7, H5)."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from msgspec import Struct, to_builtins
@@ -23,10 +25,10 @@ class Status(Struct, frozen=True):
     active_tiers: tuple[str, ...]
     tier_usage: dict[str, dict[str, Any]]
     track: dict[str, str] | None
-    tickets: tuple[dict[str, Any], ...]
+    tickets: tuple[Any, ...]
 
 
-def status(state: State, track_id: str | None = None) -> Status:
+def status(state: State, track_id: str | None = None, show: "Show | None" = None) -> Status:
     """Of the track that is chosen for view, else of the one that runs."""
     track = active_track(state, track_id)
     tiers = active_tiers(state)
@@ -36,7 +38,7 @@ def status(state: State, track_id: str | None = None) -> Status:
         tiers,
         tier_usage(state),
         {"id": track.id, "title": track.title} if track else None,
-        tuple(_ticket(track, name) for name in track.order) if track else (),
+        tuple(map(partial(show or show_ticket, track), track.order)) if track else (),
     )
 
 
@@ -77,9 +79,11 @@ def tier_usage(state: State) -> dict[str, dict[str, Any]]:
     return {tier: {**to_builtins(used), "cost_usd": used.cost_usd} for tier, used in sorted(state.usage.items())}
 
 
-def mma_status(state: State, streams: dict[str, str], track_id: str | None = None) -> dict[str, Any]:
+def mma_status(
+    state: State, streams: dict[str, str], track_id: str | None = None, show: "Show | None" = None
+) -> dict[str, Any]:
     """The whole picture, as programs ask for it."""
-    now = status(state, track_id)
+    now = status(state, track_id, show)
     pending = state.pending_approvals()
     kinds = {approval.kind for approval in pending}
     rows = track_rows(state)
@@ -111,9 +115,13 @@ def _row(row: Any) -> dict[str, Any]:
     return {"id": row.id, "title": row.title, "status": row.status, "progress": to_builtins(row.progress)}
 
 
-def _ticket(track: Track, name: str) -> dict[str, Any]:
+def show_ticket(track: Track, name: str) -> dict[str, Any]:
     ticket = track.tickets[name]
     return {**ticket.to_dict(), "doing": doing(ticket, track)}
+
+
+Show = Callable[[Track, str], Any]
+"""How a ticket of a track is shown."""
 
 
 def _ask(approval: Approval | None) -> dict[str, Any] | None:
