@@ -1,0 +1,90 @@
+"""A gate in words: judged by a call of its own, by the diff alone; what is not a clear pass is none (SPEC G2)."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from interlock.domain.commands import AddTrack, StartConductor, StartTrack, SubmitWork
+from interlock.domain.envelopes import SYSTEM
+from interlock.domain.gates import Gate, GateResult
+from interlock.domain.state import State
+from interlock.domain.tickets import TicketSpec
+from interlock.engine.judging import JudgedGates
+from interlock.engine.model_calls import ModelCalls
+from interlock.engine.streams import Streams
+from interlock.engine.workbench import Workbench
+from interlock.providers.scripted import Price, Rule, ScriptedModel
+from tests.domain.given import SAVED
+from tests.engine.world import ANN, Listening, World
+
+SPEC = TicketSpec(id="one", verify=(Gate("", criteria="is polite", name="tone"), Gate("make check")))
+
+
+def judged(rules: list[dict[str, Any]] | None, gate: int = 0) -> tuple[GateResult, World]:
+    """One run of a gate of a ticket that has handed in."""
+    world = World()
+
+    async def story() -> GateResult:
+        workbench = Workbench(world.journal, world.clock, world.ids, State())
+        await workbench.submit(ANN, AddTrack("a", "A", "", (SPEC,)))
+        await workbench.submit(SYSTEM, StartConductor(auto_queue=True))
+        await workbench.submit(ANN, StartTrack("a"))
+        await workbench.submit(SYSTEM, SubmitWork("a", "one", 1, SAVED))
+        calls = None
+        if rules is not None:
+            scripted = ScriptedModel(msgspec.convert(rules, list[Rule]), Price())
+            listening = Listening(scripted, world.requests, world.used)
+            calls = ModelCalls(
+                listening, lambda command: workbench.submit(SYSTEM, command), Streams(), lambda: 0.0, _at_once
+            )
+        gates = JudgedGates(world.gates, calls, world.workspaces, lambda: workbench.state)
+        result = await gates.run("a", SPEC, gate, "commit")
+        await workbench.close()
+        return result
+
+    return asyncio.run(story()), world
+
+
+async def _at_once(seconds: float) -> None:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "said"),
+    [('{"verdict": "pass", "reason": "kind"}', "passed", "kind"), ("FAIL: rude", "failed", "rude")],
+)
+def test_the_judges_word_counts(reply: str, status: str, said: str) -> None:
+    result, world = judged([{"match": "", "tier": "Tier 4", "reply": reply}])
+    assert (result.status, result.stdout, result.command) == (status, said, "tone: is polite")
+    assert (result.exit_code == 0) == result.passed
+    (request,) = world.requests
+    assert (request.tools, request.tier) == ((), "Tier 4")
+    assert request.messages[0].text == (
+        "## Criteria\n\nis polite\n\n## The change\n\n```diff\n+the change of commit\n```"
+    )
+
+
+def test_an_unclear_answer_is_asked_about_once_and_then_is_no_pass() -> None:
+    result, world = judged([{"match": "", "reply": "It is nice."}])
+    assert (result.status, result.explanation) == ("error", "the judge said neither pass nor fail")
+    assert [len(request.messages) for request in world.requests] == [1, 3]
+    result, _ = judged([{"match": "", "reply": "Hm.", "times": 1}, {"match": "neither a pass", "reply": "pass"}])
+    assert result.status == "passed"
+
+
+def test_a_judge_that_does_not_answer_is_no_pass() -> None:
+    result, _ = judged([{"match": "", "fault": "500"}])
+    assert result.status == "error"
+    assert result.explanation.startswith("it could not be judged: ")
+
+
+def test_without_a_model_there_is_no_pass() -> None:
+    result, _ = judged(None)
+    assert (result.status, "none is chosen" in result.explanation) == ("error", True)
+
+
+def test_commands_go_to_the_shell() -> None:
+    result, world = judged(None, gate=1)
+    assert (result.status, world.gates.runs) == ("passed", [("make check", "commit")])
