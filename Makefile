@@ -85,5 +85,5 @@ lock: ## write requirements.lock anew from pyproject.toml
 	    --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' --output-file requirements.lock
 
 clean: ## remove environments and caches
-	rm -rf .venv .venv-bench .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage htmlcov build dist
+	rm -rf logs .venv .venv-bench .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage htmlcov build dist
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,53 @@
+"""What simulations share: the program under test, running, and a clean desk before each of them (SPEC S3)."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from subprocess import Popen
+
+import pytest
+
+from interlock.client import ApiError, ApiHookClient
+from tests.simulation.live import COMMANDS, Live
+
+PROVIDER, MODEL = "gemini", "gemini-2.5-flash-lite"
+
+
+@pytest.fixture(scope="session", params=COMMANDS)
+def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """One for the whole session; whatever a simulation is run against, it is found by the same client."""
+    folder = tmp_path_factory.mktemp(f"live-{request.param}")
+    found = Live(folder, request.param, logs=folder)
+    try:
+        found.start()
+    except RuntimeError as error:
+        pytest.fail(str(error))
+    try:
+        yield found
+    finally:
+        with suppress(ApiError):
+            ApiHookClient(found.api_file).reset_session()
+        found.kill()
+
+
+@pytest.fixture(scope="session")
+def live_gui(live: Live) -> tuple["Popen[bytes]", str]:
+    """The process, and the name of what it runs."""
+    return live.process, live.script
+
+
+@pytest.fixture
+def client(live: Live) -> ApiHookClient:
+    return ApiHookClient(live.api_file, timeout_s=30)
+
+
+@pytest.fixture(autouse=True)
+def clean_desk(request: pytest.FixtureRequest) -> None:
+    """Before each test that uses the running program: its session is reset, provider and model are the usual ones."""
+    if "live" in request.fixturenames:
+        clean(request.getfixturevalue("client"))
+
+
+def clean(client: ApiHookClient) -> None:
+    client.reset_session()
+    client.set_value("current_provider", PROVIDER)
+    client.set_value("current_model", MODEL)
