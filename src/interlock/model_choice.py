@@ -18,11 +18,17 @@ from interlock.errors import Misconfigured
 from interlock.observe import redactor
 from interlock.ports import Model, ModelRequest, OnText, Reply, Sandbox
 from interlock.projects import Project, trusted_agent_command
-from interlock.providers.gemini_cli import CallLog, GeminiCli, split_command, vendor_env
+from interlock.providers.gemini_cli import CallLog, GeminiCli, Hook, split_command, vendor_env
 from interlock.providers.scripted import Price, Rule, ScriptedModel, load_script
 from interlock.sandbox.environment import clean_env
 
 KNOWN_PROVIDERS = ("gemini_cli", "scripted")
+
+_OURSELVES = str(Path(__file__).resolve().parent)
+"""`interlock ask-hook` must be there where an agent's hook runs it, also where we are installed from a working tree."""
+
+AsksAt = Callable[[], tuple[str, str] | None]
+"""The address of the HTTP API and the token that may only ask; None where nothing is served."""
 
 ModelMaker = Callable[[Sandbox, CallLog], Model]
 """Makes the model when there is a sandbox. Raises Misconfigured when it cannot work there."""
@@ -34,11 +40,13 @@ def make_model(
     model: str | None = None,
     command_line: str | None = None,
     script: str | Path | None = None,
+    asks_at: AsksAt | None = None,
 ) -> ModelMaker:
     """Raises Misconfigured with a sentence for everything that is wrong with the choice itself.
 
     `model` is asked for wherever a request names none. `command_line` is for `gemini_cli`, instead of the settings' one
-    (whoever passes it says that the user wants exactly that). `script` is for `scripted`.
+    (whoever passes it says that the user wants exactly that). `script` is for `scripted`. `asks_at` tells, once there
+    is an HTTP API, where a CLI agent's own hook may ask, and the token for that alone.
     """
     if script and provider != "scripted":
         raise Misconfigured("a script goes with the provider 'scripted'")
@@ -53,7 +61,7 @@ def make_model(
         case "gemini_cli":
             words = trusted_agent_command(project) if command_line is None else command_line
             split_command(words)
-            return lambda sandbox, log: _preferring(_gemini_cli(project, words, sandbox, log), model)
+            return lambda sandbox, log: _preferring(_gemini_cli(project, words, sandbox, log, asks_at), model)
         case _:
             raise Misconfigured(f"there is no provider {provider!r}; known are {_listed(KNOWN_PROVIDERS)}")
 
@@ -64,7 +72,13 @@ def scripted_rules(rules: list[dict[str, Any]], price: dict[str, float]) -> Mode
     return lambda sandbox, log: made
 
 
-def _gemini_cli(project: Project, words: str, sandbox: Sandbox, log: CallLog) -> Model:
+def _gemini_cli(project: Project, words: str, sandbox: Sandbox, log: CallLog, asks_at: AsksAt | None) -> Model:
+    def hook() -> Hook:
+        found = asks_at() if asks_at is not None else None
+        if found is None:
+            return Hook({}, ())
+        return Hook({"INTERLOCK_ASK_URL": found[0], "INTERLOCK_ASK_TOKEN": found[1]}, (_OURSELVES,))
+
     return GeminiCli(
         words,
         sandbox,
@@ -73,6 +87,7 @@ def _gemini_cli(project: Project, words: str, sandbox: Sandbox, log: CallLog) ->
         timeout_s=project.settings.gemini_cli.timeout_s,
         log=log,
         redact=redactor(os.environ),
+        hook=hook,
     )
 
 

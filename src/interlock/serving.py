@@ -20,7 +20,7 @@ from interlock.domain.commands import StartConductor
 from interlock.domain.envelopes import Recorded
 from interlock.engine.thread import EngineThread
 from interlock.errors import BadValue, JournalError, Misconfigured
-from interlock.model_choice import KNOWN_PROVIDERS, ModelMaker, make_model
+from interlock.model_choice import KNOWN_PROVIDERS, AsksAt, ModelMaker, make_model
 from interlock.observe import redacted_bytes, redactor
 from interlock.ports import Message
 from interlock.projects import Project, open_project
@@ -30,6 +30,7 @@ from interlock.settings_writing import write_keys
 if TYPE_CHECKING:
     from interlock.api.live import Live
     from interlock.api.server import ApiServer
+    from interlock.api.tokens import Discovery
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -43,10 +44,11 @@ class Choice(msgspec.Struct, frozen=True):
 class Bench:
     """Plays `Equipment` for the desk and `Backstage` for the API."""
 
-    def __init__(self, project: Project, opened: Opened, choice: Choice) -> None:
+    def __init__(self, project: Project, opened: Opened, choice: Choice, asks_at: AsksAt) -> None:
         self._project = project
         self._opened = opened
         self._choice = choice
+        self._asks_at = asks_at
 
     # ── for the desk ─────────────────────────────────────────────────────────────────────
 
@@ -55,7 +57,7 @@ class Bench:
         if provider not in ("", *NAMED_PROVIDERS):
             known = ", ".join(NAMED_PROVIDERS)
             raise BadValue(f"there is no provider {provider!r}; known are {known}")
-        self._opened.use_model(chosen(self._project, self._choice, provider, model, command_line))
+        self._opened.use_model(chosen(self._project, self._choice, provider, model, command_line, self._asks_at))
 
     def save(self, values: Mapping[str, str]) -> str:
         path = self._project.root / "interlock.toml"
@@ -110,7 +112,9 @@ class Bench:
         self._opened.stop_asked.set()
 
 
-def chosen(project: Project, choice: Choice, provider: str, model: str, command_line: str) -> ModelMaker:
+def chosen(
+    project: Project, choice: Choice, provider: str, model: str, command_line: str, asks_at: AsksAt
+) -> ModelMaker:
     """The model that the fields of the desk name; one that says what is missing where it cannot be made."""
     script = choice.script if provider == "scripted" else None
     try:
@@ -121,7 +125,7 @@ def chosen(project: Project, choice: Choice, provider: str, model: str, command_
                 else "no model is chosen: set current_provider, or give --provider"
             )
         words = (command_line or None) if provider == "gemini_cli" else None
-        return make_model(project, provider, model or None, words, script)
+        return make_model(project, provider, model or None, words, script, asks_at)
     except Misconfigured as error:
         missing = MissingModel(provider, str(error))
         return lambda sandbox, log: missing
@@ -146,15 +150,17 @@ class Service:
         self.desk: Desk | None = None
         self._bench: Bench | None = None
         self._api: ApiServer | None = None
+        self._discovery: Discovery | None = None
+        self._asks: tuple[str, str] | None = None
 
     def open(self) -> Opened:
         """Takes the project; raises JournalInUse where another process has it."""
         provider = self._choice.provider
-        maker = chosen(self.project, self._choice, provider, self._choice.model, "")
+        maker = chosen(self.project, self._choice, provider, self._choice.model, "", self._asks_at)
         if self._choice.script and provider == "scripted":
             make_model(self.project, provider, None, None, self._choice.script)  # a wrong script is said at once
         opened = self._engine.call(open_workbench(self.project, self._conduct, model=maker))
-        self._bench = Bench(self.project, opened, self._choice)
+        self._bench = Bench(self.project, opened, self._choice, self._asks_at)
         self.opened = opened
         self.desk = self._engine.call(self._make_desk(opened, self._bench))
         return opened
@@ -188,11 +194,18 @@ class Service:
             test_policy=self._test_policy,
             sandbox=opened.sandbox_level,
         )
-        self._api = ApiServer(bridge, tokens, listening, opened.logs.api.write)
-        self._api.start(lambda live: self._attach(live, opened, desk))
+        api = ApiServer(bridge, tokens, listening, opened.logs.api.write)
+        # The files first: whoever gets an answer finds them.
         self._discovery = Discovery(self.project.folder / "run", approve_file(self.project))
-        self._discovery.publish("127.0.0.1", self._api.port, tokens)
-        return self._api.port
+        self._discovery.publish("127.0.0.1", api.port, tokens)
+        self._asks = f"http://127.0.0.1:{api.port}", tokens.ask
+        self._api = api
+        api.start(lambda live: self._attach(live, opened, desk))
+        return api.port
+
+    def _asks_at(self) -> tuple[str, str] | None:
+        """For the hooks of CLI agents, which get no more than this token."""
+        return self._asks
 
     def _attach(self, live: "Live", opened: Opened, desk: Desk) -> None:
         """On the API's loop; the engine's does the rest in its own time, and nothing is missed in between."""
@@ -212,8 +225,9 @@ class Service:
         self._engine.call(self.opened.stop_asked.wait())
 
     def stop(self, reason: str = "the workbench was closed") -> None:
-        if self._api is not None:
+        if self._discovery is not None:
             self._discovery.remove()
+        if self._api is not None:
             self._api.stop()
         if self.opened is not None:
             self._engine.call(self.opened.close(reason))

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     ],
 )
 def test_a_choice_that_cannot_work_is_refused_at_once(
-    project: Project, provider: str, more: dict[str, str], sentence: str
+    project: Project, provider: str, more: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(Misconfigured, match=sentence):
         make_model(project, provider, **more)

@@ -182,8 +182,10 @@ class Live:
             self._loop.call_soon_threadsafe(work)
 
     def end(self) -> None:
-        """Followers are told what is left, and that is all."""
+        """Followers are told what is left, and that is all; who waits for an answer gets none."""
         self.ended = True
+        for waiting in self._answers.values():
+            waiting.set()
         for follower in self._followers:
             follower.news.set()
 

@@ -58,6 +58,11 @@ def say_json(value: Any) -> None:
     say(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
+def say_json_line(value: Any) -> None:
+    """On one line, for whoever reads along while more may come."""
+    say(msgspec.json.encode(value).decode())
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], colours: Sequence[str | None] = ()) -> None:
     """Columns as wide as they must be; the last one takes what is left."""
     clean = [[safe(cell) for cell in row] for row in rows]

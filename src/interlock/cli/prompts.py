@@ -102,7 +102,7 @@ def describe(approval: Approval) -> list[str]:
     lines = [
         "",
         f"{paint(approval.id, 'bold')}  {paint(title_line(approval), 'waiting')}",
-        f"  asked by {safe(approval.asker)}{where}" + (f": {safe(approval.why)}" if approval.why else ""),
+        f"  asked by {_inline(approval.asker)}{where}" + (f": {_inline(approval.why)}" if approval.why else ""),
     ]
     payload = approval.payload
     match payload:
@@ -115,10 +115,10 @@ def describe(approval: Approval) -> list[str]:
             if payload.diff:
                 lines += [f"  {safe(line)}" for line in payload.diff.splitlines()]
             else:
-                lines.append(f"  {payload.tool} {safe(payload.arguments)}")
+                lines.append(f"  {_inline(payload.tool)} {safe(payload.arguments)}")
             if payload.diff_blob:
                 lines.append(f"  … the whole change: .interlock/blobs/{payload.diff_blob.sha256}")
-            lines.append(f"  in {safe(payload.directory)}" + (f"   {payload.hunks} hunks" if payload.hunks else ""))
+            lines.append(f"  in {_inline(payload.directory)}" + (f"   {payload.hunks} hunks" if payload.hunks else ""))
         case SpawnPayload():
             lines += [f"  {safe(line)}" for line in payload.prompt.splitlines()]
             lines.append(paint("  context:", "dim"))
@@ -156,6 +156,11 @@ def describe(approval: Approval) -> list[str]:
 
 def title_line(approval: Approval) -> str:
     return safe(title(approval)).split("\n", 1)[0]
+
+
+def _inline(text: str) -> str:
+    """Names that a program outside gave: a line break in one must not look like a line of ours."""
+    return safe(text).replace("\n", "<U+000A>")
 
 
 def _numbered(script: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from interlock.app import conducting
 from interlock.cli.exits import DONE
 from interlock.cli.models import with_choices
-from interlock.cli.output import paint, say, say_json
+from interlock.cli.output import paint, say, say_json_line
 from interlock.cli.sessions import actor, project_of
 from interlock.errors import JournalInUse, Misconfigured
 from interlock.serving import Choice, Service, approve_file
@@ -36,7 +36,8 @@ def serve(args: Any) -> int:
         url = f"http://127.0.0.1:{port}"
         files = {"api_file": str(project.folder / "run" / "api.json"), "approve_file": str(approve_file(project))}
         if args.json:
-            say_json({"url": url, "port": port, "project": str(project.root), "sandbox": opened.sandbox_level, **files})
+            said = {"url": url, "port": port, "project": str(project.root), "sandbox": opened.sandbox_level, **files}
+            say_json_line(said)
         else:
             say(f"serving {project.root} at {url}")
             say(f"  driving: the token in {files['api_file']}; answering approvals: the one in {files['approve_file']}")

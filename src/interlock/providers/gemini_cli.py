@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from interlock.domain.budgets import Micros, Usage
 from interlock.errors import Misconfigured, Unavailable
 from interlock.ports import Finished, Job, Message, ModelRequest, OnText, Reply, Sandbox
@@ -42,6 +44,13 @@ CallLog = Callable[[dict[str, Any]], None]
 """Hears of every call: command, stdin, stdout, stderr, latency, exit code. It bounds and redacts what it keeps."""
 
 
+class Hook(Struct, frozen=True):
+    """How the agent's own before-tool hook finds us: what it is told, and which files of ours it needs."""
+
+    env: Mapping[str, str]
+    readable: tuple[str, ...]
+
+
 class GeminiCli:
     """Plays `Model`. `home` is the agent's where the user has no configuration for it."""
 
@@ -55,6 +64,7 @@ class GeminiCli:
         timeout_s: float = 600,
         log: CallLog = lambda _: None,
         redact: Callable[[str], str] = str,
+        hook: "Callable[[], Hook] | None" = None,
     ) -> None:
         if sandbox.level == "off":
             raise Misconfigured(
@@ -68,6 +78,7 @@ class GeminiCli:
         self._timeout_s = timeout_s
         self._log = log
         self._redact = redact
+        self._hook = hook
         self._spoiled: dict[str, None] = {}
 
     @property
@@ -129,19 +140,26 @@ class GeminiCli:
         executable = [file for file in files if os.access(file, os.X_OK)]
         home, writable, readable = self._configuration()
         work, cwd = (_WORK, "/tmp") if self._sandbox.level == "bubblewrap" else 2 * (self._empty_folder(),)
+        hook = self._hook() if self._hook is not None else Hook({}, ())  # asked each time: it may come later
         who = {"tier": request.tier, "ticket": request.ticket}
         return Job(
             argv=("/bin/sh", "-c", _IN_WORK, work, *argv),
             cwd=cwd,
             env={
                 **self._env,
+                **hook.env,
                 "HOME": home,
                 "GEMINI_CLI_HOOK_CONTEXT": json.dumps(who),
                 "GEMINI_CLI_TRUST_WORKSPACE": "true",  # an empty folder: it holds nothing to be wary of
                 "GEMINI_SANDBOX": "false",  # it is in ours
             },
             writable=(writable,),
-            readable=(*readable, *(file for file in files if file not in executable), *((cwd,) if cwd == work else ())),
+            readable=(
+                *readable,
+                *(file for file in files if file not in executable),
+                *((cwd,) if cwd == work else ()),
+                *hook.readable,
+            ),
             programs=(argv[0], *executable),
             network=True,
             timeout_s=self._timeout_s,

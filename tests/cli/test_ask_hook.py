@@ -1,0 +1,268 @@
+"""`interlock ask-hook` with the JSON that Claude Code, Codex and Gemini CLI give their hooks (SPEC H6)."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from interlock.client import ApiHookClient
+from tests.cli.project import Project
+from tests.cli.serving import Serving, hook, serving, told
+
+CLAUDE = {
+    "session_id": "0d5c1a", "transcript_path": "/tmp/t.jsonl", "permission_mode": "default", "tool_use_id": "toolu_01",
+    "tool_name": "Bash", "tool_input": {"command": "git push", "description": "Push it"},
+}  # fmt: skip
+CODEX = {
+    "session_id": "0198", "turn_id": "7", "transcript_path": None, "model": "a-model", "permission_mode": "default",
+    "tool_use_id": "call_1", "tool_name": "Bash", "tool_input": {"command": "git push"},
+}  # fmt: skip
+GEMINI = {
+    "session_id": "9f", "transcript_path": "/tmp/t.json", "timestamp": "2026-02-03T04:05:06Z",
+    "hook_event_name": "BeforeTool", "tool_name": "run_shell_command",
+    "tool_input": {"command": "git push", "dir_path": "."},
+}  # fmt: skip
+PRE, PERMISSION = {"hook_event_name": "PreToolUse"}, {"hook_event_name": "PermissionRequest"}
+HOOKS: dict[str, dict[str, Any]] = {
+    "claude": CLAUDE | PRE,
+    "claude permission": CLAUDE | PERMISSION,
+    "codex": CODEX | PRE,
+    "codex permission": CODEX | PERMISSION,
+    "gemini": GEMINI,
+}
+
+
+def pre(decision: str, reason: str, **more: Any) -> dict[str, Any]:
+    said = {"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason}
+    return {"hookSpecificOutput": {**said, **more}}
+
+
+def permission(**decision: Any) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
+
+
+YES = "approved in Interlock"
+ALLOWED: dict[str, Any] = {
+    "claude": pre("allow", YES),
+    "claude permission": permission(behavior="allow"),
+    "codex": None,
+    "codex permission": permission(behavior="allow"),
+    "gemini": {"decision": "allow", "reason": YES},
+}
+
+
+def denied(agent: str, reason: str) -> Any:
+    if "permission" in agent:
+        return permission(behavior="deny", message=reason)
+    return {"decision": "deny", "reason": reason} if agent == "gemini" else pre("deny", reason)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """One for all of them: a question is answered or withdrawn before the next is asked."""
+    with serving(Project(tmp_path_factory.mktemp("hooks"))) as found:
+        yield found
+
+
+def asked(person: ApiHookClient) -> dict[str, Any]:
+    """The one question that waits."""
+    assert person.wait_until(lambda: len(person.list_approvals()) == 1, 60)
+    (found,) = person.list_approvals()
+    return found
+
+
+def answered(bench: Serving, given: object, decision: Any, *words: str, **more: Any) -> tuple[int, Any, str]:
+    process = hook(bench.project, given, *words)
+    person = bench.client(approve=True)
+    person.answer(asked(person)["id"], decision, **more)
+    return told(process)
+
+
+@pytest.mark.parametrize("agent", HOOKS)
+def test_each_agent_is_told_yes_and_no_in_its_own_words(bench: Serving, agent: str) -> None:
+    given = HOOKS[agent] | {"cwd": str(bench.project.root)}
+    assert answered(bench, given, "approve") == (0, ALLOWED[agent], "")
+    assert answered(bench, given, "reject", message="not today") == (0, denied(agent, "not today"), "")
+    assert answered(bench, given, "reject") == (0, denied(agent, "a person said no"), "")
+    first = bench.client().list_approvals("all")[-1]
+    assert (first["asker"], first["payload"]["directory"]) == (
+        f"program:{agent.split()[0]}",
+        str(bench.project.root),
+    )
+    assert json.loads(first["payload"]["arguments"]) == given["tool_input"]
+
+
+@pytest.mark.parametrize("agent", HOOKS)
+def test_a_blank_reason_is_still_a_reason(bench: Serving, agent: str) -> None:
+    """Codex would take a no without one for a broken hook, and run the tool."""
+    assert answered(bench, HOOKS[agent], "reject", message=" \t")[1] == denied(agent, "a person said no")
+
+
+@pytest.mark.parametrize("agent", HOOKS)
+def test_what_runs_is_what_the_person_left_or_nothing(bench: Serving, agent: str) -> None:
+    new = HOOKS[agent]["tool_input"] | {"command": "git status"}
+    code, said, _ = answered(bench, HOOKS[agent], "approve", edits={"arguments": new})
+    why = "a person changed the arguments"
+    expected: dict[str, Any] = {
+        "claude": pre("allow", why, updatedInput=new),
+        "claude permission": permission(behavior="allow", updatedInput=new),
+        "codex": pre("allow", why, updatedInput=new),
+        "codex permission": denied(agent, f"{why}: call Bash again, with exactly these: {json.dumps(new)}"),
+        "gemini": {
+            "decision": "allow",
+            "reason": why,
+            "hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": new},
+        },
+    }
+    assert (code, said) == (0, expected[agent])
+
+
+def test_gemini_lays_new_arguments_over_its_own_so_none_can_be_taken_away(bench: Serving) -> None:
+    new = {"command": "git status"}
+    code, said, _ = answered(bench, GEMINI, "approve", edits={"arguments": new})
+    words = "a person changed the arguments: call run_shell_command again, with exactly these"
+    assert (code, said) == (0, denied("gemini", f"{words}: {json.dumps(new)}"))
+
+
+def test_the_agent_can_be_named(bench: Serving) -> None:
+    given = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
+    assert answered(bench, given, "approve", "--agent", "gemini")[1] == ALLOWED["gemini"]
+    assert answered(bench, given, "approve", "--agent", "codex") == (0, None, "")
+
+
+def test_a_deadline_that_passes_is_a_no(bench: Serving) -> None:
+    code, said, _ = told(hook(bench.project, HOOKS["claude"], "--deadline", "0.2"))
+    assert (code, said["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
+    assert "deadline" in said["hookSpecificOutput"]["permissionDecisionReason"]
+
+
+@pytest.mark.parametrize("agent", HOOKS)
+def test_without_a_workbench_it_is_a_no(project: Project, agent: str) -> None:
+    code, said, err = told(hook(project, HOOKS[agent]))
+    assert (code, err) == (0, "")
+    reason = json.dumps(said)
+    assert "Interlock could not ask: no .interlock/run/ask.json" in reason
+    assert ("deny" in reason, "allow" in reason) == (True, False)
+
+
+def test_a_workbench_that_ends_while_somebody_asks_says_no(project: Project) -> None:
+    with serving(project) as bench:
+        process = hook(project, HOOKS["claude"])
+        asked(bench.client())
+        bench.client().shutdown()
+        code, said, _ = told(process)
+        assert (code, said) == (0, denied("claude", "the workbench is ending; nobody has answered"))
+        bench.ended()
+
+
+def test_an_agent_that_gives_up_takes_the_question_along(bench: Serving) -> None:
+    process = hook(bench.project, HOOKS["gemini"])
+    person = bench.client(approve=True)
+    approval = asked(person)["id"]
+    process.terminate()
+    process.communicate()
+    assert person.wait_until(lambda: person.list_approvals() == [], 30)
+    assert person.get_approval(approval)["state"] == "withdrawn"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "nonsense",
+        "[]",
+        "{}",
+        '{"tool_name": 7}',
+        '{"tool_name": "T", "hook_event_name": "PreToolUse", "tool_input": "rm"}',
+        '{"tool_name": "T", "hook_event_name": "PreToolUse", "tool_input": null}',
+        '{"tool_name": "T", "tool_input": {}}',
+        '{"tool_name": "T", "hook_event_name": "PostToolUse", "tool_input": {}}',
+        '{"tool_name": "T", "hook_event_name": "PreToolUse", "cwd": "/a\\u0000b", "tool_input": {}}',
+        '{"tool_name": "T", "hook_event_name": "PreToolUse", "tool_input": ' + '{"a":' * 50_000 + "1" + "}" * 50_001,
+    ],
+)
+def test_input_that_cannot_be_read_blocks_with_every_agent(project: Project, given: str) -> None:
+    """Exit 2 and words on stderr: any other failure would let the tool run."""
+    code, said, err = told(hook(project, given))
+    assert (code, said) == (2, None)
+    assert err.startswith("Interlock says no, so the tool may not run: ")
+    assert (err.count("\n"), "Traceback" in err) == (1, False)
+
+
+def test_an_answer_that_nobody_reads_is_no_success(bench: Serving) -> None:
+    process = hook(bench.project, HOOKS["claude"])
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+    person = bench.client(approve=True)
+    person.answer(asked(person)["id"], "approve")
+    process.communicate(timeout=60)
+    assert process.returncode == 2
+
+
+def test_big_arguments_are_asked_about_and_allowed_unchanged(bench: Serving) -> None:
+    given = HOOKS["codex"] | {"tool_input": {"command": "x" * 3_000_000}}
+    assert answered(bench, given, "approve") == (0, None, "")
+    approval = bench.client().list_approvals("all")[-1]
+    assert "3,000,0" in approval["payload"]["arguments"], "shown by its size, kept whole beside the journal"
+
+
+def test_arguments_beyond_all_measure_are_a_no_and_soon(bench: Serving) -> None:
+    before = bench.client().list_approvals("all")
+    code, said, _ = told(hook(bench.project, HOOKS["gemini"] | {"tool_input": {"a": "x" * (65 * 1024 * 1024)}}))
+    assert (code, said["decision"]) == (0, "deny")
+    assert bench.client().list_approvals("all") == before
+
+
+@pytest.mark.parametrize(
+    "name", ["\x1b[2J\x1b]0;owned\x07Bash", "a\nb: approved", "\u202efdp.exe", "../../etc", "é🙂" * 50], ids=ascii
+)
+def test_hostile_names_are_asked_about_harmlessly(bench: Serving, name: str) -> None:
+    process = hook(bench.project, HOOKS["claude"] | {"tool_name": name})
+    person = bench.client(approve=True)
+    found = asked(person)
+    assert found["payload"]["tool"] == name
+    shown = bench.project.run("approvals", "list").out + bench.project.run("approvals", "show", found["id"]).out
+    assert [sign for sign in ("\x1b", "\x07", "\u202e", "\nb: approved") if sign in shown] == []
+    person.answer(found["id"], "approve")
+    assert told(process) == (0, ALLOWED["claude"], "")
+
+
+@pytest.mark.parametrize("name", ["x" * 201, " ", "", "\ud800"], ids=ascii)
+def test_names_that_are_none_are_a_no(bench: Serving, name: str) -> None:
+    code, said, _ = told(hook(bench.project, HOOKS["claude"] | {"tool_name": name}))
+    assert (code, said["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
+
+
+def test_arguments_that_are_no_text_are_a_no(bench: Serving) -> None:
+    given = HOOKS["claude"] | {"tool_input": {"command": "\ud800"}}
+    code, said, _ = told(hook(bench.project, given))
+    assert (code, said["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
+
+
+def test_a_stranger_on_the_port_never_gets_the_token(project: Project) -> None:
+    """Whoever listens must first prove to know it."""
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+
+        def listen() -> None:
+            while True:
+                try:
+                    talk, _ = stranger.accept()
+                except OSError:
+                    return
+                with talk:
+                    heard.append(talk.recv(65536))
+                    talk.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"status":"ok"}')
+
+        threading.Thread(target=listen, daemon=True).start()
+        url = f"http://127.0.0.1:{stranger.getsockname()[1]}"
+        env = {"INTERLOCK_ASK_URL": url, "INTERLOCK_ASK_TOKEN": "a-secret-token"}
+        code, said, _ = told(hook(project, HOOKS["claude"], **env))
+    assert code == 0
+    assert "is not the workbench" in said["hookSpecificOutput"]["permissionDecisionReason"]
+    assert heard
+    assert all(b"a-secret-token" not in each for each in heard)
