@@ -237,31 +237,32 @@ class ApiHookClient:
     def _open(
         self, method: str, path: str, body: dict[str, Any] | None, timeout_s: float | None
     ) -> http.client.HTTPConnection:
+        """A connection on which that is asked, after whoever is at its other end has proved to know the token."""
         server = self._server = self._server or self._find()
-        connection = http.client.HTTPConnection(server.host, server.port, timeout=timeout_s)
+        connection = http.client.HTTPConnection(server.host, server.port, timeout=self._timeout_s)
         headers = {"Authorization": f"Bearer {server.token}", "Accept": "application/json"}
         content = None
         if body is not None:
             content = json.dumps(body).encode()
             headers["Content-Type"] = "application/json"
         try:
+            prove(connection, server)
+            connection.sock.settimeout(timeout_s)
             connection.request(method, path, content, headers)
-        except OSError as error:
+        except (NotServing, OSError, http.client.HTTPException) as error:
             connection.close()
-            self._server = self._given
-            raise NotServing(f"nothing answers at {server.host}:{server.port}: {error}") from error
+            self._server = self._given  # it may be back elsewhere, by another file
+            if isinstance(error, NotServing):
+                raise
+            raise NotServing(f"nothing answers at {server.host}:{server.port}: {error!r}") from error
         return connection
 
     def _find(self) -> Server:
-        """A server whose file is to be believed: the project's lock is held, and it proves that it knows the token."""
-        file = self._named or find_api_file()
-        found = read_api_file(file)
-        kind = "drive"
+        """As its file says, which is believed only while the project's lock is held."""
+        found = read_api_file(self._named or find_api_file())
         if self._approve:
-            kind, found = "approve", read_api_file(Path(found.get("approve_file", "")))
-        server = Server(str(found["host"]), int(found["port"]), str(found["token"]))
-        prove(server, kind, self._timeout_s)
-        return server
+            found = read_api_file(Path(found.get("approve_file", "")))
+        return Server(str(found["host"]), int(found["port"]), str(found["token"]))
 
 
 def find_api_file(name: str = "api.json", start: Path | None = None) -> Path:
@@ -288,21 +289,16 @@ def read_api_file(file: Path) -> dict[str, Any]:
     return found
 
 
-def prove(server: Server, kind: str, timeout_s: float) -> None:
-    """Raises NotServing unless whoever listens there knows the token, which is not sent to find out."""
+def prove(connection: http.client.HTTPConnection, server: Server) -> None:
+    """Raises NotServing unless the other end of this connection knows the token, which is not sent to find out."""
     challenge = secrets.token_hex(16)
     wanted = hmac.new(server.token.encode(), challenge.encode(), sha256).hexdigest()
-    connection = http.client.HTTPConnection(server.host, server.port, timeout=timeout_s)
-    try:
-        connection.request("GET", "/status", headers={"X-Interlock-Challenge": challenge})
-        reply = connection.getresponse()
-        reply.read()
-    except (OSError, http.client.HTTPException) as error:
-        raise NotServing(f"nothing answers at {server.host}:{server.port}: {error!r}") from error
-    finally:
-        connection.close()
-    shown = reply.getheader(f"X-Interlock-Proof-{kind}", "")
-    if not hmac.compare_digest(shown, wanted):
+    connection.request("GET", "/status", headers={"X-Interlock-Challenge": challenge})
+    connection.auto_open = 0  # what was proved here is not true of another connection
+    reply = connection.getresponse()
+    reply.read()
+    shown = [reply.getheader(f"X-Interlock-Proof-{kind}", "") for kind in ("drive", "approve", "ask")]
+    if not any(hmac.compare_digest(each.encode(), wanted.encode()) for each in shown):
         raise NotServing(f"what listens at {server.host}:{server.port} is not the workbench of this project")
 
 

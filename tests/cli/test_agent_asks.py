@@ -18,7 +18,8 @@ def report():
     found = {"exit": done.returncode, "told": json.loads(done.stdout or "null"), "err": done.stderr}
     place, token = urlsplit(os.environ["INTERLOCK_ASK_URL"]), os.environ["INTERLOCK_ASK_TOKEN"]
     tries = [("GET", "/api/approvals"), ("POST", "/api/approvals/A-1"), ("GET", "/api/events"),
-             ("GET", "/openapi.json"), ("POST", "/api/gui"), ("GET", "/api/gui/state"), ("POST", "/api/shutdown"), ("GET", "/status")]
+             ("GET", "/openapi.json"), ("POST", "/api/gui"), ("GET", "/api/gui/state"),
+             ("POST", "/api/shutdown"), ("GET", "/status")]
     for method, path in tries:
         talk = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
         talk.request(method, path, b"{}" if method == "POST" else None,

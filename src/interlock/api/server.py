@@ -1,6 +1,7 @@
 """The HTTP server: Litestar and uvicorn on a thread of their own, bound to the loopback address alone."""
 
 import asyncio
+import logging
 import socket
 import threading
 from collections.abc import AsyncGenerator, Callable
@@ -53,6 +54,19 @@ def bind(port: int) -> socket.socket:
     raise Misconfigured(f"no port is free from {port} to {max(port, LAST_PORT)}; choose another with --port")
 
 
+class _Complaints(logging.Handler):
+    """What the server complains about goes to our log, not between the words of a terminal."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        said = {"complaint": record.getMessage(), "error": "" if error is None else repr(error)}
+        self._log(method="", path="", status=0, **said)
+
+
 class ApiServer:
     """`start` returns when it answers; `stop` when nothing of it is left."""
 
@@ -88,12 +102,17 @@ class ApiServer:
         self._socket.close()
 
     def _run(self) -> None:
+        complaints = _Complaints(self._log)
+        logger = logging.getLogger("uvicorn")
+        logger.addHandler(complaints)
+        logger.propagate = False
         try:
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(self._serve())
         except BaseException as error:  # noqa: BLE001  whoever waits for the start must hear of anything
             self._failure = error
         finally:
+            logger.removeHandler(complaints)
             self._ready.set()
 
     async def _serve(self) -> None:

@@ -16,7 +16,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from interlock.cli.exits import DONE
-from interlock.client import ApiError, ApiHookClient, NotServing, Server, find_api_file, prove, read_api_file
+from interlock.client import ApiError, ApiHookClient, NotServing, Server, find_api_file, read_api_file
 
 BACK_S = 30
 """How long a workbench that goes away while we wait may take to come back."""
@@ -101,14 +101,13 @@ def _decided(hook: dict[str, Any], agent: str, deadline_s: float | None) -> Answ
 
 
 def _client(start: Path) -> ApiHookClient:
-    """With the token that may only ask, of a server that has proved to know it."""
+    """With the token that may only ask."""
     if (url := os.environ.get("INTERLOCK_ASK_URL")) and (token := os.environ.get("INTERLOCK_ASK_TOKEN")):
         parts = urlsplit(url)
         server = Server(parts.hostname or "127.0.0.1", parts.port or 0, token)
     else:
         found = read_api_file(find_api_file("ask.json", start))
         server = Server(str(found["host"]), int(found["port"]), str(found["token"]))
-    prove(server, "ask", 10)
     return ApiHookClient(server=server)
 
 
