@@ -43,6 +43,10 @@ class NotServing(ApiError):
         super().__init__(0, "NotServing", message)
 
 
+class Gone(NotServing):
+    """It went away between a question and its answer: whether the question counts, it alone knows."""
+
+
 @dataclass(frozen=True)
 class Frame:
     """One event of the stream. `id` is the journal's version; None for what is not in the journal."""
@@ -229,7 +233,7 @@ class ApiHookClient:
                 raise NotServing(f"the workbench did not answer {method} {path} within {timeout_s:g} s") from None
             except (OSError, http.client.HTTPException) as error:
                 self._server = self._given
-                raise NotServing(f"the workbench is gone: {error!r}") from error
+                raise Gone(f"the workbench is gone: {error!r}") from error
         if reply.status >= 400:
             raise _problem(reply.status, content)
         return json.loads(content)

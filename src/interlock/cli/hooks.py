@@ -16,7 +16,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from interlock.cli.exits import DONE
-from interlock.client import ApiError, ApiHookClient, NotServing, Server, find_api_file, read_api_file
+from interlock.client import ApiError, ApiHookClient, Gone, NotServing, Server, find_api_file, read_api_file
 
 BACK_S = 30
 """How long a workbench that goes away while we wait may take to come back."""
@@ -27,8 +27,8 @@ BLOCKS = 2
 EVENTS = {"claude": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool"}
 """What each calls the moment before a tool runs; where it asks for a permission, it is PermissionRequest."""
 
-PATIENCE_S = 1
-"""An ask that fails sooner has not waited: asking again at once would only fail again."""
+MOST_RETURNS = 20
+"""A workbench that goes away each time it is asked is not asked for ever."""
 
 Answer = dict[str, Any]
 
@@ -84,20 +84,20 @@ def _agent(hook: dict[str, Any]) -> str:
 def _decided(hook: dict[str, Any], agent: str, deadline_s: float | None) -> Answer:
     """Asks; and with the same key again, should the workbench be restarted meanwhile."""
     cwd = str(hook.get("cwd") or os.getcwd())
-    key, gone_since = secrets.token_hex(8), None
+    key, gone_since, returns = secrets.token_hex(8), None, 0
     while True:
-        asked_at = time.monotonic()
         try:
             return _client(Path(cwd)).ask(
                 hook["tool_name"], hook.get("tool_input", {}), deadline_s=deadline_s, asker=agent, cwd=cwd, key=key
             )
-        except NotServing:
-            now = time.monotonic()
-            if now - asked_at > PATIENCE_S:
-                gone_since = now  # it had waited for a person
-            elif gone_since is None or now - gone_since > BACK_S:
+        except Gone:
+            gone_since, returns = time.monotonic(), returns + 1
+            if returns > MOST_RETURNS:
                 raise
-            Event().wait(0.2)
+        except NotServing:
+            if gone_since is None or time.monotonic() - gone_since > BACK_S:
+                raise
+        Event().wait(0.2)
 
 
 def _client(start: Path) -> ApiHookClient:
