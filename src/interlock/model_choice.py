@@ -24,8 +24,10 @@ from interlock.sandbox.environment import clean_env
 
 KNOWN_PROVIDERS = ("gemini_cli", "scripted")
 
-_OURSELVES = str(Path(__file__).resolve().parent)
-"""`interlock ask-hook` must be there where an agent's hook runs it, also where we are installed from a working tree."""
+_OURSELVES = str(Path(__file__).resolve().parents[1])
+"""The folder that Python finds us in: `interlock ask-hook` must be there where an agent's hook runs it, also where we
+are installed from a working tree.
+"""
 
 AsksAt = Callable[[], tuple[str, str] | None]
 """The address of the HTTP API and the token that may only ask; None where nothing is served."""

@@ -59,6 +59,12 @@ class Project:
         path.write_text(text)
         return path
 
+    def settings(self, text: str) -> None:
+        """The user's own."""
+        file = Path(self.env["XDG_CONFIG_HOME"]) / "interlock" / "config.toml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
     def tickets(self, name: str, tickets: object) -> str:
         """Outside the project, so that it does not lie about in its tree."""
         path = self.home / name

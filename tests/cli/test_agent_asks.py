@@ -4,12 +4,21 @@ import json
 import shlex
 from typing import Any
 
+import pytest
+
 from tests.cli.project import Project
 from tests.cli.serving import PYTHON, serving
 
 AGENT = """
 import http.client, json, os, subprocess, sys
 from urllib.parse import urlsplit
+
+def can_open(path):
+    try:
+        os.close(os.open(path, os.O_RDONLY))
+    except OSError as error:
+        return error.errno == 6  # a socket is there
+    return True
 
 def report():
     hook = {"hook_event_name": "BeforeTool", "tool_name": "write_file", "tool_input": {"path": "a.txt"}}
@@ -25,7 +34,7 @@ def report():
         talk.request(method, path, b"{}" if method == "POST" else None,
                      {"Authorization": f"Bearer {token}", "Content-Type": "application/json"})
         found[f"{method} {path}"] = talk.getresponse().status
-    found["files"] = [path for path in WANTED if os.path.exists(path)]
+    found["files"] = [path for path in WANTED if can_open(path)]
     found["names"] = sorted(name for name in os.environ if name.startswith("INTERLOCK"))
     return found
 
@@ -36,7 +45,9 @@ print(json.dumps({"type": "result", "status": "success", "session_id": "s-1"}), 
 """
 
 
-def test_the_agents_own_hook_asks_a_person_and_can_do_nothing_else(project: Project) -> None:
+@pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
+def test_the_agents_own_hook_asks_a_person_and_can_do_nothing_else(project: Project, level: str) -> None:
+    project.settings(f"sandbox = {level!r}\n")
     with serving(project, "--test-policy") as bench:
         wanted = [*map(str, bench.files), str(bench.api_file.parent), str(bench.api_file.parent / "control.sock")]
         agent = project.home / "agent.py"
@@ -82,8 +93,6 @@ def test_where_nothing_is_served_the_agent_is_told_nothing(project: Project) -> 
         "print(json.dumps({'type': 'message', 'role': 'assistant', 'content': f'names: {names}'}))\n"
         "print(json.dumps({'type': 'result', 'status': 'success', 'session_id': 's'}))\n"
     )
-    folder = project.home.parent / "config" / "interlock"
-    folder.mkdir(parents=True)
-    (folder / "config.toml").write_text(f"[gemini_cli]\ncommand = {json.dumps(shlex.join([PYTHON, str(agent)]))}\n")
+    project.settings(f"[gemini_cli]\ncommand = {json.dumps(shlex.join([PYTHON, str(agent)]))}\n")
     said = project.run("chat", "Hello", "--provider", "gemini_cli", "--json")
     assert (said.code, said.json["answer"]) == (0, "names: []"), said

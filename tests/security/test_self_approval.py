@@ -33,9 +33,10 @@ RULES: list[dict[str, Any]] = [
 class Siege:
     """A served project in which questions wait, and which holds all that an attacker could know."""
 
-    def __init__(self, bench: Serving, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, bench: Serving, pool: ThreadPoolExecutor, level: str) -> None:
         self.bench = bench
         self.client = bench.client()
+        assert bench.said["sandbox"] == level
         self.person = bench.client(approve=True)
         self._pool = pool
         self._asked = 0
@@ -74,6 +75,7 @@ class Siege:
             "targets": targets,
         }
         project.write("attack.json", json.dumps(wishes))
+        project.write("outcome.json", "")  # with Landlock no new file can be made beside the hidden folder
         project.git("add", "-A")
         project.git("commit", "-q", "-m", "the attack")
         return targets
@@ -84,8 +86,8 @@ class Siege:
             if approval["id"] not in but.values():
                 self.person.answer(approval["id"], "approve")
 
-    def check_refused(self, said: str, targets: dict[str, str]) -> None:
-        assert reported(said) == {"worked": [], "program runs": True}
+    def check_refused(self, said: str, targets: dict[str, str], seen: tuple[str, ...] = ()) -> None:
+        assert reported(said) == {"worked": list(seen), "program runs": True}
         for way, approval in targets.items():
             assert self.person.get_approval(approval)["state"] == "pending", way
 
@@ -95,18 +97,19 @@ def reported(said: str) -> Any:
 
 
 @pytest.fixture
-def siege(project: Project) -> Iterator[Siege]:
+def siege(project: Project, request: pytest.FixtureRequest) -> Iterator[Siege]:
     with ThreadPoolExecutor(8) as pool, serving(project, *script(project, *RULES)) as bench:
         try:
-            yield Siege(bench, pool)
+            yield Siege(bench, pool, request.node.callspec.params["project"])
         finally:
             bench.client().reset_session()  # withdraws the questions, so that nobody waits
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def project(tmp_path: Path, request: pytest.FixtureRequest) -> Project:
     """With Interlock on the PATH, and so with the tools that a sandbox shows."""
     made = Project(tmp_path)
+    made.settings(f"sandbox = {request.param!r}\n")
     made.env["PATH"] = f"{Path(PYTHON).parent}:{made.env['PATH']}"
     return made
 
@@ -167,4 +170,6 @@ def test_a_discussions_script_in_the_project_itself_can_do_nothing(siege: Siege)
         return client.get_value("ai_response") != ""
 
     assert client.wait_until(done, 90), client.get_value("ai_error")
-    siege.check_refused((siege.bench.project.root / "outcome.json").read_text(), targets)
+    # Landlock grants a folder with all that is in it: the names of our files can be read there, and nothing else.
+    seen = ("run folder",) if siege.bench.said["sandbox"] == "landlock" else ()
+    siege.check_refused((siege.bench.project.root / "outcome.json").read_text(), targets, seen)
