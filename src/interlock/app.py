@@ -201,6 +201,7 @@ async def open_workbench(
     make_project(project)
     clock = SystemClock()
     journal = SqliteJournal(project.folder)
+    workbench, opened = None, None
     try:
         state = load_state(journal)
         workbench = Workbench(
@@ -228,7 +229,13 @@ async def open_workbench(
         await opened.serve(project.socket)
         opened.show_tracks()
     except BaseException:
-        journal.close()
+        # The thread that writes the journal may be at it: where there is one, it alone may close it.
+        if opened is not None:
+            await opened.close("it was not opened")
+        elif workbench is not None:
+            await workbench.close()
+        else:
+            journal.close()
         raise
     return opened
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from interlock.app import Opened, open_workbench
 from interlock.desk.desk import Desk
 from interlock.domain.commands import StartConductor
 from interlock.domain.envelopes import Recorded
-from interlock.engine.thread import EngineThread
+from interlock.engine.thread import ENDING_S, EngineThread
 from interlock.errors import BadValue, JournalError, Misconfigured
 from interlock.model_choice import KNOWN_PROVIDERS, AsksAt, ModelMaker, make_model
 from interlock.observe import redacted_bytes, redactor
@@ -146,6 +146,7 @@ class Service:
         self._person = person
         self._test_policy = test_policy
         self._engine = EngineThread()
+        self._opening: asyncio.Task[Any] | None = None
         self.opened: Opened | None = None
         self.desk: Desk | None = None
         self._bench: Bench | None = None
@@ -159,10 +160,14 @@ class Service:
         maker = chosen(self.project, self._choice, provider, self._choice.model, "", self._asks_at)
         if self._choice.script and provider == "scripted":
             make_model(self.project, provider, None, None, self._choice.script)  # a wrong script is said at once
-        opened = self._engine.call(open_workbench(self.project, self._conduct, model=maker))
+        return self._engine.call(self._open(maker))
+
+    async def _open(self, maker: ModelMaker) -> Opened:
+        """Kept from where it is made: an interrupt could come before anybody else has it."""
+        self._opening = asyncio.current_task()
+        self.opened = opened = await open_workbench(self.project, self._conduct, model=maker)
         self._bench = Bench(self.project, opened, self._choice, self._asks_at)
-        self.opened = opened
-        self.desk = self._engine.call(self._make_desk(opened, self._bench))
+        self.desk = await self._make_desk(opened, self._bench)
         return opened
 
     async def _make_desk(self, opened: Opened, bench: Bench) -> Desk:
@@ -229,9 +234,14 @@ class Service:
             self._discovery.remove()
         if self._api is not None:
             self._api.stop()
-        if self.opened is not None:
-            self._engine.call(self.opened.close(reason))
+        self._engine.call(self._close(reason))
         self._engine.stop()
+
+    async def _close(self, reason: str) -> None:
+        if self._opening is not None:
+            await asyncio.wait({self._opening}, timeout=ENDING_S)
+        if self.opened is not None:
+            await self.opened.close(reason)
 
 
 def approve_file(project: Project) -> Path:

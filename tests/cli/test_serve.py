@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import socket
 import stat
@@ -245,6 +246,33 @@ def test_interrupted_twice_it_still_ends(project: Project) -> None:
         bench.process.communicate(timeout=30)
         assert bench.process.returncode in (0, 130)
     assert project.run("journal", "verify").code == 0
+
+
+def interrupted(project: Project, chance: random.Random) -> None:
+    process = project.start("serve", "--json", "--port", "0")
+    threading.Event().wait(chance.uniform(0.05, 1))
+    process.send_signal(chance.choice([signal.SIGINT, signal.SIGTERM]))
+    said, _ = process.communicate(timeout=30)
+    killed_before_it_began = (-signal.SIGINT, -signal.SIGTERM)
+    assert process.returncode in (0, 130, *killed_before_it_began), said
+    assert "Traceback" not in said or process.returncode in killed_before_it_began, said
+    assert [file.name for file in (project.root / ".interlock" / "run").glob("*")] == []
+
+
+def test_interrupted_at_any_moment_of_its_start_it_leaves_nothing(project: Project) -> None:
+    chance = random.Random(7)
+    for _ in range(8):
+        interrupted(project, chance)
+    project.check_whole()
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_interrupted_a_hundred_times_at_its_start(project: Project) -> None:
+    chance = random.Random(8)
+    for _ in range(100):
+        interrupted(project, chance)
+    project.check_whole()
 
 
 # ── whom a client trusts ─────────────────────────────────────────────────────────────────

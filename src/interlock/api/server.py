@@ -78,6 +78,7 @@ class ApiServer:
         self._ready = threading.Event()
         self._server: uvicorn.Server | None = None
         self._failure: BaseException | None = None
+        self._stopping = False
         self._thread = threading.Thread(target=self._run, name="api", daemon=True)
         self.live: Live | None = None
 
@@ -94,6 +95,7 @@ class ApiServer:
             raise Misconfigured(f"the HTTP API does not start: {self._failure}") from self._failure
 
     def stop(self) -> None:
+        self._stopping = True
         server, live = self._server, self.live
         if server is not None and live is not None:
             server.should_exit = True
@@ -136,6 +138,8 @@ class ApiServer:
         )
         self._server = uvicorn.Server(config)
         self.live = live
+        if self._stopping:  # asked to end before it had begun
+            return
         self._attach(live)
         back = asyncio.create_task(asks.expect_back())
         try:

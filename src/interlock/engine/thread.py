@@ -8,6 +8,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+ENDING_S = 1.5
+"""For what is under way when everything ends."""
+
 
 class EngineThread:
     """Long-lived: sandboxes die with the thread that started them, so it must outlive the work."""
@@ -34,6 +37,8 @@ class EngineThread:
             raise
 
     def stop(self) -> None:
+        """What was interrupted may put right what it had begun, for a moment."""
+        self.call(_settle())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -41,3 +46,11 @@ class EngineThread:
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
+
+
+async def _settle() -> None:
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    if left:
+        await asyncio.wait(left, timeout=ENDING_S)
