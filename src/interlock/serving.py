@@ -60,10 +60,10 @@ class Bench:
         self._opened.use_model(chosen(self._project, self._choice, provider, model, command_line, self._asks_at))
 
     def save(self, values: Mapping[str, str]) -> str:
-        path = self._project.root / "interlock.toml"
-        write_keys(
-            path, {("provider", "name"): values["current_provider"], ("provider", "model"): values["current_model"]}
-        )
+        """Only what differs from what the settings already say."""
+        path, now = self._project.root / "interlock.toml", self.saved()
+        keys = {"current_provider": ("provider", "name"), "current_model": ("provider", "model")}
+        write_keys(path, {key: values[name] for name, key in keys.items() if values[name] != now.get(name, "")})
         return str(path)
 
     def saved(self) -> Mapping[str, str]:

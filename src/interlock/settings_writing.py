@@ -24,6 +24,8 @@ def write_keys(path: Path, values: Mapping[tuple[str, str], str]) -> None:
     except TOMLKitError as error:
         raise Misconfigured(f"{path} is not valid TOML: {error}") from error
     for (table, key), value in values.items():
+        if table in document and not isinstance(document[table], dict):
+            raise Misconfigured(f"{path}: {table} must be a table")
         if not value:
             if table in document:
                 document[table].pop(key, None)  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
