@@ -40,8 +40,11 @@ class Serving:
             )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
-        assert line, f"it ended: {self.process.wait(60)}\n{self.errors.read_text()}"
-        self.said: dict[str, Any] = json.loads(line)
+        try:
+            self.said: dict[str, Any] = json.loads(line)
+        except ValueError as error:
+            self.kill()  # nobody else will: whoever made us has nothing to end
+            raise AssertionError(f"it said {line!r}\n{self.errors.read_text()}") from error
         self.port: int = self.said["port"]
 
     @property
