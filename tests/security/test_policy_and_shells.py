@@ -80,16 +80,18 @@ def test_the_words_that_were_read_are_those_that_arrive(shell: str, tmp_path: Pa
     folder, told, here = tmp_path / "bin", tmp_path / "told", tmp_path / "here"
     folder.mkdir()
     here.mkdir()
+    told.mkdir()
     for name in PROGRAMS:
-        (folder / name).write_text(f'#!/bin/sh\n{{ printf "%s\\001" {name} "$@"; printf "\\002"; }} >> {told}\n')
+        (folder / name).write_text(f'#!/bin/sh\nprintf "%s\\001" {name} "$@" > {told}/$$\n')
         (folder / name).chmod(0o755)
     for text, read in scripts(120):
-        told.write_text("")
+        for file in told.iterdir():  # one for each program that ran: those of a pipeline run at the same time
+            file.unlink()
         env = {"PATH": str(folder), "HOME": "/users/me"}
         subprocess.run(
             [program, "-c", text], cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False
         )
-        ran = sorted(call[:-1].split("\1") for call in told.read_text().split("\2") if call)
+        ran = sorted(file.read_text()[:-1].split("\1") for file in told.iterdir())
         meant = sorted([word.text for word in command.words] for command in read.commands)
         if "||" in text:  # what stands after it may not have run
             assert all(call in meant for call in ran), text
