@@ -11,6 +11,7 @@ PIP := -m pip --disable-pip-version-check -qq
 PYTEST := $(BIN)/python -m pytest
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+GUI_ARGS ?=
 # The rules and what people see of them: every branch must be run by a test.
 RULES := tests/domain tests/views tests/wire
 
@@ -69,11 +70,11 @@ docs: $(READY) ## check that what the documentation names exists
 	@if [ -d tests/docs ]; then $(PYTEST) tests/docs tests/settings $(PYTEST_ARGS); \
 	else $(PYTEST) tests/settings/test_documentation.py $(PYTEST_ARGS); fi
 
-gui: ## the desktop window
-	@echo "The window is not built yet."
+gui: packages $(READY) ## the desktop window (GUI_ARGS="--theme light")
+	@$(BIN)/interlock gui $(GUI_ARGS)
 
-screenshots: ## pictures of the window for the documentation
-	@echo "There are no screenshots yet: the window is not built."
+screenshots: packages $(READY) ## pictures of the window for the documentation, from a scripted run
+	@$(BIN)/python scripts/screenshots.py docs/screenshots
 
 test-model: ## tests against a small local model
 	@echo "There are no tests against a local model yet: no provider is built."

@@ -1,15 +1,16 @@
-"""A workbench with a desk and an HTTP API: what `interlock serve` runs, and what the window will show.
+"""A workbench with a desk and an HTTP API: what `interlock serve` runs, and what the window shows.
 
 Three threads: the engine's (commands, journal, workers), the API's (HTTP), and whoever called us (who waits, or draws).
 """
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -28,9 +29,12 @@ from interlock.providers.missing import NAMED_PROVIDERS, MissingModel
 from interlock.settings_writing import write_keys
 
 if TYPE_CHECKING:
+    from interlock.api.bridge import WindowView
     from interlock.api.live import Live
     from interlock.api.server import ApiServer
     from interlock.api.tokens import Discovery
+
+T = TypeVar("T")
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -144,12 +148,12 @@ class Service:
         self.project = project
         self._conduct = conduct
         self._person = person
-        self._test_policy = test_policy
+        self.test_policy = test_policy
         self._engine = EngineThread()
         self._opening: asyncio.Task[Any] | None = None
         self.opened: Opened | None = None
         self.desk: Desk | None = None
-        self._bench: Bench | None = None
+        self.bench: Bench | None = None
         self._api: ApiServer | None = None
         self._discovery: Discovery | None = None
         self._asks: tuple[str, str] | None = None
@@ -166,8 +170,8 @@ class Service:
         """Kept from where it is made: an interrupt could come before anybody else has it."""
         self._opening = asyncio.current_task()
         self.opened = opened = await open_workbench(self.project, self._conduct, model=maker)
-        self._bench = Bench(self.project, opened, self._choice, self._asks_at)
-        self.desk = await self._make_desk(opened, self._bench)
+        self.bench = Bench(self.project, opened, self._choice, self._asks_at)
+        self.desk = await self._make_desk(opened, self.bench)
         return opened
 
     async def _make_desk(self, opened: Opened, bench: Bench) -> Desk:
@@ -178,13 +182,20 @@ class Service:
         opened.activity.listen(lambda _: desk.change())
         return desk
 
-    def serve_http(self, port: int) -> int:
+    def start(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        """On the engine's loop, from any thread; nobody waits for it."""
+        return self._engine.start(work)
+
+    def call(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._engine.call(work)
+
+    def serve_http(self, port: int, window: "WindowView | None" = None) -> int:
         """Starts the API; the port it got."""
         from interlock.api.bridge import Bridge
         from interlock.api.server import ApiServer, bind
         from interlock.api.tokens import Discovery, new_tokens
 
-        opened, desk, bench = self.opened, self.desk, self._bench
+        opened, desk, bench = self.opened, self.desk, self.bench
         assert opened is not None
         assert desk is not None
         assert bench is not None
@@ -196,8 +207,9 @@ class Service:
             desk,
             bench,
             self._person,
-            test_policy=self._test_policy,
+            test_policy=self.test_policy,
             sandbox=opened.sandbox_level,
+            window=window,
         )
         api = ApiServer(bridge, tokens, listening, opened.logs.api.write)
         # The files first: whoever gets an answer finds them.

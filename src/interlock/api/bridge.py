@@ -35,6 +35,18 @@ class Backstage(Protocol):
     def stop(self) -> None: ...
 
 
+class WindowView(Protocol):
+    """What is said of the window, where there is one; from any thread."""
+
+    def figures(self) -> tuple[float, float, float, float]:
+        """Frames a second, our own milliseconds a frame, input lag in milliseconds, per cent of a processor."""
+        ...
+
+    def broken_panels(self) -> dict[str, str]:
+        """Panels that do not work, and why."""
+        ...
+
+
 class Bridge:
     """What the routes hold. Reading `front.state` and `desk.view` is free from any thread: both are immutable."""
 
@@ -48,6 +60,7 @@ class Bridge:
         *,
         test_policy: bool,
         sandbox: str,
+        window: WindowView | None = None,
     ) -> None:
         self._loop = loop
         self.front = front
@@ -56,6 +69,7 @@ class Bridge:
         self.person = person
         self.test_policy = test_policy
         self.sandbox = sandbox
+        self.window = window
 
     async def over(self, work: Coroutine[Any, Any, T]) -> T:
         """Run it on the engine's loop, and wait for it on ours."""

@@ -97,13 +97,16 @@ def gui_routes(bridge: Bridge, live: Live, picture: Picture) -> list[HTTPRouteHa
     @get("/api/gui/diagnostics", responses=READS, summary="Figures of the window", sync_to_thread=False)
     def diagnostics() -> Diagnostics:
         """All null where there is no window."""
-        return Diagnostics(None, None, None, None)
+        return Diagnostics(None, None, None, None) if bridge.window is None else Diagnostics(*bridge.window.figures())
 
     @get("/api/gui/health", responses=READS, summary="Does everything work?", sync_to_thread=False)
     def health() -> Health:
         """Panels that raised, and whether the journal takes records."""
         broken = bridge.backstage.broken()
-        return Health("degraded" if broken else "ok", False, {}, broken, live.followers)
+        window = bridge.window
+        panels = window.broken_panels() if window is not None else {}
+        status = "degraded" if broken or panels else "ok"
+        return Health(status, window is not None, panels, broken, live.followers)
 
     @post("/api/gui", status_code=200, responses=WRITES, summary="Do something at the desk")
     async def act(request: Asking, data: JSONBody[GuiAction]) -> Done:

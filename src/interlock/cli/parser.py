@@ -40,7 +40,7 @@ class _Parser(argparse.ArgumentParser):
 def parse(words: list[str]) -> argparse.Namespace:
     _Parser.wants_json = "--json" in words
     parser = build()
-    args = parser.parse_args(words)
+    args = parser.parse_args(words or ["gui"])
     if not hasattr(args, "handler"):
         chosen: argparse.ArgumentParser = getattr(args, "parser", parser)
         chosen.error("what should be done? See --help.")
@@ -200,6 +200,31 @@ def _serving(commands: Any) -> None:
     made.add_argument("--test-policy", action="store_true", help="the drive token may answer approvals: tests only")
     made.add_argument("--auto-queue", action="store_true", help="ready tickets start by themselves")
     made.add_argument("--workers", type=int, metavar="N", help="attempts at once (default: settings, 4)")
+    _model(made)
+    made = _command(
+        commands,
+        "gui",
+        "gui:gui",
+        "the desktop window (also: interlock alone)",
+        "  interlock gui\n  interlock gui --backend null --enable-test-hooks --test-policy",
+        json=False,
+    )
+    made.add_argument(
+        "--backend",
+        choices=["desktop", "null", "egl"],
+        default="desktop",
+        help="null: no pixels, for tests; egl: pixels without a display (default: desktop)",
+    )
+    made.add_argument("--theme", choices=["dark", "light"], default="dark", help="colours (default: dark)")
+    made.add_argument("--enable-test-hooks", action="store_true", help="serve the HTTP API beside the window")
+    made.add_argument(
+        "--port", type=_port, default=8999, metavar="P", help="of the HTTP API (default: 8999 or the next)"
+    )
+    made.add_argument("--test-policy", action="store_true", help="the drive token may answer approvals: tests only")
+    made.add_argument("--auto-queue", action="store_true", help="ready tickets start by themselves")
+    made.add_argument("--workers", type=int, metavar="N", help="attempts at once (default: settings, 4)")
+    made.add_argument("--screenshot", metavar="FILE", help="draw --frames frames, write the last as a PNG, and end")
+    made.add_argument("--frames", type=int, default=30, metavar="N", help="for --screenshot (default: 30)")
     _model(made)
     made = _command(
         commands,

@@ -1,0 +1,100 @@
+"""`interlock gui`, and `interlock` alone: the desktop window."""
+
+import os
+import signal
+import sys
+import threading
+from argparse import Namespace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from interlock.app import conducting
+from interlock.cli.exits import DONE
+from interlock.cli.models import with_choices
+from interlock.cli.output import paint, say
+from interlock.cli.sessions import actor, project_of
+from interlock.errors import JournalInUse, Misconfigured
+from interlock.serving import Choice, Service
+from interlock.windowing import end_with, make_window, serve_beside
+
+CLOSING_S = 1.6
+"""What is not closed by then is left as it is: everything that counts is in the journal."""
+
+
+def gui(args: Any) -> int:
+    from interlock.gui.backends import check
+
+    check(args.backend)
+    if args.screenshot and args.backend == "null":
+        raise Misconfigured("--screenshot needs pixels: use --backend egl")
+    if args.script and args.provider != "scripted":
+        raise Misconfigured("--script goes with --provider scripted")
+    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    project = with_choices(project_of(args), Namespace(max_tool_rounds=args.max_tool_rounds, model=None))
+    conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)
+    choice = Choice(args.provider or "", args.model or "", args.script or "")
+    service = Service(project, conduct, choice, actor(), test_policy=args.test_policy)
+    reason = "the window was closed"
+    try:
+        try:
+            service.open()
+        except JournalInUse as busy:
+            raise JournalInUse(f"{busy}; end that first, or use the window it has", busy.pid) from None
+        _show(args, service)
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    except BaseException:
+        _stop(service, "the window did not open")
+        raise
+    _stop(service, reason)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(DONE)  # threads of libraries and of the graphics driver are not waited for
+
+
+def _show(args: Any, service: Service) -> None:
+    desktop = args.backend == "desktop"
+    settings = service.project.state_dir / "window.ini" if desktop else None
+    if settings is not None:
+        settings.parent.mkdir(parents=True, exist_ok=True)
+    window = make_window(
+        service,
+        actor(),
+        backend=args.backend,
+        settings=settings,
+        hooks=args.enable_test_hooks,
+        theme=args.theme,
+    )
+    end_with(service, window)
+    window.open()
+    if args.screenshot:
+        for _ in range(args.frames - 1):
+            window.draw_once()
+        window.picture(Path(args.screenshot).absolute())
+        window.draw_once()
+        return
+    if args.test_policy:
+        say(paint("TEST POLICY: the drive token may answer approvals.", "bad", sys.stderr), sys.stderr)
+
+    def served(port: int) -> None:
+        say(f"HTTP hooks at http://127.0.0.1:{port}")
+        sys.stdout.flush()
+
+    def first() -> None:
+        if args.enable_test_hooks:
+            serve_beside(service, window, args.port, served)
+
+    window.run(first)
+
+
+def _stop(service: Service, reason: str) -> None:
+    """In good order where that is quick; a task that hangs does not keep the window."""
+    closing = threading.Thread(target=service.stop, args=(reason,), daemon=True)
+    closing.start()
+    closing.join(CLOSING_S)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

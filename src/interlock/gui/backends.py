@@ -1,0 +1,189 @@
+"""Where the window appears: on a desktop, in memory with pixels (`egl`), or nowhere at all (`null`)."""
+
+import ctypes
+import os
+import struct
+import sys
+import threading
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import imgui_bundle
+from imgui_bundle import hello_imgui, imgui, immapp  # pyright: ignore[reportMissingModuleSource]  native
+
+from interlock.errors import Misconfigured
+
+Backend = Literal["desktop", "null", "egl"]
+
+_GLFW_PLATFORM, _GLFW_PLATFORM_NULL = 0x00050003, 0x00060005
+_GLFW_CONTEXT_API, _GLFW_EGL = 0x0002200B, 0x00036002
+_GL_RGBA, _GL_UNSIGNED_BYTE = 0x1908, 0x1401
+
+
+def check(backend: Backend) -> None:
+    """Raises Misconfigured with what to do where that one cannot be had."""
+    if backend == "desktop" and sys.platform == "linux" and not _display():
+        raise Misconfigured(
+            "there is no display here for a window: use 'interlock serve' (the same workbench over HTTP),"
+            " or --backend null or --backend egl (for tests and pictures)"
+        )
+
+
+def _display() -> bool:
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+class Surface:
+    """One frame after the other, from one thread. `wake` may be called from any."""
+
+    def __init__(self, backend: Backend, size: tuple[int, int], title: str, settings: Path | None) -> None:
+        check(backend)
+        self.backend = backend
+        self.size = size
+        self._woken = threading.Event()
+        self._glfw = _glfw() if backend != "null" else None
+        self._wanted: Path | None = None
+        params = hello_imgui.RunnerParams()
+        self.params = params  # kept: ImGui only refers to it
+        params.app_window_params.window_title = title
+        params.app_window_params.window_geometry.size = size
+        params.app_window_params.restore_previous_geometry = backend == "desktop"
+        params.imgui_window_params.default_imgui_window_type = hello_imgui.DefaultImGuiWindowType.no_default_window
+        params.imgui_window_params.show_menu_bar = False
+        params.imgui_window_params.show_status_bar = False
+        params.imgui_window_params.remember_theme = False
+        params.ini_disable = settings is None
+        if settings is not None:
+            params.ini_folder_type = hello_imgui.IniFolderType.absolute_path
+            params.ini_filename = str(settings)
+            params.ini_filename_use_app_window_title = False
+        params.fps_idling.enable_idling = False  # we pace ourselves
+        params.fps_idling.remember_enable_idling = False
+        params.fps_idling.vsync_to_monitor = backend == "desktop"
+        if backend == "null":
+            self._be_nowhere()
+        elif backend == "egl":
+            self._be_in_memory()
+
+    def open(self, load_fonts: Callable[[], Any], style: Callable[[], Any], draw: Callable[[], Any]) -> None:
+        calls = self.params.callbacks
+        calls.default_icon_font = hello_imgui.DefaultIconFont.no_icons
+        calls.load_additional_fonts = load_fonts
+        calls.setup_imgui_style = style
+        calls.show_gui = draw
+        calls.before_swap = self._take_picture
+        try:
+            immapp.manual_render.setup_from_runner_params(self.params, immapp.AddOnsParams(with_implot=True))
+        except RuntimeError as error:
+            raise Misconfigured(
+                f"no window can be opened ({error}): use 'interlock serve', or --backend null or egl"
+            ) from error
+
+    def render(self) -> None:
+        immapp.manual_render.render()
+
+    def wait(self, seconds: float) -> None:
+        """Until something is to be drawn, or so long."""
+        if self.backend == "desktop" and self._glfw is not None:
+            self._glfw.glfwWaitEventsTimeout(ctypes.c_double(seconds))
+        else:
+            self._woken.wait(seconds)
+        self._woken.clear()
+
+    def wake(self) -> None:
+        if not self._woken.is_set():
+            self._woken.set()
+            if self.backend == "desktop" and self._glfw is not None:
+                self._glfw.glfwPostEmptyEvent()
+
+    @property
+    def closing(self) -> bool:
+        return self.params.app_shall_exit
+
+    def close(self) -> None:
+        immapp.manual_render.tear_down()
+
+    def picture(self, path: Path) -> None:
+        """The next frame goes into this file."""
+        if self.backend == "null":
+            raise Misconfigured("the null backend draws no pixels: use --backend egl")
+        self._wanted = path
+
+    def _be_nowhere(self) -> None:
+        params = self.params
+        params.platform_backend_type = hello_imgui.PlatformBackendType.null
+        params.renderer_backend_type = hello_imgui.RendererBackendType.null
+
+        def before() -> None:
+            io = imgui.get_io()
+            io.backend_flags |= imgui.BackendFlags_.renderer_has_textures.value
+            io.display_size = imgui.ImVec2(*self.size)
+
+        params.callbacks.pre_new_frame = before
+        params.callbacks.after_swap = _acknowledge_textures
+
+    def _be_in_memory(self) -> None:
+        glfw = self._glfw
+        assert glfw is not None
+        try:
+            ctypes.CDLL("libEGL.so.1")
+            ctypes.CDLL("libOpenGL.so.0")
+        except OSError as error:
+            raise Misconfigured(
+                f"--backend egl needs the Debian packages libegl1 libegl-mesa0 libgl1-mesa-dri libopengl0 ({error})"
+            ) from error
+        glfw.glfwInitHint(_GLFW_PLATFORM, _GLFW_PLATFORM_NULL)
+        if not glfw.glfwInit():
+            raise Misconfigured("--backend egl cannot be had here: GLFW does not start")
+        glfw.glfwWindowHint(_GLFW_CONTEXT_API, _GLFW_EGL)
+        self.params.renderer_backend_options.open_gl_options.anti_aliasing_samples = 0
+
+    def _take_picture(self) -> None:
+        path, self._wanted = self._wanted, None
+        if path is None:
+            return
+        size = imgui.get_io().display_size
+        width, height = int(size.x), int(size.y)
+        pixels = ctypes.create_string_buffer(width * height * 4)
+        ctypes.CDLL("libOpenGL.so.0").glReadPixels(0, 0, width, height, _GL_RGBA, _GL_UNSIGNED_BYTE, pixels)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(png(width, height, pixels.raw))
+
+
+def png(width: int, height: int, rgba_from_below: bytes) -> bytes:
+    """A PNG file of pixels as OpenGL gives them: RGBA, the lowest row first."""
+    rows = bytearray()
+    for row in range(height - 1, -1, -1):
+        line = rgba_from_below[row * width * 4 : (row + 1) * width * 4]
+        rgb = bytearray(width * 3)
+        rgb[0::3], rgb[1::3], rgb[2::3] = line[0::4], line[1::4], line[2::4]
+        rows += b"\0" + rgb
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", zlib.compress(bytes(rows), 9))
+        + chunk(b"IEND", b"")
+    )
+
+
+def _acknowledge_textures() -> None:
+    """What a renderer would do: without it ImGui waits for its font for ever."""
+    status = imgui.ImTextureStatus
+    for texture in imgui.get_platform_io().textures:
+        if texture.status in (status.want_create, status.want_updates):
+            texture.set_tex_id(1)
+            texture.set_status(status.ok)
+        elif texture.status == status.want_destroy:
+            texture.set_tex_id(0)
+            texture.set_status(status.destroyed)
+
+
+def _glfw() -> Any:
+    return ctypes.CDLL(str(Path(imgui_bundle.__file__).parent / "libglfw.so.3"))

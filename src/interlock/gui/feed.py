@@ -1,0 +1,139 @@
+"""What other threads bring: put down by them, taken up once per frame by the one that draws."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from interlock.domain.budgets import Usage
+from interlock.domain.envelopes import Recorded
+from interlock.domain.events import CallEnded, DiscussionReplied, PlannerAnswered, TurnFinished
+from interlock.views.story import Fact, fact_of
+
+LINES = 20_000  # kept of one stream: its end
+WIDEST = 2_000  # characters of one line, before it is broken
+FACTS = 5_000  # kept of the journal: its end
+STREAMS = 256
+_PIECES = 200_000  # characters taken up in one frame: the rest waits for the next
+
+
+class Stream:
+    """The lines of one text that grows at its end. `dropped` counts those that are no longer kept."""
+
+    __slots__ = ("at", "dropped", "lines")
+
+    def __init__(self) -> None:
+        self.lines: list[str] = [""]
+        self.at: list[str] = [""]
+        self.dropped = 0
+
+    def add(self, piece: str, at: str) -> None:
+        first, *others = piece.split("\n")
+        self._extend(first, at)
+        for line in others[-LINES:]:
+            self.lines.append("")
+            self.at.append(at)
+            self._extend(line, at)
+        self.dropped += max(0, len(others) - LINES)
+        if len(self.lines) > 2 * LINES:
+            gone = len(self.lines) - LINES
+            del self.lines[:gone], self.at[:gone]
+            self.dropped += gone
+
+    def _extend(self, piece: str, at: str) -> None:
+        line = self.lines[-1] + piece
+        self.at[-1] = self.at[-1] or at
+        while len(line) > WIDEST:
+            self.lines[-1] = line[:WIDEST]
+            line = line[WIDEST:]
+            self.lines.append("")
+            self.at.append("")
+        self.lines[-1] = line
+
+
+class Feed:
+    """`text`, `clear` and `records` are for other threads; everything else is for the one that draws."""
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._news: deque[tuple[str, str] | Sequence[Recorded] | None] = deque()
+        self.streams: dict[str, Stream] = {}
+        self.facts: list[Fact] = []
+        self.costs: list[tuple[float, str, float]] = []  # when, tier, dollars: for the plot
+        self.changes = 0
+        self.brought_at = 0.0  # when the oldest news not yet taken up was brought
+
+    # ── from any thread ──────────────────────────────────────────────────────────────────
+
+    def text(self, key: str, piece: str) -> None:
+        self._bring((key, piece))
+
+    def clear(self) -> None:
+        self._bring(None)
+
+    def records(self, records: Sequence[Recorded]) -> None:
+        if records:
+            self._bring(records)
+
+    def changed(self) -> None:
+        """Something that is looked at anyway: only wakes."""
+        self._wake()
+
+    def _bring(self, news: tuple[str, str] | Sequence[Recorded] | None) -> None:
+        if not self._news:
+            self.brought_at = time.perf_counter()
+        self._news.append(news)
+        self._wake()
+
+    # ── from the thread that draws ───────────────────────────────────────────────────────
+
+    def drain(self) -> bool:
+        """Take up what was brought; whether there was any."""
+        taken, size = bool(self._news), 0
+        now = datetime.now().strftime("%H:%M:%S")
+        while self._news and size < _PIECES:
+            news = self._news.popleft()
+            if news is None:
+                self.streams.clear()
+            elif isinstance(news, tuple) and len(news) == 2 and isinstance(news[0], str):
+                size += len(news[1])  # pyright: ignore[reportArgumentType]
+                self._add(news[0], news[1], now)  # pyright: ignore[reportArgumentType]
+            else:
+                self._know(news)  # pyright: ignore[reportArgumentType]
+                size += 1_000
+        if taken:
+            self.changes += 1
+        return taken
+
+    @property
+    def behind(self) -> bool:
+        return bool(self._news)
+
+    def _add(self, key: str, piece: str, now: str) -> None:
+        stream = self.streams.get(key)
+        if stream is None:
+            stream = self.streams[key] = Stream()
+            if len(self.streams) > STREAMS:
+                del self.streams[next(iter(self.streams))]
+        stream.add(piece, now)
+
+    def _know(self, records: Sequence[Recorded]) -> None:
+        for recorded in records[-FACTS:]:
+            if self.facts and recorded.version <= self.facts[-1].version:
+                continue  # known already: history was read while it happened
+            self.facts.append(fact_of(recorded))
+            match recorded.event:
+                case (
+                    TurnFinished(tier=tier, usage=Usage() as usage)
+                    | PlannerAnswered(tier=tier, usage=Usage() as usage)
+                    | DiscussionReplied(tier=tier, usage=Usage() as usage)
+                    | CallEnded(tier=tier, usage=Usage() as usage)
+                ):
+                    at = datetime.fromisoformat(recorded.at).timestamp()
+                    self.costs.append((at, tier, usage.cost_usd))
+                case _:
+                    pass
+        if len(self.facts) > 2 * FACTS:
+            del self.facts[:-FACTS]
+        if len(self.costs) > 20_000:
+            del self.costs[:10_000]

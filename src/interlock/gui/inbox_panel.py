@@ -1,0 +1,241 @@
+"""Inbox: everything that waits for a person. Who asks and why, the exact bytes, and the ways to answer."""
+
+from typing import Any
+
+from imgui_bundle import imgui
+
+from interlock.domain.approvals import (
+    ALLOWED,
+    Approval,
+    SpawnPayload,
+    ToolPayload,
+)
+from interlock.domain.commands import AnswerApproval
+from interlock.gui import symbols
+from interlock.gui.frame import Frame
+from interlock.gui.payload_view import Answer, can_be_edited, draw_payload, editable
+from interlock.gui.sending import Sender
+from interlock.gui.widgets import Ui, Weight, clipped
+from interlock.views.display import one_line, safe
+from interlock.views.inbox import title
+
+_KEYS: dict[str, str] = {
+    "script": "script",
+    "tool": "tool",
+    "step": "mma_step",
+    "spawn": "spawn",
+    "ask": "ask",
+    "merge": "merge",
+}
+_LABELS = {"approve": "Approve", "reject": "Reject", "abort": "Abort track", "retry": "Retry", "skip": "Skip"}
+_LETTERS = {
+    "approve": ("a", imgui.Key.a),
+    "edited": ("e", imgui.Key.e),
+    "reject": ("r", imgui.Key.r),
+    "abort": ("x", imgui.Key.x),
+    "retry": ("t", imgui.Key.t),
+    "skip": ("s", imgui.Key.s),
+}
+
+
+def button_key(kind: str, decision: str) -> str:
+    """The desk's name of the button that answers so."""
+    if kind in ("gate", "unknown"):
+        return f"btn_{kind}_{decision}"
+    if kind == "tracks":
+        return "btn_mma_accept_tracks" if decision == "approve" else "btn_mma_reject_tracks"
+    return f"btn_{decision}_{_KEYS[kind]}"
+
+
+class InboxPanel:
+    name = "Inbox"
+    tabs = ("inbox",)
+
+    def __init__(self) -> None:
+        self._chosen = ""
+        self._answers: dict[str, Answer] = {}
+        self._moved = False
+
+    def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:
+        pending = frame.pending
+        if not pending:
+            self._nothing(ui, frame)
+            return
+        index = next((at for at, each in enumerate(pending) if each.id == self._chosen), 0)
+        index = self._keys(ui, index, len(pending))
+        self._chosen = pending[index].id
+        ui.small(f"{len(pending):,} waiting", ui.look.waiting, key="inbox.count")
+        ui.right("j / k to move", ui.look.faint)
+        if len(pending) > 1:
+            self._list(ui, frame, index)
+        ui.rule()
+        approval = pending[index]
+        if imgui.begin_child("detail"):
+            self._detail(ui, approval, frame, send)
+        imgui.end_child()
+
+    def _nothing(self, ui: Ui, frame: Frame) -> None:
+        ui.empty(
+            "Nothing waits for you",
+            "Before anything runs that no rule allows, it is shown here: who asks, why, and exactly what would run.",
+        )
+        if frame.place.test_policy:
+            ui.wrapped("TEST POLICY: programs with the drive token may answer too.", ui.look.bad, small=True)
+        if frame.place.sandbox == "off":
+            ui.wrapped("THE SANDBOX IS OFF: what you approve can do whatever you can.", ui.look.bad, small=True)
+
+    def _keys(self, ui: Ui, index: int, count: int) -> int:
+        if ui.typing:
+            return index
+        moved = index
+        if imgui.is_key_pressed(imgui.Key.j):
+            moved = min(index + 1, count - 1)
+        if imgui.is_key_pressed(imgui.Key.k):
+            moved = max(index - 1, 0)
+        self._moved = moved != index
+        return moved
+
+    def _list(self, ui: Ui, frame: Frame, index: int) -> None:
+        pending = frame.pending
+        high = 24.0
+        room = min(len(pending) * (high + 4) + 4, max(130.0, imgui.get_content_region_avail().y * 0.22))
+        imgui.begin_child("list", imgui.ImVec2(0, room))
+        imgui.push_style_var(imgui.StyleVar_.item_spacing.value, imgui.ImVec2(6, 4))
+
+        def row(at: int) -> None:
+            each = pending[at]
+            place = imgui.get_cursor_pos()
+            if ui.row("inbox.row", title(each), scope=each.id, chosen=at == index, height=high):
+                self._chosen = each.id
+            after = imgui.get_cursor_pos()
+            imgui.set_cursor_pos(imgui.ImVec2(place.x + 4, place.y + 3))
+            ui.text(symbols.KINDS[each.kind], ui.look.waiting)
+            imgui.same_line(30)
+            imgui.set_cursor_pos_y(place.y + 3)
+            ui.text(_sentence(title(each), 48), ui.look.text if at == index else ui.look.dim)
+            imgui.set_cursor_pos_y(place.y + 4)
+            ui.right(f"{frame.elapsed(each.requested_at)} ", ui.look.faint)
+            imgui.set_cursor_pos(after)
+            imgui.dummy(imgui.ImVec2(0, 0))
+
+        clipped(len(pending), high + 4, row)
+        if self._moved:
+            imgui.set_scroll_y(max(0.0, index * (high + 4) - room / 2))
+        imgui.pop_style_var()
+        imgui.end_child()
+
+    # ── one approval ─────────────────────────────────────────────────────────────────────
+
+    def _detail(self, ui: Ui, approval: Approval, frame: Frame, send: Sender) -> None:
+        mine = self._answers.get(approval.id)
+        if mine is None:
+            if len(self._answers) > 200:
+                self._answers.pop(next(iter(self._answers)))
+            mine = self._answers[approval.id] = Answer(approval)
+        look = ui.look
+        ui.text(symbols.KINDS[approval.kind], look.waiting)
+        imgui.same_line(28)
+        ui.bold(_sentence(title(approval), 48))
+        ui.right(frame.elapsed(approval.requested_at), look.faint)
+        why = f": {approval.why}" if approval.why else ""
+        ui.wrapped(f"{approval.id}   {safe(approval.asker)} asks{safe(why)}", look.dim, small=True)
+        ui.gap(2)
+        foot = 78.0 if "reject" in ALLOWED[approval.kind] else 44.0
+        most = max(80.0, imgui.get_content_region_avail().y - foot)
+        imgui.set_next_window_size_constraints(imgui.ImVec2(0, 0), imgui.ImVec2(10_000, most))
+        if imgui.begin_child(f"payload{approval.id}", imgui.ImVec2(0, 0), imgui.ChildFlags_.auto_resize_y.value):
+            draw_payload(ui, approval, mine, send)
+        imgui.end_child()
+        ui.gap(2)
+        self._foot(ui, approval, mine, send)
+
+    # ── answering ────────────────────────────────────────────────────────────────────────
+
+    def _foot(self, ui: Ui, approval: Approval, mine: Answer, send: Sender) -> None:
+        answers = ALLOWED[approval.kind]
+        if "reject" in answers:
+            new = ui.input(
+                "inbox.message",
+                mine.message,
+                scope=approval.id,
+                hint="A word to whoever asked (with a rejection)",
+                label="message",
+                width=-110,
+            )
+            if new is not None:
+                mine.message = new
+            imgui.same_line()
+            ui.small(f"digest {approval.digest[:6]}…", ui.look.faint)
+        first = True
+        for decision in answers:
+            if not first:
+                imgui.same_line(0, 6)
+            first = False
+            weight: Weight = "go" if decision in ("approve", "retry") else "stop" if decision == "abort" else "plain"
+            letter, key = _LETTERS[decision]
+            label = _LABELS[decision]
+            payload = approval.payload
+            if (
+                decision == "approve"
+                and isinstance(payload, ToolPayload)
+                and payload.hunks
+                and len(mine.hunks) < payload.hunks
+            ):
+                label = f"Approve {len(mine.hunks)} of {payload.hunks}"
+            if decision == "approve" and mine.editing:
+                label = "Approve edited"
+            if decision == "abort" and approval.kind in ("gate", "unknown"):
+                label = "Abort"
+            possible = (
+                decision != "approve" or not isinstance(payload, ToolPayload) or not payload.hunks or bool(mine.hunks)
+            )
+            if ui.button(
+                button_key(approval.kind, decision)
+                if (approval.kind, decision) not in _NO_KEY
+                else f"inbox.{decision}",
+                label,
+                scope=approval.id,
+                weight=weight,
+                enabled=possible,
+                shortcut=key,
+                letter=letter,
+                also=(f"inbox.{decision}",),
+            ):
+                self._answer(approval, decision, mine, send)
+            if decision == "approve" and can_be_edited(approval):
+                imgui.same_line(0, 6)
+                letter, key = _LETTERS["edited"]
+                if ui.button(
+                    "inbox.edit", "As asked" if mine.editing else "Edit", scope=approval.id, letter=letter, shortcut=key
+                ):
+                    mine.editing = not mine.editing
+                    mine.text = editable(approval)
+
+    def _answer(self, approval: Approval, decision: Any, mine: Answer, send: Sender) -> None:
+        edited = mine.text if mine.editing and decision == "approve" and mine.text != editable(approval) else None
+        payload = approval.payload
+        hunks = None
+        if decision == "approve" and isinstance(payload, ToolPayload) and edited is None:
+            hunks = tuple(sorted(mine.hunks)) if payload.hunks and len(mine.hunks) < payload.hunks else None
+        context = None
+        if (
+            mine.editing
+            and decision == "approve"
+            and isinstance(payload, SpawnPayload)
+            and mine.context != payload.context
+        ):
+            context = mine.context
+        plain = edited is None and hunks is None and context is None and not mine.message
+        if plain and (approval.kind, decision) not in _NO_KEY:
+            send.click(button_key(approval.kind, decision), approval.id)
+        else:
+            send.answer(AnswerApproval(approval.id, decision, edited, mine.message, hunks, context))
+
+
+_NO_KEY = {("script", "abort"), ("tool", "abort"), ("step", "abort")}
+"""Answers that the desk has no button for."""
+
+
+def _sentence(text: str, width: int) -> str:
+    line = one_line(text, width)
+    return line[:1].upper() + line[1:]

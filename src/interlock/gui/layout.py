@@ -1,0 +1,33 @@
+"""Where panels stand when nobody has moved them: dashboard, tickets over streams, inbox."""
+
+from collections.abc import Mapping, Sequence
+
+from imgui_bundle import imgui
+
+PLACES: Mapping[str, Sequence[str]] = {
+    "left": ("Dashboard", "Provider"),
+    "middle": ("Tickets", "Timeline", "Usage", "Diagnostics"),
+    "below": ("Streams", "Discussion"),
+    "right": ("Inbox",),
+}
+LEFT, RIGHT, BELOW = 0.185, 0.395, 0.32  # of what is left of the room when each is cut off
+
+
+def build(dock: int, size: imgui.ImVec2) -> None:
+    make = imgui.internal
+    make.dock_builder_remove_node(dock)
+    make.dock_builder_add_node(dock, imgui.internal.DockNodeFlagsPrivate_.dock_space.value)
+    make.dock_builder_set_node_size(dock, size)
+    left = make.dock_builder_split_node(dock, imgui.Dir.left, LEFT)
+    right = make.dock_builder_split_node(left.id_at_opposite_dir, imgui.Dir.right, RIGHT)
+    below = make.dock_builder_split_node(right.id_at_opposite_dir, imgui.Dir.down, BELOW)
+    nodes = {
+        "left": left.id_at_dir,
+        "right": right.id_at_dir,
+        "below": below.id_at_dir,
+        "middle": below.id_at_opposite_dir,
+    }
+    for place, names in PLACES.items():
+        for name in names:
+            make.dock_builder_dock_window(name, nodes[place])
+    make.dock_builder_finish(dock)

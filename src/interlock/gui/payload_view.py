@@ -1,0 +1,200 @@
+"""What an approval shows: the exact bytes that would run, and what of them a person may change."""
+
+from hashlib import sha256
+
+import msgspec
+from imgui_bundle import imgui
+
+from interlock.domain.approvals import (
+    Approval,
+    GatePayload,
+    MergePayload,
+    ScriptPayload,
+    SpawnPayload,
+    StepPayload,
+    ToolPayload,
+    TracksPayload,
+)
+from interlock.gui.diff_view import draw_hunks, read
+from interlock.gui.sending import Sender
+from interlock.gui.theme import NORMAL, SMALL
+from interlock.gui.widgets import Ui, clipped
+from interlock.views.display import safe
+
+
+class Answer:
+    """What a person has made of one approval so far."""
+
+    def __init__(self, approval: Approval) -> None:
+        self.editing = False
+        self.both_sides = False
+        self.text = editable(approval)
+        self.context = approval.payload.context if isinstance(approval.payload, SpawnPayload) else ""
+        self.message = ""
+        payload = approval.payload
+        self.hunks = set(range(1, payload.hunks + 1)) if isinstance(payload, ToolPayload) else set[int]()
+
+
+def draw_payload(ui: Ui, approval: Approval, mine: Answer, send: Sender) -> None:
+    payload = approval.payload
+    match payload:
+        case ScriptPayload():
+            _text(ui, approval, mine, payload.script, "script")
+            net = "on" if payload.network else "off"
+            wide = "worktree only" if payload.sandbox != "off" else "ANYTHING: the sandbox is off"
+            _facts(ui, ("may write", wide), ("network", net))
+            _facts(ui, ("in", payload.directory))
+        case ToolPayload():
+            _tool(ui, approval, payload, mine, send)
+        case SpawnPayload():
+            _facts(ui, ("role", payload.role), ("model", payload.model))
+            ui.small("What it will be told")
+            _text(ui, approval, mine, payload.prompt, "prompt")
+            _context(ui, approval, payload, mine, send)
+        case StepPayload():
+            ui.wrapped(safe(payload.description))
+            _facts(ui, ("done by", payload.role))
+            if payload.script:
+                _code(ui, payload.script)
+        case GatePayload():
+            ui.small(f"failed {payload.attempts} of {payload.max_attempts} times", ui.look.bad)
+            _code(ui, payload.command)
+            ui.wrapped(safe(payload.message), ui.look.dim)
+        case MergePayload():
+            _facts(ui, ("onto", payload.branch), ("from", payload.before[:10]), ("to", payload.after[:10]))
+            diff = send.text(payload.diff_blob.sha256) if payload.diff_blob else payload.diff
+            _sides(ui, mine)
+            draw_hunks(ui, read(diff or payload.diff), None, scope=approval.id, both_sides=mine.both_sides)
+        case TracksPayload():
+            ui.wrapped(safe(payload.text), ui.look.dim)
+            for plan in payload.tracks:
+                ui.bold(safe(plan.title))
+                ui.wrapped(safe(plan.description), ui.look.dim)
+            if mine.editing:
+                _text(ui, approval, mine, editable(approval), "tracks")
+        case _:
+            ui.wrapped(safe(payload.what))
+            ui.wrapped(safe(payload.question), ui.look.dim)
+
+
+def _tool(ui: Ui, approval: Approval, payload: ToolPayload, mine: Answer, send: Sender) -> None:
+    diff = payload.diff
+    if payload.diff_blob is not None:
+        diff = send.text(payload.diff_blob.sha256) or payload.diff
+    hunks = read(diff)
+    if hunks:
+        added, removed = sum(hunk.added for hunk in hunks), sum(hunk.removed for hunk in hunks)
+        ui.small(f"{len(mine.hunks)} of {payload.hunks} hunks chosen   +{added} -{removed}")
+        _sides(ui, mine)
+        draw_hunks(ui, hunks, mine.hunks, scope=approval.id, both_sides=mine.both_sides)
+    else:
+        ui.small("Its arguments")
+    if mine.editing or not hunks:
+        _text(ui, approval, mine, payload.arguments, "arguments")
+    _facts(ui, ("tool", payload.tool))
+    _facts(ui, ("in", payload.directory))
+
+
+def _sides(ui: Ui, mine: Answer) -> None:
+    label = "unified" if mine.both_sides else "side by side"
+    imgui.push_style_var(imgui.StyleVar_.frame_padding.value, imgui.ImVec2(6, 1))
+    imgui.push_font(ui.look.regular, SMALL)
+    imgui.same_line(imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - imgui.calc_text_size(label).x - 12)
+    if ui.button("inbox.sides", label, weight="quiet"):
+        mine.both_sides = not mine.both_sides
+    imgui.pop_font()
+    imgui.pop_style_var()
+
+
+def _text(ui: Ui, approval: Approval, mine: Answer, text: str, what: str) -> None:
+    if not mine.editing:
+        _code(ui, text)
+        return
+    rows = min(24, max(6, mine.text.count("\n") + 2))
+    new = ui.input(f"inbox.edit_{what}", mine.text, scope=approval.id, lines=rows, mono=True, label=f"edited {what}")
+    if new is not None:
+        mine.text = new
+
+
+def _context(ui: Ui, approval: Approval, payload: SpawnPayload, mine: Answer, send: Sender) -> None:
+    ui.small("What it will be shown")
+    whole = payload.context
+    if payload.context_blob is not None:
+        whole = send.text(payload.context_blob.sha256) or payload.context
+    if not mine.editing:
+        _code(ui, whole)
+        return
+    if mine.context == payload.context:
+        mine.context = whole
+    new = ui.input("inbox.edit_context", mine.context, scope=approval.id, lines=12, mono=True, label="edited context")
+    if new is not None:
+        mine.context = new
+
+
+def _code(ui: Ui, text: str) -> None:
+    """The exact bytes, with numbers."""
+    look = ui.look
+    lines = safe(text).split("\n")
+    imgui.push_font(look.mono, NORMAL)
+    high = imgui.get_text_line_height() + 4
+    imgui.push_style_color(imgui.Col_.child_bg.value, look.code)
+    shown = min(len(lines), 400)
+    imgui.begin_child(
+        f"code{len(text)}",
+        imgui.ImVec2(0, min(shown, 22) * high + 18),
+        imgui.ChildFlags_.borders.value,
+        imgui.WindowFlags_.horizontal_scrollbar.value,
+    )
+    wide = imgui.calc_text_size("0" * len(str(shown))).x
+
+    def row(at: int) -> None:
+        ui.text(f"{at + 1:>{len(str(shown))}}", look.faint)
+        imgui.same_line(wide + 26)
+        ui.text(lines[at].expandtabs(4)[:2_000])
+
+    imgui.push_style_var(imgui.StyleVar_.item_spacing.value, imgui.ImVec2(8, 4))
+    clipped(shown, high, row)
+    imgui.pop_style_var()
+    imgui.end_child()
+    imgui.pop_style_color()
+    imgui.pop_font()
+    if len(lines) > shown:
+        ui.small(f"and {len(lines) - shown:,} more lines: interlock approvals show", look.faint)
+
+
+def _facts(ui: Ui, *pairs: tuple[str, str]) -> None:
+    for at, (name, value) in enumerate(pairs):
+        if at:
+            imgui.same_line(0, 16)
+        ui.small(name, ui.look.faint)
+        imgui.same_line(0, 6)
+        bad = value in ("on", "ANYTHING: the sandbox is off")
+        good = value in ("off", "worktree only")
+        ui.small(_tail(safe(value), 64), ui.look.bad if bad else ui.look.good if good else ui.look.dim)
+
+
+def can_be_edited(approval: Approval) -> bool:
+    payload = approval.payload
+    if isinstance(payload, ToolPayload):  # where they are long only their beginning is here
+        return sha256(payload.arguments.encode(errors="replace")).hexdigest() == payload.arguments_sha256
+    return isinstance(payload, (ScriptPayload, SpawnPayload, TracksPayload))
+
+
+def editable(approval: Approval) -> str:
+    """What of it can be rewritten."""
+    match approval.payload:
+        case ScriptPayload(script):
+            return script
+        case ToolPayload():
+            return approval.payload.arguments
+        case SpawnPayload():
+            return approval.payload.prompt
+        case TracksPayload(tracks=tracks):
+            return msgspec.json.format(msgspec.json.encode(tracks), indent=2).decode()
+        case _:
+            return ""
+
+
+def _tail(text: str, most: int) -> str:
+    """Of a long path its end says more."""
+    return text if len(text) <= most else "…" + text[-most + 1 :]

@@ -1,0 +1,114 @@
+"""From the window to the desk: what a hand does goes over as one piece of work, looked at a frame later."""
+
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from interlock.desk.buttons import answer, click
+from interlock.desk.desk import Desk
+from interlock.desk.who import By
+from interlock.domain.commands import AnswerApproval
+from interlock.errors import InterlockError
+from interlock.views.display import safe
+
+Start = Callable[[Coroutine[Any, Any, Any]], "Future[Any]"]
+Then = Callable[[Any], None]
+
+STAYS_S = 8.0
+
+
+class Note(Struct):
+    """A notification, and until when it is shown."""
+
+    text: str
+    role: Literal["good", "bad", "waiting", "dim"]
+    until: float
+
+
+class Sender:
+    """Never waits. What goes wrong becomes a notification."""
+
+    def __init__(self, desk: Desk, by: By, start: Start, kept_text: Callable[[str], Awaitable[bytes | None]]) -> None:
+        self.desk = desk
+        self._by = by
+        self._start = start
+        self._kept_text = kept_text
+        self._open: list[tuple[Future[Any], Then | None]] = []
+        self.notes: list[Note] = []
+        self.texts: dict[str, str] = {}  # kept texts by their names; empty while they are fetched
+
+    def click(self, item: str, user_data: Any = None) -> None:
+        self.run(click(self.desk, self._by, item, user_data))
+
+    def set_value(self, name: str, value: str) -> None:
+        self.run(self._set(name, value))
+
+    async def _set(self, name: str, value: str) -> None:
+        self.desk.set_value(self._by, name, value)
+
+    def select_tab(self, name: str) -> None:
+        self.run(_now(lambda: self.desk.select_tab(name)))
+
+    def select_discussion(self, name: str) -> None:
+        self.run(_now(lambda: self.desk.select_discussion(name)))
+
+    def answer(self, command: AnswerApproval) -> None:
+        self.run(answer(self.desk, self._by, command))
+
+    def run(self, work: Coroutine[Any, Any, Any], then: Then | None = None) -> None:
+        try:
+            self._open.append((self._start(work), then))
+        except RuntimeError:  # the engine has gone: the window is closing
+            work.close()
+
+    def text(self, sha256: str) -> str:
+        """A text kept beside the journal; empty until it is here."""
+        found = self.texts.get(sha256)
+        if found is None:
+            self.texts[sha256] = ""
+            if len(self.texts) > 2_000:
+                del self.texts[next(iter(self.texts))]
+
+            def take(content: bytes | None) -> None:
+                self.texts[sha256] = "(this text is gone)" if content is None else content.decode(errors="replace")
+
+            self.run(_awaited(self._kept_text(sha256)), take)
+        return found or ""
+
+    def note(self, text: str, role: Literal["good", "bad", "waiting", "dim"] = "bad") -> None:
+        self.notes.append(Note(safe(text), role, time.monotonic() + STAYS_S))
+        del self.notes[:-6]
+
+    def drain(self) -> bool:
+        """Look at what has come back; whether anything has."""
+        done = [each for each in self._open if each[0].done()]
+        if done:
+            self._open = [each for each in self._open if not each[0].done()]
+        for future, then in done:
+            error = None if future.cancelled() else future.exception()
+            if isinstance(error, InterlockError):
+                self.note(str(error))
+            elif error is not None:
+                self.note(f"a mistake in Interlock: {type(error).__name__}: {error}")
+            elif then is not None and not future.cancelled():
+                then(future.result())
+        now = time.monotonic()
+        if self.notes and self.notes[0].until < now:
+            self.notes = [note for note in self.notes if note.until >= now]
+            return True
+        return bool(done)
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self._open)
+
+
+async def _awaited(work: Awaitable[Any]) -> Any:
+    return await work
+
+
+async def _now(act: Callable[[], Any]) -> Any:
+    return act()

@@ -1,0 +1,253 @@
+"""Colours, sizes and fonts: a quiet ground, colour only for state."""
+
+from pathlib import Path
+from typing import ClassVar
+
+import imgui_bundle
+from imgui_bundle import imgui, implot
+from msgspec import Struct
+from msgspec.structs import asdict
+
+NORMAL, SMALL = 15.0, 13.0
+GAP = 8.0
+TINT = 0.16  # of a colour behind text in that colour
+
+
+class Palette(Struct, frozen=True):
+    """The roles of colours, as #rrggbb."""
+
+    ground: str
+    panel: str
+    raised: str
+    line: str
+    text: str
+    dim: str
+    faint: str
+    good: str
+    running: str
+    waiting: str
+    bad: str
+    accent: str
+    planner: str
+    code: str
+    on_good: str  # text on a button that goes ahead
+
+
+DARK = Palette(
+    ground="#0f1216",
+    panel="#161a20",
+    raised="#1c2129",
+    line="#2a313b",
+    text="#e6e9ee",
+    dim="#a3adba",
+    faint="#828d9a",
+    good="#3fb68b",
+    running="#4c9df0",
+    waiting="#e0a83e",
+    bad="#ee6f5d",
+    accent="#39c0c8",
+    planner="#a78bfa",
+    code="#0b0e12",
+    on_good="#06231a",
+)
+LIGHT = Palette(
+    ground="#e9ecf0",
+    panel="#fbfcfd",
+    raised="#f0f2f5",
+    line="#d0d6de",
+    text="#1b2027",
+    dim="#475160",
+    faint="#5d6775",
+    good="#116b47",
+    running="#1b62b8",
+    waiting="#7d5700",
+    bad="#b5301f",
+    accent="#0a6b73",
+    planner="#6443c8",
+    code="#ffffff",
+    on_good="#ffffff",
+)
+THEMES = {"dark": DARK, "light": LIGHT}
+
+
+def rgb(colour: str) -> tuple[float, float, float]:
+    return (int(colour[1:3], 16) / 255, int(colour[3:5], 16) / 255, int(colour[5:7], 16) / 255)
+
+
+def mixed(colour: str, ground: str, part: float) -> str:
+    """`part` of the colour on the ground."""
+    pairs = ((int(colour[at : at + 2], 16), int(ground[at : at + 2], 16)) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(a * part + b * (1 - part)):02x}" for a, b in pairs)
+
+
+def contrast(one: str, other: str) -> float:
+    """As WCAG counts it: 4.5 is the least for text."""
+    lights = sorted(
+        sum(
+            weight * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
+            for weight, part in zip((0.2126, 0.7152, 0.0722), rgb(each), strict=True)
+        )
+        for each in (one, other)
+    )
+    return (lights[1] + 0.05) / (lights[0] + 0.05)
+
+
+def u32(colour: str, alpha: int = 255) -> int:
+    return alpha << 24 | int(colour[5:7], 16) << 16 | int(colour[3:5], 16) << 8 | int(colour[1:3], 16)
+
+
+def vec4(colour: str, alpha: float = 1.0) -> imgui.ImVec4:
+    return imgui.ImVec4(*rgb(colour), alpha)
+
+
+class Look:
+    """The theme in use, with its colours as draw lists want them: `look.good`, `look.dim` …"""
+
+    ground: int
+    panel: int
+    raised: int
+    line: int
+    text: int
+    dim: int
+    faint: int
+    good: int
+    running: int
+    waiting: int
+    bad: int
+    accent: int
+    planner: int
+    code: int
+    on_good: int
+    regular: imgui.ImFont
+    bold: imgui.ImFont
+    mono: imgui.ImFont
+    fonts: ClassVar[Path] = Path(imgui_bundle.__file__).parent / "assets" / "fonts"
+
+    def __init__(self, name: str = "dark") -> None:
+        self.use(name)
+
+    def use(self, name: str) -> None:
+        self.name = name
+        self.palette = palette = THEMES[name]
+        for role, colour in asdict(palette).items():
+            setattr(self, role, u32(colour))
+        self.tints = {role: u32(mixed(colour, palette.panel, TINT)) for role, colour in asdict(palette).items()}
+        self.by_role: dict[str, int] = {role: u32(colour) for role, colour in asdict(palette).items()}
+
+    def load_fonts(self) -> None:
+        atlas = imgui.get_io().fonts
+        self.regular = self._font(atlas, "Roboto/Roboto-Regular.ttf")
+        self.bold = self._font(atlas, "Roboto/Roboto-Bold.ttf")
+        self.mono = self._font(atlas, "Inconsolata-Medium.ttf")
+
+    def _font(self, atlas: imgui.ImFontAtlas, file: str) -> imgui.ImFont:
+        font = atlas.add_font_from_file_ttf(str(self.fonts / file), NORMAL)
+        more = imgui.ImFontConfig()
+        more.merge_mode = True
+        atlas.add_font_from_file_ttf(str(self.fonts / "Font_Awesome_6_Free-Solid-900.otf"), NORMAL - 2, more)
+        for fallback in (self.fonts / "DroidSans.ttf", *FALLBACKS):
+            if Path(fallback).is_file():  # read only when a letter of it is drawn
+                atlas.add_font_from_file_ttf(str(fallback), NORMAL, more)
+        return font
+
+    def dress(self) -> None:
+        """The whole style of ImGui."""
+        style, palette = imgui.get_style(), self.palette
+        style.window_padding = imgui.ImVec2(12, 10)
+        style.frame_padding = imgui.ImVec2(10, 5)
+        style.item_spacing = imgui.ImVec2(GAP, 6)
+        style.item_inner_spacing = imgui.ImVec2(6, 4)
+        style.cell_padding = imgui.ImVec2(6, 3)
+        style.indent_spacing = 16
+        style.scrollbar_size = 10
+        style.scrollbar_rounding = 6
+        style.frame_rounding = 4
+        style.child_rounding = 5
+        style.popup_rounding = 6
+        style.window_rounding = 6
+        style.tab_rounding = 4
+        style.grab_rounding = 4
+        style.window_border_size = 1
+        style.child_border_size = 1
+        style.frame_border_size = 1
+        style.tab_border_size = 0
+        style.tab_bar_border_size = 1
+        style.tab_bar_overline_size = 0
+        style.docking_separator_size = GAP
+        style.window_menu_button_position = imgui.Dir.none
+        style.window_title_align = imgui.ImVec2(0, 0.5)
+        style.disabled_alpha = 0.75
+        style.anti_aliased_lines = True
+        self._colours(style, palette)
+        plot = implot.get_style()
+        plot.plot_border_size = 0
+        plot.plot_padding = imgui.ImVec2(2, 6)
+        plot.set_color_(implot.Col_.frame_bg.value, vec4(palette.panel, 0))
+        plot.set_color_(implot.Col_.plot_bg.value, vec4(palette.panel, 0))
+        plot.set_color_(implot.Col_.axis_grid.value, vec4(palette.line))
+        plot.set_color_(implot.Col_.axis_text.value, vec4(palette.dim))
+
+    def _colours(self, style: imgui.Style, palette: Palette) -> None:
+        col = imgui.Col_
+        clear = vec4(palette.ground, 0)
+        raised = mixed(palette.text, palette.raised, 0.06)
+        table: dict[imgui.Col_, imgui.ImVec4] = {
+            col.text: vec4(palette.text),
+            col.text_disabled: vec4(palette.faint),
+            col.window_bg: vec4(palette.panel),
+            col.child_bg: clear,
+            col.popup_bg: vec4(palette.raised),
+            col.border: vec4(palette.line),
+            col.border_shadow: clear,
+            col.frame_bg: vec4(palette.code),
+            col.frame_bg_hovered: vec4(palette.code),
+            col.frame_bg_active: vec4(palette.code),
+            col.title_bg: vec4(palette.panel),
+            col.title_bg_active: vec4(palette.panel),
+            col.title_bg_collapsed: vec4(palette.panel),
+            col.scrollbar_bg: clear,
+            col.scrollbar_grab: vec4(palette.line),
+            col.scrollbar_grab_hovered: vec4(palette.faint),
+            col.scrollbar_grab_active: vec4(palette.faint),
+            col.check_mark: vec4(palette.accent),
+            col.button: vec4(palette.raised),
+            col.button_hovered: vec4(raised),
+            col.button_active: vec4(palette.line),
+            col.header: vec4(palette.raised),
+            col.header_hovered: vec4(raised),
+            col.header_active: vec4(palette.line),
+            col.separator: vec4(palette.ground),  # between docks; lines inside panels are drawn by hand
+            col.separator_hovered: vec4(palette.accent),
+            col.separator_active: vec4(palette.accent),
+            col.resize_grip: clear,
+            col.resize_grip_hovered: vec4(palette.line),
+            col.resize_grip_active: vec4(palette.accent),
+            col.tab: vec4(palette.panel),
+            col.tab_hovered: vec4(palette.raised),
+            col.tab_selected: vec4(palette.raised),
+            col.tab_selected_overline: vec4(palette.accent),
+            col.tab_dimmed: vec4(palette.panel),
+            col.tab_dimmed_selected: vec4(palette.raised),
+            col.tab_dimmed_selected_overline: vec4(palette.line),
+            col.docking_preview: vec4(palette.accent, 0.4),
+            col.docking_empty_bg: vec4(palette.ground),
+            col.text_selected_bg: vec4(palette.accent, 0.35),
+            col.nav_cursor: vec4(palette.accent),
+            col.table_header_bg: vec4(palette.panel),
+            col.table_border_light: vec4(palette.line),
+            col.table_border_strong: vec4(palette.line),
+            col.table_row_bg: clear,
+            col.table_row_bg_alt: clear,
+            col.modal_window_dim_bg: vec4(palette.ground, 0.6),
+        }
+        for which, colour in table.items():
+            style.set_color_(which.value, colour)
+
+
+FALLBACKS = (
+    "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
+    "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
+    "/usr/share/fonts/truetype/noto/NotoSansMono-Regular.ttf",
+    "/usr/share/fonts/noto-cjk/NotoSansCJK-Regular.ttc",
+)
+"""Letters that the fonts of the wheel lack, where the system has them."""

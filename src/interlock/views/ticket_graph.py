@@ -1,0 +1,106 @@
+"""Where each ticket of a track is drawn: in layers from left to right, dependencies before what needs them."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from interlock.domain.tracks import Track
+
+_SWEEPS = 2
+_LEAST = 8  # rows a column may have at least before a layer is broken into several columns
+
+
+class Column(Struct, frozen=True):
+    """One column: its tickets from top to bottom, the first at `top` rows from the middle, each a row further."""
+
+    top: float
+    names: tuple[str, ...]
+
+
+class TicketGraph(Struct, frozen=True):
+    columns: tuple[Column, ...]
+    places: Mapping[str, tuple[int, float]]  # name → column, row; the middle of the picture is row 0
+    edges: tuple[tuple[str, str], ...]
+    longest: frozenset[tuple[str, str]]  # the edges of one longest chain
+    rows: int  # of the tallest column
+
+
+def graph_of(track: Track) -> TicketGraph:
+    return lay_out(track.order, {name: track.tickets[name].spec.depends_on for name in track.order})
+
+
+def lay_out(order: Sequence[str], needs: Mapping[str, Sequence[str]]) -> TicketGraph:
+    """`needs` may name what is not there, which is left out."""
+    layers, depth = _layers(order, needs)
+    edges = tuple((need, name) for name in order for need in needs[name] if need in depth)
+    if len(order) <= 3_000:  # beyond that nobody sees the crossings
+        _untangle(layers, edges)
+    tall = max(_LEAST, int((len(order) * 1.6) ** 0.5))
+    columns: list[Column] = []
+    places: dict[str, tuple[int, float]] = {}
+    for layer in layers:
+        parts = -(-len(layer) // tall)
+        size = -(-len(layer) // parts)
+        for start in range(0, len(layer), size):
+            names = tuple(layer[start : start + size])
+            top = (1 - len(names)) / 2
+            places.update({name: (len(columns), top + row) for row, name in enumerate(names)})
+            columns.append(Column(top, names))
+    rows = max((len(column.names) for column in columns), default=0)
+    return TicketGraph(tuple(columns), places, edges, _longest(layers, depth, needs), rows)
+
+
+def _layers(order: Sequence[str], needs: Mapping[str, Sequence[str]]) -> tuple[list[list[str]], dict[str, int]]:
+    present = set(order)
+    missing = {name: sum(1 for need in needs[name] if need in present) for name in order}
+    dependants: dict[str, list[str]] = {name: [] for name in order}
+    for name in order:
+        for need in needs[name]:
+            if need in present:
+                dependants[need].append(name)
+    depth = {name: 0 for name in order if not missing[name]}
+    ready = list(depth)
+    for name in ready:  # grows while it is walked
+        for other in dependants[name]:
+            missing[other] -= 1
+            if not missing[other]:
+                depth[other] = depth[name] + 1  # the last of its needs is the deepest: layers are walked in turn
+                ready.append(other)
+    layers: list[list[str]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
+    for name in order:
+        if name in depth:  # a cycle cannot be; what were in one would not be drawn
+            layers[depth[name]].append(name)
+    return layers, depth
+
+
+def _untangle(layers: list[list[str]], edges: Sequence[tuple[str, str]]) -> None:
+    """Fewer crossings: each ticket near the middle of those it is joined to."""
+    before: dict[str, list[str]] = {}
+    after: dict[str, list[str]] = {}
+    for need, name in edges:
+        before.setdefault(name, []).append(need)
+        after.setdefault(need, []).append(name)
+    row = {name: index - len(layer) / 2 for layer in layers for index, name in enumerate(layer)}
+    for _ in range(_SWEEPS):
+        for walk, joined in ((layers, before), (layers[::-1], after)):
+            for layer in walk:
+                middle = {
+                    name: sum(row[other] for other in joined[name]) / len(joined[name]) if name in joined else row[name]
+                    for name in layer
+                }
+                layer.sort(key=middle.__getitem__)
+                row.update({name: index - len(layer) / 2 for index, name in enumerate(layer)})
+
+
+def _longest(
+    layers: list[list[str]], depth: Mapping[str, int], needs: Mapping[str, Sequence[str]]
+) -> frozenset[tuple[str, str]]:
+    if len(layers) < 2:
+        return frozenset()
+    found: set[tuple[str, str]] = set()
+    name = layers[-1][0]
+    while depth[name]:
+        need = next(each for each in needs[name] if depth.get(each) == depth[name] - 1)
+        found.add((need, name))
+        name = need
+    return frozenset(found)

@@ -1,0 +1,108 @@
+"""A workbench with a window: puts the window before a `Service`, and HTTP behind it where a test asks for that."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from interlock.app import Opened
+from interlock.desk.desk import Desk
+from interlock.desk.who import By
+from interlock.errors import InterlockError
+from interlock.serving import Service
+
+if TYPE_CHECKING:
+    from interlock.gui.backends import Backend
+    from interlock.gui.sending import Sender
+    from interlock.gui.shell import Window
+
+_HISTORY = 3_000  # records of the journal that the window begins with
+
+
+class WindowFigures:
+    """What the API says of the window."""
+
+    def __init__(self, window: "Window") -> None:
+        self._window = window
+
+    def figures(self) -> tuple[float, float, float, float]:
+        figures = self._window.figures
+        return (figures.fps, figures.frame_time_ms, figures.input_lag_ms, figures.cpu)
+
+    def broken_panels(self) -> dict[str, str]:
+        return self._window.broken_panels()
+
+
+def make_window(
+    service: Service, person: str, *, backend: "Backend", settings: Path | None, hooks: bool, **more: Any
+) -> "Window":
+    """A window on an opened service; everything heavy is imported here and not before."""
+    from interlock.gui.frame import Place
+    from interlock.gui.sending import Sender
+    from interlock.gui.shell import Window
+
+    opened, desk, bench = service.opened, service.desk, service.bench
+    assert opened is not None
+    assert desk is not None
+    assert bench is not None
+    by = By(person, answers=True, places=True)
+
+    def sender(desk: Desk) -> "Sender":
+        return Sender(desk, by, service.start, bench.kept_text)
+
+    place = Place(
+        service.project.root.name,
+        branch_of(service.project.root),
+        opened.sandbox_level,
+        test_policy=service.test_policy,
+        hooks=hooks,
+    )
+    window = Window(desk, place, sender, backend=backend, settings=settings, broken=bench.broken, **more)
+    service.call(_listen(window, opened, desk))
+    return window
+
+
+async def _listen(window: "Window", opened: Opened, desk: Desk) -> None:
+    """On the engine's loop: nothing is missed between the history and what follows it."""
+    feed = window.feed
+    version = opened.state.version
+    opened.workbench.on_durable(lambda records, _: feed.records(records))
+    opened.streams.listen(feed.text)
+    opened.streams.on_clear(feed.clear)
+    desk.listen(lambda _name, _data: feed.changed())
+    for key, text in opened.streams.all().items():
+        feed.text(key, text)
+    after = max(0, version - _HISTORY)
+    while after < version and (records := await opened.workbench.since(after)):
+        feed.records(tuple(records))
+        after = records[-1].version
+
+
+def serve_beside(service: Service, window: "Window", port: int, told: Callable[[int], None]) -> threading.Thread:
+    """HTTP starts on a thread of its own, after the first frame; where it cannot, the window says so."""
+
+    def start() -> None:
+        try:
+            told(service.serve_http(port, WindowFigures(window)))
+        except (InterlockError, OSError) as error:
+            window.send.note(f"HTTP does not start: {error}")
+            window.wake()
+
+    thread = threading.Thread(target=start, name="hooks", daemon=True)
+    thread.start()
+    return thread
+
+
+def end_with(service: Service, window: "Window") -> None:
+    """Whoever asks the workbench to end closes the window too."""
+    assert service.opened is not None
+    service.start(service.opened.stop_asked.wait()).add_done_callback(lambda _: window.end())
+
+
+def branch_of(root: Path) -> str:
+    """As git's own file says it; empty where that cannot be read."""
+    try:
+        head = (root / ".git" / "HEAD").read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):
+        return ""
+    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else head[:10]

@@ -1,0 +1,69 @@
+"""Diffs as people look at them."""
+
+from interlock.views.diff import Hunk, Line, hunks_of, side_by_side
+
+GIT = """\
+diff --git a/a.py b/a.py
+index 1..2 100644
+--- a/a.py
++++ b/a.py
+@@ -1,3 +1,3 @@ def one
+ keep
+--- a/not-a-file
+++++ b/neither
+ keep
+@@ -9 +9,0 @@
+-last
+\\ No newline at end of file
+--- a/gone.py
++++ /dev/null
+@@ -1 +0,0 @@
+-all
+"""
+
+
+def test_a_git_diff_is_read_by_the_counts_of_its_headers() -> None:
+    first, second, third = hunks_of(GIT)
+    assert first == Hunk(
+        1,
+        "a.py",
+        1,
+        "def one",
+        (
+            Line(" ", "keep", 1, 1),
+            Line("-", "-- a/not-a-file", 2, None),
+            Line("+", "+++ b/neither", None, 2),
+            Line(" ", "keep", 3, 3),
+        ),
+    )
+    assert (second.path, second.lines) == ("a.py", (Line("-", "last", 9, None),))
+    assert (third.number, third.path, third.added, third.removed) == (3, "gone.py", 0, 1)
+
+
+def test_the_hunks_of_a_tool_name_their_files() -> None:
+    found = hunks_of(
+        "x y.py [1] @@ -1,1 +1,2 @@\n a\n+b\\u202e\nz.py [2] @@ -0,0 +1,1 @@\n+c\n\\ No newline\n".replace(
+            "\\u202e", "\u202e"
+        )
+    )
+    assert [(hunk.path, hunk.number, [line.text for line in hunk.lines]) for hunk in found] == [
+        ("x y.py", 1, ["a", "b<U+202E>"]),
+        ("z.py", 2, ["c"]),
+    ]
+
+
+def test_a_diff_that_was_cut_shows_what_is_there() -> None:
+    assert [hunk.lines for hunk in hunks_of("@@ -1,3 +1,3 @@\n a\n-b")] == [
+        (Line(" ", "a", 1, 1), Line("-", "b", 2, None))
+    ]
+    assert [len(hunk.lines) for hunk in hunks_of("@@ -1,3 +1,3 @@\n a\n… cut\n b\n")] == [1]
+    assert [hunk.lines for hunk in hunks_of("@@ -1,2 +1,2 @@\n a\n\\ No newline\n\n")] == [
+        (Line(" ", "a", 1, 1), Line(" ", "", 2, 2))
+    ]
+    assert hunks_of("no diff") == ()
+
+
+def test_both_sides_stand_beside_each_other() -> None:
+    (hunk,) = hunks_of("@@ -1,5 +1,4 @@\n a\n-b\n-c\n+d\n e\n+f\n-g\n")
+    texts = [tuple(line and line.text for line in row) for row in side_by_side(hunk)]
+    assert texts == [("a", "a"), ("b", "d"), ("c", None), ("e", "e"), (None, "f"), ("g", None)]
