@@ -123,6 +123,7 @@ class Surface:
 
         params.callbacks.pre_new_frame = before
         params.callbacks.after_swap = _acknowledge_textures
+        params.callbacks.before_exit_post_cleanup = imgui.destroy_context  # here nobody else does
 
     def _be_in_memory(self) -> None:
         glfw = self._glfw

@@ -97,7 +97,7 @@ class DashboardPanel:
         look = ui.look
         chosen = frame.track is not None and frame.track.id == row.id
         at = imgui.get_cursor_pos()
-        if ui.row("btn_mma_load_track", row.title, scope=row.id, chosen=chosen, height=38):
+        if ui.row("btn_mma_load_track", one_line(row.title, 200), scope=row.id, chosen=chosen, height=38):
             send.click("btn_mma_load_track", row.id)
         after = imgui.get_cursor_pos()
         imgui.set_cursor_pos(imgui.ImVec2(at.x + 4, at.y + 2))

@@ -12,7 +12,7 @@ from interlock.gui.frame import Frame, count
 from interlock.gui.sending import Sender
 from interlock.gui.theme import NORMAL, SMALL
 from interlock.gui.ticket_view import draw_ticket, draw_welcome
-from interlock.gui.widgets import Ui
+from interlock.gui.widgets import Ui, tooltip
 from interlock.views.display import one_line
 from interlock.views.ticket_graph import TicketGraph, graph_of
 
@@ -203,7 +203,7 @@ class GraphPanel:
         if imgui.is_mouse_hovering_rect(low, end) and imgui.is_item_hovered():
             if imgui.is_mouse_released(imgui.MouseButton_.left.value) and not _dragged():
                 self._chosen = "" if self._chosen == name else name
-            imgui.set_tooltip(f"{name}  {ticket.status}\n{one_line(ticket.spec.description, 90)}")
+            tooltip(f"{name}  {ticket.status}\n{one_line(ticket.spec.description, 90)}")
 
     def _edges(
         self, ui: Ui, draw: imgui.ImDrawList, graph: TicketGraph, seen: set[str], at: Point, left: float, top: float

@@ -49,11 +49,18 @@ class Guard:
             return
         before = imgui.internal.ErrorRecoveryState()
         imgui.internal.error_recovery_store_state(before)
+        io = imgui.get_io()
+        asserts = io.config_error_recovery_enable_assert
+        io.config_error_recovery_enable_assert = (
+            True  # inside, every mistake with ImGui raises; outside nobody would catch it
+        )
         try:
             draw()
         except Exception as error:  # noqa: BLE001  whatever a panel does wrong stays its own affair
             self.broken[name] = Broken(f"{type(error).__name__}: {error}", _where(error))
+        io.config_error_recovery_enable_assert = False
         wrong = self._recover(before)
+        io.config_error_recovery_enable_assert = asserts
         if wrong and name not in self.broken:
             self.broken[name] = Broken(f"{wrong}", "")
 
@@ -75,15 +82,8 @@ class Guard:
             if was != now:
                 wrong = f"it left {what} open" if now > was else f"it ended {what} that it had not begun"
                 break
-        if wrong:
-            io = imgui.get_io()
-            asserts = io.config_error_recovery_enable_assert
-            io.config_error_recovery_enable_assert = False
-            try:
-                if after.size_of_window_stack >= before.size_of_window_stack:
-                    imgui.internal.error_recovery_try_to_recover_state(before)
-            finally:
-                io.config_error_recovery_enable_assert = asserts
+        if wrong and after.size_of_window_stack >= before.size_of_window_stack:
+            imgui.internal.error_recovery_try_to_recover_state(before)
         return wrong
 
     def _show(self, name: str) -> None:

@@ -105,7 +105,7 @@ class InboxPanel:
         def row(at: int) -> None:
             each = pending[at]
             place = imgui.get_cursor_pos()
-            if ui.row("inbox.row", title(each), scope=each.id, chosen=at == index, height=high):
+            if ui.row("inbox.row", one_line(title(each), 200), scope=each.id, chosen=at == index, height=high):
                 self._chosen = each.id
             after = imgui.get_cursor_pos()
             imgui.set_cursor_pos(imgui.ImVec2(place.x + 4, place.y + 3))

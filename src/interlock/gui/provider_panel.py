@@ -5,7 +5,7 @@ from imgui_bundle import imgui
 from interlock.desk.fields import FIELDS
 from interlock.gui.frame import Frame
 from interlock.gui.sending import Sender
-from interlock.gui.widgets import Ui
+from interlock.gui.widgets import Ui, tooltip
 from interlock.views.display import one_line
 
 _LABELS = {
@@ -33,7 +33,7 @@ class ProviderPanel:
             if written is not None:
                 send.set_value(name, written)
             if imgui.is_item_hovered(imgui.HoveredFlags_.delay_normal.value):
-                imgui.set_tooltip(FIELDS[name].about)
+                tooltip(FIELDS[name].about)
         ui.gap(4)
         if ui.button(
             "btn_project_save", "Save into interlock.toml", about="Provider and model, in the project's settings"

@@ -93,6 +93,8 @@ class Window:
         self._laid_out = False
         self._tab = desk.view.tab
         self._focused = ""
+        self._sent_tabs: list[str] = []  # on their way to the desk
+        self._hand = 0  # frames since which a hand may have chosen a panel
         self._lively = _LIVELY_FRAMES
 
     # ── from any thread ──────────────────────────────────────────────────────────────────
@@ -162,6 +164,7 @@ class Window:
         self.frame.take()
         moved = moved or version != (self.frame.state.version, self.frame.view.version) or _touched()
         self._lively = _LIVELY_FRAMES if moved else self._lively - 1
+        self._hand = 3 if imgui.is_mouse_down(imgui.MouseButton_.left.value) else self._hand - 1
         self.ui.begin_frame()
         self._bars()
         self._docks()
@@ -247,22 +250,26 @@ class Window:
     def _follow_tab(self) -> None:
         """The desk says which panel is in front, whoever said so."""
         tab = self.frame.view.tab
-        if tab != self._tab:
-            self._tab = tab
+        if tab == self._tab:
+            return
+        self._tab = tab
+        if tab in self._sent_tabs:  # our own word, arrived
+            del self._sent_tabs[: self._sent_tabs.index(tab) + 1]
+        else:
             panel = next((each for each in self.panels if tab in each.tabs), None)
             if panel is not None:
                 self._focused = panel.name
                 imgui.set_window_focus(panel.name)
 
     def _note_focus(self, panel: Panel) -> None:
-        """A hand chose another panel: the desk is told."""
+        """A hand chose another panel: the desk is told. Panels also get the focus by appearing, which means nothing."""
         flags = imgui.FocusedFlags_.root_and_child_windows.value
         if imgui.is_window_focused(flags) and panel.name != self._focused:
-            first = not self._focused
             self._focused = panel.name
-            if not first and self._tab not in panel.tabs:
-                self._tab = panel.tabs[0]
-                self.send.select_tab(self._tab)
+            wanted = self._sent_tabs[-1] if self._sent_tabs else self._tab
+            if self._hand > 0 and wanted not in panel.tabs:
+                self._sent_tabs.append(panel.tabs[0])
+                self.send.select_tab(panel.tabs[0])
 
 
 _FIXED = (

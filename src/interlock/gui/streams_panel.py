@@ -7,7 +7,7 @@ from interlock.gui.frame import Frame, clock
 from interlock.gui.sending import Sender
 from interlock.gui.theme import NORMAL, SMALL
 from interlock.gui.widgets import Ui, clipped
-from interlock.views.display import safe
+from interlock.views.display import one_line, safe
 from interlock.views.story import Fact
 
 EVERYTHING = "Everything"
@@ -47,7 +47,7 @@ class StreamsPanel:
         room = imgui.get_content_region_avail().x - 90
         used = 0.0
         for key in (EVERYTHING, *keys[::-1]):
-            label = key.replace("Tier 3 (Worker): ", "").replace("Tier 4 (QA): ", "QA ")
+            label = one_line(key.replace("Tier 3 (Worker): ", "").replace("Tier 4 (QA): ", "QA "), 40)
             wide = imgui.calc_text_size(label).x + 24
             if used and used + wide > room:
                 ui.text("…", ui.look.faint)
@@ -55,7 +55,9 @@ class StreamsPanel:
                 break
             used += wide
             chosen = key == self._chosen
-            if ui.button("streams.choose", label, scope=key, weight="plain" if chosen else "quiet", about=key):
+            if ui.button(
+                "streams.choose", label, scope=key, weight="plain" if chosen else "quiet", about=one_line(key, 200)
+            ):
                 self._chosen = key
             imgui.same_line(0, 4)
         imgui.same_line(imgui.get_window_width() - 88)

@@ -159,7 +159,7 @@ class Ui:
         width: float = 0,
     ) -> bool:
         """`letter` is written on it, and pressing that key presses it while nothing is being typed."""
-        shown = f"{label}  {letter}" if letter else label
+        shown = (f"{label}  {letter}" if letter else label).replace("##", "# #")  # two would begin an id
         colours = self._weigh(weight)
         if not enabled:
             imgui.begin_disabled()
@@ -170,7 +170,7 @@ class Ui:
             imgui.pop_style_color(colours)
         self.note(key, label, "button", scope=scope, enabled=enabled, also=also)
         if about and imgui.is_item_hovered(imgui.HoveredFlags_.delay_normal.value):
-            imgui.set_tooltip(about)
+            tooltip(about)
         if shortcut is not None and enabled and not self.typing and imgui.is_key_pressed(shortcut, False):
             pressed = not imgui.get_io().key_ctrl or pressed
         return pressed and enabled
@@ -357,6 +357,13 @@ class Ui:
         self.text(title, self.look.dim)
         for each in words:
             self.wrapped(each, self.look.faint, small=True)
+
+
+def tooltip(words: str) -> None:
+    """As it is: ImGui's own way would read a format in it."""
+    imgui.begin_tooltip()
+    imgui.text_unformatted(words)
+    imgui.end_tooltip()
 
 
 def width_of_item() -> float:

@@ -1,0 +1,89 @@
+"""What other threads bring is kept in bounds and taken up in order."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interlock.domain.envelopes import Recorded
+from interlock.domain.events import TrackStarted
+from interlock.gui.feed import LINES, STREAMS, WIDEST, Feed, Stream
+from interlock.gui.widgets import _Draft
+
+
+def record(version: int) -> Recorded:
+    return Recorded(version, "2026-01-01T00:00:00.000000Z", "human:ada", "c", TrackStarted(f"t{version}"))
+
+
+def test_records_that_come_twice_are_known_once() -> None:
+    feed = Feed(lambda: None)
+    feed.records((record(1), record(2)))
+    feed.records((record(2), record(3)))
+    assert feed.drain()
+    assert [fact.version for fact in feed.facts] == [1, 2, 3]
+    assert not feed.drain()
+
+
+def test_whoever_brings_something_wakes_the_window() -> None:
+    woken: list[int] = []
+    feed = Feed(lambda: woken.append(1))
+    feed.text("a", "b")
+    feed.records(())
+    feed.clear()
+    feed.changed()
+    assert len(woken) == 3
+
+
+def test_streams_are_cleared_and_the_oldest_go() -> None:
+    feed = Feed(lambda: None)
+    for number in range(STREAMS + 10):
+        feed.text(f"s{number}", "x")
+    feed.drain()
+    assert len(feed.streams) == STREAMS
+    feed.clear()
+    feed.drain()
+    assert feed.streams == {}
+
+
+def test_a_frame_takes_up_only_so_much() -> None:
+    feed = Feed(lambda: None)
+    for _ in range(10):
+        feed.text("a", "x" * 100_000 + "\n")
+    feed.drain()
+    assert feed.behind
+    while feed.behind:
+        feed.drain()
+    assert sum(map(len, feed.streams["a"].lines)) == 1_000_000
+
+
+@given(st.lists(st.text("ab\n", max_size=30), max_size=30))
+def test_a_stream_is_the_text_in_lines_however_it_comes(pieces: list[str]) -> None:
+    stream = Stream()
+    for piece in pieces:
+        stream.add(piece, "12:00:00")
+    assert "\n".join(stream.lines) == "".join(pieces)
+    assert len(stream.at) == len(stream.lines)
+
+
+def test_a_line_without_end_is_broken() -> None:
+    stream = Stream()
+    for _ in range(100):
+        stream.add("x" * 1_000, "")
+    assert max(map(len, stream.lines)) <= WIDEST
+
+
+def test_one_piece_of_many_lines_is_cut_at_once() -> None:
+    stream = Stream()
+    stream.add("\n" * (10 * LINES), "")
+    assert len(stream.lines) <= 2 * LINES
+
+
+def test_a_draft_keeps_what_is_written_until_another_hand_writes() -> None:
+    draft = _Draft("")
+    for text in ("a", "ab", "abc"):
+        draft.text = text
+        draft.sent.append(text)
+    assert not draft.meet("a")
+    assert not draft.meet("abc")
+    assert draft.text == "abc"
+    assert draft.meet("theirs")
+    assert draft.text == "theirs"
+    assert not draft.meet("theirs")
