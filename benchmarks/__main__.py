@@ -18,6 +18,7 @@ GROUPS = {
     "start": "benchmarks.start",
     "approval": "benchmarks.approval",
     "api": "benchmarks.api",
+    "window": "benchmarks.window",
     "gate": "benchmarks.gate",
     "policy": "benchmarks.policy",
     "workers": "benchmarks.workers",

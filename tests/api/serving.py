@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from interlock.api.bridge import Bridge
+from interlock.api.bridge import Bridge, WindowView
 from interlock.api.live import Live
 from interlock.api.server import ApiServer, bind
 from interlock.api.tokens import Tokens, new_tokens
@@ -194,7 +194,9 @@ class Served:
 
 
 @contextmanager
-def served(*, test_policy: bool = False, sandbox: str = "bubblewrap") -> Generator[Served]:
+def served(
+    *, test_policy: bool = False, sandbox: str = "bubblewrap", window: WindowView | None = None
+) -> Generator[Served]:
     engine = EngineThread()
     log: list[Any] = []
 
@@ -207,7 +209,7 @@ def served(*, test_policy: bool = False, sandbox: str = "bubblewrap") -> Generat
 
     front, desk, equipment = engine.call(make())
     tokens = new_tokens()
-    bridge = Bridge(engine.loop, front, desk, equipment, ADA, test_policy=test_policy, sandbox=sandbox)
+    bridge = Bridge(engine.loop, front, desk, equipment, ADA, test_policy=test_policy, sandbox=sandbox, window=window)
     api = ApiServer(bridge, tokens, bind(0), lambda **fields: log.append(fields))
 
     def attach(live: Live) -> None:

@@ -261,3 +261,24 @@ def test_tickets_that_stay_the_same_are_shown_from_memory_and_others_anew(bench:
         track = bench.state.track("t")
         assert shown == json.loads(wire.encode([show_ticket(track, name) for name in track.order]))
     assert shown[1]["doing"] != "after a"
+
+
+class BrokenWindow:
+    def figures(self) -> tuple[float, float, float, float]:
+        return (60.0, 1.5, 12.0, 7.0)
+
+    def broken_panels(self) -> dict[str, str]:
+        return {"Streams": "ValueError: planted"}
+
+
+def test_a_window_tells_its_figures_and_what_is_broken_in_it() -> None:
+    with served(window=BrokenWindow()) as bench:
+        client = bench.client()
+        assert client.get_performance() == {"fps": 60.0, "frame_time_ms": 1.5, "input_lag_ms": 12.0, "cpu": 7.0}
+        assert client.get_gui_health() == {
+            "status": "degraded",
+            "window": True,
+            "panels": {"Streams": "ValueError: planted"},
+            "journal": "",
+            "followers": 0,
+        }

@@ -10,7 +10,7 @@ class Figures:
     """Kept by the thread that draws; `woken` and the figures may be used from any."""
 
     def __init__(self) -> None:
-        self._frames: deque[tuple[float, float, float]] = deque(maxlen=600)  # end, our CPU ms, lag ms
+        self.frames: deque[tuple[float, float, float]] = deque(maxlen=600)  # end, our CPU ms, lag ms
         self._woken: float | None = None
         self._begun = 0.0
         self._answering: float | None = None
@@ -32,17 +32,17 @@ class Figures:
     def end(self) -> None:
         now = time.perf_counter()
         lag = (now - self._answering) * 1_000 if self._answering is not None else 0.0
-        self._frames.append((now, (time.thread_time() - self._begun) * 1_000, lag))
+        self.frames.append((now, (time.thread_time() - self._begun) * 1_000, lag))
         self.count += 1
         wall, cpu = self._cpu_at
         if now - wall >= 0.5:
             spent = time.process_time()
             self.cpu = 100 * (spent - cpu) / (now - wall)
             self._cpu_at = (now, spent)
-        last = [frame for frame in self._frames if frame[0] > now - 1]
+        last = [frame for frame in self.frames if frame[0] > now - 1]
         self.fps = float(len(last))
         self.frame_time_ms = sum(frame[1] for frame in last) / len(last)
         self.input_lag_ms = max(frame[2] for frame in last)
 
     def recent(self) -> np.ndarray:
-        return np.array([frame[1] for frame in self._frames])
+        return np.array([frame[1] for frame in self.frames])

@@ -64,6 +64,11 @@ class Frame:
         self._work_out(self.state, self.view)
 
     @property
+    def version(self) -> int:
+        """Of the state that `track` and the other figures were worked out from."""
+        return self._worked_out[0]
+
+    @property
     def late(self) -> bool:
         """Something was put off to a later frame."""
         return (self.state.version, self.view.version) != self._worked_out

@@ -34,6 +34,7 @@ class GraphPanel:
         self._graph: TicketGraph | None = None
         self._made_of: tuple[str, int, tuple[str, ...]] = ("", 0, ())
         self._specs: list[object] = []
+        self._edges_of: dict[str, list[tuple[str, str]]] = {}
         self._zoom = 1.0
         self._x, self._y = 0.0, 0.0  # the middle of the view, in the graph's own measure
         self._fitted = False
@@ -46,7 +47,7 @@ class GraphPanel:
         if track is None:
             draw_welcome(ui, frame)
             return
-        graph = self._laid_out(track, frame.state.version)
+        graph = self._laid_out(track, frame.version)
         self._head(ui, track, graph)
         if not graph.places:
             words = "Its tickets are being planned." if not track.planned else "It has no tickets."
@@ -56,14 +57,14 @@ class GraphPanel:
         room = imgui.get_content_region_avail()
         if ticket is not None and room.x > 560:
             imgui.begin_child("canvas", Point(room.x - 288, 0))
-            self._canvas(ui, track, graph, frame.state.version)
+            self._canvas(ui, track, graph, frame.version)
             imgui.end_child()
             imgui.same_line()
             imgui.begin_child("ticket", Point(0, 0), imgui.ChildFlags_.borders.value)
             draw_ticket(ui, track, ticket, send)
             imgui.end_child()
         else:
-            self._canvas(ui, track, graph, frame.state.version)
+            self._canvas(ui, track, graph, frame.version)
 
     def _laid_out(self, track: Track, version: int) -> TicketGraph:
         """Anew only where tickets or what they need have changed."""
@@ -75,6 +76,10 @@ class GraphPanel:
             if self._made_of[0] != track.id:
                 self._fitted, self._chosen = False, ""
             self._graph = graph_of(track)
+            self._edges_of = {}
+            for edge in self._graph.edges:
+                for name in edge:
+                    self._edges_of.setdefault(name, []).append(edge)
         self._specs = specs
         self._made_of = (track.id, version, track.order)
         assert self._graph is not None
@@ -212,10 +217,9 @@ class GraphPanel:
         drawn = 0
         many = len(seen) > 400
         bright: list[tuple[Point, Point]] = []
-        for edge in graph.edges:
+        here = dict.fromkeys(edge for name in seen for edge in self._edges_of.get(name, ()))  # each once
+        for edge in here:
             one, other = edge
-            if one not in seen and other not in seen:
-                continue
             chosen = self._chosen in edge
             special = edge in graph.longest
             if many and not chosen and not special:

@@ -214,9 +214,10 @@ class Window:
             known = imgui.internal.dock_builder_get_node(dock) if self._settings else None
             if known is None:
                 layout.build(dock, imgui.get_content_region_avail())
-        imgui.push_style_color(imgui.Col_.border.value, 0)  # what lies between docks is ground
+        imgui.push_style_color(imgui.Col_.window_bg.value, self.look.ground)  # what lies between docks
+        imgui.push_style_color(imgui.Col_.border.value, self.look.ground)
         imgui.dock_space(dock, imgui.ImVec2(0, 0), imgui.DockNodeFlags_.none.value)
-        imgui.pop_style_color()
+        imgui.pop_style_color(2)
         imgui.end()
 
     def _panel(self, panel: Panel) -> None:
