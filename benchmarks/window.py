@@ -105,7 +105,7 @@ def drawing(folder: str, span: int, tickets: int = 0, lines: int = 0, near: bool
         window.draw_once()
     if near:
         graph = next(panel for panel in window.panels if panel.name == "Tickets")
-        graph._zoom = 1.0  # pyright: ignore[reportAttributeAccessIssue]
+        graph._zoom, graph._by_hand = 1.0, True  # pyright: ignore[reportAttributeAccessIssue]
     window.figures.frames.clear()
     calls = asyncio.run_coroutine_threadsafe(_stream(opened.streams, span), service.start(_loop()).result())
     client = ApiHookClient(Path(folder) / "project" / ".interlock" / "run" / "api.json")

@@ -55,10 +55,7 @@ def gui(args: Any) -> int:
 
 
 def _show(args: Any, service: Service) -> None:
-    desktop = args.backend == "desktop"
-    settings = service.project.state_dir / "window.ini" if desktop else None
-    if settings is not None:
-        settings.parent.mkdir(parents=True, exist_ok=True)
+    settings = service.project.state_dir / "window.ini" if args.backend == "desktop" else None
     window = make_window(
         service,
         actor(),

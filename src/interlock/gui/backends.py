@@ -49,16 +49,12 @@ class Surface:
         self.params = params  # kept: ImGui only refers to it
         params.app_window_params.window_title = title
         params.app_window_params.window_geometry.size = size
-        params.app_window_params.restore_previous_geometry = backend == "desktop"
         params.imgui_window_params.default_imgui_window_type = hello_imgui.DefaultImGuiWindowType.no_default_window
         params.imgui_window_params.show_menu_bar = False
         params.imgui_window_params.show_status_bar = False
         params.imgui_window_params.remember_theme = False
-        params.ini_disable = settings is None
-        if settings is not None:
-            params.ini_folder_type = hello_imgui.IniFolderType.absolute_path
-            params.ini_filename = str(settings)
-            params.ini_filename_use_app_window_title = False
+        params.ini_disable = True  # where panels stand is read and kept by ourselves
+        self._settings = settings
         params.fps_idling.enable_idling = False  # we pace ourselves
         params.fps_idling.remember_enable_idling = False
         params.fps_idling.vsync_to_monitor = backend == "desktop"
@@ -101,6 +97,18 @@ class Surface:
     @property
     def closing(self) -> bool:
         return self.params.app_shall_exit
+
+    def read_places(self) -> bool:
+        """Where panels stood the last time; before the first frame."""
+        if self._settings is None or not self._settings.is_file():
+            return False
+        imgui.load_ini_settings_from_disk(str(self._settings))
+        return True
+
+    def keep_places(self) -> None:
+        if self._settings is not None:
+            self._settings.parent.mkdir(parents=True, exist_ok=True)
+            imgui.save_ini_settings_to_disk(str(self._settings))
 
     def close(self) -> None:
         immapp.manual_render.tear_down()

@@ -5,6 +5,7 @@ from imgui_bundle import imgui
 
 from interlock.domain.discussions import Discussion, Quiet, Thinking, Waiting
 from interlock.gui.frame import Frame
+from interlock.gui.prose import draw_prose
 from interlock.gui.sending import Sender
 from interlock.gui.theme import NORMAL, SMALL
 from interlock.gui.widgets import Ui
@@ -91,7 +92,7 @@ class ChatPanel:
             return
         ui.small("you" if message.role == "user" else "model", look.accent if message.role == "user" else look.planner)
         if message.text:
-            ui.wrapped(safe(message.text[:_LONGEST]))
+            draw_prose(ui, message.text[:_LONGEST])
         for call in message.calls:
             imgui.push_font(look.mono, NORMAL - 1)
             ui.text(f"  {safe(call.name)} {one_line(str(call.args), 120)}", look.dim)

@@ -8,7 +8,7 @@ from interlock.gui import symbols
 from interlock.gui.frame import Frame, count
 from interlock.gui.sending import Sender
 from interlock.gui.theme import SMALL
-from interlock.gui.widgets import Ui
+from interlock.gui.widgets import Ui, fitted
 from interlock.views.board import TrackRow, WorkerRow
 from interlock.views.display import one_line, safe
 
@@ -215,12 +215,3 @@ class DashboardPanel:
         imgui.dummy(imgui.ImVec2(1, 22))
         failed = sum(1 for fact in results if fact.text_role != "good")
         ui.small(f"{len(results) - failed} passed, {failed} failed")
-
-
-def fitted(words: str, wide: float) -> str:
-    """As much of it as has room."""
-    if imgui.calc_text_size(words).x <= wide:
-        return words
-    while words and imgui.calc_text_size(words + "…").x > wide:
-        words = words[: max(0, int(len(words) * 0.9) - 1)]
-    return words + "…" if words else ""

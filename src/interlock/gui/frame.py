@@ -123,6 +123,8 @@ def moment(text: str) -> float:
 
 def duration(seconds: float) -> str:
     whole = max(0, int(seconds))
+    if whole >= 48 * 3_600:
+        return f"{whole // 86_400} d"
     hours, rest = divmod(whole, 3_600)
     minutes, left = divmod(rest, 60)
     return f"{hours}:{minutes:02d}:{left:02d}" if hours else f"{minutes}:{left:02d}"

@@ -12,7 +12,7 @@ from interlock.gui.frame import Frame, count
 from interlock.gui.sending import Sender
 from interlock.gui.theme import NORMAL, SMALL
 from interlock.gui.ticket_view import draw_ticket, draw_welcome
-from interlock.gui.widgets import Ui, tooltip
+from interlock.gui.widgets import Ui, fitted, tooltip
 from interlock.views.display import one_line
 from interlock.views.ticket_graph import TicketGraph, graph_of
 
@@ -37,7 +37,8 @@ class GraphPanel:
         self._edges_of: dict[str, list[tuple[str, str]]] = {}
         self._zoom = 1.0
         self._x, self._y = 0.0, 0.0  # the middle of the view, in the graph's own measure
-        self._fitted = False
+        self._fitted: tuple[int, int] | None = None  # for a room of this size; None: to be done
+        self._by_hand = False  # somebody has moved or zoomed: no more fitting
         self._chosen = ""
         self._search = ""
         self._joined: tuple[object, list[tuple[float, float, float, float, str]]] = (None, [])
@@ -74,7 +75,7 @@ class GraphPanel:
         same = self._graph is not None and len(specs) == len(self._specs)
         if not same or any(one is not other for one, other in zip(specs, self._specs, strict=True)):
             if self._made_of[0] != track.id:
-                self._fitted, self._chosen = False, ""
+                self._fitted, self._by_hand, self._chosen = None, False, ""
             self._graph = graph_of(track)
             self._edges_of = {}
             for edge in self._graph.edges:
@@ -86,7 +87,9 @@ class GraphPanel:
         return self._graph
 
     def _head(self, ui: Ui, track: Track, graph: TicketGraph) -> None:
-        ui.bold(one_line(track.title or track.id, 70))
+        imgui.push_font(ui.look.bold, NORMAL)
+        ui.text(fitted(one_line(track.title or track.id, 70), imgui.get_content_region_avail().x - 380))
+        imgui.pop_font()
         imgui.same_line(0, 12)
         ui.small(f"{count(track.total, 'ticket')}, {count(len(graph.edges), 'edge')}")
         imgui.push_font(ui.look.regular, SMALL)
@@ -98,10 +101,10 @@ class GraphPanel:
             self._seek(track, graph)
         imgui.same_line(0, 6)
         if ui.button("graph.fit", "fit", weight="quiet"):
-            self._fitted = False
+            self._fitted, self._by_hand = None, False
         imgui.same_line(0, 0)
         if ui.button("graph.near", "1:1", weight="quiet"):
-            self._zoom = 1.0
+            self._zoom, self._by_hand = 1.0, True
         imgui.pop_style_var()
         imgui.pop_font()
         ui.rule()
@@ -112,7 +115,7 @@ class GraphPanel:
             if wanted in name.lower() or wanted in track.tickets[name].spec.description.lower():
                 column, row = graph.places[name]
                 self._x, self._y = column * _STEP_X + _W / 2, row * _STEP_Y
-                self._zoom = max(self._zoom, 0.8)
+                self._zoom, self._by_hand = max(self._zoom, 0.8), True
                 self._chosen = name
                 return
 
@@ -124,7 +127,7 @@ class GraphPanel:
             return
         imgui.invisible_button("graph", room)
         ui.note("graph.canvas", "graph", "item")
-        if not self._fitted:
+        if self._fitted != (int(room.x), int(room.y)) and not self._by_hand:
             self._fit(graph, room)
         self._move(at, room)
         draw = imgui.get_window_draw_list()
@@ -134,7 +137,7 @@ class GraphPanel:
         draw.pop_clip_rect()
 
     def _fit(self, graph: TicketGraph, room: Point) -> None:
-        self._fitted = True
+        self._fitted = (int(room.x), int(room.y))
         wide = (len(graph.columns) - 1) * _STEP_X + _W
         high = max(1, graph.rows) * _STEP_Y
         self._x, self._y = wide / 2, 0.0
@@ -143,12 +146,13 @@ class GraphPanel:
     def _move(self, at: Point, room: Point) -> None:
         if imgui.is_item_active() and imgui.is_mouse_dragging(imgui.MouseButton_.left.value, 3):
             moved = imgui.get_io().mouse_delta
+            self._by_hand = self._by_hand or bool(moved.x or moved.y)
             self._x -= moved.x / self._zoom
             self._y -= moved.y / self._zoom
         if imgui.is_item_hovered() and (wheel := imgui.get_io().mouse_wheel):
             mouse = imgui.get_mouse_pos()
             dx, dy = mouse.x - at.x - room.x / 2, mouse.y - at.y - room.y / 2
-            before = self._zoom
+            before, self._by_hand = self._zoom, True
             self._zoom = min(_NEAREST, max(_FURTHEST, self._zoom * (1.15**wheel)))
             self._x += dx / before - dx / self._zoom  # what is under the mouse stays there
             self._y += dy / before - dy / self._zoom

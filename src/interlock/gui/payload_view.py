@@ -16,6 +16,7 @@ from interlock.domain.approvals import (
     TracksPayload,
 )
 from interlock.gui.diff_view import draw_hunks, read
+from interlock.gui.prose import draw_prose
 from interlock.gui.sending import Sender
 from interlock.gui.theme import NORMAL, SMALL
 from interlock.gui.widgets import Ui, clipped
@@ -59,7 +60,8 @@ def draw_payload(ui: Ui, approval: Approval, mine: Answer, send: Sender) -> None
         case GatePayload():
             ui.small(f"failed {payload.attempts} of {payload.max_attempts} times", ui.look.bad)
             _code(ui, payload.command)
-            ui.wrapped(safe(payload.message), ui.look.dim)
+            ui.gap(2)
+            draw_prose(ui, payload.message, ui.look.dim)
         case MergePayload():
             _facts(ui, ("onto", payload.branch), ("from", payload.before[:10]), ("to", payload.after[:10]))
             diff = send.text(payload.diff_blob.sha256) if payload.diff_blob else payload.diff

@@ -69,7 +69,7 @@ class Window:
         self._surface = Surface(backend, size, f"Interlock: {place.project}", settings)
         self.backend = backend
         self._careful = careful  # mistakes with ImGui raise: for tests
-        self._settings = settings
+        self._known_places = False
         self.figures = Figures()
         self.look = Look(theme)
         self.ui = Ui(self.look)
@@ -124,6 +124,7 @@ class Window:
         io.config_windows_move_from_title_bar_only = True
         io.config_flags |= imgui.ConfigFlags_.docking_enable.value
         self.look.dress()
+        self._known_places = self._surface.read_places()
 
     def run(self, first: Callable[[], None] | None = None, frames: int | None = None) -> None:
         """Until it is closed or ended, or so many frames. `first` is called after the first one."""
@@ -136,6 +137,7 @@ class Window:
                 first = None
             if frames is None or drawn < frames:
                 self._rest()
+        self._surface.keep_places()
 
     def draw_once(self) -> None:
         self._surface.render()
@@ -211,8 +213,7 @@ class Window:
         dock = imgui.get_id("docks")
         if not self._laid_out:
             self._laid_out = True
-            known = imgui.internal.dock_builder_get_node(dock) if self._settings else None
-            if known is None:
+            if not self._known_places or imgui.internal.dock_builder_get_node(dock) is None:
                 layout.build(dock, imgui.get_content_region_avail())
         imgui.push_style_color(imgui.Col_.window_bg.value, self.look.ground)  # what lies between docks
         imgui.push_style_color(imgui.Col_.border.value, self.look.ground)

@@ -378,3 +378,12 @@ def clipped(count: int, high: float, draw: Callable[[int], None]) -> None:
         for index in range(clipper.display_start, clipper.display_end):
             draw(index)
     clipper.end()
+
+
+def fitted(words: str, wide: float) -> str:
+    """As much of it as has room."""
+    if imgui.calc_text_size(words).x <= wide:
+        return words
+    while words and imgui.calc_text_size(words + "…").x > wide:
+        words = words[: max(0, int(len(words) * 0.9) - 1)]
+    return words + "…" if words else ""
