@@ -40,6 +40,7 @@ class GraphPanel:
         self._fitted: tuple[int, int] | None = None  # for a room of this size; None: to be done
         self._by_hand = False  # somebody has moved or zoomed: no more fitting
         self._chosen = ""
+        self._in_sight = ""
         self._search = ""
         self._joined: tuple[object, list[tuple[float, float, float, float, str]]] = (None, [])
 
@@ -127,7 +128,9 @@ class GraphPanel:
             return
         imgui.invisible_button("graph", room)
         ui.note("graph.canvas", "graph", "item")
-        if self._fitted != (int(room.x), int(room.y)) and not self._by_hand:
+        if self._chosen:
+            self._keep_in_sight(graph, room)  # its words stand beside it: less room is no reason for smaller letters
+        elif self._fitted != (int(room.x), int(room.y)) and not self._by_hand:
             self._fit(graph, room)
         self._move(at, room)
         draw = imgui.get_window_draw_list()
@@ -142,6 +145,16 @@ class GraphPanel:
         high = max(1, graph.rows) * _STEP_Y
         self._x, self._y = wide / 2, 0.0
         self._zoom = max(_FURTHEST, min(1.0, (room.x - 24) / wide, (room.y - 24) / high))
+
+    def _keep_in_sight(self, graph: TicketGraph, room: Point) -> None:
+        if self._in_sight == self._chosen or self._chosen not in graph.places:
+            return
+        self._in_sight = self._chosen
+        column, row = graph.places[self._chosen]
+        x, y = column * _STEP_X + _W / 2, row * _STEP_Y
+        half_x, half_y = room.x / 2 / self._zoom - _W, room.y / 2 / self._zoom - _H
+        self._x = min(max(self._x, x - half_x), x + half_x) if half_x > 0 else x
+        self._y = min(max(self._y, y - half_y), y + half_y) if half_y > 0 else y
 
     def _move(self, at: Point, room: Point) -> None:
         if imgui.is_item_active() and imgui.is_mouse_dragging(imgui.MouseButton_.left.value, 3):
@@ -211,7 +224,7 @@ class GraphPanel:
         ui.note_at("graph.ticket", name, "item", (x, y, x + wide, y + high), scope=name, value=ticket.status)
         if imgui.is_mouse_hovering_rect(low, end) and imgui.is_item_hovered():
             if imgui.is_mouse_released(imgui.MouseButton_.left.value) and not _dragged():
-                self._chosen = "" if self._chosen == name else name
+                self._chosen, self._in_sight = ("" if self._chosen == name else name), ""
             tooltip(f"{name}  {ticket.status}\n{one_line(ticket.spec.description, 90)}")
 
     def _edges(
@@ -242,6 +255,9 @@ class GraphPanel:
                 start, Point(start.x + bend, start.y), Point(end.x - bend, end.y), end, look.line, 1.5
             )
         for start, end in bright:
+            if zoom < 0.34:
+                draw.add_line(start, end, look.accent, 1.5)
+                continue
             bend = max(12.0, (end.x - start.x) / 2)
             draw.add_bezier_cubic(
                 start, Point(start.x + bend, start.y), Point(end.x - bend, end.y), end, look.accent, 2.0

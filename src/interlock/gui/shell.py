@@ -213,7 +213,7 @@ class Window:
         dock = imgui.get_id("docks")
         if not self._laid_out:
             self._laid_out = True
-            if not self._known_places or imgui.internal.dock_builder_get_node(dock) is None:
+            if not self._known_places or not imgui.internal.dock_builder_get_node(dock):
                 layout.build(dock, imgui.get_content_region_avail())
         imgui.push_style_color(imgui.Col_.window_bg.value, self.look.ground)  # what lies between docks
         imgui.push_style_color(imgui.Col_.border.value, self.look.ground)
