@@ -18,7 +18,10 @@ HOST = "127.0.0.1"
 LOOK_S, START_S, STOP_S = 0.5, 15, 10
 MOCK = shlex.join([sys.executable, str(Path(__file__).parents[1] / "mock_gemini_cli.py")])
 
-COMMANDS = {"serve": ("serve", "--test-policy")}
+COMMANDS = {
+    "serve": ("serve", "--test-policy"),
+    "window": ("gui", "--backend", "null", "--enable-test-hooks", "--test-policy"),
+}
 """By the name under which a simulation knows it: what is run."""
 
 
