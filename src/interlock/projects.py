@@ -12,7 +12,7 @@ from msgspec import Struct
 from interlock.domain.gates import Gate, GateDefaults, GateResult, limits
 from interlock.domain.state import State
 from interlock.engine.opening import load_state
-from interlock.errors import Misconfigured
+from interlock.errors import Misconfigured, Rejected
 from interlock.gates.here import no_command, verify_here
 from interlock.gates.library import Library, project_files
 from interlock.journal.blobs import Blobs
@@ -20,6 +20,7 @@ from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.verify import Report, rebuild_head, verify
 from interlock.locations import FOLDER, state_folder, user_folder, user_settings
 from interlock.policy.judge import ShellPolicy
+from interlock.policy.remember import free_name, narrowest_rule
 from interlock.policy.rule_files import read_rules
 from interlock.policy.sources import NAME as POLICY
 from interlock.policy.sources import RuleSources, project_policy
@@ -255,6 +256,16 @@ def policy_with(project: Project, rule: str) -> ShellPolicy:
     added = read_rules(rule, "the new rule", "user")
     sources = rule_sources(project)
     return ShellPolicy(lambda: (*added, *sources.rules()), refusal)
+
+
+def lasting_rule(project: Project, script: str, directory: str) -> str:
+    """The narrowest rule that allows this script. Raises Rejected where none can, or it would not help."""
+    taken = {rule.name for rule in rule_sources(project).rules()}
+    made = narrowest_rule(script, free_name(taken.__contains__))
+    found = policy_with(project, made).script(script, directory)
+    if found.verdict != "allow":
+        raise Rejected(f"a rule of yours would not help: {found.rule} says {found.verdict}: {found.reason}")
+    return made
 
 
 async def exclude_from_git(project: Project) -> Literal["repository", "private"]:

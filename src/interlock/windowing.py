@@ -1,5 +1,6 @@
 """A workbench with a window: puts the window before a `Service`, and HTTP behind it where a test asks for that."""
 
+import asyncio
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,9 @@ from interlock.app import Opened
 from interlock.desk.desk import Desk
 from interlock.desk.who import By
 from interlock.errors import InterlockError
+from interlock.locations import user_settings
+from interlock.policy.remember import append_rule
+from interlock.projects import Project, lasting_rule
 from interlock.serving import Service
 
 if TYPE_CHECKING:
@@ -33,6 +37,19 @@ class WindowFigures:
         return self._window.broken_panels()
 
 
+class Rules:
+    """What "always allow this" does, away from the threads that draw and conduct."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    async def rule_for(self, script: str, directory: str) -> str:
+        return await asyncio.to_thread(lasting_rule, self._project, script, directory)
+
+    async def keep(self, rule: str) -> None:
+        await asyncio.to_thread(append_rule, user_settings(), rule)
+
+
 def make_window(
     service: Service, person: str, *, backend: "Backend", settings: Path | None, hooks: bool, **more: Any
 ) -> "Window":
@@ -48,7 +65,7 @@ def make_window(
     by = By(person, answers=True, places=True)
 
     def sender(desk: Desk) -> "Sender":
-        return Sender(desk, by, service.start, bench.kept_text)
+        return Sender(desk, by, service.start, bench.kept_text, Rules(service.project))
 
     place = Place(
         service.project.root.name,

@@ -29,6 +29,7 @@ from interlock.domain.envelopes import Actor
 from interlock.domain.epics import Epic, TrackPlan
 from interlock.domain.state import State
 from interlock.engine.thread import EngineThread
+from interlock.errors import Rejected
 from interlock.gui.frame import Place
 from interlock.gui.sending import Sender
 from interlock.gui.shell import Window
@@ -107,6 +108,24 @@ class Bench:
         self.draw(max(4, len(text) + 2))
 
 
+class Rules:
+    """As policy writes them, in memory."""
+
+    def __init__(self) -> None:
+        self.kept: list[str] = []
+
+    async def rule_for(self, script: str, directory: str) -> str:
+        if "|" in script:
+            raise Rejected("no rule can allow this for always: it is more than one command")
+        return f'[[policy]]\nprefix = ["{script.split()[0]}"]\n'
+
+    async def keep(self, rule: str) -> None:
+        self.kept.append(rule)
+
+
+RULES = Rules()
+
+
 class StillFront:
     """A state to look at; commands are only remembered."""
 
@@ -165,7 +184,7 @@ def windowed(
         return engine.start(work)
 
     def sender(desk: Desk) -> Sender:
-        return Sender(desk, By(ADA, answers=True, places=True), start, kept_text)
+        return Sender(desk, By(ADA, answers=True, places=True), start, kept_text, RULES)
 
     place = Place("payments", "main", sandbox, test_policy=test_policy)
     window = Window(desk, place, sender, backend="null", careful=careful)

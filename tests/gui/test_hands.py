@@ -10,7 +10,7 @@ from interlock.domain.approvals import Answered
 from interlock.domain.commands import AddTrack, AnswerApproval, PlanEpic, StartConductor, StartTrack
 from interlock.gui.inbox_panel import button_key
 from tests.api.serving import ADA, ticket
-from tests.gui.bench import Bench, asking_all, windowed
+from tests.gui.bench import RULES, Bench, asking_all, windowed
 
 
 @pytest.fixture
@@ -179,6 +179,28 @@ def test_a_script_is_edited_in_place() -> None:
         assert isinstance(command, AnswerApproval)
         assert command.edited is not None
         assert sorted(command.edited) == sorted("make\nmorex")
+
+
+def test_always_shows_its_rule_before_it_is_kept() -> None:
+    RULES.kept.clear()
+    with windowed(asking_all()) as bench:
+        chosen(bench, "A-1")
+        bench.click("inbox.rule")
+        bench.until(lambda: "inbox.always" in bench.reachable())
+        assert (RULES.kept, bench.front.heard) == ([], [])
+        bench.click("inbox.always")
+        bench.until(lambda: bool(RULES.kept))
+        assert bench.front.heard == [AnswerApproval("A-1", "approve")]
+        assert RULES.kept == ['[[policy]]\nprefix = ["make"]\n']
+
+
+def test_what_no_rule_can_allow_is_said() -> None:
+    with windowed(asking_all("a | b")) as bench:
+        chosen(bench, "A-1")
+        bench.click("inbox.rule")
+        bench.until(lambda: "notification" in bench.reachable())
+        assert "more than one command" in bench.widget("notification").value
+        assert "inbox.always" not in bench.reachable()
 
 
 def test_a_worker_is_started_with_another_context() -> None:

@@ -12,8 +12,8 @@ from interlock.domain.approvals import Answered, Approval, ScriptPayload
 from interlock.domain.commands import AnswerApproval
 from interlock.errors import Misconfigured, Rejected
 from interlock.locations import user_settings
-from interlock.policy.remember import append_rule, free_name, narrowest_rule
-from interlock.projects import Project, policy_with, read_state, rule_sources
+from interlock.policy.remember import append_rule
+from interlock.projects import Project, lasting_rule, read_state
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import as_dict, listing, state_word, title
 
@@ -73,12 +73,7 @@ def _rule(approval: Approval, args: Any, project: Project) -> str:
     payload = approval.payload
     if not isinstance(payload, ScriptPayload) or args.decision != "approve" or args.edit:
         raise Rejected("--always is for approving a script as it is")
-    taken = {rule.name for rule in rule_sources(project).rules()}
-    made = narrowest_rule(payload.script, free_name(taken.__contains__))
-    found = policy_with(project, made).script(payload.script, payload.directory)
-    if found.verdict != "allow":
-        raise Rejected(f"a rule of yours would not help: {found.rule} says {found.verdict}: {found.reason}")
-    return made
+    return lasting_rule(project, payload.script, payload.directory)
 
 
 def _text(file: str | None) -> str | None:

@@ -7,6 +7,7 @@ from imgui_bundle import imgui
 from interlock.domain.approvals import (
     ALLOWED,
     Approval,
+    ScriptPayload,
     SpawnPayload,
     ToolPayload,
 )
@@ -210,6 +211,23 @@ class InboxPanel:
                 ):
                     mine.editing = not mine.editing
                     mine.text = editable(approval)
+        self._always(ui, approval, mine, send)
+
+    def _always(self, ui: Ui, approval: Approval, mine: Answer, send: Sender) -> None:
+        """First the rule is shown, then it can be said yes to."""
+        payload = approval.payload
+        if not isinstance(payload, ScriptPayload) or mine.editing or send.rules is None:
+            return
+        imgui.same_line(0, 6)
+        if mine.rule:
+            if ui.button("inbox.always", "Approve, always", scope=approval.id, weight="go"):
+                send.always(AnswerApproval(approval.id, "approve"), mine.rule)
+        elif ui.button("inbox.rule", "Always…", scope=approval.id, about="Show the rule that would allow exactly this"):
+
+            def show(rule: str) -> None:
+                mine.rule = rule
+
+            send.propose_rule(payload.script, payload.directory, show)
 
     def _answer(self, approval: Approval, decision: Any, mine: Answer, send: Sender) -> None:
         edited = mine.text if mine.editing and decision == "approve" and mine.text != editable(approval) else None

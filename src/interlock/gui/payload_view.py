@@ -32,6 +32,7 @@ class Answer:
         self.text = editable(approval)
         self.context = approval.payload.context if isinstance(approval.payload, SpawnPayload) else ""
         self.message = ""
+        self.rule = ""  # what would allow it for always, once it was asked for
         payload = approval.payload
         self.hunks = set(range(1, payload.hunks + 1)) if isinstance(payload, ToolPayload) else set[int]()
 
@@ -45,6 +46,10 @@ def draw_payload(ui: Ui, approval: Approval, mine: Answer, send: Sender) -> None
             wide = "worktree only" if payload.sandbox != "off" else "ANYTHING: the sandbox is off"
             _facts(ui, ("may write", wide), ("network", net))
             _facts(ui, ("in", payload.directory))
+            if mine.rule:
+                ui.gap(2)
+                ui.small("From now on this rule of yours would allow it without asking:", ui.look.waiting)
+                _code(ui, mine.rule.strip())
         case ToolPayload():
             _tool(ui, approval, payload, mine, send)
         case SpawnPayload():

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -28,11 +28,29 @@ class Note(Struct):
     until: float
 
 
+class Remembering(Protocol):
+    """How a script is allowed for always (SPEC A8)."""
+
+    async def rule_for(self, script: str, directory: str) -> str:
+        """The narrowest rule; raises Rejected where there can be none."""
+        ...
+
+    async def keep(self, rule: str) -> None: ...
+
+
 class Sender:
     """Never waits. What goes wrong becomes a notification."""
 
-    def __init__(self, desk: Desk, by: By, start: Start, kept_text: Callable[[str], Awaitable[bytes | None]]) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        by: By,
+        start: Start,
+        kept_text: Callable[[str], Awaitable[bytes | None]],
+        rules: Remembering | None = None,
+    ) -> None:
         self.desk = desk
+        self.rules = rules
         self._by = by
         self._start = start
         self._kept_text = kept_text
@@ -57,6 +75,19 @@ class Sender:
 
     def answer(self, command: AnswerApproval) -> None:
         self.run(answer(self.desk, self._by, command))
+
+    def propose_rule(self, script: str, directory: str, then: Then) -> None:
+        if self.rules is not None:
+            self.run(self.rules.rule_for(script, directory), then)
+
+    def always(self, command: AnswerApproval, rule: str) -> None:
+        """Yes, and from now on the rule says it."""
+        if self.rules is not None:
+            self.run(self._always(command, rule, self.rules))
+
+    async def _always(self, command: AnswerApproval, rule: str, rules: Remembering) -> None:
+        await answer(self.desk, self._by, command)
+        await rules.keep(rule)
 
     def run(self, work: Coroutine[Any, Any, Any], then: Then | None = None) -> None:
         try:
