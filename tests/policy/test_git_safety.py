@@ -112,3 +112,21 @@ def test_in_a_worktree_the_settings_of_the_repository_count(
 def test_only_git_that_shipped_rules_allow_gets_the_environment(root: Path) -> None:
     assert judged(root, "ls").env == ()
     assert dict(judged(root, "ls && git log").env)["GIT_PAGER"] == "cat"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        '[core] [diff "x"]\n\ttextconv = ./run-me\n',
+        '\ufeff[diff "x"]\n\ttextconv = ./run-me\n',
+        "[core]\n" + "# a long comment\n" * 20_000 + '[diff "x"]\n\ttextconv = ./run-me\n',
+    ],
+    ids=["two sections in a line", "a byte order mark", "far down"],
+)
+def test_a_section_is_found_where_git_finds_it(root: Path, config: str) -> None:
+    mark = planted(root)
+    (root / ".gitattributes").write_text("a.txt diff=x\n")
+    (root / ".git" / "config").write_text(config)
+    run(root, "git diff", safely=True)
+    assert mark.exists()
+    assert judged(root, "git diff").verdict == "ask"

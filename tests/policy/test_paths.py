@@ -87,3 +87,20 @@ def test_a_folder_that_cannot_be_read_is_no_reason_to_fail(root: Path) -> None:
     finally:
         os.chmod(root / "docs", 0o700)
     assert verdict(root, "cat " + "a/" * 3_000) in ("allow", "ask")
+
+
+def test_up_from_a_link_is_not_where_the_shell_goes(root: Path) -> None:
+    """`cd` goes by names, every other program by folders."""
+    (root / "docs" / "deep").mkdir()
+    (root / "src" / "lnk").symlink_to("../docs/deep")
+    (root / "src" / "away").symlink_to("/etc/passwd")
+    assert verdict(root, "cd src/lnk && cat ../b.md") == "allow"
+    assert verdict(root, "cd src/lnk && cd .. && cat away") == "ask"
+    assert verdict(root, "cd src/lnk/.. && cat away") == "ask"
+    assert verdict(root, "cd src && cd .. && cat docs/b.md") == "allow"
+
+
+def test_a_pattern_in_an_option_stays_as_it_is_unless_a_file_is_called_so(root: Path) -> None:
+    assert verdict(root, "grep -rn x --include=*.py src") == "allow"
+    (root / "--include=a.py").write_text("")
+    assert verdict(root, "grep -rn x --include=*.py src") == "ask"

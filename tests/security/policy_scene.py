@@ -32,6 +32,9 @@ def make_project(folder: Path) -> Path:
     (folder / "link").symlink_to("/etc")
     (folder / "src" / "away").symlink_to("/etc/passwd")
     (folder / "secretlink").symlink_to(".env")
+    (folder / "docs" / "deep").mkdir()
+    (folder / "src" / "lnk").symlink_to("../docs/deep")
+    (folder / "src" / "up").symlink_to("..")
     subprocess.run(["git", "init", "-q", str(folder)], check=True, capture_output=True)
     return folder
 

@@ -38,7 +38,9 @@ _HARMLESS = frozenset(
         *("http", "url", "protocol", "credential", "column", "format", "i18n", "pack", "index", "author", "committer"),
     )
 )
+_MOST = 200_000
 _SECTION = re.compile(r"^\s*\[\s*([^\s\]\"]+)", re.MULTILINE)
+_SEVERAL_IN_A_LINE = re.compile(r"^\s*\[[^\n]*\][ \t\r]*\[", re.MULTILINE)
 _WORKTREE = re.compile(r"^\s*(\[\s*core\s*\]\s*)?worktree\s*=", re.MULTILINE | re.IGNORECASE)
 
 
@@ -71,13 +73,17 @@ def objection(folder: str) -> str | None:
         return "the repository has submodules, and their own settings would count in them"
     for file in {os.path.join(common, "config"), os.path.join(git, "config.worktree")}:
         try:
-            with open(file, encoding="utf-8", errors="replace") as opened:
-                text = opened.read(200_000)
+            with open(file, encoding="utf-8-sig", errors="replace") as opened:
+                text = opened.read(_MOST + 1)
         except FileNotFoundError:
             continue
         except OSError:
             return "git's configuration cannot be read"
+        if len(text) > _MOST:
+            return "git's configuration is too long to be looked through"
         text = text.replace("\\\n", "")
+        if _SEVERAL_IN_A_LINE.search(text):
+            return "git's configuration has several sections in one line"
         for section in _SECTION.findall(text):
             if section.lower().split(".")[0] not in _HARMLESS:
                 return f"the repository's configuration has a section [{section}], which may start programs"

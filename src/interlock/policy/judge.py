@@ -140,7 +140,7 @@ def _judged(script: str, rules: _Index, place: Place) -> PolicyVerdict:
             return PolicyVerdict("ask", one.rule.name if one.rule else NO_RULE, one.reason)
     if not said:
         return PolicyVerdict("ask", NO_RULE, "there is no command")
-    if why := _after_cd(read.commands) or _about_git(said):
+    if why := _after_cd(read.commands) or _about_places(said):
         return PolicyVerdict("ask", NO_RULE, why)
     names = list(dict.fromkeys(one.rule.name for _, one, _ in said if one.rule))
     git = any(_is_shipped_git(command, one) for command, one, _ in said)
@@ -163,8 +163,9 @@ def _say(command: Command, rules: _Index, now: Place, start: Place) -> Said:
             reason = rule.reason or ("" if rule.verdict == "allow" else f"a rule says so ({rule.at})")
             return Said(rule.verdict, rule, reason)
     name = program(command.words)
-    nearest = next((hit.but for hit in hits if hit.but), "")
-    return Said("ask", None, f"{name}: {nearest}" if nearest else f"no rule allows {name!r}")
+    # The rule that says most about the command knows best what is wrong with it.
+    nearest = max((hit for hit in hits if hit.but), key=lambda hit: hit.words, default=None)
+    return Said("ask", None, f"{name}: {nearest.but}" if nearest else f"no rule allows {name!r}")
 
 
 def _after_cd(commands: Sequence[Command]) -> str | None:
@@ -187,8 +188,10 @@ def _is_shipped_git(command: Command, one: Said) -> bool:
     return program(command.words) == "git" and one.rule is not None and one.rule.source == "default"
 
 
-def _about_git(said: Sequence[tuple[Command, Said, Place]]) -> str | None:
+def _about_places(said: Sequence[tuple[Command, Said, Place]]) -> str | None:
     for command, one, place in said:
+        if not place.is_certain():
+            return "cd follows a link and goes up again: that can be read in two ways"
         if _is_shipped_git(command, one) and (why := git_safety.objection(place.cwd)):
             return why
     return None

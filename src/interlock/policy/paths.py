@@ -24,24 +24,29 @@ _SKIPPED = _PACKAGES | {".git", ".interlock"}
 
 
 class Place(Struct, frozen=True):
-    """`root` is what a command may see; `cwd` is in it."""
+    """`root` is what a command may see; `cwd` is in it, and `shown` is what a shell calls it: links in it stay."""
 
     root: str
     cwd: str
     home: str
     private: Private
+    shown: str
 
     def moved(self, folder: str) -> "Place":
         try:
             there = os.path.realpath(os.path.join(self.cwd, folder))
         except (OSError, ValueError):
             return self
-        return Place(self.root, there, self.home, self.private)
+        return Place(self.root, there, self.home, self.private, os.path.normpath(os.path.join(self.shown, folder)))
+
+    def is_certain(self) -> bool:
+        """To a shell's `cd`, `link/..` is where the link lies; to all other programs, the folder above its target."""
+        return os.path.realpath(self.shown) == self.cwd
 
 
 def place_at(folder: str, home: str, private: Private) -> Place:
     real = os.path.realpath(folder)
-    return Place(real, real, home, private)
+    return Place(real, real, home, private, real)
 
 
 def where(text: str, place: Place) -> Literal["inside", "scratch", "outside", "unknown"]:

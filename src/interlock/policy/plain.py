@@ -25,7 +25,7 @@ _COMMENT = re.compile(r"#[^\n]*")
 _UNQUOTED = re.compile(r"[A-Za-z0-9_./:@%+,=^*?!#~-]+")
 _TILDE = re.compile(r"(?:^|[=:])~")
 _SINGLE = re.compile(r"'([^']*)'")
-_DOUBLE = re.compile(r'"((?:[^"\\$`]|\\["\\])*)"')
+_DOUBLE = re.compile(r'"((?:[^"\\$`]|\\[^$`\n])*)"')  # a backslash stays before all but quotes and backslashes
 _ESCAPE = re.compile(r"\\([^\n])")
 _RESERVED = frozenset(
     (

@@ -61,7 +61,7 @@ def read_rules(text: str, label: str, source: Source) -> tuple[Rule, ...]:
 
 def failed_examples(rules: Sequence[Rule], private: Private) -> list[str]:
     """What examples say that is not so, a sentence each. They are read as if in a folder of no machine."""
-    place = Place("/project", "/project", "/users/me", private)
+    place = Place("/project", "/project", "/users/me", private, "/project")
     wrong: list[str] = []
     for rule in rules:
         for script in rule.match:

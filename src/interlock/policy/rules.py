@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from glob import iglob
 from itertools import takewhile
 from typing import Literal
 
@@ -47,10 +48,14 @@ class Rule(Struct, frozen=True, kw_only=True):
 
 
 class Hit(Struct, frozen=True):
-    """A rule is about a command; `but` is why an allow rule does not allow it after all."""
+    """A rule is about a command; `but` is why an allow rule does not allow it after all.
+
+    `words` is how many words of the command are the rule's own.
+    """
 
     rule: Rule
     but: str = ""
+    words: int = 0
 
 
 def about_tool(rule: Rule, tool: str) -> bool:
@@ -85,15 +90,18 @@ def _strictly(rule: Rule, words: Sequence[Word], place: Place) -> Hit | None:
     called = words[0].text
     for folder in _SYSTEM:
         called = called.removeprefix(folder)
+    if called == "git" and len(words) > 1 and words[1].text == "--no-pager":  # nothing allowed has one anyway
+        words = (words[0], *words[2:])
     for begin in rule.commands:
         given = (called, *(word.text for word in words[1 : len(begin)]))
         if given == begin and not any(word.glob for word in words[: len(begin)]):
             but = _objection(rule, words[len(begin) :], place)
-            return Hit(rule, but)
+            return Hit(rule, but, len(begin))
     return None
 
 
 def _objection(rule: Rule, words: Sequence[Word], place: Place) -> str:
+    words = [_as_it_stands(word, place) for word in words]
     found = parsed(words, rule.options, whole_words=rule.whole_words)
     if found is None:
         return "it has an option that is not known to be harmless"
@@ -124,11 +132,21 @@ def _objection(rule: Rule, words: Sequence[Word], place: Place) -> str:
     return ""
 
 
+def _as_it_stands(word: Word, place: Place) -> Word:
+    """`--include=*.py` stays as it is, unless there is a file of such a name."""
+    is_option = word.glob and word.text.startswith("--") and "=" in word.text and "[" not in word.text
+    if is_option and next(iglob(word.text, root_dir=place.cwd), None) is None:
+        return Word(word.text, word.literal)
+    return word
+
+
 def _leads_away(word: Word, place: Place, *, git: bool) -> str | None:
     if not git:
         return trouble(word, place)
     if word.glob or any(mark in word.text for mark in "*?["):
         return "a pattern may name private files"
+    if word.text.startswith(":("):
+        return "git reads words in a way of its own behind :("
     pieces = word.text.split(":")
     for number in range(len(pieces)):  # HEAD:path, :0:path
         part = ":".join(pieces[number:])
