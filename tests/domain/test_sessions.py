@@ -228,6 +228,7 @@ def test_a_ticket_that_is_edited_retried_or_completed_keeps_no_answer_to_a_call(
     assert completed.ticket("T").carried == ("A-2",), "a gate may fail, and then the same call comes again"
     completed.send(FinishMerge("x", "T", 2, "commit"), SYSTEM)
     assert [made.ticket("T").carried for made in (edited, retried, completed)] == [(), (), ()]
+    assert retried.ticket("T").spawn is None, "a retry is a new start, and asks again"
 
 
 def test_a_worker_whose_folder_is_gone_keeps_the_answer_to_its_call() -> None:

@@ -39,6 +39,21 @@ def test_other_files_are_the_workers_own(path: str) -> None:
         ("cat<data/wanted.txt|diff - out", None, "data/wanted.txt"),
         ("node check.js", "web", "web/check.js"),
         ("CONFIG=ci.toml make", None, "ci.toml"),
+        ("./check.sh", "web", "web/check.sh"),
+        ("sh check.sh", "./web/", "web/check.sh"),
+        ("sh ../check.sh", "web", "check.sh"),
+        ("cd web && ./check.sh", None, "web/check.sh"),
+        ("cd 'my web'; cd ..; true check.sh", None, "check.sh"),
+        ("make -C web -f rules.mk", None, "web/rules.mk"),
+        ("sh web/../lib/../check.sh", None, "check.sh"),
+        ("sh web//deep/./check.sh", None, "web/deep/check.sh"),
+        ("sh $PWD/check.sh", None, "check.sh"),
+        ('"${ROOT:-.}/check.sh"', None, "check.sh"),
+        ("$(git rev-parse --show-toplevel)/check.sh", None, "check.sh"),
+        ("'my checks/check it.sh'", None, "my checks/check it.sh"),
+        ("my\\ checks/check\\ it.sh", None, "my checks/check it.sh"),
+        ("curl -d @wanted.json x", None, "wanted.json"),
+        ("pytest 'spec/money.py::test_add'", None, "spec/money.py"),
     ],
 )
 def test_a_file_that_the_gate_runs_is_a_judge_too(command: str, cwd: str | None, path: str) -> None:
@@ -47,9 +62,18 @@ def test_a_file_that_the_gate_runs_is_a_judge_too(command: str, cwd: str | None,
     assert tampered([change], (Gate("true", cwd="."),), ()) == ()
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["sh other/check.sh", "sh check.sh.bak", "sh recheck.sh", "sh check.sh/x", "sh ../check.sh"],
+)
+def test_a_file_of_a_like_name_is_not_named(command: str) -> None:
+    assert tampered([Change("changed", "check.sh", "abc")], (Gate(command),), ()) == ()
+
+
 def test_the_file_that_the_ticket_is_about_is_what_is_judged_unless_it_is_a_test() -> None:
     gates = (Gate("grep -q done README.md"),)
     assert tampered([Change("changed", "README.md", "abc")], gates, TESTS, "README.md") == ()
+    assert tampered([Change("changed", "README.md", "abc")], gates, TESTS, "./README.md") == ()
     assert tampered([Change("changed", "tests/a.py", "abc")], gates, TESTS, "tests/a.py") == ("tests/a.py@abc",)
 
 

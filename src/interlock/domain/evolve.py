@@ -164,7 +164,9 @@ def _apply(state: State, recorded: Recorded) -> State:
         case TicketReopened(track, ticket):
             found = state.tracks[track].tickets[ticket]
             failures = found.failures + (isinstance(found.stage, Blocked) and found.stage.failed)
-            again = replace(found, stage=Todo(), finished_at=None, grant=None, failures=failures, carried=())
+            again = replace(
+                found, stage=Todo(), finished_at=None, grant=None, spawn=None, failures=failures, carried=()
+            )
             return put(state, again, at)
         case TicketCancelled(track, ticket, reason):
             found = state.tracks[track].tickets[ticket]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from fnmatch import translate
 from functools import lru_cache
+from posixpath import join, normpath, relpath
 from typing import Literal
 
 from msgspec import Struct
@@ -27,11 +28,17 @@ def tampered(
     """`path@content` of each; the same change has the same name. New files are nobody's judge yet; nor is the file that
     the ticket itself is about, where a gate names it: it is what is judged.
     """
-    named = frozenset(word for gate in gates for word in _words(gate)) - {target}
+    commands = [_Read(gate) for gate in gates if gate.command]
+    own = normpath(target) if target else None
+
+    def judges(path: str) -> bool:
+        named = path != own and any(command.names(path) for command in commands)
+        return named or any(_fits(path, one) for one in test_paths)
+
     return tuple(
         f"{change.path}@{change.blob[:12] or 'deleted'}"
         for change in changes
-        if change.how != "added" and (change.path in named or any(_fits(change.path, one) for one in test_paths))
+        if change.how != "added" and judges(change.path)
     )
 
 
@@ -53,11 +60,33 @@ def asks(files: Sequence[str]) -> str:
     )
 
 
-def _words(gate: Gate) -> list[str]:
-    """Whatever in a command could be a file of the project."""
-    found = re.split(r"[\s'\"`;|&<>()=,:]+", gate.command)
-    folder = f"{gate.cwd.strip('/')}/" if gate.cwd and gate.cwd.strip("./") else ""
-    return [re.sub(r"^(\./)+", "", word) for word in found] + [folder + word for word in found if folder]
+class _Read:
+    """A gate's command, read for the files that it names: rather one too many than one too few."""
+
+    def __init__(self, gate: Gate) -> None:
+        text = _UNQUOTED.sub("", gate.command)
+        text = _VARIABLE.sub("", text)  # of $PWD/x, x is left
+        text = _SAME_FOLDER.sub("/", text)
+        text = _BEGINNING.sub("", text)
+        while (shorter := _UP_AGAIN.sub("", text)) != text:
+            text = shorter
+        self._text = text
+        start = normpath(join("/", gate.cwd or ""))
+        self._folders = {"/", start, *(normpath(join(start, folder)) for folder in _ENTERED.findall(text))}
+
+    def names(self, path: str) -> bool:
+        return any(self._has(relpath(f"/{path}", folder)) for folder in self._folders)
+
+    def _has(self, name: str) -> bool:
+        return name in self._text and bool(re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)", self._text))
+
+
+_UNQUOTED = re.compile(r"[\\'\"]")
+_VARIABLE = re.compile(r"(?:\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`)/")
+_SAME_FOLDER = re.compile(r"/(?:\.?/)+")
+_BEGINNING = re.compile(r"(?<![\w./-])(?:\./)+")
+_UP_AGAIN = re.compile(r"(?<![\w./-])(?!\.\./)[\w.-]+/\.\./")
+_ENTERED = re.compile(r"(?:\bcd|\bpushd|-C|--prefix|--cwd|--directory)[\s=]+(?:--\s+)?([^\s;&|)]+)")
 
 
 def _fits(path: str, pattern: str) -> bool:
