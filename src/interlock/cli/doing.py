@@ -12,6 +12,7 @@ from interlock.cli.progress import Progress
 from interlock.cli.prompts import Prompts
 from interlock.cli.sessions import Session, open_session, project_of
 from interlock.cli.tracks import land_track
+from interlock.domain.approvals import ALLOWED
 from interlock.domain.commands import AddTrack, AnswerApproval, StartTrack
 from interlock.domain.gates import GateDefaults, limits
 from interlock.domain.grammar import parse_command
@@ -117,7 +118,8 @@ def _tell(session: Session, project: Project, name: str, code: int, args: Any) -
             say(f"{name}/{ticket.id} is blocked: {safe(ticket.blocked_reason)}", sys.stderr)
     if code == APPROVAL:
         for approval in waiting[:10]:
-            say(f"waits for you: interlock approvals answer {approval.id} approve|reject|…", sys.stderr)
+            answers = "|".join(ALLOWED[approval.kind])
+            say(f"waits for you: interlock approvals answer {approval.id} {answers}", sys.stderr)
         say(f"then: interlock resume {name}", sys.stderr)
     if code == DONE and not args.land:
         say(f"its work is on branch interlock/{name}; 'interlock tracks land {name}' brings it to yours", sys.stderr)

@@ -15,6 +15,7 @@ from interlock.cli.progress import Progress
 from interlock.cli.prompts import Prompts
 from interlock.cli.sessions import RemoteSession, Session, open_session, project_of
 from interlock.cli.tracks import land_track, read_tickets, with_free_id
+from interlock.domain.approvals import ALLOWED
 from interlock.domain.commands import AddTrack, PlanEpic, StartTrack
 from interlock.domain.events import EpicAdded
 from interlock.domain.tracks import Track
@@ -163,7 +164,8 @@ def _finish(session: Session, goal: Goal, code: int, args: Any) -> int:
     if code == APPROVAL:
         say("1 approval waits for you:" if len(waiting) == 1 else f"{len(waiting)} approvals wait for you:")
         for approval in waiting[:10]:
-            say(f"  interlock approvals show {approval.id};  interlock approvals answer {approval.id} approve|reject|…")
+            answers = "|".join(ALLOWED[approval.kind])
+            say(f"  interlock approvals show {approval.id};  interlock approvals answer {approval.id} {answers}")
         say("then: interlock resume")
     return code
 
