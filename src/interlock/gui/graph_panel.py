@@ -195,8 +195,13 @@ class GraphPanel:
             self._crowd(ui, draw, track, graph, version, at, (left, top, right, bottom))
             return
         self._edges(ui, draw, graph, {name for name, _, _ in seen}, at, left, top)
+        mouse = imgui.get_mouse_pos() if imgui.is_item_hovered() else Point(-1e9, -1e9)
+        wide, high = _W * zoom, _H * zoom
         for name, x, y in seen:
-            self._node(ui, draw, track.tickets[name], x, y)
+            ticket = track.tickets[name]
+            self._node(ui, draw, ticket, x, y)
+            if x <= mouse.x < x + wide and y <= mouse.y < y + high:
+                self._under_mouse(ticket)
 
     def _node(self, ui: Ui, draw: imgui.ImDrawList, ticket: Ticket, x: float, y: float) -> None:
         look, zoom = ui.look, self._zoom
@@ -222,10 +227,12 @@ class GraphPanel:
         if name == self._chosen:
             draw.add_rect(Point(x - 3, y - 3), Point(x + wide + 3, y + high + 3), look.accent, 7 * zoom, 1.5)
         ui.note_at("graph.ticket", name, "item", (x, y, x + wide, y + high), scope=name, value=ticket.status)
-        if imgui.is_mouse_hovering_rect(low, end) and imgui.is_item_hovered():
-            if imgui.is_mouse_released(imgui.MouseButton_.left.value) and not _dragged():
-                self._chosen, self._in_sight = ("" if self._chosen == name else name), ""
-            tooltip(f"{name}  {ticket.status}\n{one_line(ticket.spec.description, 90)}")
+
+    def _under_mouse(self, ticket: Ticket) -> None:
+        name = ticket.spec.id
+        if imgui.is_mouse_released(imgui.MouseButton_.left.value) and not _dragged():
+            self._chosen, self._in_sight = ("" if self._chosen == name else name), ""
+        tooltip(f"{name}  {ticket.status}\n{one_line(ticket.spec.description, 90)}")
 
     def _edges(
         self, ui: Ui, draw: imgui.ImDrawList, graph: TicketGraph, seen: set[str], at: Point, left: float, top: float
@@ -234,13 +241,14 @@ class GraphPanel:
         drawn = 0
         many = len(seen) > 400
         bright: list[tuple[Point, Point]] = []
-        here = dict.fromkeys(edge for name in seen for edge in self._edges_of.get(name, ()))  # each once
+        if many:
+            here = dict.fromkeys((*graph.longest, *self._edges_of.get(self._chosen, ())))
+        else:
+            here = dict.fromkeys(edge for name in seen for edge in self._edges_of.get(name, ()))  # each once
         for edge in here:
             one, other = edge
             chosen = self._chosen in edge
             special = edge in graph.longest
-            if many and not chosen and not special:
-                continue
             (a, b), (c, d) = graph.places[one], graph.places[other]
             start = Point(at.x + (a * _STEP_X + _W - left) * zoom, at.y + (b * _STEP_Y - top) * zoom)
             end = Point(at.x + (c * _STEP_X - left) * zoom, at.y + (d * _STEP_Y - top) * zoom)
