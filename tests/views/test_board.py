@@ -75,7 +75,11 @@ def test_tickets_are_paged_in_the_tracks_order() -> None:
             "running",
         ),
         ((SubmitWork("a", "one", 1, SAVED),), "one", "verifying: make check (try 1)"),
-        ((SubmitWork("a", "one", 1, SAVED), ReportGate("a", "one", 1, 0, FAIL)), "one", "gate failed, waiting for A-1"),
+        (
+            (SubmitWork("a", "one", 1, SAVED), ReportGate("a", "one", 1, 0, FAIL)),
+            "one",
+            "stopped at its gates, waiting for A-1",
+        ),
         ((SubmitWork("a", "one", 1, SAVED), ReportGate("a", "one", 1, 0, PASS)), "one", "merging"),
         (
             (SubmitWork("a", "one", 1, SAVED), ReportGate("a", "one", 1, 0, PASS), FinishMerge("a", "one", 1, "c")),

@@ -1,6 +1,8 @@
 """The inbox: what waits, in the order of asking, whole."""
 
-from interlock.domain.approvals import MergePayload, SpawnPayload, ToolPayload, UnknownPayload, digest
+from msgspec.structs import replace
+
+from interlock.domain.approvals import GatePayload, MergePayload, SpawnPayload, ToolPayload, UnknownPayload, digest
 from interlock.domain.commands import (
     AddTrack,
     AnswerApproval,
@@ -58,6 +60,9 @@ def test_every_kind_has_its_title() -> None:
         "run the script of two",
         "three: gate failed 1/1: make check",
     ]
+    tampered = GatePayload(0, "make check", 0, 1, "look", files=("tests/a.py@abc", "tests/b.py@deleted"))
+    asked_of = replace(listing(state)[-1], payload=tampered)
+    assert title(asked_of) == "three: existing tests were changed: tests/a.py, tests/b.py"
     made = Bench()
     made.send(AddTrack("a", "A", "", ()))
     made.send(StartTrack("a"))

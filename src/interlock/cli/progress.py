@@ -135,7 +135,7 @@ def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
             if result.passed:
                 return f"{gate}: passed ({result.duration_ms} ms)", "good"
             back = "; back to the worker" if feedback is not None else ""
-            how = result.explanation or telling_line(result) or result.status
+            how = result.explanation or telling_line(result) or f"exit code {result.exit_code}, and it said nothing"
             return f"{gate}: failed: {one_line(how, 80)}{back}", "bad"
         case ToolFinished(_, ticket, _, _, tool, failed, by) if by != "policy:reading":
             return (

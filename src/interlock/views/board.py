@@ -98,7 +98,7 @@ def doing(ticket: Ticket, track: Track) -> str:
             gate = ticket.spec.verify[stage.gate].shown
             return f"verifying: {gate} (try {stage.attempt_count + 1})"
         case Escalated(approval):
-            return f"gate failed, waiting for {approval}"
+            return f"stopped at its gates, waiting for {approval}"
         case Merging():
             return "merging"
         case Completed():

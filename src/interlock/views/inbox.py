@@ -51,6 +51,10 @@ def title(approval: Approval) -> str:
             return f"run the script of {whose}"
         case StepPayload():
             return f"start {approval.ticket}"
+        case GatePayload(files=files) if files:
+            return (
+                f"{approval.ticket}: existing tests were changed: {', '.join(file.partition('@')[0] for file in files)}"
+            )
         case GatePayload(_, command, attempts, most):
             return f"{approval.ticket}: gate failed {attempts}/{most}: {command}"
         case MergePayload(branch):
