@@ -6,15 +6,17 @@ from typing import Any
 import msgspec
 import pytest
 
+from interlock.domain.budgets import Caps
 from interlock.domain.commands import AddTrack, StartConductor, StartTrack, SubmitWork
 from interlock.domain.envelopes import SYSTEM
 from interlock.domain.gates import Gate, GateResult
 from interlock.domain.state import State
-from interlock.domain.tickets import TicketSpec
+from interlock.domain.tickets import Blocked, Stage, TicketSpec
 from interlock.engine.judging import JudgedGates
 from interlock.engine.model_calls import ModelCalls
 from interlock.engine.streams import Streams
 from interlock.engine.workbench import Workbench
+from interlock.errors import OverBudget
 from interlock.providers.scripted import Price, Rule, ScriptedModel
 from tests.domain.given import SAVED
 from tests.engine.world import ANN, Listening, World
@@ -22,19 +24,19 @@ from tests.engine.world import ANN, Listening, World
 SPEC = TicketSpec(id="one", verify=(Gate("", criteria="is polite", name="tone"), Gate("make check")))
 
 
-def judged(rules: list[dict[str, Any]] | None, gate: int = 0) -> tuple[GateResult, World]:
+def judged(rules: list[dict[str, Any]] | None, gate: int = 0, caps: Caps | None = None) -> tuple[GateResult, World]:
     """One run of a gate of a ticket that has handed in."""
     world = World()
 
     async def story() -> GateResult:
         workbench = Workbench(world.journal, world.clock, world.ids, State())
         await workbench.submit(ANN, AddTrack("a", "A", "", (SPEC,)))
-        await workbench.submit(SYSTEM, StartConductor(auto_queue=True))
+        await workbench.submit(SYSTEM, StartConductor(auto_queue=True, caps=caps or Caps()))
         await workbench.submit(ANN, StartTrack("a"))
         await workbench.submit(SYSTEM, SubmitWork("a", "one", 1, SAVED))
         calls = None
         if rules is not None:
-            scripted = ScriptedModel(msgspec.convert(rules, list[Rule]), Price())
+            scripted = ScriptedModel(msgspec.convert(rules, list[Rule]), Price(input=1))
             listening = Listening(scripted, world.requests, world.used)
             calls = ModelCalls(
                 listening, lambda command: workbench.submit(SYSTEM, command), Streams(), lambda: 0.0, _at_once
@@ -88,3 +90,27 @@ def test_without_a_model_there_is_no_pass() -> None:
 def test_commands_go_to_the_shell() -> None:
     result, world = judged(None, gate=1)
     assert (result.status, world.gates.runs) == ("passed", [("make check", "commit")])
+
+
+def test_a_judge_without_money_left_is_not_asked_and_it_is_no_fault_of_the_works() -> None:
+    with pytest.raises(OverBudget, match="tier 'Tier 4' may spend"):
+        judged([{"match": "", "reply": "pass", "usage": {"input": 7}}], caps=Caps(tiers=(("Tier 4", 6),)))
+
+
+def test_the_ticket_then_blocks_with_the_figure_and_its_worker_is_not_asked_again() -> None:
+    made = World()
+    made.rules = [{"match": "", "reply": "done"}]
+
+    def broke() -> None:
+        raise OverBudget("over budget: the figure")
+
+    made.gates.on_run = broke
+
+    async def story() -> Stage:
+        async with made.process(approve_all=True) as process:
+            await process.run(SPEC)
+            state = await process.until_status("blocked")
+            return next(iter(state.tracks.values())).tickets["one"].stage
+
+    assert asyncio.run(story()) == Blocked("over budget: the figure", budget=True)
+    assert len(made.requests) == 1

@@ -2,10 +2,11 @@
 
 import asyncio
 
-from interlock.domain.commands import Command, FinishMerge, RedoAttempt, ReportGate
+from interlock.domain.commands import Command, FailWork, FinishMerge, RedoAttempt, ReportGate
 from interlock.domain.gates import Gate
 from interlock.domain.tickets import Merging, Saved, Ticket, TicketSpec
 from interlock.engine.merge_queue import MergeQueue
+from interlock.errors import OverBudget
 from interlock.ports import Receipt
 from tests.engine.world import FakeGates, FakeWorkspaces
 
@@ -69,6 +70,21 @@ def test_a_failure_of_them_all_falls_back_to_one_by_one() -> None:
     assert [type(outcome) for outcome in outcomes] == [FinishMerge] * 3
     assert made.spaces.published == ["a", "b", "c"]
     assert not [report for report in made.reports if not report.result.passed], "a batch that failed is nobody's fault"
+
+
+def test_without_money_for_a_judge_each_is_told_so_and_none_is_done_again() -> None:
+    made = Queue()
+
+    def broke() -> None:
+        raise OverBudget("over budget")
+
+    made.gates.on_run = broke
+    outcomes = made.merge(*(verified(name, ALL) for name in "abc"))
+    assert outcomes == [
+        FinishMerge("t", "a", 1, "merge-of-a"),
+        FailWork("t", "b", 1, "over budget", budget=True),
+        FailWork("t", "c", 1, "over budget", budget=True),
+    ]
 
 
 def test_one_that_is_taken_back_meanwhile_is_not_merged() -> None:

@@ -14,7 +14,7 @@ from interlock.domain.state import State
 from interlock.domain.tickets import Ticket, Verifying
 from interlock.engine.agent_loop import Worker
 from interlock.engine.kept_texts import Keep
-from interlock.errors import InterlockError
+from interlock.errors import InterlockError, OverBudget
 from interlock.ports import Assignment, Crew, Done, Failed, GateRunner, Message, Policy, Workspaces
 
 NO_PROVIDER = (
@@ -57,10 +57,13 @@ async def do_work(ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | N
 async def run_gate(
     ticket: Ticket, stage: Verifying, gates: GateRunner, state: State, keep: Keep, workspaces: Workspaces
 ) -> Command:
-    result = await gates.run(ticket.track, ticket.spec, stage.gate, stage.saved.commit)
+    name = (ticket.track, ticket.id, ticket.attempts)
+    try:
+        result = await gates.run(ticket.track, ticket.spec, stage.gate, stage.saved.commit)
+    except OverBudget as error:
+        return FailWork(*name, str(error), budget=True)
     gate = ticket.spec.verify[stage.gate]
     most = limits(gate, state.conductor.gates).max_attempts
-    name = (ticket.track, ticket.id, ticket.attempts)
     if result.passed:
         return ReportGate(*name, stage.gate, result, stage.saved.tree)
     tries = stage.attempt_count + 1

@@ -13,7 +13,7 @@ from interlock.domain.judgement import question, verdict_of
 from interlock.domain.state import State
 from interlock.domain.tickets import TicketSpec
 from interlock.engine.model_calls import ModelCalls
-from interlock.errors import InterlockError
+from interlock.errors import InterlockError, OverBudget
 from interlock.ports import GateRunner, Message, ModelRequest, Workspaces
 
 TIER = "Tier 4"
@@ -32,6 +32,7 @@ class JudgedGates:
         self._state = state
 
     async def run(self, track: str, ticket: TicketSpec, gate: int, commit: str) -> GateResult:
+        """Raises OverBudget where the judge may not be asked."""
         asked = ticket.verify[gate]
         if asked.criteria is None:
             return await self._shell.run(track, ticket, gate, commit)
@@ -42,6 +43,8 @@ class JudgedGates:
         try:
             diff = await self._workspaces.diff(commit)
             found = await self._judged(self._calls, party, asked.criteria, diff)
+        except OverBudget:
+            raise  # no fault of the work's, which must not be sent back for it
         except InterlockError as error:
             return _ended(asked, "error", f"it could not be judged: {error}", _since(began))
         if found is None:

@@ -9,10 +9,11 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from interlock.domain.commands import Command, FinishMerge, RedoAttempt, ReportGate
+from interlock.domain.commands import Command, FailWork, FinishMerge, RedoAttempt, ReportGate
 from interlock.domain.gate_messages import bounce_back
 from interlock.domain.gates import GateResult
 from interlock.domain.tickets import Merging, Ticket
+from interlock.errors import OverBudget
 from interlock.ports import Combined, Conflict, GateRunner, Receipt, Workspaces
 
 MOST = 3_000
@@ -106,7 +107,10 @@ class MergeQueue:
             for number, gate in enumerate(ticket.spec.verify):
                 key = msgspec.json.encode(gate)
                 if key not in results:
-                    results[key] = await self._gates.run(ticket.track, ticket.spec, number, combined.commit)
+                    try:
+                        results[key] = await self._gates.run(ticket.track, ticket.spec, number, combined.commit)
+                    except OverBudget:
+                        return False  # each is then told on its own
                 if not results[key].passed:
                     return False
         for ticket in tickets:
@@ -128,7 +132,10 @@ class MergeQueue:
             if isinstance(combined, Conflict):
                 return RedoAttempt(*name, _conflict_text(combined))
             if not _stays(ticket, combined.tree):
-                failure = await self._verify_again(ticket, combined)
+                try:
+                    failure = await self._verify_again(ticket, combined)
+                except OverBudget as error:
+                    return FailWork(*name, str(error), budget=True)
                 if failure is not None:
                     return RedoAttempt(*name, failure)
             if await spaces.publish(ticket.track, combined):
