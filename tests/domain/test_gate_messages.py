@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from interlock.domain.gate_messages import begins_anew, bounce_back, escalation, fresh_brief
-from interlock.domain.gates import GateResult
+from interlock.domain.gate_messages import begins_anew, bounce_back, escalation, fresh_brief, other_gates
+from interlock.domain.gates import Gate, GateResult
 
 FAILED = GateResult(status="failed", exit_code=1, command="npm test", duration_ms=5, stderr="boom\n")
 
@@ -95,3 +95,13 @@ def test_a_fresh_worker_is_told_the_goal_the_story_the_changes_and_the_last_fail
     )
     assert "```\n(nothing is changed)\n```" in fresh_brief("", results, "\n", 5)
     assert [begins_anew(failed) for failed in (1, 2, 3, 4)] == [False, False, True, True]
+
+
+def test_the_gates_after_a_failed_one_are_told_of_too() -> None:
+    passed = GateResult(status="passed", exit_code=0, command="b", duration_ms=1)
+    failed = GateResult(status="failed", exit_code=2, command="c", duration_ms=1, stderr="a\nno such thing\n")
+    found = [(Gate("b"), passed), (Gate("c"), failed), (Gate("", criteria="reads well"), None)]
+    assert other_gates(found) == (
+        "\n\n### The Other Gates\n\n- `b`: passed\n- `c`: failed, exit code 2: no such thing\n- `reads well`: not yet"
+    )
+    assert other_gates([]) == ""

@@ -521,3 +521,18 @@ def _results(state: State) -> tuple[object, ...]:
     stage = state.ticket("a", "one").stage
     tried = getattr(stage, "tried", None) or getattr(getattr(stage, "then", None), "tried", None)
     return tried.previous_results if tried else getattr(stage, "previous_results", ())
+
+
+def test_two_gates_are_both_run_and_both_reported() -> None:
+    async def story() -> None:
+        made = world({"match": "", "reply": "done"})
+        made.gates.failures = {"make one": 1, "make two": 1}
+        async with made.process(approve_all=True) as process:
+            await process.run(TicketSpec(id="one", verify=(Gate("make one"), Gate("make two"), Gate("", criteria="x"))))
+            await process.until(lambda s: len(made.requests) == 2)
+        told = made.requests[1].messages[-1].text
+        assert "**Command:** `make one`" in told
+        assert "### The Other Gates\n\n- `make two`: failed, exit code 1: no\n- `x`: not yet" in told
+        assert [command for command, _ in made.gates.runs[:2]] == ["make one", "make two"]
+
+    asyncio.run(story())

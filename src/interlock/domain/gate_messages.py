@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from interlock.domain.fingerprints import fingerprint
-from interlock.domain.gates import GateResult
+from interlock.domain.gates import Gate, GateResult
 
 TAIL = 2_000
 RETURNS = "gate_action: `retry` (the worker is told this and tries again), `skip` (go on, unverified) or `abort`."
@@ -99,6 +99,18 @@ def not_converging(result: GateResult, attempts: int, max_attempts: int, times: 
             ACTIONS,
         ]
     )
+
+
+def other_gates(found: Sequence[tuple[Gate, GateResult | None]]) -> str:
+    """What became of the gates after the one that failed; None has not been run yet."""
+    if not found:
+        return ""
+    lines = [f"- {_code(gate.shown)}: {'not yet' if result is None else _outcome(result)}" for gate, result in found]
+    return "\n".join(["", "", "### The Other Gates", "", *lines])
+
+
+def _outcome(result: GateResult) -> str:
+    return "passed" if result.passed else f"failed, {_in_short(result)}"
 
 
 def _facts(result: GateResult) -> list[str]:

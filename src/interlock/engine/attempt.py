@@ -8,8 +8,16 @@ from msgspec.structs import replace
 from interlock.domain.approvals import digest
 from interlock.domain.commands import AskScript, Command, FailWork, ReportGate, SubmitWork
 from interlock.domain.fingerprints import is_stuck
-from interlock.domain.gate_messages import RETURNS, begins_anew, bounce_back, escalation, fresh_brief, not_converging
-from interlock.domain.gates import Blob, limits
+from interlock.domain.gate_messages import (
+    RETURNS,
+    begins_anew,
+    bounce_back,
+    escalation,
+    fresh_brief,
+    not_converging,
+    other_gates,
+)
+from interlock.domain.gates import Blob, Gate, GateResult, limits
 from interlock.domain.state import State
 from interlock.domain.tickets import Ticket, Verifying
 from interlock.engine.agent_loop import Worker
@@ -69,21 +77,37 @@ async def run_gate(
     tries = stage.attempt_count + 1
     results, after = (*stage.previous_results, result), state.conductor.gates.stuck_after
     told, fresh = None, False
+    reacts = ticket.spec.assigned_to != "shell"  # a script cannot; a worker can
+    also = await _also(ticket, stage, gates, state) if reacts or tries >= most else ""
     if tries < most and is_stuck(results, after):
-        asked = not_converging(result, tries, most, after)
+        asked = not_converging(result, tries, most, after) + also
         return ReportGate(*name, stage.gate, result, stage.saved.tree, asked)
-    if ticket.spec.assigned_to != "shell" and tries < most:  # a script cannot react; a worker can
+    if reacts and tries < most:
         if fresh := begins_anew(tries):
             changed = await _changed(workspaces, stage)
             text = fresh_brief(_goal(ticket), results, changed, most)
         else:
             text = bounce_back(result, tries, most)
-        message = msgspec.json.encode(Message("user", text))
+        message = msgspec.json.encode(Message("user", text + also))
         told = Blob(await keep(message), len(message))
-    asked = escalation(result, tries, most)
+    asked = escalation(result, tries, most) + also
     if tries < most and ticket.spec.returns and not gate.loop:
-        asked = f"{bounce_back(result, tries, most)}\n\n{RETURNS}"
+        asked = f"{bounce_back(result, tries, most)}{also}\n\n{RETURNS}"
     return ReportGate(*name, stage.gate, result, stage.saved.tree, asked, told, fresh)
+
+
+async def _also(ticket: Ticket, stage: Verifying, gates: GateRunner, state: State) -> str:
+    """The gates after the one that failed, run on the same tree, so that whoever fixes it hears of all at once.
+
+    A judge costs money and waits its turn; so does what may use the network, whose effects last.
+    """
+    found: list[tuple[Gate, GateResult | None]] = []
+    for number, gate in enumerate(ticket.spec.verify):
+        if number > stage.gate:
+            runs = gate.criteria is None and not gate.network and not state.conductor.gates.network
+            saved = stage.saved.commit
+            found.append((gate, await gates.run(ticket.track, ticket.spec, number, saved) if runs else None))
+    return other_gates(found)
 
 
 async def _changed(workspaces: Workspaces, stage: Verifying) -> str:
