@@ -77,7 +77,7 @@ screenshots: packages $(READY) ## pictures of the window for the documentation, 
 	@$(BIN)/python scripts/screenshots.py docs/screenshots
 
 test-model: ## tests against a small local model
-	@echo "There are no tests against a local model yet: no provider is built."
+	@echo "There are no tests against a local model yet: no provider that speaks HTTP is built."
 
 lock: ## write requirements.lock anew from pyproject.toml
 	@python=$$(scripts/find-python) && dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \

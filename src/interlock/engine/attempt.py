@@ -25,9 +25,7 @@ from interlock.engine.kept_texts import Keep
 from interlock.errors import InterlockError, OverBudget
 from interlock.ports import Assignment, Crew, Done, Failed, GateRunner, Message, Policy, Workspaces
 
-NO_PROVIDER = (
-    "no model is configured for {} tickets; give --provider scripted --script FILE (other providers are not built yet)"
-)
+NO_PROVIDER = "no model is configured for {} tickets; give --provider, or set [provider] name"
 
 
 async def do_work(ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | None) -> Command:

@@ -34,9 +34,7 @@ from interlock.engine.workbench import Workbench
 from interlock.errors import InterlockError, JournalError, Misconfigured, Rejected
 from interlock.ports import Clock, Crew, Following, GateRunner, Policy, Receipt, Workspaces
 
-NO_MODEL = (
-    "no model is configured to {} with; give --provider scripted --script FILE (other providers are not built yet)"
-)
+NO_MODEL = "no model is configured to {} with; give --provider, or set [provider] name"
 
 
 class Conductor:
