@@ -3,12 +3,13 @@
 from msgspec.structs import replace
 
 from interlock.domain.approvals import GatePayload
-from interlock.domain.commands import AddTrack, ReportGate, StartConductor, StartTrack
+from interlock.domain.commands import AddTrack, Recover, ReportGate, StartConductor, StartTrack
 from interlock.domain.envelopes import SYSTEM
 from interlock.domain.gate_messages import not_converging
 from interlock.domain.gates import Blob, Gate, GateDefaults, GateResult
-from interlock.domain.tickets import Blocked, Escalated, Queued, TicketSpec, Verifying, Working
-from tests.domain.given import FAIL, Bench
+from interlock.domain.placing import put
+from interlock.domain.tickets import Blocked, Escalated, Queued, TicketSpec, Tried, Verifying, Working
+from tests.domain.given import AT, FAIL, Bench
 
 TOLD = Blob("5a", 1)
 
@@ -103,3 +104,34 @@ def test_the_human_is_shown_the_evidence() -> None:
     assert text.startswith("## Shell Verification FAILED - Not Converging (3/5)\n")
     assert "**Evidence:** the same 3 times in a row" in text
     assert "gate_action: `retry`" in text
+
+
+def lost(found: Bench) -> None:
+    """The process dies while the worker is at work again; the next one goes on."""
+    gates = found.state.conductor.gates
+    found.send(Recover("it was killed"), SYSTEM)
+    found.send(StartConductor(4, True, False, gates), SYSTEM)
+
+
+def test_a_crash_does_not_reset_the_count() -> None:
+    found = worker()
+    failing(found)
+    lost(found)
+    stage = found.ticket("T").stage
+    assert stage == Working(Tried(0, 1, (FAIL,)))
+    found.submit("T")
+    verifying = found.ticket("T").stage
+    assert isinstance(verifying, Verifying)
+    assert verifying.attempt_count == 1
+
+
+def test_crashes_alone_never_use_up_the_attempts() -> None:
+    for stuck_after, kept in ((3, 1), (1, 0), (0, 4)):
+        found = worker(stuck_after)
+        tried = Tried(0, 4, (FAIL,) * 4)
+        found.state = put(found.state, replace(found.ticket("T"), stage=Working(tried)), AT)
+        lost(found)
+        stage = found.ticket("T").stage
+        assert isinstance(stage, Working)
+        assert stage.tried is not None
+        assert (stage.tried.attempt_count, len(stage.tried.previous_results)) == (3, kept)

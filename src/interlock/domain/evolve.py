@@ -67,7 +67,7 @@ from interlock.domain.events import (
     TurnFinished,
     WorkSubmitted,
 )
-from interlock.domain.gates import Blob
+from interlock.domain.gates import Blob, limits
 from interlock.domain.placing import place, put, set_status
 from interlock.domain.state import Conductor, State
 from interlock.domain.tickets import (
@@ -145,7 +145,7 @@ def _apply(state: State, recorded: Recorded) -> State:
             return put(state, replace(found, stage=stage, resumes=found.resumes + 1), at)
         case AttemptLost(track, ticket, _, _):
             found = _carry(state, state.tracks[track].tickets[ticket])
-            tried = found.stage.tried if isinstance(found.stage, Working) else None
+            tried = _still_tried(state, found)
             return put(_lose(state, track, ticket), replace(found, stage=Todo(cleared=True, tried=tried)), at)
         case AttemptShelved(track, ticket, _):
             stage = state.tracks[track].tickets[ticket].stage
@@ -313,6 +313,20 @@ def _at_gate(saved: Saved, gate: int, tried: Tried | None, *, skipped: bool = Fa
 def _said(state: State, track: str, ticket: str, message: Blob, at: str) -> State:
     found = state.tracks[track].tickets[ticket]
     return put(state, replace(found, session=(*found.session, message), grant=None), at)
+
+
+def _still_tried(state: State, ticket: Ticket) -> Tried | None:
+    """A gate's count goes on after a crash, but the next attempt has two tries at least, and is not stuck at once: what
+    was lost was not its fault.
+    """
+    tried = ticket.stage.tried if isinstance(ticket.stage, Working) else None
+    if tried is None:
+        return None
+    defaults = state.conductor.gates
+    most = limits(ticket.spec.verify[tried.gate], defaults).max_attempts
+    kept = len(tried.previous_results) if not defaults.stuck_after else max(defaults.stuck_after - 2, 0)
+    results = tried.previous_results[-kept:] if kept else ()
+    return Tried(tried.gate, min(tried.attempt_count, max(most - 2, 0)), results)
 
 
 def _carry(state: State, ticket: Ticket) -> Ticket:
