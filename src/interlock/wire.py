@@ -20,13 +20,14 @@ from interlock.domain.epics import Epic
 from interlock.domain.events import Event
 from interlock.domain.gates import Blob
 from interlock.domain.state import Conductor, State
+from interlock.domain.tests import History, Kept
 from interlock.domain.tickets import BUSY, STATUS, Ticket
 from interlock.domain.tracks import Counts, Landing, Track, TrackStatus
 
 SCHEMA = 1
 """Of the events as they are written now; see journal/upcast.py for older ones."""
 
-STATE_SCHEMA = 3
+STATE_SCHEMA = 4
 """Of the checkpoint; any other is thrown away and the journal read instead."""
 
 _encoder = msgspec.json.Encoder()
@@ -91,6 +92,13 @@ class _StoredLedger(Struct, frozen=True, array_like=True):
     call_count: int
 
 
+class _StoredTests(Struct, frozen=True, array_like=True):
+    oldest: int
+    kept: tuple[Kept, ...]  # in order
+    forgotten: tuple[str, ...]  # ids, in order
+    reports: tuple[tuple[str, str], ...]
+
+
 class _StoredState(Struct, frozen=True, array_like=True):
     version: int
     tracks: tuple[_StoredTrack, ...]
@@ -100,6 +108,7 @@ class _StoredState(Struct, frozen=True, array_like=True):
     ledger: _StoredLedger
     epics: tuple[Epic, ...]  # in order
     discussions: tuple[Discussion, ...]  # in order
+    tests: _StoredTests
 
 
 _stored = msgspec.json.Decoder(_StoredState)
@@ -119,6 +128,7 @@ def encode_state(state: State) -> bytes:
             _stored_ledger(state),
             state.epics_in_order(),
             state.discussions_in_order(),
+            _stored_tests(state.tests),
         )
     )
 
@@ -147,6 +157,7 @@ def decode_state(body: bytes) -> State:
         call_count=stored.ledger.call_count,
         epics=Map({epic.id: epic for epic in stored.epics}),
         discussions=Map({found.id: found for found in stored.discussions}),
+        tests=_tests(stored.tests),
     )
 
 
@@ -159,6 +170,28 @@ def _stored_ledger(state: State) -> _StoredLedger:
         tuple(state.calls[name] for name in sorted(state.calls)),
         state.call_count,
     )
+
+
+def _stored_tests(tests: History) -> _StoredTests:
+    numbered = sorted((number, test_id) for test_id, number in tests.ids.items() if number < tests.oldest)
+    return _StoredTests(
+        tests.oldest,
+        tuple(tests.kept[number] for number in range(tests.oldest, tests.count + 1)),
+        tuple(test_id for _, test_id in numbered),
+        tuple(sorted(tests.reports.items())),
+    )
+
+
+def _tests(stored: _StoredTests) -> History:
+    found = History(
+        count=stored.oldest - 1,
+        oldest=stored.oldest,
+        ids=Map({test_id: number for number, test_id in enumerate(stored.forgotten, 1)}),
+        reports=Map(dict(stored.reports)),
+    )
+    for kept in stored.kept:
+        found = found.added(kept.execution, kept.at)
+    return found
 
 
 def _by_scope(item: tuple[Scope, object]) -> tuple[str, str]:

@@ -21,6 +21,9 @@ from interlock.domain.events import (
     GateFinished,
     LandingFailed,
     PlannerAnswered,
+    TestExecuted,
+    TestReportRead,
+    TestsForgotten,
     TicketBlocked,
     TicketCompleted,
     TicketStarted,
@@ -32,8 +35,10 @@ from interlock.domain.events import (
     WorkSubmitted,
 )
 from interlock.domain.gates import Blob, GateResult
+from interlock.domain.tests import Report
 from interlock.views.story import Fact, fact_of, seconds, telling_line
 from tests.domain.given import AT, FAIL, PASS, SAVED
+from tests.domain.runs import ran
 from tests.wire.anything import anything
 
 BLOB = Blob("0" * 64, 1)
@@ -52,6 +57,10 @@ def ask(**more: str) -> ApprovalRequested:
 
 
 CASES: Sequence[tuple[Event, str, str]] = (
+    (TestExecuted(ran(1)), "test", "Click: Save  passed, 10 ms"),
+    (TestExecuted(ran(1, "timeout")), "test", "Click: Save  timeout, 10 ms"),
+    (TestReportRead(Report("ab", "junit.xml", 1_200, 3)), "test", "junit.xml: 1,200 runs, 3 skipped"),
+    (TestsForgotten(7), "test", "the first 7 are not shown any more"),
     (TicketStarted("t", "a", 2), "ticket", "started, attempt 2"),
     (WorkSubmitted("t", "a", 1, SAVED), "ticket", "submitted its work"),
     (WorkSubmitted("t", "a", 1, SAVED, "all\nof it"), "ticket", "submitted: all"),

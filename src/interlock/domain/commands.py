@@ -8,6 +8,7 @@ from interlock.domain.calls import Party
 from interlock.domain.epics import TrackPlan
 from interlock.domain.gates import Blob, Gate, GateDefaults, GateResult
 from interlock.domain.tags import snake
+from interlock.domain.tests import Execution, Report
 from interlock.domain.tickets import Priority, Role, Saved, TicketSpec
 
 
@@ -173,6 +174,14 @@ class WithdrawAsk(_Command, frozen=True):
     why: str = "withdrawn"
 
 
+class RecordTests(_Command, frozen=True):
+    """Tests that have ended: all of them, or none. With the file they come from, which is recorded once only."""
+
+    executions: tuple[Execution, ...]
+    report: Report | None = None
+    again: bool = False
+
+
 HumanCommand = (
     AddTrack
     | WithdrawAsk
@@ -189,6 +198,7 @@ HumanCommand = (
     | TicketCommand
     | Bulk
     | AnswerApproval
+    | RecordTests
 )
 """What people may ask for; everything below comes from the engine alone."""
 
@@ -206,6 +216,13 @@ class StartConductor(_Command, frozen=True):
     deadline_s: int | None = None  # every question is denied when nobody answers for so long
     caps: Caps = Caps()
     focus: tuple[str, ...] | None = None  # only these tracks go on; None: all
+
+
+class ForgetTests(_Command, frozen=True):
+    """Keep only so many, and none recorded before that moment."""
+
+    keep: int
+    before: str
 
 
 class StopConductor(_Command, frozen=True):
@@ -441,6 +458,7 @@ Command = (
     HumanCommand
     | StartConductor
     | StopConductor
+    | ForgetTests
     | Recover
     | AskScript
     | AskWorker

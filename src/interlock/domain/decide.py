@@ -10,6 +10,7 @@ from interlock.domain import (
     call_rules,
     discussion_rules,
     epic_rules,
+    tests_rules,
     ticket_rules,
     work_rules,
 )
@@ -43,12 +44,14 @@ from interlock.domain.commands import (
     FinishPlanning,
     FinishTool,
     FinishTurn,
+    ForgetTests,
     KillWorker,
     MoveTicket,
     PauseTrack,
     PlanEpic,
     PlanTickets,
     ProposeTracks,
+    RecordTests,
     Recover,
     RedoAttempt,
     ReplyInDiscussion,
@@ -180,6 +183,10 @@ def decide(state: State, submission: Submission) -> Events:
             return ticket_rules.cancel(state, command)
         case KillWorker():
             return ticket_rules.kill(state, command, actor)
+        case RecordTests():
+            return tests_rules.record(state, command)
+        case ForgetTests():
+            return tests_rules.forget(state, command)
         case StartConductor():
             return work_rules.start_conductor(command)
         case StopConductor() | Recover():

@@ -3,7 +3,7 @@
 Names and fields are stored for ever: a change of shape needs an upcast (journal/upcast.py).
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from msgspec import Struct
 
@@ -13,6 +13,7 @@ from interlock.domain.calls import Party
 from interlock.domain.epics import TrackPlan
 from interlock.domain.gates import Blob, GateDefaults, GateResult
 from interlock.domain.tags import snake
+from interlock.domain.tests import Execution, Report
 from interlock.domain.tickets import Saved, TicketSpec
 
 
@@ -366,6 +367,33 @@ class ApprovalWithdrawn(_Event, frozen=True):
     why: str
 
 
+# ── tests ────────────────────────────────────────────────────────────────────────────────
+
+
+class TestExecuted(_Event, frozen=True):
+    """A test has ended, whoever ran it."""
+
+    __test__: ClassVar[bool] = False  # pytest would take it for a test of ours
+
+    execution: Execution
+
+
+class TestReportRead(_Event, frozen=True):
+    """A file of another tool; its tests follow."""
+
+    __test__: ClassVar[bool] = False
+
+    report: Report
+
+
+class TestsForgotten(_Event, frozen=True):
+    """All up to this number are gone from what is shown; their events stay."""
+
+    __test__: ClassVar[bool] = False
+
+    through: int
+
+
 # ── the conductor ────────────────────────────────────────────────────────────────────────
 
 
@@ -430,6 +458,9 @@ Event = (
     | LandingStarted
     | TrackLanded
     | LandingFailed
+    | TestExecuted
+    | TestReportRead
+    | TestsForgotten
     | ConductorStarted
     | ConductorStopped
 )

@@ -45,6 +45,9 @@ from interlock.domain.events import (
     PlanningFailed,
     PlanningRetried,
     SessionStarted,
+    TestExecuted,
+    TestReportRead,
+    TestsForgotten,
     TicketBlocked,
     TicketCancelled,
     TicketCompleted,
@@ -236,6 +239,12 @@ def _apply(state: State, recorded: Recorded) -> State:
             before = state.tracks[track].landing
             failed = replace(before, state="failed", detail=reason) if before else None
             return _landing(state, track, failed, at)
+        case TestExecuted(execution):
+            return replace(state, tests=state.tests.added(execution, at))
+        case TestReportRead(report):
+            return replace(state, tests=replace(state.tests, reports=state.tests.reports.set(report.sha256, at)))
+        case TestsForgotten(through):
+            return replace(state, tests=state.tests.without(through))
         case ConductorStarted(workers, auto_queue, approve_all, gates, deadline_s, caps, focus):
             on = Conductor(True, workers, auto_queue, approve_all, gates, deadline_s, caps, focus)
             return replace(state, conductor=on)

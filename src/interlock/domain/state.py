@@ -11,6 +11,7 @@ from interlock.domain.calls import OpenCall
 from interlock.domain.discussions import Discussion
 from interlock.domain.epics import Epic
 from interlock.domain.gates import GateDefaults
+from interlock.domain.tests import History
 from interlock.domain.tickets import Ticket
 from interlock.domain.tracks import Track
 from interlock.errors import NotFound
@@ -47,6 +48,7 @@ class State(Struct, frozen=True):
     call_count: int = 0
     epics: Map[str, Epic] = Map()
     discussions: Map[str, Discussion] = Map()
+    tests: History = History()
 
     def track(self, track: str) -> Track:
         found = self.tracks.get(track)

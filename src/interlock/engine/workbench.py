@@ -239,4 +239,4 @@ class Follower:
 
 def _size(state: State) -> int:
     """Checkpoints cost the size of the state: the bigger, the rarer."""
-    return sum(track.total for track in state.tracks.values()) + len(state.approvals)
+    return sum(track.total for track in state.tracks.values()) + len(state.approvals) + len(state.tests.kept)

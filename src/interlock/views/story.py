@@ -15,6 +15,9 @@ from interlock.domain.events import (
     DiscussionReplied,
     GateFinished,
     PlannerAnswered,
+    TestExecuted,
+    TestReportRead,
+    TestsForgotten,
     TicketBlocked,
     TicketCompleted,
     TicketStarted,
@@ -49,6 +52,8 @@ _KINDS: dict[str, tuple[str, Role]] = {
     "approval": ("asks", "waiting"),
     "discussion": ("chat", "planner"),
     "conductor": ("bench", "dim"),
+    "test": ("test", "accent"),
+    "tests": ("test", "accent"),
 }
 """By the first word of the event's name: what it is called, and its colour."""
 
@@ -69,6 +74,8 @@ def fact_of(recorded: Recorded) -> Fact:
     name = str(to_builtins(event)["type"])
     kind, role = _KINDS.get(name.split("_")[0], ("fact", "dim"))
     whose = getattr(event, "ticket", None) or getattr(event, "discussion", "") or getattr(event, "track", "")
+    if isinstance(event, TestExecuted):
+        whose = event.execution.test_id
     text, text_role, more = _told(recorded, name)
     return Fact(recorded.version, recorded.at, kind, role, whose or "", text, text_role, more)
 
@@ -109,6 +116,13 @@ def _told(recorded: Recorded, name: str) -> tuple[str, Role, str]:
         case ApprovalAnswered(approval=approval, decision=decision, message=message):
             why = f": {one_line(message, 120)}" if message else ""
             return f"{approval} {decision} by {recorded.actor}{why}", "text", ""
+        case TestExecuted(execution=done):
+            words = f"{one_line(done.name, 120)}  {done.status}, {seconds(done.execution_time_ms)}"
+            return words, "good" if done.status == "passed" else "bad", one_line(done.error_message, 200)
+        case TestReportRead(report=report):
+            return f"{one_line(report.name, 100)}: {report.runs:,} runs, {report.skipped:,} skipped", "text", ""
+        case TestsForgotten(through=through):
+            return f"the first {through:,} are not shown any more", "dim", ""
         case TrackEnded(status=status):
             return f"the track is {status}", "good" if status == "done" else "bad", ""
         case _:

@@ -44,12 +44,14 @@ from interlock.domain.commands import (
     FinishPlanning,
     FinishTool,
     FinishTurn,
+    ForgetTests,
     KillWorker,
     MoveTicket,
     PauseTrack,
     PlanEpic,
     PlanTickets,
     ProposeTracks,
+    RecordTests,
     Recover,
     RedoAttempt,
     ReplyInDiscussion,
@@ -70,6 +72,7 @@ from interlock.domain.commands import (
 from interlock.domain.envelopes import SYSTEM
 from interlock.domain.epics import TrackPlan
 from interlock.domain.gates import Blob, Gate, GateDefaults, GateResult
+from interlock.domain.tests import Assertion, Execution, Report
 from interlock.domain.tickets import TicketSpec
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.sqlite import SqliteJournal
@@ -177,6 +180,7 @@ def story() -> Bench:
     tell(AbortTrack("siding", "not needed"), ADA)
     _epics(found)
     _discussions(found)
+    _tests(found)
     tell(StopConductor("that was all"))
     return found
 
@@ -196,6 +200,41 @@ def _discussions(found: _Story) -> None:
     tell(StartConductor(3, focus=("bridge",)))
     tell(AnswerApproval(f"A-{len(found.state.approvals)}", "skip"), ADA)
     tell(EndTurn("D-1", "the model does not answer"))
+
+
+def _tests(found: _Story) -> None:
+    """Clicked, read from a report, forgotten."""
+    click = Execution(
+        test_id="grpc_click_10482913",
+        name="Click: 保存",
+        category="grpc",
+        status="timeout",
+        queued_at_ms=1_767_225_600_000,
+        started_at_ms=1_767_225_600_001,
+        completed_at_ms=1_767_225_605_001,
+        execution_time_ms=5_000,
+        error_message="it never came",
+        assertions=(Assertion("window_visible", False, "true", "false", "not there"),),
+        logs=("one", "two"),
+        metrics=(("frames", 300),),
+        screenshot_path=".interlock/artifacts/a.png",
+        parent="e2e_20000000",
+        widget_tree="window Inbox",
+        whole=Blob("0a" * 32, 9_000),
+    )
+    found.tell(RecordTests((click,)), "test:grpc_click_10482913")
+    unit = Execution(
+        test_id="unit_10000000",
+        name="tests.test_a.test_b",
+        category="unit",
+        status="passed",
+        queued_at_ms=1,
+        started_at_ms=1,
+        completed_at_ms=3,
+        execution_time_ms=2,
+    )
+    found.tell(RecordTests((unit,), Report("0b" * 32, "junit.xml", 1, 2)), ADA)
+    found.tell(ForgetTests(1, ""))
 
 
 def _epics(found: _Story) -> None:
