@@ -15,7 +15,7 @@ GUI_ARGS ?=
 # The rules and what people see of them: every branch must be run by a test.
 RULES := tests/domain tests/views tests/wire
 
-.PHONY: help setup packages demo test check bench soak gui docs screenshots test-model lock clean
+.PHONY: help setup packages demo test check bench soak gui docs screenshots test-model proto lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -78,6 +78,9 @@ screenshots: packages $(READY) ## pictures of the window for the documentation, 
 
 test-model: ## tests against a small local model
 	@echo "There are no tests against a local model yet: no provider that speaks HTTP is built."
+
+proto: $(READY) ## write the harness's messages anew from uitest.proto
+	@cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. interlock/uitest/uitest.proto
 
 lock: ## write requirements.lock anew from pyproject.toml
 	@python=$$(scripts/find-python) && dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \

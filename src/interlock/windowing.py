@@ -1,6 +1,7 @@
 """A workbench with a window: puts the window before a `Service`, and HTTP behind it where a test asks for that."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +10,12 @@ from typing import TYPE_CHECKING, Any
 from interlock.app import Opened
 from interlock.desk.desk import Desk
 from interlock.desk.who import By
-from interlock.errors import InterlockError
+from interlock.domain.commands import RecordTests
+from interlock.domain.tests import Execution, History
+from interlock.domain.tests_texts import fit, unfolded
+from interlock.errors import InterlockError, JournalError
 from interlock.locations import user_settings
+from interlock.observe import redactor
 from interlock.policy.remember import append_rule
 from interlock.projects import Project, lasting_rule
 from interlock.serving import Service
@@ -19,6 +24,8 @@ if TYPE_CHECKING:
     from interlock.gui.backends import Backend
     from interlock.gui.sending import Sender
     from interlock.gui.shell import Window
+    from interlock.uitest.hands import Hands
+    from interlock.uitest.server import HarnessServer
 
 _HISTORY = 3_000  # records of the journal that the window begins with
 
@@ -108,6 +115,76 @@ def serve_beside(service: Service, window: "Window", port: int, told: Callable[[
     thread = threading.Thread(target=start, name="hooks", daemon=True)
     thread.start()
     return thread
+
+
+def harness_beside(
+    service: Service, window: "Window", hands: "Hands", port: int, told: Callable[[int], None]
+) -> "Beside":
+    """The gRPC harness, as `serve_beside`; what it returns ends it."""
+    return Beside(lambda: _harness(service, window, hands, port), window, "the test harness", told)
+
+
+def _harness(service: Service, window: "Window", hands: "Hands", port: int) -> "HarnessServer":
+    from interlock.uitest.acting import Acting
+    from interlock.uitest.artifacts import Artifacts
+    from interlock.uitest.executions import Executions
+    from interlock.uitest.server import HarnessServer
+    from interlock.uitest.service import Harness
+
+    opened = service.opened
+    assert opened is not None
+    redact = redactor(os.environ)
+
+    def record(execution: Execution) -> None:
+        fitted = fit(execution, redact)
+        if fitted.text is not None:
+            service.call(opened.workbench.keep(fitted.text))
+        service.call(opened.submit(f"test:{execution.test_id}", RecordTests((fitted.execution,))))
+
+    def whole(execution: Execution) -> Execution:
+        if execution.whole is None:
+            return execution
+        try:
+            return unfolded(execution, opened.fetch(execution.whole.sha256))
+        except (OSError, JournalError):
+            return execution
+
+    def history() -> History:
+        return opened.state.tests
+
+    artifacts = Artifacts(service.project.folder / "artifacts", lambda: window.draws_pixels)
+    executions = Executions(history, record)
+    acting = Acting(hands, executions, artifacts, answers=service.test_policy)
+    server = HarnessServer(
+        Harness(hands, acting, executions, artifacts, history, whole), port, service.project.folder / "run"
+    )
+    server.start()
+    return server
+
+
+class Beside:
+    """Starts something on a thread of its own, after the first frame; where it cannot, the window says so."""
+
+    def __init__(
+        self, start: "Callable[[], HarnessServer]", window: "Window", what: str, told: Callable[[int], None]
+    ) -> None:
+        self._made: HarnessServer | None = None
+
+        def run() -> None:
+            try:
+                self._made = start()
+                told(self._made.port)
+            except (InterlockError, OSError) as error:
+                window.send.note(f"{what} does not start: {error}")
+                window.wake()
+
+        self._thread = threading.Thread(target=run, name=what, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._thread.join()
+        if self._made is not None:
+            self._made.stop()
 
 
 def end_with(service: Service, window: "Window") -> None:

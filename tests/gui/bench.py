@@ -32,7 +32,7 @@ from interlock.engine.thread import EngineThread
 from interlock.errors import Rejected
 from interlock.gui.frame import Place
 from interlock.gui.sending import Sender
-from interlock.gui.shell import Window
+from interlock.gui.shell import Hands, Window
 from interlock.gui.widgets import Widget
 from interlock.journal.memory import MemoryJournal
 from interlock.ports import Following, Receipt
@@ -161,7 +161,12 @@ class StillEquipment(Equipment):
 
 @contextmanager
 def windowed(
-    state: State | None = None, *, sandbox: str = "bubblewrap", test_policy: bool = False, careful: bool = True
+    state: State | None = None,
+    *,
+    sandbox: str = "bubblewrap",
+    test_policy: bool = False,
+    careful: bool = True,
+    hands: Hands | None = None,
 ) -> Generator[Bench]:
     """Without a state: a workbench that takes commands, without workers."""
     engine = EngineThread()
@@ -187,7 +192,7 @@ def windowed(
         return Sender(desk, By(ADA, answers=True, places=True), start, kept_text, RULES)
 
     place = Place("payments", "main", sandbox, test_policy=test_policy)
-    window = Window(desk, place, sender, backend="null", careful=careful)
+    window = Window(desk, place, sender, backend="null", careful=careful, hands=hands)
     if state is None:
         front.workbench.on_durable(lambda records, _: window.feed.records(records))
         front.streams.listen(window.feed.text)

@@ -57,9 +57,9 @@ class Discovery:
     def publish(self, host: str, port: int, tokens: Tokens) -> None:
         at = {"host": host, "port": port, "pid": os.getpid()}
         approve = str(self._approve_file)
-        _write(self._approve_file, {**at, "token": tokens.approve})
-        _write(self._run / "ask.json", {**at, "token": tokens.ask})
-        _write(self._run / "api.json", {**at, "token": tokens.drive, "approve_file": approve})
+        publish(self._approve_file, {**at, "token": tokens.approve})
+        publish(self._run / "ask.json", {**at, "token": tokens.ask})
+        publish(self._run / "api.json", {**at, "token": tokens.drive, "approve_file": approve})
 
     def remove(self) -> None:
         for path in (self._run / "api.json", self._run / "ask.json", self._approve_file):
@@ -67,7 +67,7 @@ class Discovery:
                 path.unlink(missing_ok=True)
 
 
-def _write(path: Path, content: dict[str, Any]) -> None:
+def publish(path: Path, content: dict[str, Any]) -> None:
     """Whole or not at all, and never readable by others, not even for a moment."""
     part = path.with_name(f"{path.name}.{os.getpid()}")
     try:

@@ -16,7 +16,7 @@ from interlock.cli.output import paint, say
 from interlock.cli.sessions import actor, project_of
 from interlock.errors import JournalInUse, Misconfigured
 from interlock.serving import Choice, Service
-from interlock.windowing import end_with, make_window, serve_beside
+from interlock.windowing import Beside, end_with, harness_beside, make_window, serve_beside
 
 CLOSING_S = 1.6
 """What is not closed by then is left as it is: everything that counts is in the journal."""
@@ -56,6 +56,11 @@ def gui(args: Any) -> int:
 
 def _show(args: Any, service: Service) -> None:
     settings = service.project.state_dir / "window.ini" if args.backend == "desktop" else None
+    hands = None
+    if args.enable_test_harness:
+        from interlock.uitest.hands import Hands
+
+        hands = Hands()
     window = make_window(
         service,
         actor(),
@@ -63,6 +68,7 @@ def _show(args: Any, service: Service) -> None:
         settings=settings,
         hooks=args.enable_test_hooks,
         theme=args.theme,
+        hands=hands,
     )
     end_with(service, window)
     window.open()
@@ -73,17 +79,32 @@ def _show(args: Any, service: Service) -> None:
         window.draw_once()
         return
     if args.test_policy:
-        say(paint("TEST POLICY: the drive token may answer approvals.", "bad", sys.stderr), sys.stderr)
+        say(
+            paint("TEST POLICY: the drive token and the test harness may answer approvals.", "bad", sys.stderr),
+            sys.stderr,
+        )
 
     def served(port: int) -> None:
         say(f"HTTP hooks at http://127.0.0.1:{port}")
         sys.stdout.flush()
 
+    def driven(port: int) -> None:
+        say(f"test harness at 127.0.0.1:{port}")
+        sys.stdout.flush()
+
+    beside: list[Beside] = []
+
     def first() -> None:
         if args.enable_test_hooks:
             serve_beside(service, window, args.port, served)
+        if hands is not None:
+            beside.append(harness_beside(service, window, hands, args.test_harness_port, driven))
 
-    window.run(first)
+    try:
+        window.run(first)
+    finally:
+        for each in beside:
+            each.stop()
 
 
 def _stop(service: Service, reason: str) -> None:

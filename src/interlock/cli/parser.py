@@ -220,7 +220,19 @@ def _serving(commands: Any) -> None:
     made.add_argument(
         "--port", type=_port, default=8999, metavar="P", help="of the HTTP API (default: 8999 or the next)"
     )
-    made.add_argument("--test-policy", action="store_true", help="the drive token may answer approvals: tests only")
+    made.add_argument(
+        "--enable-test-harness", action="store_true", help="serve the gRPC harness that drives the window"
+    )
+    made.add_argument(
+        "--test-harness-port",
+        type=_port,
+        default=50052,
+        metavar="P",
+        help="taken: the next up to ten more (default: 50052)",
+    )
+    made.add_argument(
+        "--test-policy", action="store_true", help="the drive token and the harness may answer approvals: tests only"
+    )
     made.add_argument("--auto-queue", action="store_true", help="ready tickets start by themselves")
     made.add_argument("--workers", type=int, metavar="N", help="attempts at once (default: settings, 4)")
     made.add_argument("--screenshot", metavar="FILE", help="draw --frames frames, write the last as a PNG, and end")

@@ -19,7 +19,7 @@ Backend = Literal["desktop", "null", "egl"]
 
 _GLFW_PLATFORM, _GLFW_PLATFORM_NULL = 0x00050003, 0x00060005
 _GLFW_CONTEXT_API, _GLFW_EGL = 0x0002200B, 0x00036002
-_GL_RGBA, _GL_UNSIGNED_BYTE = 0x1908, 0x1401
+_GL_RGBA, _GL_UNSIGNED_BYTE, _GL_PACK_ALIGNMENT = 0x1908, 0x1401, 0x0D05
 
 
 def check(backend: Backend) -> None:
@@ -44,7 +44,7 @@ class Surface:
         self.size = size
         self._woken = threading.Event()
         self._glfw = _glfw() if backend != "null" else None
-        self._wanted: Path | None = None
+        self._wanted: tuple[Path, tuple[float, float, float, float] | None] | None = None
         params = hello_imgui.RunnerParams()
         self.params = params  # kept: ImGui only refers to it
         params.app_window_params.window_title = title
@@ -63,8 +63,18 @@ class Surface:
         elif backend == "egl":
             self._be_in_memory()
 
-    def open(self, load_fonts: Callable[[], Any], style: Callable[[], Any], draw: Callable[[], Any]) -> None:
+    def open(
+        self,
+        load_fonts: Callable[[], Any],
+        style: Callable[[], Any],
+        draw: Callable[[], Any],
+        register_tests: Callable[[], Any] | None = None,
+    ) -> None:
+        """`register_tests` is called once the test engine is there, which is only where it is given."""
         calls = self.params.callbacks
+        if register_tests is not None:
+            self.params.use_imgui_test_engine = True
+            calls.register_tests = register_tests
         calls.default_icon_font = hello_imgui.DefaultIconFont.no_icons
         calls.load_additional_fonts = load_fonts
         calls.setup_imgui_style = style
@@ -98,6 +108,10 @@ class Surface:
     def closing(self) -> bool:
         return self.params.app_shall_exit
 
+    @property
+    def draws_pixels(self) -> bool:
+        return self.backend != "null"
+
     def read_places(self) -> bool:
         """Where panels stood the last time; before the first frame."""
         if self._settings is None or not self._settings.is_file():
@@ -113,11 +127,11 @@ class Surface:
     def close(self) -> None:
         immapp.manual_render.tear_down()
 
-    def picture(self, path: Path) -> None:
-        """The next frame goes into this file."""
+    def picture(self, path: Path, rect: tuple[float, float, float, float] | None = None) -> None:
+        """The next frame goes into this file, or this part of it (x0, y0, x1, y1 from above)."""
         if self.backend == "null":
             raise Misconfigured("the null backend draws no pixels: use --backend egl")
-        self._wanted = path
+        self._wanted = path, rect
 
     def _be_nowhere(self) -> None:
         params = self.params
@@ -150,13 +164,19 @@ class Surface:
         self.params.renderer_backend_options.open_gl_options.anti_aliasing_samples = 0
 
     def _take_picture(self) -> None:
-        path, self._wanted = self._wanted, None
-        if path is None:
+        wanted, self._wanted = self._wanted, None
+        if wanted is None:
             return
+        path, rect = wanted
         size = imgui.get_io().display_size
-        width, height = int(size.x), int(size.y)
-        pixels = ctypes.create_string_buffer(width * height * 4)
-        ctypes.CDLL("libOpenGL.so.0").glReadPixels(0, 0, width, height, _GL_RGBA, _GL_UNSIGNED_BYTE, pixels)
+        x0, y0, x1, y1 = rect or (0, 0, size.x, size.y)
+        left, top = max(0, int(x0)), max(0, int(y0))
+        width, height = min(int(size.x), int(x1)) - left, min(int(size.y), int(y1)) - top
+        below = int(size.y) - top - height  # OpenGL counts from below
+        pixels = ctypes.create_string_buffer(max(0, width) * max(0, height) * 4)
+        gl = ctypes.CDLL("libOpenGL.so.0")
+        gl.glPixelStorei(_GL_PACK_ALIGNMENT, 1)
+        gl.glReadPixels(left, below, width, height, _GL_RGBA, _GL_UNSIGNED_BYTE, pixels)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(png(width, height, pixels.raw))
 

@@ -11,7 +11,7 @@ from interlock.desk.buttons import answer, click
 from interlock.desk.desk import Desk
 from interlock.desk.who import By
 from interlock.domain.commands import AnswerApproval
-from interlock.errors import InterlockError
+from interlock.errors import InterlockError, NotAllowed
 from interlock.views.display import safe
 
 Start = Callable[[Coroutine[Any, Any, Any]], "Future[Any]"]
@@ -51,7 +51,7 @@ class Sender:
     ) -> None:
         self.desk = desk
         self.rules = rules
-        self._by = by
+        self.by = by  # who acts: whoever drives the window in a person's place takes this over for as long
         self._start = start
         self._kept_text = kept_text
         self._open: list[tuple[Future[Any], Then | None]] = []
@@ -59,13 +59,11 @@ class Sender:
         self.texts: dict[str, str] = {}  # kept texts by their names; empty while they are fetched
 
     def click(self, item: str, user_data: Any = None) -> None:
-        self.run(click(self.desk, self._by, item, user_data))
+        self.run(click(self.desk, self.by, item, user_data))
 
     def set_value(self, name: str, value: str) -> None:
-        self.run(self._set(name, value))
-
-    async def _set(self, name: str, value: str) -> None:
-        self.desk.set_value(self._by, name, value)
+        by = self.by
+        self.run(_now(lambda: self.desk.set_value(by, name, value)))
 
     def select_tab(self, name: str) -> None:
         self.run(_now(lambda: self.desk.select_tab(name)))
@@ -74,7 +72,7 @@ class Sender:
         self.run(_now(lambda: self.desk.select_discussion(name)))
 
     def answer(self, command: AnswerApproval) -> None:
-        self.run(answer(self.desk, self._by, command))
+        self.run(answer(self.desk, self.by, command))
 
     def propose_rule(self, script: str, directory: str, then: Then) -> None:
         if self.rules is not None:
@@ -83,10 +81,12 @@ class Sender:
     def always(self, command: AnswerApproval, rule: str) -> None:
         """Yes, and from now on the rule says it."""
         if self.rules is not None:
-            self.run(self._always(command, rule, self.rules))
+            self.run(self._always(self.by, command, rule, self.rules))
 
-    async def _always(self, command: AnswerApproval, rule: str, rules: Remembering) -> None:
-        await answer(self.desk, self._by, command)
+    async def _always(self, by: By, command: AnswerApproval, rule: str, rules: Remembering) -> None:
+        if by.actor.startswith("test:"):
+            raise NotAllowed("a test may answer, but not write rules that stay")
+        await answer(self.desk, by, command)
         await rules.keep(rule)
 
     def run(self, work: Coroutine[Any, Any, Any], then: Then | None = None) -> None:

@@ -30,7 +30,7 @@ from interlock.gui.theme import GAP, Look
 from interlock.gui.timeline_panel import TimelinePanel
 from interlock.gui.topbar import HIGH, LOW, draw_bottom, draw_notes, draw_top
 from interlock.gui.usage_panel import UsagePanel
-from interlock.gui.widgets import Ui
+from interlock.gui.widgets import Rect, Ui
 
 SIZE = (1500, 950)
 _FASTEST_S = 1 / 60
@@ -50,6 +50,32 @@ class Panel(Protocol):
     def draw(self, ui: Ui, frame: Frame, send: Sender) -> None: ...
 
 
+class Hands(Protocol):
+    """Drives the window in somebody's place: the test harness. All of it is called by the thread that draws."""
+
+    def attach(self, window: "Window") -> None:
+        """The test engine is there."""
+        ...
+
+    def look(self) -> None:
+        """A frame is drawn, and what is in it is written down."""
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """The next frame is wanted at once."""
+        ...
+
+    @property
+    def watching(self) -> bool:
+        """Somebody waits for something to show: frames come at the usual pace, also when nothing moves."""
+        ...
+
+    def closed(self) -> None:
+        """No more frames come."""
+        ...
+
+
 class Window:
     """Made, opened, run and closed by one thread. `wake` and `end` may be called from any."""
 
@@ -65,9 +91,11 @@ class Window:
         broken: Callable[[], str] = str,
         theme: str = "dark",
         careful: bool = False,
+        hands: Hands | None = None,
     ) -> None:
         self._surface = Surface(backend, size, f"Interlock: {place.project}", settings)
         self.backend = backend
+        self._hands = hands
         self._careful = careful  # mistakes with ImGui raise: for tests
         self._known_places = False
         self.figures = Figures()
@@ -103,10 +131,14 @@ class Window:
         self.figures.woken()
         self._surface.wake()
 
-    def end(self) -> None:
-        self._ended.set()
+    def hurry(self) -> None:
+        """The next frame is wanted before its time."""
         self._pace.set()
         self._surface.wake()
+
+    def end(self) -> None:
+        self._ended.set()
+        self.hurry()
 
     def broken_panels(self) -> dict[str, str]:
         return {name: broken.what for name, broken in dict(self.guard.broken).items()}
@@ -114,7 +146,9 @@ class Window:
     # ── from the thread that draws ───────────────────────────────────────────────────────
 
     def open(self) -> None:
-        self._surface.open(self.look.load_fonts, self._style, self._draw)
+        hands = self._hands
+        register = None if hands is None else lambda: hands.attach(self)
+        self._surface.open(self.look.load_fonts, self._style, self._draw, register)
 
     def _style(self) -> None:
         io = imgui.get_io()
@@ -137,22 +171,38 @@ class Window:
                 first = None
             if frames is None or drawn < frames:
                 self._rest()
+        if self._hands is not None:
+            self._hands.closed()
         self._surface.keep_places()
 
     def draw_once(self) -> None:
         self._surface.render()
 
-    def picture(self, path: Path) -> None:
-        self._surface.picture(path)
+    def picture(self, path: Path, rect: Rect | None = None) -> None:
+        self._surface.picture(path, rect)
 
     def close(self) -> None:
         self._surface.close()
 
+    @property
+    def settled(self) -> bool:
+        """Nothing is on its way between the window and the workbench."""
+        return not (self.feed.behind or self.send.waiting or self.frame.late)
+
+    @property
+    def draws_pixels(self) -> bool:
+        return self._surface.draws_pixels
+
     def _rest(self) -> None:
         """Draw quickly while something moves; otherwise sleep until somebody wakes us."""
-        if self._lively > 0 or self.feed.behind or self.send.waiting or self.frame.late:
+        hands = self._hands
+        if hands is not None and hands.busy:
+            return
+        watched = hands is not None and hands.watching
+        if watched or self._lively > 0 or not self.settled:
             if self.backend != "desktop":  # there the screen sets the pace
                 self._pace.wait(_FASTEST_S)
+                self._pace.clear()
         else:
             self._surface.wait(_IDLE_S)
 
@@ -176,6 +226,8 @@ class Window:
         self.guard.draw("notifications", lambda: draw_notes(self.ui, self.send))
         self.ui.end_frame()
         self.figures.end()
+        if self._hands is not None:
+            self._hands.look()
 
     def _bars(self) -> None:
         size = imgui.get_io().display_size
@@ -236,6 +288,8 @@ class Window:
             if window_depth() > depth:
                 self._edge(at, size)
                 self._note_focus(panel)
+        else:
+            self.ui.hide(name)
         self.guard.end(depth)
 
     def _edge(self, at: imgui.ImVec2, size: imgui.ImVec2) -> None:

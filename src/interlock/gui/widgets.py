@@ -4,7 +4,7 @@ The keys of buttons and fields are the desk's names (SPEC H4), so the window, HT
 Writing one down costs about a microsecond: a tuple in a list; it becomes a `Widget` only when somebody asks.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from imgui_bundle import imgui
@@ -16,11 +16,14 @@ Type = Literal["button", "input", "checkbox", "row", "text", "window", "item"]
 Weight = Literal["plain", "go", "stop", "quiet"]
 
 Rect = tuple[float, float, float, float]
-_Noted = tuple[str, str, int, str, Type, imgui.ImVec2, imgui.ImVec2, bool, str, str, tuple[str, ...]]
+_Noted = tuple[str, str, int, str, Type, imgui.ImVec2, imgui.ImVec2, bool, str, str, tuple[str, ...], bool]
 
 
 class Widget(Struct, frozen=True):
-    """`name` is the key, with `@scope` where there are several of it. The rectangle is x0, y0, x1, y1."""
+    """`name` is the key, with `@scope` where there are several of it. The rectangle is x0, y0, x1, y1.
+
+    What is not `visible` is drawn where nobody sees it: beyond the edge of a part that scrolls.
+    """
 
     key: str
     name: str
@@ -32,13 +35,15 @@ class Widget(Struct, frozen=True):
     value: str
     window: str
     also: tuple[str, ...]
+    visible: bool = True
 
 
 class Widgets:
-    """One whole frame's widgets."""
+    """One whole frame's widgets. `hidden` are the windows that lie behind others of their dock."""
 
-    def __init__(self, noted: Iterable[_Noted] = ()) -> None:
+    def __init__(self, noted: Iterable[_Noted] = (), hidden: Sequence[str] = ()) -> None:
         self._noted = list(noted)
+        self.hidden = tuple(hidden)
         self._all: tuple[Widget, ...] | None = None
 
     def all(self) -> tuple[Widget, ...]:
@@ -55,8 +60,9 @@ class Widgets:
                     value,
                     window,
                     also,
+                    visible,
                 )
-                for key, scope, number, label, kind, low, high, enabled, value, window, also in self._noted
+                for key, scope, number, label, kind, low, high, enabled, value, window, also, visible in self._noted
             )
         return self._all
 
@@ -98,16 +104,21 @@ class Ui:
         self.window = ""
         self.shown = Widgets()
         self._noted: list[_Noted] = []
+        self._hidden: list[str] = []
         self._drafts: dict[str, _Draft] = {}
         self._focus = ""
         self.typing = False  # letters go into an input: they are no shortcuts now
 
     def begin_frame(self) -> None:
-        self._noted = []
+        self._noted, self._hidden = [], []
         self.typing = imgui.get_io().want_text_input
 
     def end_frame(self) -> None:
-        self.shown = Widgets(self._noted)
+        self.shown = Widgets(self._noted, self._hidden)
+
+    def hide(self, window: str) -> None:
+        """This window is not drawn now: another lies over it."""
+        self._hidden.append(window)
 
     def note(
         self,
@@ -134,13 +145,14 @@ class Ui:
                 value,
                 self.window,
                 also,
+                imgui.is_item_visible(),
             )
         )
 
     def note_at(self, key: str, label: str, kind: Type, rect: Rect, *, scope: str = "", value: str = "") -> None:
         """Something drawn by hand."""
         low, high = imgui.ImVec2(rect[0], rect[1]), imgui.ImVec2(rect[2], rect[3])
-        self._noted.append((key, scope, 0, label, kind, low, high, True, value, self.window, ()))
+        self._noted.append((key, scope, 0, label, kind, low, high, True, value, self.window, (), True))
 
     # ── what can be pressed ──────────────────────────────────────────────────────────────
 

@@ -1,0 +1,119 @@
+"""Tests under way: each has an id from the start, and becomes one durable record at its end (SPEC U3)."""
+
+import secrets
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Literal
+
+from interlock.domain.tests import HIGHEST, LOWEST, Assertion, Category, Execution, History, Outcome, unused_id
+from interlock.views.tests import TestStatus, status_of
+
+Verb = Literal["click", "type", "wait", "assert", "run"]
+_PREFIX: dict[Verb, str] = {
+    "click": "grpc_click",
+    "type": "grpc_type",
+    "wait": "grpc_wait",
+    "assert": "grpc_assert",
+    "run": "e2e_run",
+}
+
+
+class Live:
+    """One test that has not ended. Each of the two futures is resolved once, by whoever runs it."""
+
+    def __init__(self, test_id: str, name: str, category: Category, parent: str) -> None:
+        self.test_id = test_id
+        self.name = name
+        self.category: Category = category
+        self.parent = parent
+        self.queued_at_ms = now_ms()
+        self.started_at_ms = 0
+        self.frames = 0  # drawn before it
+        self.started: Future[None] = Future()
+        self.ended: Future[None] = Future()
+
+    def start(self) -> None:
+        if not self.started.done():
+            self.started_at_ms = now_ms()
+            self.started.set_result(None)
+
+    def status(self) -> TestStatus:
+        word = "RUNNING" if self.started_at_ms else "QUEUED"
+        return TestStatus(self.test_id, word, self.queued_at_ms, self.started_at_ms)
+
+
+class Executions:
+    """`history` is what is known for good, `record` makes an end durable before it returns."""
+
+    def __init__(self, history: Callable[[], History], record: Callable[[Execution], None]) -> None:
+        self._history = history
+        self._record = record
+        self._live: dict[str, Live] = {}
+
+    def begin(self, verb: Verb, name: str, *, parent: str = "") -> Live:
+        def draw() -> int:
+            return LOWEST + secrets.randbelow(HIGHEST - LOWEST + 1)
+
+        history = self._history()
+        while True:
+            live = Live(unused_id(history, _PREFIX[verb], draw), name, "e2e" if verb == "run" else "grpc", parent)
+            if self._live.setdefault(live.test_id, live) is live:
+                return live
+
+    def end(
+        self,
+        live: Live,
+        status: Outcome,
+        message: str = "",
+        *,
+        assertions: tuple[Assertion, ...] = (),
+        logs: tuple[str, ...] = (),
+        metrics: tuple[tuple[str, int], ...] = (),
+        screenshot_path: str = "",
+        widget_tree: str = "",
+    ) -> Execution:
+        """Durable when it returns; whoever follows the test learns it then and not before."""
+        live.start()
+        completed = now_ms()
+        done = Execution(
+            test_id=live.test_id,
+            name=live.name,
+            category=live.category,
+            status=status,
+            queued_at_ms=live.queued_at_ms,
+            started_at_ms=live.started_at_ms,
+            completed_at_ms=completed,
+            execution_time_ms=max(0, completed - live.started_at_ms),
+            error_message="" if status == "passed" else message,
+            assertions=assertions,
+            logs=logs,
+            metrics=metrics,
+            screenshot_path=screenshot_path,
+            parent=live.parent,
+            widget_tree=widget_tree,
+        )
+        try:
+            self._record(done)
+        finally:
+            self._live.pop(live.test_id, None)
+            live.ended.set_result(None)
+        return done
+
+    def live(self, test_id: str) -> Live | None:
+        return self._live.get(test_id)
+
+    def under_way(self, word: str) -> tuple[Live, ...]:
+        """Those that are QUEUED or RUNNING, the latest first."""
+        found = [each for each in tuple(self._live.values()) if each.status().status == word]
+        return tuple(reversed(found))
+
+    def status(self, test_id: str) -> TestStatus:
+        live = self._live.get(test_id)
+        if live is not None:
+            return live.status()
+        return status_of(self._history(), test_id)
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,434 @@
+"""Hands on the window: real input by the Dear ImGui Test Engine, one action after the other (SPEC U3).
+
+Requests come from any thread; everything is done by the thread that draws. Clicks and typing are done in turn by one
+registered test, which the engine runs between two frames. Looking (a condition, a list of widgets, a picture) needs no
+input, so it goes on beside them: whoever waits for something never keeps another from doing it.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from imgui_bundle import hello_imgui, imgui  # pyright: ignore[reportMissingModuleSource]  native
+from msgspec import Struct
+
+from interlock.desk.who import By
+from interlock.gui.shell import Window
+from interlock.gui.widgets import Rect, Widget, Widgets
+from interlock.uitest.targets import Condition, Target, Verdict, find, judge, nearest, path_of, plain, tree
+
+Button = Literal["left", "right", "double", "middle"]
+
+_BUTTONS: dict[str, int] = {"left": 0, "right": 1, "middle": 2}
+_SETTLE_S = 1.0  # for what a click set off to be answered
+_TYPED_FRAMES = 60  # for a text to arrive in its input
+_FACTS = 20  # lines of the journal that go with a failure
+
+
+class Click(Struct, frozen=True):
+    target: Target
+    button: Button = "left"
+
+
+class Type(Struct, frozen=True):
+    target: Target
+    text: str
+    clear_first: bool = False
+
+
+class Done(Struct, frozen=True):
+    """How an action ended: success means that it happened."""
+
+    success: bool
+    message: str
+    key: str = ""
+    path: str = ""
+    logs: tuple[str, ...] = ()
+    tree: str = ""  # of a failure: everything that was there
+
+
+class Looked(Struct, frozen=True):
+    """What a condition came to."""
+
+    verdict: Verdict
+    timed_out: bool = False
+    logs: tuple[str, ...] = ()
+    tree: str = ""
+    near: tuple[str, ...] = ()
+
+
+class _Asked:
+    """An action on its way."""
+
+    def __init__(self, action: Click | Type, by: By, started: Callable[[], None]) -> None:
+        self.action = action
+        self.by = by
+        self.started = started
+        self.future: Future[Done] = Future()
+
+
+class _Watch:
+    def __init__(self, condition: Condition, deadline: float, every_s: float) -> None:
+        self.condition = condition
+        self.deadline = deadline
+        self.every_s = every_s
+        self.next_at = 0.0
+        self.future: Future[Looked] = Future()
+
+
+class Hands:
+    def __init__(self) -> None:
+        self._window: Window | None = None
+        self._engine: imgui.test_engine.TestEngine | None = None
+        self._test: imgui.test_engine.Test | None = None
+        self._asked: deque[_Asked] = deque()
+        self._new: deque[Callable[[], None]] = deque()  # looks that wait for a frame begun after them
+        self._ready: list[Callable[[], None]] = []
+        self._arriving: deque[_Watch] = deque()
+        self._watches: list[_Watch] = []
+        self._idlers: list[tuple[Callable[[], bool], float, Future[bool]]] = []
+        self._running = False
+        self._closed = False
+        self.frames = 0
+
+    # ── from any thread ──────────────────────────────────────────────────────────────────
+
+    def act(self, action: Click | Type, by: By, started: Callable[[], None]) -> "Future[Done]":
+        """`started` is called when its turn has come. Cancelling the future before that takes it back."""
+        asked = _Asked(action, by, started)
+        self._asked.append(asked)
+        self._wake()
+        return asked.future
+
+    def watch(self, condition: Condition, seconds: float, every_s: float = 0.0) -> "Future[Looked]":
+        """Until it is so, or so long."""
+        watch = _Watch(condition, time.monotonic() + seconds, every_s)
+        self._arriving.append(watch)
+        self._wake()
+        return watch.future
+
+    def look_at(self, condition: Condition) -> "Future[Looked]":
+        """How it is now."""
+        future: Future[Looked] = Future()
+        self._soon(future, lambda: self._looked(judge(self._widgets(), condition), condition))
+        return future
+
+    def widgets(self) -> "Future[Widgets]":
+        future: Future[Widgets] = Future()
+        self._soon(future, self._widgets)
+        return future
+
+    def picture(self, path: Path, rect: Rect | None = None) -> "Future[None]":
+        """A frame drawn from now on goes into that file, or this part of it."""
+        future: Future[None] = Future()
+
+        def take() -> None:
+            assert self._window is not None
+            self._window.picture(path, rect)
+            self._new.append(lambda: _give(future, lambda: None))  # written when this frame is shown: known in the next
+
+        def begin() -> None:
+            try:
+                take()
+            except Exception as error:  # noqa: BLE001  goes to whoever asked
+                _fail(future, error)
+
+        self._new.append(begin)
+        self._wake()
+        return future
+
+    def idle(self, seconds: float) -> "Future[bool]":
+        """Until nothing is under way between the window and the workbench; False when that takes too long."""
+        future: Future[bool] = Future()
+
+        def quiet() -> bool:
+            return self._window is not None and self._window.settled and not self._asked and not self._running
+
+        deadline = time.monotonic() + seconds
+        self._new.append(lambda: self._idlers.append((quiet, deadline, future)))
+        self._wake()
+        return future
+
+    def _soon(self, future: "Future[Any]", work: Callable[[], Any]) -> None:
+        self._new.append(lambda: _give(future, work))
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._window is not None:
+            self._window.hurry()
+        if self._closed:
+            self.closed()
+
+    # ── from the thread that draws ───────────────────────────────────────────────────────
+
+    def attach(self, window: Window) -> None:
+        engine = hello_imgui.get_imgui_test_engine()
+        io = imgui.test_engine.get_io(engine)
+        io.config_run_speed = imgui.test_engine.TestRunSpeed.fast
+        io.config_restore_focus_after_tests = False  # what opened by a click stays open
+        io.config_saved_settings = False
+        io.config_mouse_draw_cursor = False
+        io.config_capture_enabled = False  # pictures are taken by the window itself
+        io.config_watchdog_warning = io.config_watchdog_kill_test = 1e9  # deadlines are ours
+        test = imgui.test_engine.register_test(engine, "interlock", "hands")
+        test.flags |= imgui.test_engine.TestFlags_.no_gui_warm_up.value  # it has no window of its own to warm up
+        test.test_func = self._work
+        self._window, self._engine, self._test = window, engine, test
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._asked or self._running or self._new or self._ready or self._arriving)
+
+    @property
+    def watching(self) -> bool:
+        return bool(self._watches or self._idlers)
+
+    def look(self) -> None:
+        self.frames += 1
+        ready, self._ready = self._ready, []
+        while self._new:
+            self._ready.append(self._new.popleft())
+        for each in ready:
+            each()
+        if self._watches:
+            self._check_watches()
+        while self._arriving:
+            self._watches.append(self._arriving.popleft())
+        if self._idlers:
+            self._check_idlers()
+        engine, test = self._engine, self._test
+        if engine is not None and test is not None:
+            self._running = not imgui.test_engine.is_test_queue_empty(engine)
+            if self._asked and not self._running:
+                self._running = True
+                imgui.test_engine.queue_test(engine, test)
+
+    def closed(self) -> None:
+        self._closed = True
+        gone = ConnectionError("the window was closed")
+        for asked in _taken(self._asked):
+            _fail(asked.future, gone)
+        for watch in (*_taken(self._arriving), *self._watches):
+            _fail(watch.future, gone)
+        self._watches = []
+        for _, _, future in self._idlers:
+            _fail(future, gone)
+        self._idlers = []
+        for each in (*self._ready, *_taken(self._new)):
+            with suppress(Exception):
+                each()
+
+    def _widgets(self) -> Widgets:
+        assert self._window is not None
+        return self._window.ui.shown
+
+    def _check_watches(self) -> None:
+        now, widgets = time.monotonic(), self._widgets()
+        left: list[_Watch] = []
+        for watch in self._watches:
+            late = now >= watch.deadline
+            if now < watch.next_at and not late:
+                left.append(watch)
+                continue
+            watch.next_at = now + watch.every_s
+            verdict = judge(widgets, watch.condition)
+            if verdict.holds:
+                _give(watch.future, lambda verdict=verdict: Looked(verdict))
+            elif late:
+                _give(watch.future, lambda v=verdict, c=watch.condition: self._looked(v, c, timed_out=True))
+            elif not watch.future.cancelled():
+                left.append(watch)
+        self._watches = left
+
+    def _check_idlers(self) -> None:
+        now = time.monotonic()
+        left: list[tuple[Callable[[], bool], float, Future[bool]]] = []
+        for quiet, deadline, future in self._idlers:
+            if quiet():
+                _give(future, lambda: True)
+            elif now >= deadline:
+                _give(future, lambda: False)
+            else:
+                left.append((quiet, deadline, future))
+        self._idlers = left
+
+    def _looked(self, verdict: Verdict, condition: Condition, *, timed_out: bool = False) -> Looked:
+        if verdict.holds:
+            return Looked(verdict)
+        widgets = self._widgets()
+        near = () if verdict.widget is not None else nearest(widgets, condition.target)
+        return Looked(verdict, timed_out, self._facts(), tree(widgets), near)
+
+    def _facts(self) -> tuple[str, ...]:
+        """What happened last, as the journal tells it."""
+        window = self._window
+        assert window is not None
+        facts = [f"{fact.at} {fact.whose} {fact.text}".strip() for fact in window.feed.facts[-_FACTS:]]
+        return (*facts, *(f"notification: {note.text}" for note in window.send.notes))
+
+    # ── between two frames: the engine's test ────────────────────────────────────────────
+
+    def _work(self, ctx: imgui.test_engine.TestContext) -> None:
+        while self._asked and not ctx.is_error():
+            asked = self._asked.popleft()
+            if not asked.future.set_running_or_notify_cancel():
+                continue
+            try:
+                asked.started()
+                done = self._acted(ctx, asked)
+            except Exception as error:  # noqa: BLE001  whoever asked must hear of it
+                asked.future.set_exception(error)
+                continue
+            asked.future.set_result(done)
+
+    def _acted(self, ctx: imgui.test_engine.TestContext, asked: _Asked) -> Done:
+        window = self._window
+        assert window is not None
+        notes, person = tuple(window.send.notes), window.send.by
+        window.send.by = asked.by
+        try:
+            match asked.action:
+                case Click():
+                    done = self._click(ctx, window, asked.action)
+                case Type():
+                    done = self._type(ctx, window, asked.action)
+            if done.success:
+                self._settle(ctx, window)
+                refused = [n.text for n in window.send.notes if n.role == "bad" and not any(n is old for old in notes)]
+                if refused:
+                    done = Done(False, f"it was refused: {'; '.join(refused)}", done.key, done.path)
+        finally:
+            window.send.by = person
+        if done.success:
+            return done
+        return Done(False, done.message, done.key, done.path, self._facts(), tree(self._widgets()))
+
+    def _settle(self, ctx: imgui.test_engine.TestContext, window: Window) -> None:
+        """Until the workbench has answered what this set off."""
+        until = time.monotonic() + _SETTLE_S
+        while window.send.waiting and time.monotonic() < until:
+            ctx.yield_()
+
+    def _click(self, ctx: imgui.test_engine.TestContext, window: Window, click: Click) -> Done:
+        found = find(self._widgets(), click.target)
+        title = found.hidden or (found.widget.label if found.widget and found.widget.type == "window" else "")
+        if title:
+            return self._click_tab(ctx, title, click)
+        if found.widget is None:
+            return self._missing(click.target)
+        widget = found.widget
+        if not widget.enabled:
+            return Done(False, f"{_named(widget)} is disabled", widget.name, path_of(widget))
+        self._press(ctx, widget, click.button)
+        if ctx.is_error():
+            return Done(False, f"{_named(widget)} cannot be reached: {self._why()}", widget.name, path_of(widget))
+        more = f" (the first of {found.others + 1})" if found.others else ""
+        return Done(True, f"clicked {_named(widget)}{more}", widget.name, path_of(widget))
+
+    def _press(self, ctx: imgui.test_engine.TestContext, widget: Widget, button: Button) -> None:
+        middle = _middle(widget.rect)
+        if widget.id and widget.visible:
+            ctx.mouse_move_to_pos(middle)
+        if not widget.id or (widget.visible and imgui.internal.get_hovered_id() == widget.id):
+            self._press_at(ctx, middle, button)  # nothing is over it: the shortest way
+            return
+        ref = imgui.test_engine.TestRef(widget.id)  # brings its window to the front, and scrolls to it
+        if button == "double":
+            ctx.item_double_click(ref)
+        else:
+            ctx.item_click(ref, _BUTTONS[button])
+
+    def _press_at(self, ctx: imgui.test_engine.TestContext, at: imgui.ImVec2, button: Button) -> None:
+        ctx.mouse_move_to_pos(at)
+        if button == "double":
+            ctx.mouse_double_click(0)
+        else:
+            ctx.mouse_click(_BUTTONS[button])
+
+    def _click_tab(self, ctx: imgui.test_engine.TestContext, title: str, click: Click) -> Done:
+        """A window is chosen by its tab, or by the bar that carries its title."""
+        drawn = imgui.internal.find_window_by_name(title)
+        rect = drawn.dc.dock_tab_item_rect
+        if rect.max.x <= rect.min.x:  # in no dock
+            rect = drawn.title_bar_rect()
+        self._press_at(ctx, imgui.ImVec2((rect.min.x + rect.max.x) / 2, (rect.min.y + rect.max.y) / 2), click.button)
+        for _ in range(4):
+            if title not in self._widgets().hidden:
+                return Done(True, f"clicked window:{title}", f"window.{title.lower()}", f"window:{title}")
+            ctx.yield_()
+        return Done(False, f"window:{title} did not come to the front", f"window.{title.lower()}", f"window:{title}")
+
+    def _type(self, ctx: imgui.test_engine.TestContext, window: Window, typing: Type) -> Done:
+        found = find(self._widgets(), typing.target)
+        if found.widget is None:
+            return self._missing(typing.target)
+        widget = found.widget
+        key, path = widget.name, path_of(widget)
+        if widget.type != "input":
+            return Done(False, f"{_named(widget)} is no input: nothing can be typed into it", key, path)
+        if not widget.enabled:
+            return Done(False, f"{_named(widget)} is disabled", key, path)
+        wanted = typing.text if typing.clear_first else widget.value + typing.text
+        ctx.item_click(imgui.test_engine.TestRef(widget.id))
+        if typing.clear_first:
+            ctx.key_press(imgui.Key.mod_ctrl.value | imgui.Key.a.value)
+            ctx.key_press(imgui.Key.delete.value)
+        else:
+            ctx.key_press(imgui.Key.mod_ctrl.value | imgui.Key.end.value)
+        if typing.text:
+            ctx.key_chars(typing.text)
+        shown = ""
+        for _ in range(_TYPED_FRAMES):
+            if ctx.is_error():
+                return Done(False, f"{_named(widget)} cannot be reached: {self._why()}", key, path)
+            now = self._widgets().find(widget.name)
+            shown = now.value if now is not None else ""
+            if shown == wanted:
+                return Done(True, f"typed {len(typing.text):,} characters into {_named(widget)}", key, path)
+            ctx.yield_()
+        return Done(False, f"{_named(widget)} says {shown[:200]!r} and not {wanted[:200]!r}", key, path)
+
+    def _missing(self, target: Target) -> Done:
+        near = nearest(self._widgets(), target)
+        return Done(False, f"there is no {target} now; the nearest: {', '.join(near) or 'nothing'}")
+
+    def _why(self) -> str:
+        """What the test engine says of its last error."""
+        assert self._test is not None
+        lines = self._test.output.log.buffer
+        text = lines.c_str() if hasattr(lines, "c_str") else ""
+        errors = [line for line in text.splitlines() if "rror" in line]
+        return errors[-1].strip()[-300:] if errors else "something is over it"
+
+
+def _named(widget: Widget) -> str:
+    return f"{widget.type}:{plain(widget.label)} [{widget.name}]"
+
+
+def _middle(rect: Sequence[float]) -> imgui.ImVec2:
+    return imgui.ImVec2((rect[0] + rect[2]) / 2, (rect[1] + rect[3]) / 2)
+
+
+def _taken(waiting: "deque[Any]") -> list[Any]:
+    found: list[Any] = []
+    while waiting:
+        found.append(waiting.popleft())
+    return found
+
+
+def _give(future: "Future[Any]", work: Callable[[], Any]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(work())
+    except Exception as error:  # noqa: BLE001  goes to whoever asked
+        future.set_exception(error)
+
+
+def _fail(future: "Future[Any]", error: Exception) -> None:
+    if not future.done() and future.set_running_or_notify_cancel():
+        future.set_exception(error)

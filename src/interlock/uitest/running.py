@@ -1,0 +1,95 @@
+"""Several steps as one test: an execution of its own, whose steps are executions too (SPEC U8)."""
+
+from collections.abc import Callable, Sequence
+
+from interlock.domain.tests import Assertion
+from interlock.gui.widgets import Widgets
+from interlock.uitest.acting import Acting, Begun, Result
+from interlock.uitest.executions import Executions
+from interlock.uitest.hands import Hands
+from interlock.uitest.prompts import Step
+from interlock.uitest.targets import Target, find, plain, read_target
+
+_LOOK_S = 30.0
+_TYPES = ("button", "checkbox", "row", "item", "input", "window", "text")
+
+
+class Runner:
+    def __init__(self, acting: Acting, hands: Hands, executions: Executions) -> None:
+        self._acting = acting
+        self._hands = hands
+        self._executions = executions
+
+    def run(self, prompt: str, steps: Sequence[Step], *, begun: Begun, going: Callable[[], bool]) -> Result:
+        """One after the other, until one fails or the caller is gone."""
+        live = self._executions.begin("run", f"Run: {plain(prompt)}")
+        begun(live)
+        live.start()
+        assertions: list[Assertion] = []
+        failure = ""
+        for number, step in enumerate(steps, 1):
+            if not going():
+                failure = f"whoever asked has gone away before step {number} of {len(steps)}"
+                break
+            done = self._step(step, live.test_id)
+            named = f"{number}. {step.do} {step.name}"
+            assertions.append(
+                Assertion(named, done.success, done.expected, done.actual, "" if done.success else done.message)
+            )
+            if not done.success:
+                failure = f"step {number} of {len(steps)} ({step.do} {step.name!r}): {done.message} [{done.test_id}]"
+                break
+        ended = self._executions.end(
+            live,
+            "failed" if failure else "passed",
+            failure,
+            assertions=tuple(assertions),
+            metrics=(("steps", len(steps)), ("steps_done", len(assertions))),
+        )
+        message = failure or f"{len(steps)} steps passed"
+        return Result(not failure, message, live.test_id, ended.execution_time_ms)
+
+    def _step(self, step: Step, parent: str) -> Result:
+        act = self._acting
+        widgets = self._hands.widgets().result(_LOOK_S)
+        match step.do:
+            case "open":
+                return act.click(str(meant(widgets, step.name, ("window", *_TYPES))), parent=parent)
+            case "click":
+                return act.click(str(meant(widgets, step.name, _TYPES)), parent=parent)
+            case "type":
+                target = str(meant(widgets, step.name, ("input",)))
+                return act.type(target, step.text, clear_first=True, parent=parent)
+            case "wait" | "loads":
+                target = meant(widgets, step.name, ("window", *_TYPES))
+                return act.wait(_visible(target), parent=parent)
+            case "visible":
+                return act.check(_visible(meant(widgets, step.name, ("window", *_TYPES))), parent=parent)
+            case "enabled":
+                return act.check(f"element_enabled:{meant(widgets, step.name, _TYPES)}", parent=parent)
+            case "contains":
+                return act.wait(f"text_contains:{meant(widgets, step.name, _VALUES)}:{step.text}", parent=parent)
+            case "equals":
+                return act.wait(f"value_equals:{meant(widgets, step.name, _VALUES)}:{step.text}", parent=parent)
+
+
+_VALUES = ("input", "text", "checkbox", "button", "row", "item")
+
+
+def meant(widgets: Widgets, name: str, types: Sequence[str]) -> Target:
+    """What a person calls so: a key or a target as it is, else the first type that has such a label."""
+    given = read_target(name)
+    if given.type:
+        return given
+    for kind in types:
+        target = Target(type=kind, label=name)
+        found = find(widgets, target)
+        if found.widget is not None or found.hidden:
+            return target
+    if find(widgets, given).widget is not None:
+        return given
+    return Target(type=types[0], label=name)
+
+
+def _visible(target: Target) -> str:
+    return f"window_visible:{target.label}" if target.type == "window" else f"element_visible:{target}"
