@@ -66,7 +66,7 @@ class DashboardPanel:
         for plan in epic.proposed:
             ui.text(f"{symbols.MAP} ", ui.look.planner)
             imgui.same_line(0, 4)
-            ui.wrapped(one_line(plan.title, 90))
+            ui.wrapped(one_line(plan.title, 90), key="dashboard.proposed", scope=plan.id)
             if plan.description:
                 ui.wrapped(one_line(plan.description, 200), ui.look.faint, small=True)
         asked = next((a for a in frame.pending if getattr(a.payload, "epic", None) == epic.id), None)
@@ -97,13 +97,20 @@ class DashboardPanel:
         look = ui.look
         chosen = frame.track is not None and frame.track.id == row.id
         at = imgui.get_cursor_pos()
-        if ui.row("btn_mma_load_track", one_line(row.title, 200), scope=row.id, chosen=chosen, height=38):
+        done = f"{row.progress.completed:,}/{row.progress.total:,}"
+        if ui.row(
+            "btn_mma_load_track",
+            one_line(row.title, 200),
+            scope=row.id,
+            chosen=chosen,
+            height=38,
+            value=f"{row.status} {done}",
+        ):
             send.click("btn_mma_load_track", row.id)
         after = imgui.get_cursor_pos()
         imgui.set_cursor_pos(imgui.ImVec2(at.x + 4, at.y + 2))
         role = symbols.OF_TRACK.get(row.status, "dim")
         ui.bold(one_line(row.title or row.id, 26))
-        done = f"{row.progress.completed:,}/{row.progress.total:,}"
         imgui.set_cursor_pos_y(at.y + 2)
         words = done if row.status in ("running", "done") else f"{row.status}  {done}"
         ui.right(words, look.by_role[role] if role in ("bad", "waiting") else look.dim)

@@ -136,10 +136,11 @@ class InboxPanel:
         look = ui.look
         ui.text(symbols.KINDS[approval.kind], look.waiting)
         imgui.same_line(28)
-        ui.bold(_sentence(title(approval), 48))
+        ui.bold(_sentence(title(approval), 48), key="inbox.title", scope=approval.id)
         ui.right(frame.elapsed(approval.requested_at), look.faint)
         why = f": {approval.why}" if approval.why else ""
-        ui.wrapped(f"{approval.id}   {safe(approval.asker)} asks{safe(why)}", look.dim, small=True)
+        words = f"{approval.id}   {safe(approval.asker)} asks{safe(why)}"
+        ui.wrapped(words, look.dim, small=True, key="inbox.why", scope=approval.id)
         ui.gap(2)
         foot = 78.0 if "reject" in ALLOWED[approval.kind] else 44.0
         most = max(80.0, imgui.get_content_region_avail().y - foot)

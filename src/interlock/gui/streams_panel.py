@@ -12,6 +12,7 @@ from interlock.views.story import Fact
 
 EVERYTHING = "Everything"
 _QUIET = ("call", "bench")
+_TAIL = 30  # lines that the registry of widgets knows of
 
 
 class StreamsPanel:
@@ -40,6 +41,15 @@ class StreamsPanel:
             imgui.set_scroll_here_y(1.0)
         imgui.end_child()
         imgui.pop_style_var()
+        ui.note("streams.text", self._chosen, "text", value=self._tail(stream))
+
+    def _tail(self, stream: Stream | None) -> str:
+        """The end of what is shown."""
+        if stream is None:
+            lines = [fact.more if second else f"{fact.whose} {fact.text}" for fact, second in self._rows[-_TAIL:]]
+        else:
+            lines = stream.lines[-_TAIL:]
+        return safe("\n".join(lines)[-2_000:])
 
     def _choose(self, ui: Ui, keys: list[str]) -> None:
         imgui.push_font(ui.look.regular, SMALL)

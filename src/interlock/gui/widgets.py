@@ -210,7 +210,9 @@ class Ui:
         self.note(key, label, "checkbox", scope=scope, value="true" if value else "false")
         return value
 
-    def row(self, key: str, label: str, *, scope: str = "", chosen: bool = False, height: float = 0) -> bool:
+    def row(
+        self, key: str, label: str, *, scope: str = "", chosen: bool = False, height: float = 0, value: str = ""
+    ) -> bool:
         """A line of a list, over the whole width; what it shows is drawn over it by the caller."""
         pressed, _ = imgui.selectable(
             f"###{key}@{scope}",
@@ -218,7 +220,7 @@ class Ui:
             imgui.SelectableFlags_.allow_overlap.value,
             imgui.ImVec2(0, height or imgui.get_text_line_height()),
         )
-        self.note(key, label, "row", scope=scope, value="chosen" if chosen else "")
+        self.note(key, label, "row", scope=scope, value=value or ("chosen" if chosen else ""))
         return pressed
 
     # ── what can be written ──────────────────────────────────────────────────────────────
@@ -301,16 +303,18 @@ class Ui:
         self.text(words, self.look.dim if colour is None else colour, key=key, scope=scope)
         imgui.pop_font()
 
-    def bold(self, words: str, colour: int | None = None) -> None:
+    def bold(self, words: str, colour: int | None = None, *, key: str = "", scope: str = "") -> None:
         imgui.push_font(self.look.bold, NORMAL)
-        self.text(words, colour)
+        self.text(words, colour, key=key, scope=scope)
         imgui.pop_font()
 
-    def wrapped(self, words: str, colour: int | None = None, *, small: bool = False) -> None:
+    def wrapped(
+        self, words: str, colour: int | None = None, *, small: bool = False, key: str = "", scope: str = ""
+    ) -> None:
         if small:
             imgui.push_font(self.look.regular, SMALL)
         imgui.push_text_wrap_pos(0)
-        self.text(words, colour)
+        self.text(words, colour, key=key, scope=scope)
         imgui.pop_text_wrap_pos()
         if small:
             imgui.pop_font()
@@ -366,7 +370,7 @@ class Ui:
 
     def empty(self, title: str, *words: str) -> None:
         """What to do next, where there is nothing yet."""
-        self.text(title, self.look.dim)
+        self.text(title, self.look.dim, key="empty", scope=self.window)
         for each in words:
             self.wrapped(each, self.look.faint, small=True)
 

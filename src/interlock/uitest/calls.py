@@ -1,0 +1,123 @@
+"""The harness as a program calls it: the messages, the token, and what it means when nobody answers."""
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, Self
+
+import grpc
+
+from interlock.errors import BadValue, NotFound, Unavailable
+from interlock.uitest import uitest_pb2 as pb
+from interlock.views.tests import STATUSES, Status, TestStatus
+
+_SERVICE = "/interlock.uitest.v1.ImGuiTestHarness/"
+_CONNECT_S = 5.0
+_MORE_S = 60.0  # beyond what a call itself may take
+
+
+class NoHarness(Unavailable):
+    """Nobody is there to drive a window."""
+
+
+class Calls:
+    """One connection. Raises NoHarness where nobody answers, BadValue or NotFound for what is wrong with a call."""
+
+    def __init__(self, host: str, port: int, token: str) -> None:
+        self._channel = grpc.insecure_channel(f"{host}:{port}", options=(("grpc.enable_retries", 0),))
+        self._metadata = (("authorization", f"Bearer {token}"),)
+        self._at = f"{host}:{port}"
+
+    def __enter__(self) -> Self:
+        try:
+            grpc.channel_ready_future(self._channel).result(_CONNECT_S)
+        except grpc.FutureTimeoutError:
+            self._channel.close()
+            raise NoHarness(f"nobody answers at {self._at}") from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._channel.close()
+
+    def click(self, target: str, kind: str, key: str) -> pb.ClickResponse:
+        button = pb.ClickType.Value(f"CLICK_TYPE_{kind.upper()}")
+        return self._call("Click", pb.ClickRequest(target=target, type=button, widget_key=key), pb.ClickResponse)
+
+    def type(self, target: str, text: str, *, clear_first: bool, key: str) -> pb.TypeResponse:
+        asked = pb.TypeRequest(target=target, text=text, clear_first=clear_first, widget_key=key)
+        return self._call("Type", asked, pb.TypeResponse)
+
+    def wait(self, condition: str, timeout_ms: int, poll_ms: int, key: str) -> pb.WaitResponse:
+        asked = pb.WaitRequest(condition=condition, timeout_ms=timeout_ms, poll_interval_ms=poll_ms, widget_key=key)
+        return self._call("Wait", asked, pb.WaitResponse, timeout_ms / 1_000)
+
+    def check(self, condition: str, message: str, key: str) -> pb.AssertResponse:
+        asked = pb.AssertRequest(condition=condition, failure_message=message, widget_key=key)
+        return self._call("Assert", asked, pb.AssertResponse)
+
+    def screenshot(self, title: str, path: str) -> pb.ScreenshotResponse:
+        asked = pb.ScreenshotRequest(window_title=title, output_path=path)
+        return self._call("Screenshot", asked, pb.ScreenshotResponse)
+
+    def discover(self, window: str, kind: str) -> pb.DiscoverWidgetsResponse:
+        asked = pb.DiscoverWidgetsRequest(window_filter=window, type_filter=kind)
+        return self._call("DiscoverWidgets", asked, pb.DiscoverWidgetsResponse)
+
+    def run(self, prompt: str) -> pb.ReplayTestResponse:
+        return self._call("ReplayTest", pb.ReplayTestRequest(prompt=prompt), pb.ReplayTestResponse, 3_600)
+
+    def status(self, test_id: str) -> TestStatus:
+        asked = pb.GetTestStatusRequest(test_id=test_id)
+        return _status(test_id, self._call("GetTestStatus", asked, pb.GetTestStatusResponse))
+
+    def watch(self, test_id: str) -> Iterator[TestStatus]:
+        """Whenever it changes, until it has ended."""
+        stream: Any = self._channel.unary_stream(
+            f"{_SERVICE}WatchTest",
+            request_serializer=pb.WatchTestRequest.SerializeToString,
+            response_deserializer=pb.GetTestStatusResponse.FromString,
+        )
+        try:
+            for each in stream(pb.WatchTestRequest(test_id=test_id), metadata=self._metadata):
+                yield _status(test_id, each)
+        except grpc.RpcError as error:
+            raise _translated(error, self._at) from None
+
+    def _call(self, name: str, request: Any, answer: Any, seconds: float = 0) -> Any:
+        method: Any = self._channel.unary_unary(
+            f"{_SERVICE}{name}",
+            request_serializer=type(request).SerializeToString,
+            response_deserializer=answer.FromString,
+        )
+        try:
+            return method(request, metadata=self._metadata, timeout=seconds + _MORE_S)
+        except grpc.RpcError as error:
+            raise _translated(error, self._at) from None
+
+
+def _status(test_id: str, found: pb.GetTestStatusResponse) -> TestStatus:
+    word: Status = STATUSES[found.status]
+    return TestStatus(
+        test_id,
+        word,
+        found.queued_at_ms,
+        found.started_at_ms,
+        found.completed_at_ms,
+        found.execution_time_ms,
+        found.error_message,
+        tuple(found.assertion_failures),
+    )
+
+
+def _translated(error: Any, at: str) -> Exception:
+    said = error.details() or "no reason given"
+    match error.code():
+        case grpc.StatusCode.INVALID_ARGUMENT:
+            return BadValue(said)
+        case grpc.StatusCode.NOT_FOUND:
+            return NotFound(said)
+        case grpc.StatusCode.UNAVAILABLE | grpc.StatusCode.UNAUTHENTICATED | grpc.StatusCode.CANCELLED:
+            return NoHarness(f"the harness at {at} is not there any more: {said}")
+        case code:
+            return Unavailable(f"the harness at {at} failed ({code.name}): {said}")

@@ -1,0 +1,68 @@
+"""The eight stages with the harness alone: nothing but clicks, texts and looks at the window (SPEC S2, H8)."""
+
+from pathlib import Path
+
+from tests.cli.project import Project
+from tests.simulation.live import MOCK
+from tests.simulation.stages import SAID
+from tests.uitest.program import driven
+from tests.uitest.wire_client import Client, Message
+
+
+def sure(answer: Message) -> Message:
+    assert answer.number(1) == 1, answer.text(2)
+    return answer
+
+
+def widgets(client: Client) -> dict[str, Message]:
+    found = client.call("DiscoverWidgets")
+    return {each.text(2): each for window in found.messages(1) for each in window.messages(4)}
+
+
+def approve_until(client: Client, condition: str) -> None:
+    """Answer whatever the inbox shows, except for tracks, until it is so."""
+    for _ in range(200):
+        if client.wait(condition, 100).number(1):
+            return
+        for name in widgets(client):
+            if name.startswith(("btn_approve_spawn@", "btn_approve_mma_step@", "btn_approve_tool@")):
+                client.click(name)  # it may be answered and gone by now
+    raise AssertionError(f"{condition} never came: {sorted(widgets(client))}")
+
+
+def test_the_eight_stages_by_clicks_alone(tmp_path: Path) -> None:
+    with driven(Project(tmp_path)) as window:
+        client = window.client
+        # 1: provider and mock, saved
+        sure(client.click("window:Provider"))
+        sure(client.type("current_provider", "gemini_cli"))
+        sure(client.type("gcli_path", MOCK))
+        sure(client.click("btn_project_save"))
+        # 2: the goal
+        sure(client.click("window:Dashboard"))
+        sure(client.type("input:Goal", "Simulate the whole way"))
+        sure(client.click("button:Plan it"))
+        # 3: proposed
+        approve_until(client, "exists:btn_mma_accept_tracks")
+        proposed = {name: each.text(8) for name, each in widgets(client).items() if "dashboard.proposed@" in name}
+        assert list(proposed.values()) == ["Mock Goal 1", "Mock Goal 2"]
+        tracks = [name.partition("@")[2] for name in proposed]
+        # 4: accepted
+        sure(client.click("btn_mma_accept_tracks"))
+        # 5: listed
+        approve_until(client, f"exists:btn_mma_load_track@{tracks[0]}")
+        # 6: loaded
+        sure(client.click(f"btn_mma_load_track@{tracks[0]}"))
+        sure(client.wait("exists:graph.ticket@mock-ticket-2"))
+        # 7: it runs, until it is done
+        approve_until(client, f"text_contains:btn_mma_load_track@{tracks[0]}:done 2/2")
+        # 8: what a worker said
+        sure(client.wait("text_contains:topbar.state:"))
+        stream = next(name for name in widgets(client) if name.startswith("streams.choose@Tier 3"))
+        sure(client.click(stream))
+        sure(client.wait(f"text_contains:streams.text:{SAID[:40]}"))
+        assert window.process.poll() is None
+    journal = window.project.journal()
+    by = {each["actor"].partition(":")[0] for each in journal if each["event"]["type"] == "approval_answered"}
+    assert by == {"test"}
+    window.project.check_whole()
