@@ -19,6 +19,7 @@ GROUPS = {
     "approval": "benchmarks.approval",
     "api": "benchmarks.api",
     "window": "benchmarks.window",
+    "harness": "benchmarks.harness",
     "gate": "benchmarks.gate",
     "policy": "benchmarks.policy",
     "workers": "benchmarks.workers",

@@ -71,6 +71,11 @@ class Calls:
         asked = pb.GetTestStatusRequest(test_id=test_id)
         return _status(test_id, self._call("GetTestStatus", asked, pb.GetTestStatusResponse))
 
+    def frames(self, test_id: str) -> int:
+        """Drawn from when it was asked for until it had ended."""
+        asked = pb.GetTestResultsRequest(test_id=test_id)
+        return self._call("GetTestResults", asked, pb.GetTestResultsResponse).metrics["frames"]
+
     def watch(self, test_id: str) -> Iterator[TestStatus]:
         """Whenever it changes, until it has ended."""
         stream: Any = self._channel.unary_stream(
