@@ -29,6 +29,7 @@ from interlock.engine.model_calls import ModelCalls
 from interlock.engine.opening import load_state
 from interlock.engine.streams import Streams
 from interlock.engine.surveying import Surveyor
+from interlock.engine.tests_retention import Retention
 from interlock.engine.workbench import Workbench
 from interlock.errors import BadValue, InterlockError, Misconfigured
 from interlock.gates.runner import ShellGates
@@ -44,6 +45,7 @@ from interlock.projects import (
     make_project,
     plain_git,
     policy_of,
+    remove_artifacts,
     trusted_network,
     trusted_setup,
 )
@@ -91,8 +93,10 @@ class Opened:
         activity: Activity,
         logs: SessionLogs,
         use_model: Callable[[ModelMaker], None],
+        retention: Retention,
     ) -> None:
         self.use_model = use_model
+        self._retention = retention
         self.activity = activity
         self.logs = logs
         self.workbench = workbench
@@ -159,6 +163,7 @@ class Opened:
         self.workbench.end_following()
         if self._control is not None:
             await self._control.stop()
+        await self._retention.close()
         await self.workbench.settled()
         await self._files.close(self.workbench.state)  # while the lock is still ours: nobody writes newer ones
         await self.workbench.close()
@@ -223,8 +228,20 @@ async def open_workbench(
             await _keep_out_of_git(project, workspaces, files)
         level = sandbox.level if sandbox else ""
         fetch = journal.get_blob
+        retention = await _retention(project, workbench, clock)
         opened = Opened(
-            workbench, workspaces, conductor, level, files, project.root, fetch, streams, activity, logs, use_model
+            workbench,
+            workspaces,
+            conductor,
+            level,
+            files,
+            project.root,
+            fetch,
+            streams,
+            activity,
+            logs,
+            use_model,
+            retention,
         )
         await opened.serve(project.socket)
         opened.show_tracks()
@@ -238,6 +255,14 @@ async def open_workbench(
             journal.close()
         raise
     return opened
+
+
+async def _retention(project: Project, workbench: Workbench, clock: SystemClock) -> Retention:
+    most = project.settings.tests
+    made = Retention(workbench, clock, most.keep, most.keep_days, lambda paths: remove_artifacts(project, paths))
+    workbench.on_durable(made.react)
+    await made.start()
+    return made
 
 
 async def _keep_out_of_git(project: Project, workspaces: GitWorkspaces, files: TrackFiles) -> None:

@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -113,6 +115,28 @@ def read_state(project: Project) -> State:
 def kept_text(project: Project, name: str) -> bytes:
     """A text that is kept beside the journal."""
     return Blobs(project.folder / "blobs").get(name)
+
+
+def keep_text(project: Project, content: bytes) -> str:
+    """Keep a text there, durable when this returns its name. Texts are named by what they are: this needs no lock."""
+    return Blobs(project.folder / "blobs").put(content)
+
+
+def remove_artifacts(project: Project, paths: tuple[str, ...]) -> None:
+    """Files in `.interlock/artifacts`, named from the project's root or absolutely; and those that are too old."""
+    folder = (project.folder / "artifacts").resolve()
+    if not folder.is_dir():
+        return
+    for named in paths:
+        path = project.root / named
+        with suppress(OSError):
+            if not path.is_symlink() and path.is_file() and path.resolve().is_relative_to(folder):
+                path.unlink()
+    oldest = time.time() - project.settings.tests.keep_days * 86_400
+    for path in folder.rglob("*"):
+        with suppress(OSError):
+            if not path.is_dir() and path.lstat().st_mtime < oldest:
+                path.unlink()
 
 
 def project_reader(project: Project) -> JournalReader:

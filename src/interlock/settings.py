@@ -142,6 +142,15 @@ class Logs(msgspec.Struct, frozen=True):
     keep_days: Annotated[int, Meta(ge=1, le=36500, description="Days after which logs and generated scripts go")] = 30
 
 
+class HistorySettings(msgspec.Struct, frozen=True):
+    keep: Annotated[
+        int, Meta(ge=1, le=1_000_000, description="Test executions that lists and figures are made of; older ones go")
+    ] = 10_000
+    keep_days: Annotated[
+        int, Meta(ge=1, le=36500, description="Days after which executions and files in .interlock/artifacts go")
+    ] = 90
+
+
 class Settings(msgspec.Struct, frozen=True):
     sandbox: Annotated[
         Literal["auto", "bubblewrap", "landlock", "off"],
@@ -167,6 +176,7 @@ class Settings(msgspec.Struct, frozen=True):
     limits: LimitSettings = LimitSettings()
     journal: JournalSettings = JournalSettings()
     logs: Logs = Logs()
+    tests: HistorySettings = HistorySettings()
 
 
 class Key(NamedTuple):

@@ -49,6 +49,8 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "journal": ("after", "limit"),
     "usage": ("by",),
     "events": ("after",),
+    "executions": ("category", "status", "page_size", "page_token"),
+    "execution": ("include_logs",),
 }
 """By the name of the route's function: what may stand behind the question mark."""
 

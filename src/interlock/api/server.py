@@ -25,6 +25,7 @@ from interlock.api.gui_routes import gui_routes, status_picture
 from interlock.api.live import Live
 from interlock.api.replies import failed, known_query, refused, unreadable, wrong
 from interlock.api.talk_routes import talk_routes
+from interlock.api.tests_routes import tests_routes
 from interlock.api.tokens import Tokens
 from interlock.api.work_routes import work_routes
 from interlock.errors import InterlockError, Misconfigured
@@ -165,6 +166,7 @@ def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) 
             *ask_routes(asks),
             *work_routes(bridge),
             *talk_routes(bridge, live, picture),
+            *tests_routes(bridge),
         ],
         lifespan=[lifespan],
         exception_handlers={
