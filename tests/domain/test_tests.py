@@ -67,7 +67,7 @@ def test_an_id_is_never_used_again_not_even_when_its_test_is_forgotten() -> None
         {"name": " "},
         {"parent": "nobody"},
         {"queued_at_ms": -1},
-        {"completed_at_ms": 2**63},
+        {"completed_at_ms": 253_402_300_800_000},
         {"execution_time_ms": 2**31},
         {"metrics": (("m", 2**31),)},
         {"metrics": tuple((str(number), 1) for number in range(101))},

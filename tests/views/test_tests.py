@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from interlock.domain.tests import Assertion, History
 from interlock.errors import BadValue, NotFound
 from interlock.views.tests import (
+    AssertionResult,
     TestInfo,
     TestPage,
     TestResults,
     TestStatus,
     found_test,
     list_tests,
+    moment,
     results_of,
     status_of,
 )
@@ -79,7 +81,11 @@ def test_results_hold_everything_and_logs_where_they_are_wanted() -> None:
         executed_at_ms=NOW_MS + 2_001,
         duration_ms=10,
         error_message="no such widget",
-        assertions=FAILED.assertions,
+        assertions=(
+            AssertionResult("title", False, "Inbox", "Outbox", ""),
+            AssertionResult("there", False, "", "", "it is gone"),
+            AssertionResult("visible", True, "", "", ""),
+        ),
         logs=("one", "two"),
         metrics={"frames": 9},
         screenshot_path="a.png",
@@ -90,6 +96,10 @@ def test_results_hold_everything_and_logs_where_they_are_wanted() -> None:
     of_parent = results_of(history, parent)
     assert (of_parent.steps, of_parent.logs) == ((FAILED.test_id,), ())
     assert (of_parent.status, of_parent.executed_at_ms) == ("TIMEOUT", NOW_MS + 9_000)
+
+
+def test_a_moment_reads_as_one() -> None:
+    assert (moment(NOW_MS + 1_999), moment(0)) == ("2026-01-01T00:00:01Z", "")
 
 
 def test_a_row_is_one_execution_with_the_figures_of_its_name() -> None:

@@ -88,12 +88,12 @@ def tests_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         history = bridge.front.state.tests
         found = found_test(history, test_id).execution
         text = await bridge.over(bridge.backstage.kept_text(found.whole.sha256)) if found.whole else None
-        shown = results_of(history, unfolded(found, text), include_logs=include_logs)
-        told = wire.to_plain(shown)
-        told["assertions"] = [
-            {name: getattr(each, name) for name in AssertionShape.__struct_fields__} for each in shown.assertions
-        ]
-        plain = {**wire.to_plain(info_of(history, found)), **wire.to_plain(status_of(history, test_id)), **told}
+        told = (
+            info_of(history, found),
+            status_of(history, test_id),
+            results_of(history, unfolded(found, text), include_logs=include_logs),
+        )
+        plain = {name: value for part in told for name, value in wire.to_plain(part).items()}
         return raw(wire.encode({name: plain[name] for name in WholeTest.__struct_fields__}))
 
     return [executions, execution]

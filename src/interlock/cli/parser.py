@@ -4,6 +4,8 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
+from interlock.cli.tests_words import history_words
+
 _FORMAT = argparse.RawDescriptionHelpFormatter
 _TOP = """\
 Interlock: coding with AI agents that a person can trust.
@@ -38,13 +40,22 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse(words: list[str]) -> argparse.Namespace:
-    _Parser.wants_json = "--json" in words
+    _Parser.wants_json = "--json" in words or _says_json(words)
     parser = build()
     args = parser.parse_args(words or ["gui"])
     if not hasattr(args, "handler"):
         chosen: argparse.ArgumentParser = getattr(args, "parser", parser)
         chosen.error("what should be done? See --help.")
     return args
+
+
+def _says_json(words: list[str]) -> bool:
+    """In one of the other ways of `interlock test …`."""
+    ways = ("--format", "--output")
+    return any(
+        word in (f"{way}=json" for way in ways) or (word in ways and after == "json")
+        for word, after in zip(words, [*words[1:], ""], strict=True)
+    )
 
 
 def build() -> argparse.ArgumentParser:
@@ -63,6 +74,7 @@ def build() -> argparse.ArgumentParser:
     _approvals(commands)
     _policy(commands)
     _journal(commands)
+    _testing(commands)
     _others(commands)
     return parser
 
@@ -399,6 +411,11 @@ def _journal(commands: Any) -> None:
     made.add_argument("file", nargs="?", metavar="FILE")
     made = _command(group, "replay", "journal_words:replay", "the state as it was after a version")
     made.add_argument("--to", type=int, metavar="N", help="the version (default: the last)")
+
+
+def _testing(commands: Any) -> None:
+    group = _group(commands, "test", "tests and their history: status, results, list, ingest")
+    history_words(group, _command)
 
 
 def _others(commands: Any) -> None:

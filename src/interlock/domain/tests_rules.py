@@ -11,7 +11,8 @@ Events = tuple[Event, ...]
 
 MOST_AT_ONCE = 100_000
 MOST_METRICS = 100
-INT32, INT64 = 2**31 - 1, 2**63 - 1
+INT32 = 2**31 - 1
+LAST_MS = 253_402_300_799_999  # the end of the year 9999
 
 
 def record(state: State, command: RecordTests) -> Events:
@@ -25,12 +26,17 @@ def record(state: State, command: RecordTests) -> Events:
         if execution.test_id in state.tests.ids or execution.test_id in new:
             raise Rejected(f"there was a test {execution.test_id!r} already: ids are never used again")
         new.add(execution.test_id)
-    report = command.report
-    if report is None:
+    if command.report is None:
         return tuple(map(TestExecuted, command.executions))
-    if not command.again and (at := state.tests.reports.get(report.sha256)):
+    if not command.again:
+        check_new(state, command.report.sha256)
+    return (TestReportRead(command.report), *map(TestExecuted, command.executions))
+
+
+def check_new(state: State, sha256: str) -> None:
+    """Raises Rejected for a report that was recorded before."""
+    if at := state.tests.reports.get(sha256):
         raise Rejected(f"exactly this report was recorded already, at {at[:19]}Z; --again records it once more")
-    return (TestReportRead(report), *map(TestExecuted, command.executions))
 
 
 def forget(state: State, command: ForgetTests) -> Events:
@@ -54,7 +60,7 @@ def _check(execution: Execution) -> None:
     if execution.parent and not is_test_id(execution.parent):
         raise BadValue(f"test {named}: its parent {execution.parent[:100]!r} is no test id")
     times = (execution.queued_at_ms, execution.started_at_ms, execution.completed_at_ms)
-    if not all(0 <= at <= INT64 for at in times) or not 0 <= execution.execution_time_ms <= INT32:
+    if not all(0 <= at <= LAST_MS for at in times) or not 0 <= execution.execution_time_ms <= INT32:
         raise BadValue(f"test {named}: its times are not Unix milliseconds")
     if len(execution.metrics) > MOST_METRICS or any(
         len(name) > 100 or not -INT32 <= value <= INT32 for name, value in execution.metrics

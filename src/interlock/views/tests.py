@@ -5,6 +5,7 @@ window show the same.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from typing import Literal
 
@@ -20,6 +21,7 @@ CATEGORIES: tuple[Category, ...] = ("grpc", "unit", "integration", "e2e")
 STATUSES: tuple[Status, ...] = ("UNKNOWN", "QUEUED", "RUNNING", "PASSED", "FAILED", "TIMEOUT")
 
 USUAL_PAGE, LARGEST_PAGE = 100, 500
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class TestStatus(Struct, frozen=True):
@@ -60,6 +62,14 @@ class TestPage(Struct, frozen=True):
     total_count: int
 
 
+class AssertionResult(Struct, frozen=True):
+    description: str
+    passed: bool
+    expected_value: str
+    actual_value: str
+    error_message: str
+
+
 class TestResults(Struct, frozen=True):
     __test__ = False
 
@@ -71,7 +81,7 @@ class TestResults(Struct, frozen=True):
     executed_at_ms: int
     duration_ms: int
     error_message: str
-    assertions: tuple[Assertion, ...]
+    assertions: tuple[AssertionResult, ...]
     logs: tuple[str, ...]
     metrics: dict[str, int]
     screenshot_path: str
@@ -121,7 +131,10 @@ def results_of(history: History, execution: Execution, *, include_logs: bool = F
         executed_at_ms=execution.started_at_ms or execution.queued_at_ms,
         duration_ms=execution.execution_time_ms,
         error_message=execution.error_message,
-        assertions=execution.assertions,
+        assertions=tuple(
+            AssertionResult(each.description, each.passed, each.expected_value, each.actual_value, each.error_message)
+            for each in execution.assertions
+        ),
         logs=execution.logs if include_logs else (),
         metrics=dict(execution.metrics),
         screenshot_path=execution.screenshot_path,
@@ -169,6 +182,11 @@ def info_of(history: History, execution: Execution) -> TestInfo:
         STATUS[execution.status],
         known.flake_rate,
     )
+
+
+def moment(milliseconds: int) -> str:
+    """Unix milliseconds as people read them, in UTC; empty for 0."""
+    return (_EPOCH + timedelta(milliseconds=milliseconds)).strftime("%Y-%m-%dT%H:%M:%SZ") if milliseconds else ""
 
 
 def _failure(assertion: Assertion) -> str:
