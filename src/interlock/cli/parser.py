@@ -4,6 +4,7 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
+from interlock.cli.harness_words import driving_words
 from interlock.cli.tests_words import history_words
 
 _FORMAT = argparse.RawDescriptionHelpFormatter
@@ -414,7 +415,8 @@ def _journal(commands: Any) -> None:
 
 
 def _testing(commands: Any) -> None:
-    group = _group(commands, "test", "tests and their history: status, results, list, ingest")
+    group = _group(commands, "test", "drive the window, and what tests came to")
+    driving_words(group, _command)
     history_words(group, _command)
 
 

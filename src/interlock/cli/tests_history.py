@@ -21,20 +21,12 @@ from interlock.errors import BadValue, JournalError, Misconfigured, NotFound
 from interlock.observe import redactor
 from interlock.projects import Project, keep_text, kept_text, read_state
 from interlock.views.display import one_line, safe
-from interlock.views.tests import Status, TestStatus, found_test, list_tests, moment, results_of, status_of
+from interlock.views.tests import Status, TestStatus, found_test, list_tests, moment, results_of
 from interlock.wire import to_plain
 
 EXITS: dict[Status, int] = {"PASSED": 0, "QUEUED": 0, "RUNNING": 0, "FAILED": 1, "TIMEOUT": 3, "UNKNOWN": 4}
 COLOURS: dict[Status, str] = {"PASSED": "good", "FAILED": "bad", "TIMEOUT": "bad", "RUNNING": "running"}
 SYMBOLS: dict[Status, str] = {"PASSED": "✓", "FAILED": "✗", "TIMEOUT": "⧗"}
-
-
-def status(args: Any) -> int:
-    """What is in the history has ended: there is nothing to wait for with `--follow`."""
-    history = read_state(project_of(args)).tests
-    found = status_of(history, args.test_id)
-    say_status(found, args)
-    return EXITS[found.status]
 
 
 def say_status(found: TestStatus, args: Any) -> None:

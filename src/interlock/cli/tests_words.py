@@ -1,6 +1,6 @@
 """The words of `interlock test …`. Only argparse here: handlers are named, not imported.
 
-Verbs that need no window are in `history_words`; those that drive one belong into a function of their own beside it.
+Verbs that need no window are in `history_words`; those that drive one in `harness_words.driving_words`.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def history_words(group: Any, command: Command) -> None:
     made = command(
         group,
         "status",
-        "tests_history:status",
+        "harness:status",
         "how a test ended; exit 0 passed, 1 failed, 3 timeout, 4 unknown",
         "  interlock test status --test-id grpc_click_10482913",
     )

@@ -41,7 +41,7 @@ class Calls:
         self._channel.close()
 
     def click(self, target: str, kind: str, key: str) -> pb.ClickResponse:
-        button = pb.ClickType.Value(f"CLICK_TYPE_{kind.upper()}")
+        button = f"CLICK_TYPE_{kind.upper()}"
         return self._call("Click", pb.ClickRequest(target=target, type=button, widget_key=key), pb.ClickResponse)
 
     def type(self, target: str, text: str, *, clear_first: bool, key: str) -> pb.TypeResponse:
@@ -92,13 +92,17 @@ class Calls:
     def _call(self, name: str, request: Any, answer: Any, seconds: float = 0) -> Any:
         method: Any = self._channel.unary_unary(
             f"{_SERVICE}{name}",
-            request_serializer=type(request).SerializeToString,
+            request_serializer=_bytes,
             response_deserializer=answer.FromString,
         )
         try:
             return method(request, metadata=self._metadata, timeout=seconds + _MORE_S)
         except grpc.RpcError as error:
             raise _translated(error, self._at) from None
+
+
+def _bytes(message: Any) -> bytes:
+    return message.SerializeToString()
 
 
 def _status(test_id: str, found: pb.GetTestStatusResponse) -> TestStatus:
