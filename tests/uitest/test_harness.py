@@ -433,6 +433,7 @@ def test_thirty_two_clients_for_a_minute(window: Driven) -> None:
     with ThreadPoolExecutor(32) as pool:
         assert [each for wrong in pool.map(work, range(32)) for each in wrong] == []
     assert len(set(made)) == len(made)
-    for test_id in made[:: max(1, len(made) // 500)]:
+    kept = made[-9_000:]  # older ones may be forgotten: 10,000 are remembered
+    for test_id in kept[:: max(1, len(kept) // 500)]:
         assert window.client.status(test_id).number(1) in (PASSED, FAILED, TIMEOUT)
     print(f"[COUNT] {len(made)} executions")

@@ -55,7 +55,7 @@ def _says_json(words: list[str]) -> bool:
     ways = ("--format", "--output")
     return any(
         word in (f"{way}=json" for way in ways) or (word in ways and after == "json")
-        for word, after in zip(words, [*words[1:], ""], strict=True)
+        for word, after in zip(words, [*words[1:], ""], strict=False)  # one longer where there are no words
     )
 
 
