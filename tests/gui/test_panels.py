@@ -16,9 +16,10 @@ from interlock.domain.tickets import Blocked, Completed, Ticket, TicketSpec, Wor
 from interlock.domain.tracks import Counts, Track
 from interlock.gui.feed import LINES
 from interlock.ports import Message
+from tests.domain.runs import history_of, ran
 from tests.gui.bench import AT, Bench, asking_all, windowed
 
-SHOWN = ("dashboard", "provider", "graph", "timeline", "usage", "diagnostics", "streams", "message", "inbox")
+SHOWN = ("dashboard", "provider", "graph", "timeline", "tests", "usage", "diagnostics", "streams", "message", "inbox")
 HOSTILE = "##evil###id %s %n\x1b[31m\u202ereversed\x00 \ud7ff🦀漢字" + "x" * 5_000 + "\nsecond\r\nthird"
 
 
@@ -70,6 +71,7 @@ def full(words: str = "do it") -> State:
         running=("demo",),
         usage=Map({"Tier 3": Usage(1, 2, 3, 4, 5)}),
         discussions=Map({"D-1": discussion}),
+        tests=history_of(ran(1, name=words), ran(2, "failed", words, error_message=words, logs=(words,))),
     )
 
 

@@ -21,7 +21,18 @@ def round_of(bench: Bench, number: int) -> None:
     for stream in range(4):
         lines = f"round {number}: {'word ' * 40}\n" * 100  # a stream is full after 400 rounds
         bench.window.feed.text(f"Tier 3 (Worker): T-{stream}", lines)
-    tabs = ("graph", "timeline", "usage", "diagnostics", "streams", "message", "provider", "dashboard", "inbox")
+    tabs = (
+        "graph",
+        "timeline",
+        "tests",
+        "usage",
+        "diagnostics",
+        "streams",
+        "message",
+        "provider",
+        "dashboard",
+        "inbox",
+    )
     bench.show(tabs[number % len(tabs)])
     if number % 20 == 0:
         name = f"track-{number}"

@@ -53,10 +53,8 @@ def parse(words: list[str]) -> argparse.Namespace:
 def _says_json(words: list[str]) -> bool:
     """In one of the other ways of `interlock test …`."""
     ways = ("--format", "--output")
-    return any(
-        word in (f"{way}=json" for way in ways) or (word in ways and after == "json")
-        for word, after in zip(words, [*words[1:], ""], strict=False)  # one longer where there are no words
-    )
+    joined = any(f"{way}=json" in words for way in ways)
+    return joined or any(word in ways and words[at + 1 : at + 2] == ["json"] for at, word in enumerate(words))
 
 
 def build() -> argparse.ArgumentParser:

@@ -6,7 +6,7 @@ from imgui_bundle import imgui
 
 PLACES: Mapping[str, Sequence[str]] = {
     "left": ("Dashboard", "Provider"),
-    "middle": ("Tickets", "Timeline", "Usage", "Diagnostics"),
+    "middle": ("Tickets", "Timeline", "Tests", "Usage", "Diagnostics"),
     "below": ("Streams", "Discussion"),
     "right": ("Inbox",),
 }

@@ -26,6 +26,7 @@ from interlock.gui.inbox_panel import InboxPanel
 from interlock.gui.provider_panel import ProviderPanel
 from interlock.gui.sending import Sender
 from interlock.gui.streams_panel import StreamsPanel
+from interlock.gui.tests_panel import TestsPanel
 from interlock.gui.theme import GAP, Look
 from interlock.gui.timeline_panel import TimelinePanel
 from interlock.gui.topbar import HIGH, LOW, draw_bottom, draw_notes, draw_top
@@ -110,6 +111,7 @@ class Window:
             ProviderPanel(),
             GraphPanel(),
             TimelinePanel(),
+            TestsPanel(),
             UsagePanel(),
             DiagnosticsPanel(self.figures, self.guard, broken),
             StreamsPanel(),

@@ -75,7 +75,7 @@ def fact_of(recorded: Recorded) -> Fact:
     kind, role = _KINDS.get(name.split("_")[0], ("fact", "dim"))
     whose = getattr(event, "ticket", None) or getattr(event, "discussion", "") or getattr(event, "track", "")
     if isinstance(event, TestExecuted):
-        whose = event.execution.test_id
+        whose = event.execution.category
     text, text_role, more = _told(recorded, name)
     return Fact(recorded.version, recorded.at, kind, role, whose or "", text, text_role, more)
 
