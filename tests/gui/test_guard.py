@@ -7,6 +7,23 @@ from imgui_bundle import imgui
 
 from tests.gui.bench import Bench, windowed
 
+
+def _beyond_a_child() -> None:
+    imgui.begin_child("rows", imgui.ImVec2(0, 100))
+    imgui.text("x")
+    imgui.set_cursor_pos(imgui.ImVec2(0, 500))
+    imgui.end_child()
+
+
+def _in_a_child(wrong: Callable[[], object]) -> Callable[[], object]:
+    def draw() -> None:
+        imgui.begin_child("inner", imgui.ImVec2(0, 100))
+        wrong()
+        imgui.end_child()
+
+    return draw
+
+
 MISTAKES: dict[str, Callable[[], object]] = {
     "an exception": lambda: 1 / 0,
     "a missing end": lambda: imgui.begin("another window"),
@@ -21,6 +38,15 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "an id too few": lambda: imgui.pop_id(),
     "a group left": lambda: imgui.begin_group(),
     "a table left": lambda: imgui.begin_table("t", 2),
+    "a place beyond a child": _beyond_a_child,
+    "an exception in a child": _in_a_child(lambda: 1 / 0),
+    "a group left in a child": _in_a_child(imgui.begin_group),
+    "a table left in a child": _in_a_child(lambda: imgui.begin_table("t", 2)),
+    "a tab bar left": lambda: imgui.begin_tab_bar("tabs"),
+    "a popup left": lambda: (imgui.open_popup("p"), imgui.begin_popup("p")),
+    "disabled left": imgui.begin_disabled,
+    "disabled too few": imgui.end_disabled,
+    "a width too few": imgui.pop_item_width,
 }
 
 

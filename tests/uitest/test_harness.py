@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -73,7 +74,7 @@ def test_reflection_names_the_service_and_every_method(window: Driven) -> None:
     from google.protobuf.descriptor_pool import DescriptorPool
     from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-    stub = reflection_pb2_grpc.ServerReflectionStub(window.client.channel)
+    stub: Any = reflection_pb2_grpc.ServerReflectionStub(window.client.channel)
     asked = [
         reflection_pb2.ServerReflectionRequest(list_services=""),
         reflection_pb2.ServerReflectionRequest(file_containing_symbol="interlock.uitest.v1.ImGuiTestHarness"),

@@ -77,7 +77,7 @@ class Client:
     def __init__(self, file: Path, token: str | None = None) -> None:
         found = json.loads(file.read_text())
         self.channel = grpc.insecure_channel(f"{found['host']}:{found['port']}")
-        self.metadata = (("authorization", f"Bearer {token or found['token']}"),)
+        self.metadata: tuple[tuple[str, str], ...] = (("authorization", f"Bearer {token or found['token']}"),)
 
     def __enter__(self) -> "Client":
         return self

@@ -49,20 +49,21 @@ class Guard:
             return
         before = imgui.internal.ErrorRecoveryState()
         imgui.internal.error_recovery_store_state(before)
-        io = imgui.get_io()
-        asserts = io.config_error_recovery_enable_assert
-        io.config_error_recovery_enable_assert = (
-            True  # inside, every mistake with ImGui raises; outside nobody would catch it
-        )
+        log, io = imgui.get_current_context().debug_log_buf, imgui.get_io()
+        said, asserts = log.size(), io.config_error_recovery_enable_assert
+        # A mistake with ImGui is logged, not raised: raised from the middle of its own code it would leave its stacks
+        # half undone, and what is put right afterwards would fail in turn.
+        io.config_error_recovery_enable_assert = False
         try:
             draw()
         except Exception as error:  # noqa: BLE001  whatever a panel does wrong stays its own affair
             self.broken[name] = Broken(f"{type(error).__name__}: {error}", _where(error))
-        io.config_error_recovery_enable_assert = False
         wrong = self._recover(before)
+        if not wrong and log.size() > said:
+            wrong = _logged()
         io.config_error_recovery_enable_assert = asserts
         if wrong and name not in self.broken:
-            self.broken[name] = Broken(f"{wrong}", "")
+            self.broken[name] = Broken(wrong, "")
 
     def end(self, depth: int) -> None:
         """End the window, unless a panel has ended it already."""
@@ -99,6 +100,12 @@ class Guard:
             imgui.push_font(ui.look.mono, 13)
             ui.wrapped(broken.trace, ui.look.faint)
             imgui.pop_font()
+
+
+def _logged() -> str:
+    """The last that ImGui itself said."""
+    line = imgui.get_current_context().debug_log_buf.c_str().rstrip().rpartition("\n")[2]
+    return line.rpartition("[imgui-error] ")[2][:500]
 
 
 def _where(error: BaseException) -> str:
