@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from interlock.domain.budgets import Micros
 from interlock.errors import Misconfigured
+from interlock.model_port import Model, ModelRequest, OnText, Reply
 from interlock.observe import redactor
-from interlock.ports import Model, ModelRequest, OnText, Reply, Sandbox
+from interlock.ports import Sandbox
 from interlock.projects import Project, trusted_agent_command
 from interlock.providers.gemini_cli import CallLog, GeminiCli, Hook, split_command, vendor_env
 from interlock.providers.scripted import Price, Rule, ScriptedModel, load_script

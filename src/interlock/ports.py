@@ -9,7 +9,6 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from interlock.domain.approvals import ScriptPayload
-from interlock.domain.budgets import Micros, Usage
 from interlock.domain.commands import Command
 from interlock.domain.envelopes import Actor, Recorded
 from interlock.domain.gates import GateResult
@@ -298,7 +297,7 @@ class Policy(Protocol):
         ...
 
 
-# ── models and tools ─────────────────────────────────────────────────────────────────────
+# ── tools and code views ─────────────────────────────────────────────────────────────────
 
 
 class ToolSpec(Struct, frozen=True):
@@ -361,65 +360,6 @@ class Tools(Protocol):
     ) -> ToolOutcome:
         """Do it (only these hunks of it, where given). Never raises for what a model did wrong: that is an outcome."""
         ...
-
-
-class ToolCall(Struct, frozen=True, omit_defaults=True):
-    id: str
-    name: str
-    args: dict[str, Any]
-    unread: str = ""  # the arguments as they came, where they are no JSON object
-
-
-class Seen(Struct, frozen=True, omit_defaults=True):
-    """A file as a session was last shown it: named by its content, empty where there was none."""
-
-    path: str
-    sha256: str
-    kept: bool = True  # beside the journal, to be compared with
-
-
-class Message(Struct, frozen=True, omit_defaults=True):
-    """One message of a session. A tool's answer names its call."""
-
-    role: Literal["user", "assistant", "tool"]
-    text: str
-    calls: tuple[ToolCall, ...] = ()
-    call_id: str = ""
-    updates: str = ""  # what is told after a round about files that have changed; only as long as it is new
-    seen: tuple[Seen, ...] = ()  # never sent
-    session: str = ""  # of an assistant's: where its provider goes on from; means nothing to any other
-
-
-class ModelRequest(Struct, frozen=True):
-    tier: str
-    ticket: str | None
-    model: str | None
-    system: str
-    messages: tuple[Message, ...]
-    tools: tuple[ToolSpec, ...]
-
-
-class Reply(Struct, frozen=True):
-    message: Message
-    usage: Usage
-    model: str
-
-
-OnText = Callable[[str], None]
-"""Takes the pieces of an answer as they come; they are shown, never kept."""
-
-
-class Model(Protocol):
-    """A provider. Raises Unavailable for what may pass, Misconfigured for what will not."""
-
-    @property
-    def name(self) -> str: ...
-
-    def quote(self, request: ModelRequest) -> Micros:
-        """The most this request can cost: set aside before it is made."""
-        ...
-
-    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply: ...
 
 
 class CodeViews(Protocol):

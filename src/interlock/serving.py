@@ -22,8 +22,8 @@ from interlock.domain.envelopes import Recorded
 from interlock.engine.thread import ENDING_S, EngineThread
 from interlock.errors import BadValue, JournalError, Misconfigured
 from interlock.model_choice import KNOWN_PROVIDERS, AsksAt, ModelMaker, make_model
+from interlock.model_port import Message
 from interlock.observe import redacted_bytes, redactor
-from interlock.ports import Message
 from interlock.projects import Project, open_project
 from interlock.providers.missing import NAMED_PROVIDERS, MissingModel
 from interlock.settings_writing import write_keys

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from interlock.ports import Message
+from interlock.model_port import Message
 from tests.cli.epic import COMMITTED, EPIC, RULES, TRACK, call, fence, rule, scripted
 from tests.cli.project import Project, Said
 

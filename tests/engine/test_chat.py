@@ -16,7 +16,7 @@ from interlock.domain.state import State
 from interlock.domain.tickets import TicketSpec
 from interlock.engine.chat import ROUNDS, UNKNOWN
 from interlock.errors import JournalError, Rejected
-from interlock.ports import Message
+from interlock.model_port import Message
 from interlock.providers.scripted import Price
 from tests.engine.world import ANN, Process, World
 

@@ -18,7 +18,8 @@ from interlock.engine.kept_texts import KeptTexts
 from interlock.engine.model_calls import Booked, ModelCalls
 from interlock.engine.streams import Streams
 from interlock.engine.tracked_files import TrackedFiles
-from interlock.ports import Message, ModelRequest, PolicyVerdict, Preview, Receipt, ToolCall, ToolOutcome, ToolPlace
+from interlock.model_port import Message, ModelRequest, ToolCall
+from interlock.ports import PolicyVerdict, Preview, Receipt, ToolOutcome, ToolPlace
 from interlock.providers.scripted import Rule, ScriptedModel
 from tests.engine.world import FakeTools, Listening
 

@@ -10,7 +10,7 @@ from interlock.domain.tickets import TicketSpec
 from interlock.engine.conversation import for_request
 from interlock.engine.file_updates import MOST, block
 from interlock.engine.tracked_files import no_outline
-from interlock.ports import Message, Seen, ToolCall
+from interlock.model_port import Message, Seen, ToolCall
 from tests.engine.world import ANN, World
 
 LONG = [f"line {number}" for number in range(1, 301)]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from interlock.domain.budgets import Usage
 from interlock.domain.tickets import TicketSpec
 from interlock.engine.briefing import prompt_text
-from interlock.ports import ModelRequest, ToolOutcome, ToolPlace
+from interlock.model_port import ModelRequest
+from interlock.ports import ToolOutcome, ToolPlace
 from tests.engine.world import FakeTools, World
 
 NAMES = tuple(f"T-{number}" for number in range(6))

@@ -11,7 +11,7 @@ from interlock.domain.tickets import TicketSpec
 from interlock.engine.model_calls import ModelCalls
 from interlock.engine.streams import KEYS, MOST, Streams
 from interlock.engine.workbench import Workbench
-from interlock.ports import Model, ModelRequest, OnText, Reply
+from interlock.model_port import Model, ModelRequest, OnText, Reply
 from tests.engine.world import ANN, World
 
 

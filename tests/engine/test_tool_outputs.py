@@ -9,7 +9,7 @@ import pytest
 from interlock.domain.tickets import TicketSpec
 from interlock.engine.conversation import for_request
 from interlock.engine.tool_outputs import LEAST, NEWEST, OLDER, WARNING, handle_of, read_tool_output
-from interlock.ports import Message, ToolCall
+from interlock.model_port import Message, ToolCall
 from tests.engine.world import World
 
 

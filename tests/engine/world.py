@@ -30,6 +30,7 @@ from interlock.engine.surveying import Surveyor
 from interlock.engine.workbench import Workbench
 from interlock.errors import JournalUnwritable, Rejected, ToolFailure
 from interlock.journal.memory import MemoryJournal
+from interlock.model_port import Model, ModelRequest, OnText, Reply
 from interlock.ports import (
     Assignment,
     Combined,
@@ -38,13 +39,9 @@ from interlock.ports import (
     Failed,
     Hunk,
     Landing,
-    Model,
-    ModelRequest,
-    OnText,
     Policy,
     PolicyVerdict,
     Preview,
-    Reply,
     Survey,
     ToolOutcome,
     ToolPlace,

@@ -15,7 +15,7 @@ from interlock.domain.state import State
 from interlock.domain.tickets import Blocked, Completed, Ticket, TicketSpec, Working
 from interlock.domain.tracks import Counts, Track
 from interlock.gui.feed import LINES
-from interlock.ports import Message
+from interlock.model_port import Message
 from tests.domain.runs import history_of, ran
 from tests.gui.bench import AT, Bench, asking_all, windowed
 

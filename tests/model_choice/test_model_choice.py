@@ -9,7 +9,7 @@ import pytest
 
 from interlock.errors import Misconfigured
 from interlock.model_choice import KNOWN_PROVIDERS, make_model
-from interlock.ports import Message, ModelRequest
+from interlock.model_port import Message, ModelRequest
 from interlock.projects import Project
 from interlock.sandbox.bubblewrap import BubblewrapSandbox
 from interlock.settings import Settings

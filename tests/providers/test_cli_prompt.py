@@ -5,7 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.ports import Message, ModelRequest, ToolCall, ToolSpec
+from interlock.model_port import Message, ModelRequest, ToolCall
+from interlock.ports import ToolSpec
 from interlock.providers.cli_prompt import first_prompt, next_prompt, tool_calls
 
 READ = ToolSpec("read_file", "Reads a file.", {"type": "object"}, changes=False)

@@ -11,7 +11,8 @@ import pytest
 
 from interlock.domain.budgets import Usage
 from interlock.errors import Misconfigured, Unavailable
-from interlock.ports import Message, ModelRequest, Reply, ToolCall, ToolSpec
+from interlock.model_port import Message, ModelRequest, Reply, ToolCall
+from interlock.ports import ToolSpec
 from interlock.providers.gemini_cli import GeminiCli, last_session, split_command, vendor_env
 from interlock.sandbox.bubblewrap import BubblewrapSandbox
 from interlock.sandbox.unconfined import UnconfinedSandbox

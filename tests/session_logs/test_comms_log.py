@@ -5,8 +5,8 @@ from itertools import count
 from pathlib import Path
 
 from interlock.domain.budgets import Usage
+from interlock.model_port import Message, ModelRequest
 from interlock.observe import redactor
-from interlock.ports import Message, ModelRequest
 from interlock.session_logs import SessionLogs
 
 KEY = "sk-" + "a1B2" * 6

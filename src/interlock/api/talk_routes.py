@@ -30,7 +30,7 @@ from interlock.domain.commands import StartDiscussion, StopTurn
 from interlock.domain.discussions import Discussion, Quiet, Unsure, Waiting
 from interlock.domain.events import DiscussionStarted
 from interlock.errors import BadValue, NotFound
-from interlock.ports import Message
+from interlock.model_port import Message
 from interlock.views.costs import By, usage_rows
 
 Version = Annotated[int, QueryParameter(ge=0, le=2**53, description="events after this version")]

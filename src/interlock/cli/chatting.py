@@ -19,7 +19,7 @@ from interlock.domain.events import DiscussionStarted
 from interlock.domain.gates import Blob
 from interlock.engine.chat import check_words
 from interlock.errors import Rejected, Unavailable
-from interlock.ports import Message
+from interlock.model_port import Message
 from interlock.projects import Project, kept_text, read_state
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import as_dict

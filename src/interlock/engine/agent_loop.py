@@ -26,7 +26,8 @@ from interlock.engine.model_calls import ModelCalls
 from interlock.engine.ticket_host import Analyse, ScriptTerms, Send, TicketHost
 from interlock.engine.tracked_files import TrackedFiles, no_outline
 from interlock.errors import OverBudget, Unavailable
-from interlock.ports import Message, Policy, ToolPlace, Tools, Workspace, Workspaces
+from interlock.model_port import Message
+from interlock.ports import Policy, ToolPlace, Tools, Workspace, Workspaces
 
 TIER = "Tier 3"
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from interlock.domain.calls import Party
 from interlock.engine.model_calls import ModelCalls
 from interlock.errors import Misconfigured, OverBudget, Unavailable
-from interlock.ports import Message, ModelRequest
+from interlock.model_port import Message, ModelRequest
 
 TIER = "Tier 4"
 HEADING = "\nQA ANALYSIS:\n"

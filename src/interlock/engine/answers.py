@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 
 from interlock.domain.tickets import Ticket
-from interlock.ports import Message
+from interlock.model_port import Message
 
 _message = msgspec.json.Decoder(Message)
 

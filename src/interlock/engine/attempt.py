@@ -23,7 +23,8 @@ from interlock.domain.tickets import Ticket, Verifying
 from interlock.engine.agent_loop import Worker
 from interlock.engine.kept_texts import Keep
 from interlock.errors import InterlockError, OverBudget
-from interlock.ports import Assignment, Crew, Done, Failed, GateRunner, Message, Policy, Workspaces
+from interlock.model_port import Message
+from interlock.ports import Assignment, Crew, Done, Failed, GateRunner, Policy, Workspaces
 
 NO_PROVIDER = "no model is configured for {} tickets; give --provider, or set [provider] name"
 

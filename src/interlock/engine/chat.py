@@ -34,7 +34,8 @@ from interlock.engine.payloads import tool_payload
 from interlock.engine.permission import permission
 from interlock.engine.tracked_files import TrackedFiles
 from interlock.errors import OverBudget, Rejected, Unavailable
-from interlock.ports import Message, Policy, PolicyVerdict, Preview, Receipt, ToolCall, ToolOutcome, ToolPlace, Tools
+from interlock.model_port import Message, ToolCall
+from interlock.ports import Policy, PolicyVerdict, Preview, Receipt, ToolOutcome, ToolPlace, Tools
 
 TIER = "Discussion"
 ROUNDS = 10

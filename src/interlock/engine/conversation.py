@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from interlock.domain.approvals import Answered
 from interlock.engine.tool_outputs import LEAST, NEWEST, OLDER, REQUEST_BYTES, WARNING, shortened
-from interlock.ports import Message, Preview, ToolCall
+from interlock.model_port import Message, ToolCall
+from interlock.ports import Preview
 
 
 def unanswered(messages: Sequence[Message]) -> tuple[ToolCall, ...]:

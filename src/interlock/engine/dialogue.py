@@ -22,18 +22,8 @@ from interlock.engine.model_calls import Booked, ModelCalls
 from interlock.engine.tool_outputs import READ_TOOL_OUTPUT, read_tool_output
 from interlock.engine.tracked_files import TrackedFiles
 from interlock.errors import ToolFailure
-from interlock.ports import (
-    Message,
-    ModelRequest,
-    PolicyVerdict,
-    Preview,
-    Seen,
-    ToolCall,
-    ToolOutcome,
-    ToolPlace,
-    Tools,
-    ToolSpec,
-)
+from interlock.model_port import Message, ModelRequest, Seen, ToolCall
+from interlock.ports import PolicyVerdict, Preview, ToolOutcome, ToolPlace, Tools, ToolSpec
 
 READING = "policy:reading"
 """Who lets a tool run that changes nothing."""

@@ -14,7 +14,8 @@ from interlock.domain.state import State
 from interlock.domain.tickets import TicketSpec
 from interlock.engine.model_calls import ModelCalls
 from interlock.errors import InterlockError, OverBudget
-from interlock.ports import GateRunner, Message, ModelRequest, Workspaces
+from interlock.model_port import Message, ModelRequest
+from interlock.ports import GateRunner, Workspaces
 
 TIER = "Tier 4"
 AGAIN = 'That is neither a pass nor a fail. Answer with one JSON object: {"verdict": "pass" or "fail", "reason": "…"}'

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from interlock.domain.gates import Blob
-from interlock.ports import Message
+from interlock.model_port import Message
 
 INLINE = 4_000
 

@@ -17,7 +17,8 @@ from interlock.domain.events import CallReserved
 from interlock.engine.activity import Activity, RequestStart, ResponseReceived
 from interlock.engine.streams import Streams
 from interlock.errors import Misconfigured, OverBudget, Unavailable
-from interlock.ports import Model, ModelRequest, Receipt, Reply
+from interlock.model_port import Model, ModelRequest, Reply
+from interlock.ports import Receipt
 
 RETRIES = 5
 PAUSE_S, LONGEST_S = 0.5, 8.0  # before the first retry; doubling up to the longest

@@ -5,7 +5,8 @@ from hashlib import sha256
 
 from interlock.domain.approvals import ToolPayload
 from interlock.engine.kept_texts import INLINE, KeptTexts
-from interlock.ports import Preview, ToolCall
+from interlock.model_port import ToolCall
+from interlock.ports import Preview
 
 
 async def tool_payload(texts: KeptTexts, call: ToolCall, preview: Preview, directory: str) -> ToolPayload:

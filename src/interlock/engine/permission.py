@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
-from interlock.ports import Policy, PolicyVerdict, Preview, ToolCall, ToolPlace
+from interlock.model_port import ToolCall
+from interlock.ports import Policy, PolicyVerdict, Preview, ToolPlace
 
 OWN_GATE = PolicyVerdict("allow", "own-gate", "it is a gate of its own ticket")
 NO_POLICY = PolicyVerdict("ask", "", "")

@@ -22,7 +22,8 @@ from interlock.engine.kept_texts import Fetch, Keep, KeptTexts
 from interlock.engine.model_calls import ModelCalls
 from interlock.engine.surveying import Surveyor
 from interlock.errors import OverBudget, Rejected, Unavailable
-from interlock.ports import Message, ModelRequest, Receipt
+from interlock.model_port import Message, ModelRequest
+from interlock.ports import Receipt
 
 EPIC_PATH = "PATH: Epic Initialization"
 TRACK_PATH = "PATH: Sprint Planning"

@@ -13,7 +13,8 @@ from interlock.engine.kept_texts import KeptTexts
 from interlock.engine.model_calls import Booked
 from interlock.engine.payloads import tool_payload
 from interlock.engine.permission import permission
-from interlock.ports import Message, Policy, PolicyVerdict, Preview, Receipt, ToolCall, ToolOutcome, ToolPlace
+from interlock.model_port import Message, ToolCall
+from interlock.ports import Policy, PolicyVerdict, Preview, Receipt, ToolOutcome, ToolPlace
 
 Send = Callable[[Command], Awaitable[Receipt]]
 ScriptTerms = Callable[[Ticket, str, str, str], ScriptPayload]

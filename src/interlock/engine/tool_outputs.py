@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from interlock.ports import Message, ToolOutcome, ToolSpec
+from interlock.model_port import Message
+from interlock.ports import ToolOutcome, ToolSpec
 
 NEWEST, OLDER = 40_000, 8_000  # characters of a result: in its own round, and later
 REQUEST_BYTES = 500_000  # of results for one request; more than that comes

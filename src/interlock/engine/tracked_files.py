@@ -12,7 +12,8 @@ from posixpath import normpath
 from interlock.engine.file_updates import Outline, block
 from interlock.engine.kept_texts import KeptTexts
 from interlock.errors import JournalError
-from interlock.ports import Message, Seen, ToolCall, ToolPlace, Tools
+from interlock.model_port import Message, Seen, ToolCall
+from interlock.ports import ToolPlace, Tools
 
 MOST_FILES = 200
 MOST_KEPT = 1_000_000  # characters of a text that is kept to be compared with

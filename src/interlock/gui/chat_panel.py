@@ -9,7 +9,7 @@ from interlock.gui.prose import draw_prose
 from interlock.gui.sending import Sender
 from interlock.gui.theme import NORMAL, SMALL
 from interlock.gui.widgets import Ui
-from interlock.ports import Message
+from interlock.model_port import Message
 from interlock.views.display import one_line, safe
 
 _MOST = 200  # messages that are shown: the last

@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, cast
 
-from interlock.ports import Message, ModelRequest, ToolCall, ToolSpec
+from interlock.model_port import Message, ModelRequest, ToolCall
+from interlock.ports import ToolSpec
 
 _HOW = """\
 ### TOOLS:

@@ -20,7 +20,8 @@ from msgspec import Struct
 
 from interlock.domain.budgets import Micros, Usage
 from interlock.errors import Misconfigured, Unavailable
-from interlock.ports import Finished, Job, Message, ModelRequest, OnText, Reply, Sandbox
+from interlock.model_port import Message, ModelRequest, OnText, Reply
+from interlock.ports import Finished, Job, Sandbox
 from interlock.providers.cli_prompt import first_prompt, next_prompt, tool_calls
 from interlock.providers.stream_json import Answered, StreamJson
 

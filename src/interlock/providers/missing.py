@@ -2,7 +2,7 @@
 
 from interlock.domain.budgets import Micros
 from interlock.errors import Misconfigured
-from interlock.ports import ModelRequest, OnText, Reply
+from interlock.model_port import ModelRequest, OnText, Reply
 
 NAMED_PROVIDERS = (
     "anthropic",

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from interlock.domain.budgets import Micros, Usage
 from interlock.errors import Misconfigured, Unavailable
-from interlock.ports import Message, ModelRequest, OnText, Reply, ToolCall
+from interlock.model_port import Message, ModelRequest, OnText, Reply, ToolCall
 
 
 class CallRule(Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from interlock.domain.budgets import Usage
-from interlock.ports import OnText
+from interlock.model_port import OnText
 
 LONGEST_LINE = 16 * 1024 * 1024
 MOST = 64 * 1024 * 1024  # bytes of one answer with everything around it
