@@ -15,15 +15,16 @@ from msgspec.structs import replace
 
 from interlock.domain.budgets import Micros
 from interlock.errors import Misconfigured
-from interlock.model_port import Model, ModelRequest, OnText, Reply
+from interlock.model_port import Model, ModelRequest, OnText, Reply, unheard
 from interlock.observe import redactor
 from interlock.ports import Sandbox
 from interlock.projects import Project, trusted_agent_command
 from interlock.providers.gemini_cli import CallLog, GeminiCli, Hook, split_command, vendor_env
+from interlock.providers.hosted import HOSTED, hosted_model, place_of
 from interlock.providers.scripted import Price, Rule, ScriptedModel, load_script
 from interlock.sandbox.environment import clean_env
 
-KNOWN_PROVIDERS = ("gemini_cli", "scripted")
+KNOWN_PROVIDERS = (*HOSTED, "gemini_cli", "scripted")
 
 _OURSELVES = str(Path(__file__).resolve().parents[1])
 """The folder that Python finds us in: `interlock ask-hook` must be there where an agent's hook runs it, also where we
@@ -65,6 +66,10 @@ def make_model(
             words = trusted_agent_command(project) if command_line is None else command_line
             split_command(words)
             return lambda sandbox, log: _preferring(_gemini_cli(project, words, sandbox, log, asks_at), model)
+        case _ if provider in HOSTED:
+            _check_key(provider)
+            hosted = hosted_model(provider, os.environ, redact=redactor(os.environ))
+            return lambda sandbox, log: _preferring(hosted, model)
         case _:
             raise Misconfigured(f"there is no provider {provider!r}; known are {_listed(KNOWN_PROVIDERS)}")
 
@@ -108,8 +113,8 @@ class _Preferring:
     def quote(self, request: ModelRequest) -> Micros:
         return self._inner.quote(self._named(request))
 
-    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply:
-        return await self._inner.complete(self._named(request), on_text)
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
+        return await self._inner.complete(self._named(request), on_text, on_reasoning)
 
     def _named(self, request: ModelRequest) -> ModelRequest:
         return replace(request, model=self._model) if request.model is None else request
@@ -119,5 +124,12 @@ def _preferring(inner: Model, model: str | None) -> Model:
     return _Preferring(inner, model) if model else inner
 
 
+def _check_key(provider: str) -> None:
+    name = place_of(provider).key_name
+    if name and not os.environ.get(name, "").strip():
+        raise Misconfigured(f"the provider {provider!r} needs a key: set {name}")
+
+
 def _listed(names: Sequence[str]) -> str:
-    return " and ".join(repr(name) for name in names)
+    *others, last = map(repr, names)
+    return f"{', '.join(others)} and {last}"

@@ -24,6 +24,13 @@ class Seen(Struct, frozen=True, omit_defaults=True):
     kept: bool = True  # beside the journal, to be compared with
 
 
+class Picture(Struct, frozen=True):
+    """An image that a message shows. Its bytes are kept beside the journal, named by their content."""
+
+    media_type: str
+    sha256: str
+
+
 class Message(Struct, frozen=True, omit_defaults=True):
     """One message of a session. A tool's answer names its call."""
 
@@ -34,6 +41,8 @@ class Message(Struct, frozen=True, omit_defaults=True):
     updates: str = ""  # what is told after a round about files that have changed; only as long as it is new
     seen: tuple[Seen, ...] = ()  # never sent
     session: str = ""  # of an assistant's: where its provider goes on from; means nothing to any other
+    reasoning: str = ""  # of an assistant's: what it thought aloud; shown, never sent
+    images: tuple[Picture, ...] = ()
 
 
 class ModelRequest(Struct, frozen=True):
@@ -43,16 +52,33 @@ class ModelRequest(Struct, frozen=True):
     system: str
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
+    context: str = ""  # what the session is about: stays the same longer than the messages, goes after `system`
+    withdrawn: tuple[ToolSpec, ...] = ()  # offered before, not to be called now: some vendors must be told of them
+    pictures: dict[str, bytes] = {}  # what the messages' images show, by their names
+
+    @property
+    def told(self) -> str:
+        """System prompt and context, for whom they are one text."""
+        return "\n\n".join(part for part in (self.system, self.context) if part.strip())
+
+
+Stop = Literal["end", "tools", "length", "refusal", "other"]
+"""Why an answer ended. One that ended at the limit of its length calls no tools: its calls are `unread`."""
 
 
 class Reply(Struct, frozen=True):
     message: Message
     usage: Usage
     model: str
+    stop: Stop = "end"
 
 
 OnText = Callable[[str], None]
 """Takes the pieces of an answer as they come; they are shown, never kept."""
+
+
+def unheard(piece: str) -> None:
+    pass
 
 
 class Model(Protocol):
@@ -65,4 +91,4 @@ class Model(Protocol):
         """The most this request can cost: set aside before it is made."""
         ...
 
-    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply: ...
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply: ...

@@ -62,7 +62,7 @@ class CommsLog:
             self._told[key] = len(messages)
             shown = {"model": request["model"], "tools": [tool["name"] for tool in request["tools"]]}
             if not before:
-                shown["system"] = request["system"]
+                shown |= {"system": request["system"], "context": request["context"]}
             plain["request"] = {**shown, "messages_before": before, "messages": messages[before:]}
         return plain
 

@@ -11,7 +11,7 @@ from interlock.domain.tickets import TicketSpec
 from interlock.engine.model_calls import ModelCalls
 from interlock.engine.streams import KEYS, MOST, Streams
 from interlock.engine.workbench import Workbench
-from interlock.model_port import Model, ModelRequest, OnText, Reply
+from interlock.model_port import Model, ModelRequest, OnText, Reply, unheard
 from tests.engine.world import ANN, World
 
 
@@ -29,12 +29,12 @@ class Counting:
     def quote(self, request: ModelRequest) -> int:
         return self._model.quote(request)
 
-    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
         self.now += 1
         self.most = max(self.most, self.now)
         try:
             await asyncio.sleep(0.001)
-            return await self._model.complete(request, on_text)
+            return await self._model.complete(request, on_text, on_reasoning)
         finally:
             self.now -= 1
 

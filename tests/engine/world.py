@@ -30,7 +30,7 @@ from interlock.engine.surveying import Surveyor
 from interlock.engine.workbench import Workbench
 from interlock.errors import JournalUnwritable, Rejected, ToolFailure
 from interlock.journal.memory import MemoryJournal
-from interlock.model_port import Model, ModelRequest, OnText, Reply
+from interlock.model_port import Model, ModelRequest, OnText, Reply, unheard
 from interlock.ports import (
     Assignment,
     Combined,
@@ -481,9 +481,9 @@ class Listening:
     def quote(self, request: ModelRequest) -> int:
         return self._model.quote(request)
 
-    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
         self._requests.append(request)
-        reply = await self._model.complete(request, on_text)
+        reply = await self._model.complete(request, on_text, on_reasoning)
         self._used.append((request.tier, reply.usage))
         return reply
 

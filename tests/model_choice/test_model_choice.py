@@ -20,6 +20,8 @@ RULES = [{"match": "", "model": "strong", "reply": "I am strong."}, {"match": ""
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
     (tmp_path / "rules.json").write_text(json.dumps(RULES))
     return Project(tmp_path, Settings(), tmp_path / "state")
 
@@ -27,7 +29,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 @pytest.mark.parametrize(
     ("provider", "more", "sentence"),
     [
-        ("gpt", {}, "there is no provider 'gpt'; known are 'gemini_cli' and 'scripted'"),
+        ("gpt", {}, "there is no provider 'gpt'; known are 'anthropic', .*'gemini_cli' and 'scripted'"),
+        ("anthropic", {}, "the provider 'anthropic' needs a key: set ANTHROPIC_API_KEY"),
         ("scripted", {}, "needs a script"),
         ("scripted", {"script": "no-such-file"}, "cannot be read"),
         ("scripted", {"script": "x", "command_line": "gemini"}, "a command line goes with the provider 'gemini_cli'"),
@@ -50,7 +53,9 @@ def test_the_model_is_asked_for_where_a_request_names_none(project: Project, mod
     assert (made.name, made.quote(request), reply.message.text) == ("scripted", 0, said)
 
 
-def test_every_known_provider_can_be_made(project: Project) -> None:
+def test_every_known_provider_can_be_made(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC", "OPENAI", "DEEPSEEK", "OPENROUTER"):
+        monkeypatch.setenv(f"{name}_API_KEY", "a-key-for-tests")
     scripts = {"scripted": project.root / "rules.json"}
     makers = [make_model(project, name, script=scripts.get(name)) for name in KNOWN_PROVIDERS]
     assert tuple(maker(BubblewrapSandbox(), print).name for maker in makers) == KNOWN_PROVIDERS

@@ -45,6 +45,7 @@ def test_each_message_is_one_line_without_secrets(tmp_path: Path) -> None:
                 "model": None,
                 "tools": [],
                 "system": "be good",
+                "context": "",
                 "messages_before": 0,
                 "messages": [{"role": "user", "text": "use [redacted]"}],
             },

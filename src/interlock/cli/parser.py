@@ -7,6 +7,17 @@ from typing import Any, NoReturn
 from interlock.cli.harness_words import driving_words
 from interlock.cli.tests_words import history_words
 
+PROVIDERS = (
+    "anthropic",
+    "openai",
+    "deepseek",
+    "openrouter",
+    "ollama",
+    "llama.cpp",
+    "vllm",
+    "gemini_cli",
+    "scripted",
+)
 _FORMAT = argparse.RawDescriptionHelpFormatter
 _TOP = """\
 Interlock: coding with AI agents that a person can trust.
@@ -113,7 +124,7 @@ def _asking(made: argparse.ArgumentParser) -> None:
 
 
 def _model(made: argparse.ArgumentParser) -> None:
-    made.add_argument("--provider", choices=["gemini_cli", "scripted"], help="whom to ask")
+    made.add_argument("--provider", choices=PROVIDERS, metavar="P", help=f"whom to ask: {', '.join(PROVIDERS)}")
     made.add_argument("--model", metavar="M", help="the provider's model, for all tiers (default: settings)")
     made.add_argument("--script", metavar="FILE", help="with --provider scripted: the rules it answers by")
     made.add_argument("--max-tool-rounds", type=_rounds, metavar="N", help="rounds of tools per request")

@@ -100,10 +100,11 @@ class Chat:
             Party(discussion=found.id),
             f"Discussion: {found.id}",
             TIER,
-            f"{_prompt()}\n\n{made_of.stable_md}".strip(),
+            _prompt(),
             place,
             self._tools.offered(changing=True),
             self._rounds,
+            context=made_of.stable_md.strip(),
         )
         tracked = TrackedFiles(self._tools, place, self._texts, (), self._redact)
         try:

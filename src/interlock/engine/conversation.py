@@ -59,14 +59,14 @@ def for_request(messages: Sequence[Message]) -> tuple[Message, ...]:
         if message.role == "user":
             heard = 0
         if message.role != "tool":
-            told.append(Message(message.role, message.text, message.calls, session=message.session))
+            told.append(replace(message, updates="", seen=(), reasoning=""))
             continue
         heard += len(message.text.encode(errors="replace"))
         most = NEWEST if number > newest else OLDER
         text = shortened(message, most) if heard <= REQUEST_BYTES else f"{shortened(message, LEAST)}\n{WARNING}"
         if number == updated:
             text = f"{text}\n\n{message.updates}"
-        told.append(Message("tool", text, call_id=message.call_id))
+        told.append(Message("tool", text, call_id=message.call_id, images=message.images))
     return tuple(told)
 
 

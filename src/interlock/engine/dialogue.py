@@ -48,6 +48,7 @@ class Terms(Struct, frozen=True):
     offered: tuple[ToolSpec, ...]
     rounds: int  # of tools, for one request
     model: str | None = None
+    context: str = ""  # what it is about, told after `system`
 
 
 class Question(Struct, frozen=True):
@@ -135,13 +136,28 @@ class Dialogue:
         messages = for_request(self._messages)
         if last_call:
             messages = (*messages, Message("user", LAST_CALL.format(terms.rounds)))
-        tools = () if last_call else (*terms.offered, READ_TOOL_OUTPUT)
-        ticket = terms.party.ticket or None
-        request = ModelRequest(terms.tier, ticket, terms.model, terms.system, messages, tools)
+        offered = (*terms.offered, READ_TOOL_OUTPUT)
+        request = ModelRequest(
+            terms.tier,
+            terms.party.ticket or None,
+            terms.model,
+            terms.system,
+            messages,
+            tools=() if last_call else offered,
+            context=terms.context,
+            withdrawn=offered if last_call else (),
+        )
         booked = await self._calls.ask(terms.party, terms.key, request)
         reply = booked.reply.message
         calls = () if last_call else distinct(reply.calls, self._messages)
-        said = Message("assistant", self._redact(reply.text), calls, session=reply.session)
+        said = Message(
+            "assistant",
+            self._redact(reply.text),
+            calls,
+            # A provider's own state is good only as it came: with a secret in it, it is not kept at all.
+            session=reply.session if self._redact(reply.session) == reply.session else "",
+            reasoning=self._redact(reply.reasoning),
+        )
         await self._host.keep_reply(said, booked)
         self._messages.append(said)
 

@@ -15,7 +15,7 @@ from interlock.domain.calls import Party
 from interlock.domain.commands import Command, EndCall, ReserveCall
 from interlock.domain.events import CallReserved
 from interlock.engine.activity import Activity, RequestStart, ResponseReceived
-from interlock.engine.streams import Streams
+from interlock.engine.streams import Streams, Voice
 from interlock.errors import Misconfigured, OverBudget, Unavailable
 from interlock.model_port import Model, ModelRequest, Reply
 from interlock.ports import Receipt
@@ -127,8 +127,9 @@ class ModelCalls:
         about = (asked.name, model)
         self.comms("OUT", "request", *about, {"call": call, "tier": request.tier, "key": key, "request": request})
         self._streams.part(key)
+        voice = Voice(self._streams, key)
         try:
-            reply = await asked.complete(request, lambda piece: self._streams.add(key, piece))
+            reply = await asked.complete(request, voice.said, voice.thought)
         except Unavailable as error:
             self.comms("IN", "response", *about, {"call": call, "error": str(error)})
             await self._submit(EndCall(call, None if error.may_cost else Usage(), str(error)))
@@ -136,7 +137,9 @@ class ModelCalls:
         except Misconfigured as error:
             await self._submit(EndCall(call, Usage(), str(error)))
             raise
-        self.comms("IN", "response", *about, {"call": call, "message": reply.message, "usage": reply.usage})
+        self.comms(
+            "IN", "response", *about, {"call": call, "message": reply.message, "usage": reply.usage, "stop": reply.stop}
+        )
         if not reply.message.text.strip() and not reply.message.calls:
             await self._submit(EndCall(call, reply.usage, "its answer is empty"))
             raise Unavailable("its answer is empty")

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 MOST = 200_000  # characters kept of one stream: its end
 KEYS = 256  # streams kept: the latest
 
+THINKING, ANSWERING = "[thinking]\n", "\n[/thinking]\n\n"
+
 Listener = Callable[[str, str], None]
 
 
@@ -58,3 +60,24 @@ class Streams:
         self._sizes.clear()
         for cleared in self._clears:
             cleared()
+
+
+class Voice:
+    """What one answer adds to a stream: its words, and what it thinks aloud under headings of its own."""
+
+    def __init__(self, streams: Streams, key: str) -> None:
+        self._streams = streams
+        self._key = key
+        self._thinking = False
+
+    def said(self, piece: str) -> None:
+        self._turn(thinking=False, piece=piece)
+
+    def thought(self, piece: str) -> None:
+        self._turn(thinking=True, piece=piece)
+
+    def _turn(self, *, thinking: bool, piece: str) -> None:
+        if piece and thinking != self._thinking:
+            self._thinking = thinking
+            self._streams.add(self._key, THINKING if thinking else ANSWERING)
+        self._streams.add(self._key, piece)

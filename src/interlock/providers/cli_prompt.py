@@ -30,7 +30,7 @@ _CLOSED = re.compile(r"^```[ \t]*\Z", re.MULTILINE)
 
 def first_prompt(request: ModelRequest) -> str:
     """Everything, for an agent that knows nothing yet."""
-    parts = [request.system.strip(), _told(request.tools) if request.tools else "", _said(request.messages, "")]
+    parts = [request.told.strip(), _told(request.tools) if request.tools else "", _said(request.messages, "")]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from interlock.domain.budgets import Micros, Usage
 from interlock.errors import Misconfigured, Unavailable
-from interlock.model_port import Message, ModelRequest, OnText, Reply
+from interlock.model_port import Message, ModelRequest, OnText, Reply, unheard
 from interlock.ports import Finished, Job, Sandbox
 from interlock.providers.cli_prompt import first_prompt, next_prompt, tool_calls
 from interlock.providers.stream_json import Answered, StreamJson
@@ -90,7 +90,7 @@ class GeminiCli:
         """What it costs is between the user and the vendor: the agent tells tokens, no money."""
         return 0
 
-    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
         session, new = last_session(request.messages)
         if session in self._spoiled:
             session = None

@@ -2,7 +2,7 @@
 
 from interlock.domain.budgets import Micros
 from interlock.errors import Misconfigured
-from interlock.model_port import ModelRequest, OnText, Reply
+from interlock.model_port import ModelRequest, OnText, Reply, unheard
 
 NAMED_PROVIDERS = (
     "anthropic",
@@ -31,5 +31,5 @@ class MissingModel:
     def quote(self, request: ModelRequest) -> Micros:
         return 0
 
-    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
         raise Misconfigured(self._why)

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from interlock.domain.budgets import Micros, Usage
 from interlock.errors import Misconfigured, Unavailable
-from interlock.model_port import Message, ModelRequest, OnText, Reply, ToolCall
+from interlock.model_port import Message, ModelRequest, OnText, Reply, ToolCall, unheard
 
 
 class CallRule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -88,7 +88,7 @@ class ScriptedModel:
         last = request.messages[-1].text
         return max((self._price.of(rule.usage) for rule in self._rules if _fits(rule, request, last)), default=0)
 
-    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
         last = request.messages[-1].text
         rule = self._take(request, last)
         await self._speak(rule, on_text)

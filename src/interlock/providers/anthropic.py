@@ -1,0 +1,132 @@
+"""Anthropic's Messages API: how a request is written."""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from interlock.model_port import Message, ModelRequest, OnText
+from interlock.ports import ToolSpec
+from interlock.providers.anthropic_marks import Block, context_blocks, marked
+from interlock.providers.anthropic_stream import NAME, AnthropicReading
+from interlock.providers.http_model import Limits, clean
+from interlock.providers.own_state import own_state
+from interlock.providers.trimming import Count, paired, trimmed
+
+BASE_URL = "https://api.anthropic.com"
+KEY_NAME = "ANTHROPIC_API_KEY"
+VERSION = "2023-06-01"
+MOST_PROMPT = 180_000  # tokens
+LEAST_THINKING = 1_024  # tokens; the vendor takes no smaller budget
+NOTHING = "(nothing)"  # there must be something in every text
+
+
+class Anthropic:
+    """A `Dialect`. `thinking` is a budget of tokens for thinking aloud; 0: it does not."""
+
+    def __init__(self, thinking: int = 0) -> None:
+        self._thinking = thinking
+
+    def path(self, model: str) -> str:
+        return "/v1/messages"
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        return {"x-api-key": key, "anthropic-version": VERSION}
+
+    def body(self, request: ModelRequest, model: str, limits: Limits, count: Count) -> bytes:
+        history = paired(request.messages)
+        offered = request.tools or request.withdrawn or _called(history)
+        tools = [_tool(spec) for spec in offered]
+        prompt: list[Block] = [{"type": "text", "text": clean(request.system)}] if request.system.strip() else []
+        context = context_blocks(clean(request.context))
+        fixed = count(msgspec.json.encode([prompt, context, tools]).decode())
+        most = min(MOST_PROMPT, limits.context - limits.output)
+        history = trimmed(history, most - fixed, count)
+        told = _messages(history, request.pictures, model)
+        system, tools, messages = marked(prompt, context, tools, told)
+        budget = min(self._thinking, limits.output - LEAST_THINKING)
+        thinks = budget >= LEAST_THINKING and _may_think(messages)
+        body: dict[str, Any] = {"model": model, "max_tokens": limits.output}
+        if limits.temperature is not None and not thinks:
+            body["temperature"] = limits.temperature
+        body["stream"] = True
+        if tools:
+            body["tools"] = tools
+        if system:
+            body["system"] = system
+        body["messages"] = messages
+        if tools and not request.tools:
+            body["tool_choice"] = {"type": "none"}
+        if thinks:
+            body["thinking"] = {"type": "enabled", "budget_tokens": budget}
+        return msgspec.json.encode(body)
+
+    def reading(self, model: str, on_text: OnText, on_reasoning: OnText) -> AnthropicReading:
+        return AnthropicReading(model, on_text, on_reasoning)
+
+
+def _tool(spec: ToolSpec) -> Block:
+    return {"name": spec.name, "description": spec.description, "input_schema": spec.schema}
+
+
+def _called(history: Sequence[Message]) -> list[ToolSpec]:
+    """Calls in a history must be of tools that the vendor is told of, also where none is offered any more."""
+    names = dict.fromkeys(call.name for message in history for call in message.calls)
+    return [ToolSpec(name, "No longer offered.", {"type": "object"}, changes=False) for name in names]
+
+
+def _messages(history: Sequence[Message], pictures: Mapping[str, bytes], model: str) -> list[Block]:
+    """Turns by turns: what a user says and what tools answer are the same role here, and come as one."""
+    told: list[Block] = []
+    for message in history:
+        role, blocks = _blocks(message, pictures, model)
+        if told and told[-1]["role"] == role:
+            told[-1]["content"].extend(blocks)
+        else:
+            told.append({"role": role, "content": blocks})
+    return told
+
+
+def _blocks(message: Message, pictures: Mapping[str, bytes], model: str) -> tuple[str, list[Block]]:
+    text = clean(message.text)
+    shown = _images(message, pictures)
+    said: list[Block] = [{"type": "text", "text": text}] if text.strip() else []
+    match message.role:
+        case "tool":
+            content = [*said, *shown] or [{"type": "text", "text": NOTHING}]
+            return "user", [{"type": "tool_result", "tool_use_id": message.call_id, "content": content}]
+        case "user":
+            return "user", [*shown, *said] or [{"type": "text", "text": NOTHING}]
+        case "assistant":
+            calls = [
+                {"type": "tool_use", "id": call.id, "name": call.name, "input": call.args} for call in message.calls
+            ]
+            spoken = [*said, *calls] or [{"type": "text", "text": NOTHING}]
+            return "assistant", [*_thoughts(message, model), *spoken]
+
+
+def _images(message: Message, pictures: Mapping[str, bytes]) -> list[Block]:
+    blocks: list[Block] = []
+    for image in message.images:
+        if (content := pictures.get(image.sha256)) is not None:
+            source = {"type": "base64", "media_type": image.media_type, "data": b64encode(content).decode()}
+            blocks.append({"type": "image", "source": source})
+    return blocks
+
+
+def _thoughts(message: Message, model: str) -> list[Block]:
+    """As they came, because they are signed, and only to the model whose they are."""
+    state = own_state(NAME, message.session)
+    return state.get("thoughts", []) if state and state.get("model") == model else []
+
+
+def _may_think(messages: Sequence[Block]) -> bool:
+    """The vendor wants the thoughts that led to a call with its result, or no thinking at all."""
+    for message in reversed(messages):
+        first = message["content"][0]["type"]
+        if message["role"] == "user" and first != "tool_result":
+            return True
+        if message["role"] == "assistant" and first not in ("thinking", "redacted_thinking"):
+            return False
+    return True

@@ -1,0 +1,90 @@
+"""Providers over HTTP by their names: where each one is, which variables say so, and which model it is asked with."""
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from interlock.errors import Misconfigured
+from interlock.providers import anthropic
+from interlock.providers.anthropic import Anthropic
+from interlock.providers.channel import Bounds, Channel, Endpoint
+from interlock.providers.http_model import Dialect, HttpModel, Limits, LimitsOf, PriceOf, no_price
+from interlock.providers.openai_compatible import PRESETS, OpenAiCompatible
+from interlock.providers.trimming import Count, estimated_tokens
+
+ANTHROPIC_MODEL = "claude-sonnet-4-5"
+HOSTED = (anthropic.NAME, *PRESETS)
+
+
+class Place(Struct, frozen=True):
+    """What is known of a provider before anything is asked of it."""
+
+    base_url: str
+    key_name: str  # empty: it needs none
+    url_name: str  # empty: only settings can move it
+    model: str  # empty: somebody must name one
+
+
+def place_of(provider: str) -> Place:
+    """Raises Misconfigured for a name that is none of them."""
+    if provider == anthropic.NAME:
+        return Place(anthropic.BASE_URL, anthropic.KEY_NAME, "ANTHROPIC_BASE_URL", ANTHROPIC_MODEL)
+    preset = PRESETS.get(provider)
+    if preset is None:
+        raise Misconfigured(f"there is no provider {provider!r} over HTTP; known are {', '.join(HOSTED)}")
+    return Place(preset.base_url, preset.key_name, preset.url_name, preset.model)
+
+
+def hosted_model(
+    provider: str,
+    environ: Mapping[str, str],
+    *,
+    redact: Callable[[str], str] = str,
+    base_url: str = "",
+    key: Callable[[], str] | None = None,
+    model: str = "",
+    headers: tuple[tuple[str, str], ...] = (),
+    plain_http: bool = False,
+    proxy: str = "",
+    thinking: int = 0,
+    bounds: Bounds | None = None,
+    limits: LimitsOf | None = None,
+    price: PriceOf = no_price,
+    count: Count = estimated_tokens,
+) -> HttpModel:
+    """Address and key come from the environment where they are not given. Raises Misconfigured at once for an address
+    that may not be used; a key that is missing is told by the first request.
+    """
+    place = place_of(provider)
+    address = base_url or environ.get(place.url_name, "") or place.base_url
+    endpoint = Endpoint(
+        provider=provider,
+        base_url=address,
+        key=key or (lambda: environ.get(place.key_name, "")),
+        key_name=place.key_name,
+        headers=headers,
+        plain_http=plain_http,
+        proxy=proxy,
+    )
+    return HttpModel(
+        _dialect(provider, thinking),
+        Channel(endpoint, redact=redact, bounds=bounds),
+        model=model or place.model,
+        limits=limits or (lambda name: usual_limits(provider, name)),
+        price=price,
+        count=count,
+    )
+
+
+def usual_limits(provider: str, model: str) -> Limits:
+    """For models of which nothing more is known. OpenAI's later ones refuse a temperature."""
+    if provider == "openai":
+        old = model.startswith(("gpt-3", "gpt-4", "chatgpt"))
+        return Limits(context=128_000, temperature=0.0 if old else None)
+    if provider == anthropic.NAME:
+        return Limits()
+    return Limits(context=128_000)
+
+
+def _dialect(provider: str, thinking: int) -> Dialect:
+    return Anthropic(thinking) if provider == anthropic.NAME else OpenAiCompatible(provider, PRESETS[provider])

@@ -1,0 +1,85 @@
+"""Server-sent events out of bytes, however these are cut.
+
+As the standard has it: lines end with CR, LF or both; comments and unknown fields mean nothing; an event is complete at
+its blank line and not before, so what an end of the stream leaves over is no event.
+"""
+
+from msgspec import Struct
+
+
+class Garbled(Exception):
+    """What came is not what was agreed on."""
+
+
+class BrokenOff(Garbled):
+    """The other side itself says that it cannot go on."""
+
+
+class Event(Struct, frozen=True):
+    name: str
+    data: str
+
+
+class EventReader:
+    """Takes pieces, gives events. `longest` bounds the bytes that one event may have."""
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._pieces: list[bytes] = []  # of a line that has not ended
+        self._size = 0  # of the event so far
+        self._after_cr = False  # a CR has ended a line: an LF that follows belongs to it
+        self._started = False
+        self._name = b""
+        self._data: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        """Raises Garbled for what is no UTF-8, and for an event that is too long."""
+        if self._after_cr and chunk:
+            chunk = chunk.removeprefix(b"\n")
+            self._after_cr = False
+        if not chunk:
+            return []
+        self._after_cr = chunk.endswith(b"\r")
+        *ended, rest = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        events: list[Event] = []
+        for line in ended:
+            self._grow(line)
+            whole = b"".join(self._pieces)
+            self._pieces = []
+            if (event := self._line(whole)) is not None:
+                events.append(event)
+        self._grow(rest)
+        return events
+
+    def _grow(self, piece: bytes) -> None:
+        if piece:
+            self._size += len(piece)
+            if self._size > self._longest:
+                raise Garbled(f"an event has more than {self._longest:,} bytes")
+            self._pieces.append(piece)
+
+    def _line(self, line: bytes) -> Event | None:
+        if not self._started:
+            self._started = True
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if not line:
+            return self._complete()
+        field, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if field == b"data":
+            self._data.append(value)
+        elif field == b"event":
+            self._name = value
+        elif not field and not self._data and not self._name:
+            self._size = 0  # comments keep a connection alive, for as long as it takes
+        return None
+
+    def _complete(self) -> Event | None:
+        name, data = self._name, self._data
+        self._name, self._data, self._size = b"", [], 0
+        if not data:
+            return None
+        try:
+            return Event(name.decode(), b"\n".join(data).decode())
+        except UnicodeDecodeError as error:
+            raise Garbled("it is not UTF-8") from error

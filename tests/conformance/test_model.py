@@ -1,0 +1,395 @@
+"""What every model over HTTP must do, told once for all of them (SPEC P3, P6, P8)."""
+
+import asyncio
+from base64 import b64encode
+from collections.abc import Awaitable, Callable
+from hashlib import sha256
+
+import pytest
+from msgspec.structs import replace
+
+from interlock.domain.budgets import Usage
+from interlock.errors import Misconfigured, Unavailable
+from interlock.model_port import Message, Picture, Reply, ToolCall, unheard
+from interlock.providers.channel import Bounds
+from interlock.providers.http_model import REFUSED
+from tests.providers.loopback import Answer, Fault, Json, Loopback, Play, Refused, Request, serving
+from tests.providers.scripts import CALLED, SAID, THOUGHT, Called, Scripted
+from tests.providers.vendors import VENDORS, Vendor, request
+
+each = pytest.mark.parametrize("vendor", VENDORS, ids=[vendor.provider for vendor in VENDORS])
+
+
+async def ask(
+    vendor: Vendor, told: Scripted | Play, *messages: Message, **more: object
+) -> tuple[Reply, list[str], Loopback]:
+    play = vendor.playing(lambda _: told) if isinstance(told, Scripted) else told
+    heard: list[str] = []
+    async with serving(play) as server:
+        model = vendor.made(server.url, **more)
+        reply = await model.complete(request(*messages), heard.append, lambda piece: heard.append(f"({piece})"))
+        return reply, heard, server
+
+
+@each
+def test_text_comes_in_pieces_and_whole_with_what_it_cost(vendor: Vendor) -> None:
+    def price(model: str, usage: Usage) -> int:
+        return usage.input + 2 * usage.output
+
+    reply, heard, _ = asyncio.run(ask(vendor, SAID, price=price))
+    usage = Usage(100, 20, cache_read=30, cache_write=7 if vendor.writes_cache else 0, cost=140)
+    assert reply == Reply(Message("assistant", "Grüße, wörld 🌍."), usage, vendor.model)
+    assert heard == ["Grüße, ", "wörld", " 🌍."]
+
+
+@each
+def test_calls_side_by_side_come_with_their_arguments_put_together(vendor: Vendor) -> None:
+    reply, heard, _ = asyncio.run(ask(vendor, CALLED))
+    assert reply == Reply(
+        Message(
+            "assistant",
+            "I look.",
+            (
+                ToolCall("call_a", "read_file", {"path": "a.py"}),
+                ToolCall("call_b", "grep", {"pattern": "ä\n", "deep": {"n": [1, 2.5, None]}}),
+            ),
+        ),
+        Usage(100, 20),
+        vendor.model,
+        "tools",
+    )
+    assert heard == ["I look."]
+
+
+@each
+def test_what_it_thinks_is_kept_apart_and_its_own_state_is_its_own(vendor: Vendor) -> None:
+    reply, heard, _ = asyncio.run(ask(vendor, THOUGHT))
+    assert (reply.message.text, reply.message.reasoning) == ("It is 4.", "Two and two.")
+    assert heard == ["(Two and )", "(two.)", "It is 4."]
+    assert bool(reply.message.session) == vendor.signs_thoughts
+    assert not reply.message.session or reply.message.session.startswith(f"{vendor.provider} {{")
+
+
+@each
+def test_a_round_of_tools_is_taken_and_thoughts_go_back_where_they_came_from(vendor: Vendor) -> None:
+    thinking = replace(CALLED, reasoning=("Let me ", "look."))
+
+    async def story() -> tuple[Reply, Json]:
+        async with serving(vendor.playing(lambda r: SAID if b"the text" in r.body else thinking)) as server:
+            model = vendor.made(server.url)
+            first = (await model.complete(request(), unheard)).message
+            told = (
+                Message("user", "Hello."),
+                replace(first, reasoning=""),
+                Message("tool", "the text", call_id="call_b"),
+                Message("tool", "", call_id="call_a"),
+            )
+            reply = await model.complete(request(*told), unheard)
+            return reply, server.requests[-1].json
+
+    reply, body = asyncio.run(story())
+    assert reply.message.text == "Grüße, wörld 🌍."
+    returned = vendor.signs_thoughts or vendor.provider == "deepseek"
+    assert ("Let me look." in str(body["messages"])) == returned
+
+
+@each
+def test_the_thoughts_of_another_provider_are_never_sent(vendor: Vendor) -> None:
+    theirs = Message(
+        "assistant", "", (ToolCall("c", "grep", {}),), session='other {"reasoning":"secret","thoughts":["secret"]}'
+    )
+    told = (Message("user", "a"), theirs, Message("tool", "b", call_id="c"))
+    _, _, server = asyncio.run(ask(vendor, SAID, *told))
+    assert b"secret" not in server.requests[0].body
+
+
+@each
+def test_images_are_shown_by_users_and_by_tools(vendor: Vendor) -> None:
+    content = b"\x89PNG not really"
+    picture = Picture("image/png", sha256(content).hexdigest())
+    told = (
+        Message("user", "Look:", images=(picture,)),
+        Message("assistant", "", (ToolCall("c", "grep", {}),)),
+        Message("tool", "a screenshot", call_id="c", images=(picture, Picture("image/png", "gone"))),
+    )
+
+    async def story() -> bytes:
+        async with serving(vendor.playing(lambda _: SAID)) as server:
+            model = vendor.made(server.url)
+            await model.complete(request(*told, pictures={picture.sha256: content}), unheard)
+            return server.requests[0].body
+
+    assert asyncio.run(story()).count(b64encode(content)) == 2
+
+
+@each
+def test_arguments_that_are_no_object_are_told_to_the_model(vendor: Vendor) -> None:
+    wrong = [Called("a", "grep", ('{"half": ',)), Called("b", "grep", ("[1]",)), Called("c", "grep", ())]
+    reply, _, _ = asyncio.run(ask(vendor, Scripted(calls=tuple(wrong), stop="tools")))
+    assert [(call.args, call.unread) for call in reply.message.calls] == [({}, '{"half": '), ({}, "[1]"), ({}, "")]
+
+
+@each
+def test_a_call_that_was_cut_at_the_limit_of_the_answer_does_not_run(vendor: Vendor) -> None:
+    cut = replace(CALLED, stop="length")
+    reply, _, _ = asyncio.run(ask(vendor, cut))
+    assert reply.stop == "length"
+    assert [call.args for call in reply.message.calls] == [{}, {}]
+    assert all(call.unread.startswith("cut off at the limit of 8,192 tokens") for call in reply.message.calls)
+
+
+@each
+def test_a_refusal_says_that_it_is_one(vendor: Vendor) -> None:
+    reply, _, _ = asyncio.run(ask(vendor, Scripted(stop="refusal")))
+    assert (reply.message.text, reply.stop) == (REFUSED, "refusal")
+
+
+@each
+def test_the_last_call_offers_no_tools_but_keeps_telling_of_them(vendor: Vendor) -> None:
+    asked = request(
+        Message("user", "a"), Message("assistant", "", (ToolCall("c", "grep", {}),)), Message("tool", "b", call_id="c")
+    )
+
+    async def story() -> list[Json]:
+        async with serving(vendor.playing(lambda _: SAID)) as server:
+            model = vendor.made(server.url)
+            await model.complete(replace(asked, tools=(), withdrawn=asked.tools), unheard)
+            await model.complete(replace(asked, tools=()), unheard)
+            return [sent.json for sent in server.requests]
+
+    last, forgotten = asyncio.run(story())
+    assert last["tool_choice"] in ("none", {"type": "none"}) and len(last["tools"]) == 2
+    assert vendor.provider != "anthropic" or [tool["name"] for tool in forgotten["tools"]] == ["grep"]
+
+
+@each
+def test_broken_histories_and_broken_texts_are_made_whole(vendor: Vendor) -> None:
+    told = (
+        Message("tool", "of nothing", call_id="x"),
+        Message("user", " "),
+        Message("assistant", "", (ToolCall("c", "grep", {}), ToolCall("d", "grep", {}, "half {"))),
+        Message("tool", "half a character: \ud83c", call_id="d"),
+        Message("tool", "twice", call_id="d"),
+        Message("user", "go on"),
+        Message("assistant", "  "),
+        Message("user", "and on"),
+        Message("user", "and on"),
+    )
+    reply, _, _ = asyncio.run(ask(vendor, SAID, *told))
+    assert reply.stop == "end"
+
+
+# ── what goes wrong ──────────────────────────────────────────────────────────────────────
+
+
+def refusing(status: int, body: Json, *headers: tuple[str, str]) -> Play:
+    async def play(asked: Request) -> Answer:
+        raise Refused(status, body, headers)
+
+    return play
+
+
+@each
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        (400, "does not take the request"),
+        (401, "set [A-Z]+_API_KEY to a key"),
+        (402, "wants to be paid first"),
+        (403, "set [A-Z]+_API_KEY to a key"),
+        (404, "knows no model"),
+        (413, "is too large"),
+        (301, "another address"),
+        (307, "another address"),
+    ],
+)
+def test_what_will_not_pass_is_said_with_what_to_do_and_never_the_key(
+    vendor: Vendor, status: int, sentence: str
+) -> None:
+    echo = {"error": {"type": "some_error", "message": f"bad key {vendor.key}!\nReally."}}
+    play = refusing(status, echo, ("location", "http://127.0.0.1:9/elsewhere"))
+    with pytest.raises(Misconfigured, match=sentence) as caught:
+        asyncio.run(ask(vendor, play))
+    assert vendor.key not in str(caught.value)
+    assert status in (301, 307) or "bad key [redacted]! Really." in str(caught.value)
+
+
+@each
+@pytest.mark.parametrize(
+    ("status", "header", "wait"),
+    [
+        (429, "7", 7.0),
+        (429, "", None),
+        (429, "86400", 120.0),
+        (429, "-3", 0.0),
+        (429, "nan", None),
+        (429, "Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+        (429, "Fri, 31 Dec 9999 23:59:59 GMT", 120.0),
+        (429, "soon", None),
+        (500, "", None),
+        (503, "2.5", 2.5),
+        (529, "", None),
+    ],
+)
+def test_what_may_pass_says_when_to_try_again(vendor: Vendor, status: int, header: str, wait: float | None) -> None:
+    headers = (("retry-after", header),) if header else ()
+    with pytest.raises(Unavailable, match=str(status)) as caught:
+        asyncio.run(ask(vendor, refusing(status, {"error": {"message": "busy"}}, *headers)))
+    assert (caught.value.retry_after_secs, caught.value.may_cost) == (wait, False)
+
+
+@each
+def test_an_account_without_money_is_not_tried_again(vendor: Vendor) -> None:
+    with pytest.raises(Misconfigured, match="gives nothing more"):
+        asyncio.run(ask(vendor, refusing(429, {"error": {"code": "insufficient_quota", "message": "You exceeded"}})))
+
+
+@each
+def test_a_connection_that_cannot_be_made_costs_nothing(vendor: Vendor) -> None:
+    async def story() -> None:
+        async with serving(vendor.playing(lambda _: SAID)) as server:
+            url = server.url
+        await vendor.made(url).complete(request(), unheard)
+
+    with pytest.raises(Unavailable, match="cannot be reached") as caught:
+        asyncio.run(story())
+    assert not caught.value.may_cost
+
+
+@each
+def test_without_its_key_nothing_is_sent(vendor: Vendor) -> None:
+    for environ, sentence in (
+        ({}, "needs a key: set"),
+        (dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "DEEPSEEK_API_KEY"), "a\nb"), "no key has"),
+    ):
+        with pytest.raises(Misconfigured, match=sentence):
+            asyncio.run(ask(vendor, SAID, environ=environ))
+
+
+async def with_fault(vendor: Vendor, told: Scripted, fault: Fault, bounds: Bounds | None = None) -> Reply:
+    async with serving(vendor.playing(lambda _: told), fault) as server:
+        return await vendor.made(server.url, bounds=bounds).complete(request(), unheard)
+
+
+@each
+@pytest.mark.parametrize("kind", ["cut", "reset", "garbage", "end"])
+def test_a_stream_that_breaks_at_any_byte_is_never_half_an_answer(vendor: Vendor, kind: str) -> None:
+    """No partial call runs: there is no reply to take one from."""
+    stream = b"".join(vendor.events(CALLED, vendor.model))
+    step = 1 if kind == "end" else 7
+    last = len(stream) - 1  # the blank line that ends the last event
+
+    async def story() -> None:
+        for after in range(0, len(stream) - 1, step):
+            with pytest.raises(Unavailable) as caught:
+                await with_fault(vendor, CALLED, Fault(kind, after))  # pyright: ignore[reportArgumentType]
+            assert caught.value.may_cost, after
+        whole = await with_fault(vendor, CALLED, Fault("cut", last + 1))
+        assert whole.stop == "tools"
+
+    asyncio.run(story())
+
+
+@each
+def test_a_stream_that_stalls_is_given_up(vendor: Vendor) -> None:
+    stream = b"".join(vendor.events(CALLED, vendor.model))
+
+    async def story() -> None:
+        for after in range(0, len(stream) - 1, 97):
+            with pytest.raises(Unavailable, match=r"said nothing for 0\.02 seconds") as caught:
+                await with_fault(vendor, CALLED, Fault("stall", after), Bounds(idle_s=0.02, whole_s=60))
+            assert caught.value.may_cost
+
+    asyncio.run(story())
+
+
+@each
+def test_an_answer_that_goes_on_for_ever_is_given_up(vendor: Vendor) -> None:
+    with pytest.raises(Unavailable, match=r"had not ended after 0\.05 seconds") as caught:
+        asyncio.run(with_fault(vendor, CALLED, Fault("stall", 40), Bounds(idle_s=30, whole_s=0.05)))
+    assert caught.value.may_cost
+
+
+def saying(answer: Answer) -> Play:
+    async def play(asked: Request) -> Answer:
+        return answer
+
+    return play
+
+
+@each
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (Answer(), "broke off in the middle"),
+        (Answer(headers=(("content-type", "text/html"),), pieces=(b"<html>",)), "no stream of events"),
+        (Answer(headers=()), "no stream of events"),
+        (Answer(pieces=(b"data: {}\n\n" * 3,)), "cannot be read"),
+        (Answer(pieces=(b"data: nonsense\n\n",)), "cannot be read"),
+        (Answer(pieces=(b"data: " + b"[" * 100_000 + b"\n\n",)), "cannot be read"),
+        (Answer(pieces=(b"data: " + b"x" * 3_000_000,)), "more than 2,000,000 bytes"),
+        (Answer(pieces=(b": wait\n\n" * 600_000,)), "more than 4,000,000 bytes"),
+        (Answer(204), "204"),
+    ],
+)
+def test_an_answer_that_is_none_is_tried_again(vendor: Vendor, answer: Answer, sentence: str) -> None:
+    bounds = Bounds(idle_s=30, whole_s=60, event_bytes=2_000_000, answer_bytes=4_000_000)
+    with pytest.raises(Unavailable, match=sentence):
+        asyncio.run(ask(vendor, saying(answer), bounds=bounds))
+
+
+@each
+def test_a_packed_answer_is_unpacked_and_bounded(vendor: Vendor) -> None:
+    async def story() -> None:
+        async with serving(vendor.playing(lambda _: SAID), packed=True) as server:
+            model = vendor.made(server.url)
+            assert (await model.complete(request(), unheard)).message.text == "Grüße, wörld 🌍."
+        bomb = saying(Answer(pieces=(b": " + b"0" * 50_000_000 + b"\n\n",)))
+        async with serving(bomb, packed=True) as server:
+            model = vendor.made(server.url, bounds=Bounds(answer_bytes=5_000_000, event_bytes=10**9))
+            with pytest.raises(Unavailable, match="more than 5,000,000 bytes"):
+                await model.complete(request(), unheard)
+
+    asyncio.run(story())
+
+
+@each
+def test_cancelling_closes_the_connection(vendor: Vendor) -> None:
+    async def story() -> None:
+        async with serving(vendor.playing(lambda _: CALLED), Fault("stall", 200)) as server:
+            asked = asyncio.ensure_future(vendor.made(server.url).complete(request(), unheard))
+            await server.stalled.wait()
+            asked.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asked
+            await server.closed.wait()
+
+    asyncio.run(story())
+
+
+@each
+def test_sixteen_at_once_never_hear_one_another(vendor: Vendor) -> None:
+    """All of them are answered only when all have asked: one after the other they would wait for ever."""
+
+    async def story() -> None:
+        meet = asyncio.Barrier(16)
+
+        def told(asked: Request) -> Scripted:
+            tag = next(f"<{n}>" for n in range(16) if f"<{n}>" in asked.body.decode())
+            call = Called(f"c{tag}", "grep", tuple(f'{{"tag": "{tag}"}}'))
+            return Scripted(tuple(f"{tag}{n}" for n in range(50)), (tag,), (call,), "tools", meet=meet)
+
+        async def one(model: Callable[..., Awaitable[Reply]], number: int) -> None:
+            tag, heard = f"<{number}>", list[str]()
+            reply = await model(request(Message("user", f"I am {tag}.")), heard.append, heard.append)
+            assert heard == [tag, *(f"{tag}{n}" for n in range(50))]
+            assert reply.message.text == "".join(heard[1:])
+            assert reply.message.calls == (ToolCall(f"c{tag}", "grep", {"tag": tag}),)
+
+        async with serving(vendor.playing(told)) as server:
+            model = vendor.made(server.url)
+            async with asyncio.TaskGroup() as group:
+                for number in range(16):
+                    group.create_task(one(model.complete, number))
+
+    asyncio.run(story())

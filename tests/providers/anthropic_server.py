@@ -1,0 +1,238 @@
+"""Anthropic's Messages API as it is documented: it takes what the vendor takes, refuses what the vendor refuses, and
+tells what it was scripted to tell, in the vendor's events.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from tests.providers.loopback import Answer, Json, Play, Refused, Request, sse
+from tests.providers.scripts import Scripted
+
+KEY = "sk-ant-a-key-for-tests-0001"
+MODEL = "claude-sonnet-4-5"
+
+_TOP = {
+    "model", "max_tokens", "messages", "system", "tools", "tool_choice", "temperature", "stream", "thinking",
+    "stop_sequences", "metadata", "top_k", "top_p",
+}  # fmt: skip
+_BLOCKS = {
+    "text": {"type", "text", "cache_control"},
+    "image": {"type", "source", "cache_control"},
+    "tool_use": {"type", "id", "name", "input", "cache_control"},
+    "tool_result": {"type", "tool_use_id", "content", "is_error", "cache_control"},
+    "thinking": {"type", "thinking", "signature"},
+    "redacted_thinking": {"type", "data"},
+}
+
+
+def playing(scripted: Callable[[Request], Scripted]) -> Play:
+    async def play(request: Request) -> Answer:
+        body = check(request)
+        told = scripted(request)
+        await told.wait()
+        return Answer(pieces=tuple(events(told, body["model"])))
+
+    return play
+
+
+def check(request: Request) -> Json:
+    """The body; raises Refused with the vendor's status and words."""
+    if request.headers.get("x-api-key") != KEY:
+        raise Refused(401, _error("authentication_error", "invalid x-api-key"))
+    if (request.method, request.target) != ("POST", "/v1/messages"):
+        raise Refused(404, _error("not_found_error", "Not found"))
+    if request.headers.get("anthropic-version") != "2023-06-01":
+        raise _bad("anthropic-version: header is required")
+    body = request.json
+    _known("", body, _TOP)
+    for name in ("model", "max_tokens", "messages"):
+        if name not in body:
+            raise _bad(f"{name}: Field required")
+    if not isinstance(body["max_tokens"], int) or body["max_tokens"] < 1:
+        raise _bad("max_tokens: Input should be greater than or equal to 1")
+    if body["model"] != MODEL:
+        raise Refused(404, _error("not_found_error", f"model: {body['model']}"))
+    _check_thinking(body)
+    tools = {_tool(tool) for tool in body.get("tools", [])}
+    for block in body.get("system", []):
+        _block("system", block, {"text"})
+    _check_messages(body["messages"], tools, thinking="thinking" in body)
+    if len(marks(body)) > 4:
+        raise _bad(f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks(body))}.")
+    return body
+
+
+def _check_thinking(body: Json) -> None:
+    thinking = body.get("thinking")
+    if thinking is None:
+        return
+    if thinking["type"] != "enabled" or thinking["budget_tokens"] < 1024:
+        raise _bad("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")
+    if thinking["budget_tokens"] >= body["max_tokens"]:
+        raise _bad("`max_tokens` must be greater than `thinking.budget_tokens`.")
+    if body.get("temperature", 1) != 1:
+        raise _bad("`temperature` may only be set to 1 when thinking is enabled.")
+
+
+def _tool(tool: Json) -> str:
+    _known("tools", tool, {"name", "description", "input_schema", "cache_control"})
+    if tool["input_schema"].get("type") != "object":
+        raise _bad("tools: input_schema.type: Field required")
+    return tool["name"]
+
+
+def _check_messages(messages: list[Json], tools: set[str], *, thinking: bool) -> None:
+    if not messages or messages[0]["role"] != "user":
+        raise _bad('messages: first message must use the "user" role')
+    open_calls: list[str] = []
+    for number, message in enumerate(messages):
+        _known("messages", message, {"role", "content"})
+        user = message["role"] == "user"
+        if message["role"] not in ("user", "assistant") or not message["content"]:
+            raise _bad(f"messages.{number}: all messages must have non-empty content")
+        if number and messages[number - 1]["role"] == message["role"]:
+            raise _bad(f"messages.{number}: roles must alternate")  # the vendor joins them; we mean to do it ourselves
+        allowed = {"text", "image", "tool_result"} if user else {"text", "tool_use", "thinking", "redacted_thinking"}
+        for block in message["content"]:
+            _block(f"messages.{number}.content", block, allowed)
+        if user:
+            answered = [block["tool_use_id"] for block in message["content"] if block["type"] == "tool_result"]
+            if any(name not in open_calls for name in answered):
+                raise _bad(f"messages.{number}: unexpected `tool_use_id` found in `tool_result` blocks")
+            if set(answered) != set(open_calls) or len(answered) != len(open_calls):
+                raise _bad(f"messages.{number - 1}: `tool_use` ids were found without `tool_result` blocks after")
+            kinds = [block["type"] == "tool_result" for block in message["content"]]
+            if sorted(kinds, reverse=True) != kinds:
+                raise _bad(f"messages.{number}: `tool_result` blocks must come first")
+            open_calls = []
+        else:
+            calls = [block for block in message["content"] if block["type"] == "tool_use"]
+            open_calls = [block["id"] for block in calls]
+            if len(set(open_calls)) != len(open_calls):
+                raise _bad("messages: `tool_use` ids must be unique")
+            if any(block["name"] not in tools for block in calls):
+                raise _bad("messages: tool_use of a tool that is not defined")
+            last = number >= len(messages) - 2
+            first = message["content"][0]["type"]
+            if thinking and calls and last and first not in ("thinking", "redacted_thinking"):
+                raise _bad(
+                    f"messages.{number}.content.0.type: Expected `thinking` or `redacted_thinking`, but found {first}"
+                )
+    if open_calls or messages[-1]["role"] != "user":
+        raise _bad("messages: the last one must be the user's, with a result for every call")
+
+
+def _block(where: str, block: Json, allowed: set[str]) -> None:
+    kind = block.get("type")
+    if kind not in allowed:
+        raise _bad(f"{where}: Input tag {kind!r} does not match any of the expected tags")
+    _known(where, block, _BLOCKS[kind])
+    if kind == "text" and not block["text"].strip():
+        raise _bad(f"{where}: text content blocks must contain non-whitespace text")
+    if kind == "tool_use" and not isinstance(block["input"], dict):
+        raise _bad(f"{where}: tool_use.input: Input should be a valid dictionary")
+    if kind == "thinking" and block["signature"] != signature(block["thinking"]):
+        raise _bad(f"{where}: Invalid `signature` in `thinking` block")
+    if kind == "image":
+        source = block["source"]
+        if source["type"] != "base64" or source["media_type"] not in (
+            "image/png",
+            "image/jpeg",
+            "image/gif",
+            "image/webp",
+        ):
+            raise _bad(f"{where}: image.source: unsupported")
+    if kind == "tool_result" and not isinstance(block.get("content", ""), str):
+        for inner in block["content"]:
+            _block(where, inner, {"text", "image"})
+    if "cache_control" in block and block["cache_control"] != {"type": "ephemeral"}:
+        raise _bad(f"{where}: cache_control: unknown")
+
+
+def _known(where: str, found: Json, names: set[str]) -> None:
+    if extra := set(found) - names:
+        raise _bad(f"{where}.{min(extra)}: Extra inputs are not permitted")
+
+
+def marks(body: Json) -> list[str]:
+    """Where the marks are, as paths."""
+    found: list[str] = []
+
+    def look(value: Any, path: str) -> None:
+        if isinstance(value, dict):
+            if "cache_control" in value:
+                found.append(path)
+            for name, inner in value.items():
+                look(inner, f"{path}.{name}")
+        elif isinstance(value, list):
+            for number, inner in enumerate(value):
+                look(inner, f"{path}.{number}")
+
+    for part in ("tools", "system", "messages"):
+        look(body.get(part, []), part)
+    return found
+
+
+def signature(thought: str) -> str:
+    return f"signed:{len(thought)}:{thought[:8]}"
+
+
+def _error(kind: str, message: str) -> Json:
+    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_test"}
+
+
+def _bad(message: str) -> Refused:
+    return Refused(400, _error("invalid_request_error", message))
+
+
+# ── what it says ─────────────────────────────────────────────────────────────────────────
+
+
+def events(told: Scripted, model: str) -> list[bytes]:
+    usage = {
+        "input_tokens": told.input,
+        "cache_creation_input_tokens": told.cache_write,
+        "cache_read_input_tokens": told.cache_read,
+        "output_tokens": 1,
+    }
+    message = {
+        "id": "msg_test", "type": "message", "role": "assistant", "model": model, "content": [],
+        "stop_reason": None, "stop_sequence": None, "usage": usage,
+    }  # fmt: skip
+    made = [sse("message_start", {"type": "message_start", "message": message}), sse("ping", {"type": "ping"})]
+    index = 0
+    if told.reasoning:
+        opening = {"type": "thinking", "thinking": "", "signature": ""}
+        deltas: list[Json] = [{"type": "thinking_delta", "thinking": piece} for piece in told.reasoning]
+        deltas.append({"type": "signature_delta", "signature": signature("".join(told.reasoning))})
+        made += _block_events(index, opening, deltas)
+        made += _block_events(index + 1, {"type": "redacted_thinking", "data": "b3BhcXVl"}, [])
+        index += 2
+    if told.text:
+        made += _block_events(
+            index, {"type": "text", "text": ""}, [{"type": "text_delta", "text": t} for t in told.text]
+        )
+        index += 1
+    for call in told.calls:
+        opening = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
+        made += _block_events(index, opening, [{"type": "input_json_delta", "partial_json": p} for p in call.pieces])
+        index += 1
+    reason = {"end": "end_turn", "tools": "tool_use", "length": "max_tokens"}.get(told.stop, told.stop)
+    delta = {"stop_reason": reason, "stop_sequence": None}
+    made.append(
+        sse("message_delta", {"type": "message_delta", "delta": delta, "usage": {"output_tokens": told.output}})
+    )
+    return [*made, sse("message_stop", {"type": "message_stop"})]
+
+
+def _block_events(index: int, opening: Json, deltas: list[Json]) -> list[bytes]:
+    return [
+        sse("content_block_start", {"type": "content_block_start", "index": index, "content_block": opening}),
+        *(sse("content_block_delta", {"type": "content_block_delta", "index": index, "delta": d}) for d in deltas),
+        sse("content_block_stop", {"type": "content_block_stop", "index": index}),
+    ]
+
+
+def in_stream_error(kind: str = "overloaded_error") -> bytes:
+    return sse("error", json.dumps(_error(kind, "Overloaded")))
