@@ -271,23 +271,40 @@ async def with_fault(vendor: Vendor, told: Scripted, fault: Fault, bounds: Bound
         return await vendor.made(server.url, bounds=bounds).complete(request(), unheard)
 
 
+SHORT = Scripted(calls=(Called("a", "grep", ('{"n":', "1}")),), stop="tools")
+LONG = Scripted(
+    tuple(f"Zeile {n}: Grüße 🌍\n" for n in range(300)),
+    ("Let me ", "think."),
+    tuple(Called(f"c{n}", "grep", tuple(f'{{"pattern": "ä{n}", "deep": [1, {{"n": {n}}}]}}')) for n in range(10)),
+    "tools",
+)
+
+
+async def broken_everywhere(vendor: Vendor, told: Scripted, kind: str, step: int) -> None:
+    """No partial call runs: there is no reply to take one from."""
+    size = len(b"".join(vendor.events(told, vendor.model)))
+    async with serving(vendor.playing(lambda _: told)) as server:
+        model = vendor.made(server.url)
+        for after in range(0, size - 1, step):
+            server.fault = Fault(kind, after)  # pyright: ignore[reportArgumentType]
+            with pytest.raises(Unavailable) as caught:
+                await model.complete(request(), unheard)
+            assert caught.value.may_cost, after
+        server.fault = Fault("cut", size)
+        assert len((await model.complete(request(), unheard)).message.calls) == len(told.calls)
+
+
+@each
+@pytest.mark.parametrize(("kind", "step"), [("cut", 1), ("reset", 11), ("garbage", 11), ("end", 11)])
+def test_a_stream_that_breaks_at_any_byte_is_never_half_an_answer(vendor: Vendor, kind: str, step: int) -> None:
+    asyncio.run(broken_everywhere(vendor, SHORT, kind, step))
+
+
+@pytest.mark.soak
 @each
 @pytest.mark.parametrize("kind", ["cut", "reset", "garbage", "end"])
-def test_a_stream_that_breaks_at_any_byte_is_never_half_an_answer(vendor: Vendor, kind: str) -> None:
-    """No partial call runs: there is no reply to take one from."""
-    stream = b"".join(vendor.events(CALLED, vendor.model))
-    step = 1 if kind == "end" else 7
-    last = len(stream) - 1  # the blank line that ends the last event
-
-    async def story() -> None:
-        for after in range(0, len(stream) - 1, step):
-            with pytest.raises(Unavailable) as caught:
-                await with_fault(vendor, CALLED, Fault(kind, after))  # pyright: ignore[reportArgumentType]
-            assert caught.value.may_cost, after
-        whole = await with_fault(vendor, CALLED, Fault("cut", last + 1))
-        assert whole.stop == "tools"
-
-    asyncio.run(story())
+def test_a_long_stream_that_breaks_at_any_byte_is_never_half_an_answer(vendor: Vendor, kind: str) -> None:
+    asyncio.run(broken_everywhere(vendor, LONG, kind, 1))
 
 
 @each

@@ -10,11 +10,12 @@ from tests.providers.loopback import Answer, Json, Play, Refused, Request, sse
 from tests.providers.scripts import Scripted
 
 KEY = "sk-ant-a-key-for-tests-0001"
-MODEL = "claude-sonnet-4-5"
+MODEL = "claude-sonnet-5-5"
+VERSION = "2026-10-21"
 
 _TOP = {
-    "model", "max_tokens", "messages", "system", "tools", "tool_choice", "temperature", "stream", "thinking",
-    "stop_sequences", "metadata", "top_k", "top_p",
+    "model", "max_tokens", "messages", "system", "tools", "tool_choice", "stream", "thinking", "stop_sequences",
+    "metadata", "output_config", "service_tier",
 }  # fmt: skip
 _BLOCKS = {
     "text": {"type", "text", "cache_control"},
@@ -38,13 +39,17 @@ def playing(scripted: Callable[[Request], Scripted]) -> Play:
 
 def check(request: Request) -> Json:
     """The body; raises Refused with the vendor's status and words."""
-    if request.headers.get("x-api-key") != KEY:
+    known = request.headers.get("x-api-key", request.headers.get("authorization", "").removeprefix("Bearer "))
+    if known != KEY:
         raise Refused(401, _error("authentication_error", "invalid x-api-key"))
     if (request.method, request.target) != ("POST", "/v1/messages"):
         raise Refused(404, _error("not_found_error", "Not found"))
-    if request.headers.get("anthropic-version") != "2023-06-01":
+    if request.headers.get("anthropic-version") != VERSION:
         raise _bad("anthropic-version: header is required")
     body = request.json
+    for message in body.get("messages", []):  # a text alone is short for a block with it
+        if isinstance(message["content"], str):
+            message["content"] = [{"type": "text", "text": message["content"]}]
     _known("", body, _TOP)
     for name in ("model", "max_tokens", "messages"):
         if name not in body:
@@ -57,7 +62,7 @@ def check(request: Request) -> Json:
     tools = {_tool(tool) for tool in body.get("tools", [])}
     for block in body.get("system", []):
         _block("system", block, {"text"})
-    _check_messages(body["messages"], tools, thinking="thinking" in body)
+    _check_messages(body["messages"], tools, thinking="budget_tokens" in body.get("thinking", {}))
     if len(marks(body)) > 4:
         raise _bad(f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks(body))}.")
     return body
@@ -67,12 +72,15 @@ def _check_thinking(body: Json) -> None:
     thinking = body.get("thinking")
     if thinking is None:
         return
+    _known(
+        "thinking", thinking, {"type", "display"} | ({"budget_tokens"} if thinking["type"] == "enabled" else set[str]())
+    )
+    if thinking["type"] == "adaptive":
+        return
     if thinking["type"] != "enabled" or thinking["budget_tokens"] < 1024:
         raise _bad("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")
     if thinking["budget_tokens"] >= body["max_tokens"]:
         raise _bad("`max_tokens` must be greater than `thinking.budget_tokens`.")
-    if body.get("temperature", 1) != 1:
-        raise _bad("`temperature` may only be set to 1 when thinking is enabled.")
 
 
 def _tool(tool: Json) -> str:

@@ -63,14 +63,25 @@ class Loopback:
         self.closed = asyncio.Event()  # a client has gone before it had all
         self.stalled = asyncio.Event()
         self.url = ""
+        self._open: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open[task] = writer
         try:
             await self._exchange(reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             self.closed.set()
         finally:
             writer.close()
+            del self._open[task]
+
+    async def end(self) -> None:
+        """Whoever is still connected is not any more."""
+        for writer in self._open.values():
+            writer.close()
+        await asyncio.gather(*self._open, return_exceptions=True)
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
@@ -149,6 +160,7 @@ async def serving(
         yield loopback
     finally:
         server.close()
+        await loopback.end()
 
 
 def sse(name: str, data: Json | str) -> bytes:

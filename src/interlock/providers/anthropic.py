@@ -16,17 +16,14 @@ from interlock.providers.trimming import Count, paired, trimmed
 
 BASE_URL = "https://api.anthropic.com"
 KEY_NAME = "ANTHROPIC_API_KEY"
-VERSION = "2023-06-01"
+VERSION = "2026-10-21"  # it takes no temperature, for no model
 MOST_PROMPT = 180_000  # tokens
 LEAST_THINKING = 1_024  # tokens; the vendor takes no smaller budget
 NOTHING = "(nothing)"  # there must be something in every text
 
 
 class Anthropic:
-    """A `Dialect`. `thinking` is a budget of tokens for thinking aloud; 0: it does not."""
-
-    def __init__(self, thinking: int = 0) -> None:
-        self._thinking = thinking
+    """A `Dialect`."""
 
     def path(self, model: str) -> str:
         return "/v1/messages"
@@ -45,12 +42,7 @@ class Anthropic:
         history = trimmed(history, most - fixed, count)
         told = _messages(history, request.pictures, model)
         system, tools, messages = marked(prompt, context, tools, told)
-        budget = min(self._thinking, limits.output - LEAST_THINKING)
-        thinks = budget >= LEAST_THINKING and _may_think(messages)
-        body: dict[str, Any] = {"model": model, "max_tokens": limits.output}
-        if limits.temperature is not None and not thinks:
-            body["temperature"] = limits.temperature
-        body["stream"] = True
+        body: dict[str, Any] = {"model": model, "max_tokens": limits.output, "stream": True}
         if tools:
             body["tools"] = tools
         if system:
@@ -58,8 +50,8 @@ class Anthropic:
         body["messages"] = messages
         if tools and not request.tools:
             body["tool_choice"] = {"type": "none"}
-        if thinks:
-            body["thinking"] = {"type": "enabled", "budget_tokens": budget}
+        if (thinking := _thinking(limits, messages)) is not None:
+            body["thinking"] = thinking
         return msgspec.json.encode(body)
 
     def reading(self, model: str, on_text: OnText, on_reasoning: OnText) -> AnthropicReading:
@@ -121,8 +113,18 @@ def _thoughts(message: Message, model: str) -> list[Block]:
     return state.get("thoughts", []) if state and state.get("model") == model else []
 
 
+def _thinking(limits: Limits, messages: Sequence[Block]) -> Block | None:
+    """How it is to think; None leaves that to the model."""
+    if limits.thinking == "adaptive":
+        return {"type": "adaptive", "display": "summarized"}
+    budget = min(limits.thinking, limits.output - LEAST_THINKING)
+    if budget < LEAST_THINKING or not _may_think(messages):
+        return None
+    return {"type": "enabled", "budget_tokens": budget}
+
+
 def _may_think(messages: Sequence[Block]) -> bool:
-    """The vendor wants the thoughts that led to a call with its result, or no thinking at all."""
+    """With a budget the vendor wants the thoughts that led to a call with its result, or no thinking at all."""
     for message in reversed(messages):
         first = message["content"][0]["type"]
         if message["role"] == "user" and first != "tool_result":

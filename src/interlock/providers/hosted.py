@@ -1,5 +1,6 @@
 """Providers over HTTP by their names: where each one is, which variables say so, and which model it is asked with."""
 
+import ssl
 from collections.abc import Callable, Mapping
 
 from msgspec import Struct
@@ -12,7 +13,7 @@ from interlock.providers.http_model import Dialect, HttpModel, Limits, LimitsOf,
 from interlock.providers.openai_compatible import PRESETS, OpenAiCompatible
 from interlock.providers.trimming import Count, estimated_tokens
 
-ANTHROPIC_MODEL = "claude-sonnet-4-5"
+ANTHROPIC_MODEL = "claude-sonnet-5-5"
 HOSTED = (anthropic.NAME, *PRESETS)
 
 
@@ -46,7 +47,7 @@ def hosted_model(
     headers: tuple[tuple[str, str], ...] = (),
     plain_http: bool = False,
     proxy: str = "",
-    thinking: int = 0,
+    trust: ssl.SSLContext | None = None,
     bounds: Bounds | None = None,
     limits: LimitsOf | None = None,
     price: PriceOf = no_price,
@@ -65,9 +66,10 @@ def hosted_model(
         headers=headers,
         plain_http=plain_http,
         proxy=proxy,
+        trust=trust,
     )
     return HttpModel(
-        _dialect(provider, thinking),
+        _dialect(provider),
         Channel(endpoint, redact=redact, bounds=bounds),
         model=model or place.model,
         limits=limits or (lambda name: usual_limits(provider, name)),
@@ -86,5 +88,5 @@ def usual_limits(provider: str, model: str) -> Limits:
     return Limits(context=128_000)
 
 
-def _dialect(provider: str, thinking: int) -> Dialect:
-    return Anthropic(thinking) if provider == anthropic.NAME else OpenAiCompatible(provider, PRESETS[provider])
+def _dialect(provider: str) -> Dialect:
+    return Anthropic() if provider == anthropic.NAME else OpenAiCompatible(provider, PRESETS[provider])

@@ -5,7 +5,7 @@ A vendor is a `Dialect`: how a request is written, and how its events are read. 
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Literal, Protocol, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -32,6 +32,7 @@ class Limits(Struct, frozen=True):
     context: int = 200_000  # tokens, of question and answer together
     output: int = 8_192
     temperature: float | None = 0.0  # None: it takes none
+    thinking: int | Literal["adaptive"] = 0  # tokens for thinking aloud, or as it sees fit; 0: as the model is made
 
 
 LimitsOf = Callable[[str], Limits]
