@@ -8,14 +8,18 @@ from hashlib import sha256
 import pytest
 from msgspec.structs import replace
 
+from interlock.codeviews.structure import PythonStructure
 from interlock.domain.budgets import Usage
+from interlock.engine.tool_outputs import READ_TOOL_OUTPUT
 from interlock.errors import Misconfigured, Unavailable
 from interlock.model_port import Message, Picture, Reply, ToolCall, unheard
 from interlock.providers.channel import Bounds
 from interlock.providers.http_model import REFUSED
+from interlock.sandbox.bubblewrap import BubblewrapSandbox
+from interlock.tools.registry import WorkerTools
 from tests.providers.loopback import Answer, Fault, Json, Loopback, Play, Refused, Request, serving
 from tests.providers.scripts import CALLED, SAID, THOUGHT, Called, Scripted
-from tests.providers.vendors import VENDORS, Vendor, request
+from tests.providers.vendors import READ, VENDORS, Vendor, request
 
 each = pytest.mark.parametrize("vendor", VENDORS, ids=[vendor.provider for vendor in VENDORS])
 
@@ -177,6 +181,35 @@ def test_broken_histories_and_broken_texts_are_made_whole(vendor: Vendor) -> Non
     )
     reply, _, _ = asyncio.run(ask(vendor, SAID, *told))
     assert reply.stop == "end"
+
+
+@each
+def test_names_that_others_have_given_are_made_fit_and_stay_apart(vendor: Vendor) -> None:
+    odd = ["functions.grep:0", "functions.grep.0", "x" * 200, "ä b", ""]
+    calls = tuple(ToolCall(name, name, {}) for name in odd)
+    told = (
+        Message("user", "a"),
+        Message("assistant", "", calls),
+        *(Message("tool", "r", call_id=name) for name in odd),
+    )
+    tools = (READ, replace(READ, name="mcp.server/tool " + "y" * 200))
+
+    async def story() -> Reply:
+        async with serving(vendor.playing(lambda _: SAID)) as server:
+            return await vendor.made(server.url).complete(request(*told, tools=tools), unheard)
+
+    assert asyncio.run(story()).stop == "end"
+
+
+@each
+def test_every_tool_of_ours_is_one_that_the_vendor_takes(vendor: Vendor) -> None:
+    async def story() -> None:
+        async with serving(vendor.playing(lambda _: SAID)) as server:
+            tools = (*WorkerTools(BubblewrapSandbox(), {}, PythonStructure()).offered(changing=True), READ_TOOL_OUTPUT)
+            await vendor.made(server.url).complete(request(tools=tools), unheard)
+            assert len(server.requests[0].json["tools"]) == len(tools) > 20
+
+    asyncio.run(story())
 
 
 # ── what goes wrong ──────────────────────────────────────────────────────────────────────

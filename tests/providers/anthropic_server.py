@@ -3,6 +3,7 @@ tells what it was scripted to tell, in the vendor's events.
 """
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -87,6 +88,10 @@ def _tool(tool: Json) -> str:
     _known("tools", tool, {"name", "description", "input_schema", "cache_control"})
     if tool["input_schema"].get("type") != "object":
         raise _bad("tools: input_schema.type: Field required")
+    if {"oneOf", "allOf", "anyOf"} & set(tool["input_schema"]):
+        raise _bad("tools: input_schema does not support oneOf, allOf, or anyOf at the top level")
+    if not re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", tool["name"]):
+        raise _bad("tools: name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'")
     return tool["name"]
 
 
@@ -119,8 +124,8 @@ def _check_messages(messages: list[Json], tools: set[str], *, thinking: bool) ->
             open_calls = [block["id"] for block in calls]
             if len(set(open_calls)) != len(open_calls):
                 raise _bad("messages: `tool_use` ids must be unique")
-            if any(block["name"] not in tools for block in calls):
-                raise _bad("messages: tool_use of a tool that is not defined")
+            if calls and not tools:
+                raise _bad("Requests which include `tool_use` or `tool_result` blocks must define tools")
             last = number >= len(messages) - 2
             first = message["content"][0]["type"]
             if thinking and calls and last and first not in ("thinking", "redacted_thinking"):
@@ -140,6 +145,13 @@ def _block(where: str, block: Json, allowed: set[str]) -> None:
         raise _bad(f"{where}: text content blocks must contain non-whitespace text")
     if kind == "tool_use" and not isinstance(block["input"], dict):
         raise _bad(f"{where}: tool_use.input: Input should be a valid dictionary")
+    for field, pattern in (
+        ("id", r"[a-zA-Z0-9_-]+"),
+        ("tool_use_id", r"[a-zA-Z0-9_-]+"),
+        ("name", r"[a-zA-Z0-9_-]{1,128}"),
+    ):
+        if field in block and not re.fullmatch(pattern, block[field]):
+            raise _bad(f"{where}: {kind}.{field}: String should match pattern '^{pattern}$'")
     if kind == "thinking" and block["signature"] != signature(block["thinking"]):
         raise _bad(f"{where}: Invalid `signature` in `thinking` block")
     if kind == "image":

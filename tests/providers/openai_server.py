@@ -3,6 +3,7 @@ what they refuse, and tells what it was scripted to tell, in chunks.
 """
 
 import json
+import re
 from collections.abc import Callable
 
 from tests.providers.loopback import Answer, Json, Play, Refused, Request, sse
@@ -56,6 +57,9 @@ def check(request: Request, *, thinks: bool = False) -> Json:
     for tool in body.get("tools", []):
         _known(tool, {"type", "function"})
         _known(tool["function"], {"name", "description", "parameters", "strict"})
+        _named(tool["function"]["name"])
+        if tool["function"]["parameters"].get("type") != "object":
+            raise _bad("Invalid schema for function: schema must be a JSON Schema of 'type: \"object\"'")
     _check_messages(body["messages"], thinks=thinks)
     return body
 
@@ -83,6 +87,9 @@ def _check_messages(messages: list[Json], *, thinks: bool) -> None:
                 _known(call, {"id", "type", "function"})
                 _known(call["function"], {"name", "arguments"})
                 json.loads(call["function"]["arguments"])
+                _named(call["function"]["name"])
+                if len(call["id"]) > 40:
+                    raise _bad("Invalid 'tool_calls[0].id': string too long. Expected a maximum length of 40")
             waiting = [call["id"] for call in calls]
         elif isinstance(message["content"], list):
             for part in message["content"]:
@@ -93,6 +100,11 @@ def _check_messages(messages: list[Json], *, thinks: bool) -> None:
             _text(message["content"], number)
     if waiting:
         raise _bad("An assistant message with 'tool_calls' must be followed by tool messages responding to each.")
+
+
+def _named(name: str) -> None:
+    if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name):
+        raise _bad("Invalid 'name': string does not match pattern '^[a-zA-Z0-9_-]{1,64}$'")
 
 
 def _text(content: object, number: int) -> None:

@@ -207,7 +207,7 @@ TOOLS = [{"name": "t", "description": "", "input_schema": {"type": "object"}}]
         ({"messages": [user({"type": "tool_result", "tool_use_id": "x", "content": "a"})]}, "unexpected `tool_use_id`"),
         ({"messages": [user(), CALL, user()], "tools": TOOLS}, "without `tool_result`"),
         ({"messages": [user(), CALL], "tools": TOOLS}, "the last one"),
-        ({"messages": [user(), CALL, user({"type": "tool_result", "tool_use_id": "a"})]}, "not defined"),
+        ({"messages": [user(), CALL, user({"type": "tool_result", "tool_use_id": "a"})]}, "must define tools"),
         ({"messages": [user({"type": "thinking", "thinking": "", "signature": ""})]}, "does not match"),
         ({"thinking": {"type": "enabled", "budget_tokens": 10}}, "1024"),
         ({"tools": [{"name": "t", "input_schema": {}}]}, "input_schema"),

@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
-from interlock.model_port import Message, ModelRequest, OnText
+from interlock.model_port import Message, ModelRequest, OnText, ToolCall
 from interlock.ports import ToolSpec
 from interlock.providers.anthropic_marks import Block, context_blocks, marked
 from interlock.providers.anthropic_stream import NAME, AnthropicReading
-from interlock.providers.http_model import Limits, clean
+from interlock.providers.http_model import Limits, clean, safe_name, schema_of
 from interlock.providers.own_state import own_state
 from interlock.providers.trimming import Count, paired, trimmed
 
@@ -19,6 +19,7 @@ KEY_NAME = "ANTHROPIC_API_KEY"
 VERSION = "2026-10-21"  # it takes no temperature, for no model
 MOST_PROMPT = 180_000  # tokens
 LEAST_THINKING = 1_024  # tokens; the vendor takes no smaller budget
+LONGEST_NAME = 128  # of a tool; ids are held to it as well
 NOTHING = "(nothing)"  # there must be something in every text
 
 
@@ -59,13 +60,17 @@ class Anthropic:
 
 
 def _tool(spec: ToolSpec) -> Block:
-    return {"name": spec.name, "description": spec.description, "input_schema": spec.schema}
+    return {
+        "name": safe_name(spec.name, LONGEST_NAME),
+        "description": spec.description,
+        "input_schema": schema_of(spec),
+    }
 
 
 def _called(history: Sequence[Message]) -> list[ToolSpec]:
     """Calls in a history must be of tools that the vendor is told of, also where none is offered any more."""
     names = dict.fromkeys(call.name for message in history for call in message.calls)
-    return [ToolSpec(name, "No longer offered.", {"type": "object"}, changes=False) for name in names]
+    return [ToolSpec(name, "No longer offered.", {}, changes=False) for name in names]
 
 
 def _messages(history: Sequence[Message], pictures: Mapping[str, bytes], model: str) -> list[Block]:
@@ -87,15 +92,20 @@ def _blocks(message: Message, pictures: Mapping[str, bytes], model: str) -> tupl
     match message.role:
         case "tool":
             content = [*said, *shown] or [{"type": "text", "text": NOTHING}]
-            return "user", [{"type": "tool_result", "tool_use_id": message.call_id, "content": content}]
+            return "user", [
+                {"type": "tool_result", "tool_use_id": safe_name(message.call_id, LONGEST_NAME), "content": content}
+            ]
         case "user":
             return "user", [*shown, *said] or [{"type": "text", "text": NOTHING}]
         case "assistant":
-            calls = [
-                {"type": "tool_use", "id": call.id, "name": call.name, "input": call.args} for call in message.calls
-            ]
+            calls = [_call(call) for call in message.calls]
             spoken = [*said, *calls] or [{"type": "text", "text": NOTHING}]
             return "assistant", [*_thoughts(message, model), *spoken]
+
+
+def _call(call: ToolCall) -> Block:
+    name, tool = safe_name(call.id, LONGEST_NAME), safe_name(call.name, LONGEST_NAME)
+    return {"type": "tool_use", "id": name, "name": tool, "input": call.args}
 
 
 def _images(message: Message, pictures: Mapping[str, bytes]) -> list[Block]:

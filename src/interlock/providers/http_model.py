@@ -4,7 +4,9 @@ A vendor is a `Dialect`: how a request is written, and how its events are read. 
 `channel`: keys, bounds, failures, prices.
 """
 
+import re
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any, Literal, Protocol, TypeVar, cast
 
 import msgspec
@@ -14,12 +16,14 @@ from msgspec.structs import replace
 from interlock.domain.budgets import Micros, Usage
 from interlock.errors import Misconfigured
 from interlock.model_port import Message, ModelRequest, OnText, Reply, Stop, ToolCall, unheard
+from interlock.ports import ToolSpec
 from interlock.providers.channel import Channel
 from interlock.providers.sse import Event, Garbled
 from interlock.providers.trimming import Count, estimated_tokens
 
 Part = TypeVar("Part")
 
+_ODD = re.compile(r"[^a-zA-Z0-9_-]")
 _OWN_WORDS = 2_000  # tokens that a vendor may add of its own: for tools, for the roles
 _PICTURE_MOST = 5_000  # tokens of one picture, at most
 REFUSED = "(The provider refused to answer this.)"
@@ -175,6 +179,21 @@ def decoded(data: str, decoder: "msgspec.json.Decoder[Part]") -> Part:
         return decoder.decode(data)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise Garbled(f"an event does not have its form: {error}") from None
+
+
+def safe_name(name: str, most: int) -> str:
+    """A name as vendors take it. Histories hold what other providers, and models that err, have called things; two of
+    them never become the same.
+    """
+    plain = _ODD.sub("_", name)
+    if plain == name and 0 < len(name) <= most:
+        return name
+    return f"{plain[: most - 9]}_{sha256(name.encode(errors='replace')).hexdigest()[:8]}"
+
+
+def schema_of(spec: ToolSpec) -> dict[str, Any]:
+    """Arguments are always an object, and vendors want to read that."""
+    return {"type": "object", **spec.schema}
 
 
 def clean(text: str) -> str:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from interlock.model_port import Message, ModelRequest, OnText
 from interlock.ports import ToolSpec
 from interlock.providers.chat_stream import ChatReading
-from interlock.providers.http_model import Limits, clean
+from interlock.providers.http_model import Limits, clean, safe_name, schema_of
 from interlock.providers.own_state import own_state
 from interlock.providers.trimming import Count, paired, trimmed
 
@@ -52,6 +52,7 @@ PRESETS = {
     "vllm": Preset(base_url="http://127.0.0.1:8000/v1"),
 }
 
+LONGEST_NAME, LONGEST_ID = 64, 40  # of a tool, of a call
 NOTHING = "(nothing)"
 SHOWN = "The images that belong to the results above:"
 
@@ -95,7 +96,7 @@ class OpenAiCompatible:
         for message in history:
             if message.role == "tool":
                 text = clean(message.text) or NOTHING
-                told.append({"role": "tool", "tool_call_id": message.call_id, "content": text})
+                told.append({"role": "tool", "tool_call_id": safe_name(message.call_id, LONGEST_ID), "content": text})
                 shown += _images(message, pictures)
                 continue
             told += _apart(shown)
@@ -112,9 +113,12 @@ class OpenAiCompatible:
             said["reasoning_content"] = (own_state(self._provider, message.session) or {}).get("reasoning", "")
         said["tool_calls"] = [
             {
-                "id": call.id,
+                "id": safe_name(call.id, LONGEST_ID),
                 "type": "function",
-                "function": {"name": call.name, "arguments": msgspec.json.encode(call.args).decode()},
+                "function": {
+                    "name": safe_name(call.name, LONGEST_NAME),
+                    "arguments": msgspec.json.encode(call.args).decode(),
+                },
             }
             for call in message.calls
         ]
@@ -122,7 +126,11 @@ class OpenAiCompatible:
 
 
 def _tool(spec: ToolSpec) -> Plain:
-    function = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
+    function = {
+        "name": safe_name(spec.name, LONGEST_NAME),
+        "description": spec.description,
+        "parameters": schema_of(spec),
+    }
     return {"type": "function", "function": function}
 
 

@@ -1,0 +1,151 @@
+"""A provider over HTTP in a real conversation: rounds of tools, thoughts that come back, the last call (SPEC P3)."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from interlock.engine.conversation import for_request
+from interlock.engine.dialogue import Answer, Dialogue, Terms
+from interlock.engine.kept_texts import KeptTexts
+from interlock.engine.model_calls import ModelCalls
+from interlock.engine.streams import Streams, Voice
+from interlock.engine.tracked_files import TrackedFiles
+from interlock.model_port import Message, Picture, Seen, ToolCall
+from interlock.ports import ToolPlace
+from tests.engine.test_dialogue import PARTY, Chat
+from tests.providers.loopback import Fault, Json, Request, serving
+from tests.providers.scripts import Called, Scripted
+from tests.providers.vendors import VENDORS, Vendor
+
+each = pytest.mark.parametrize("vendor", VENDORS, ids=[vendor.provider for vendor in VENDORS])
+
+
+class Talk(Chat):
+    """As a chat holds it, with a model of our choice."""
+
+    def __init__(self, url: str, vendor: Vendor, rounds: int = 10) -> None:
+        super().__init__(rounds=rounds)
+        self.calls = ModelCalls(vendor.made(url), self._submit, self.streams, lambda: 1.0, self._wait)
+
+    async def hold(self, *messages: Message, context: str = "") -> object:
+        tools = self.tools.offered(changing=True)
+        terms = Terms(PARTY, "Chat", "Tier 1", "Be brief.", ToolPlace("/here"), tools, self.rounds, context=context)
+        files = TrackedFiles(self.tools, terms.place, KeptTexts(self._keep, self.blobs.__getitem__))
+        redact = lambda text: text.replace("hunter2", "[redacted]")  # noqa: E731
+        return await Dialogue(self.calls, self.tools, self.host, terms, messages, files, redact).hold()
+
+
+def looking(number: int, thought: str = "Hm.") -> Scripted:
+    return Scripted((f"Round {number}.",), (thought,), (Called(f"c{number}", "look", ("{}",)),), "tools")
+
+
+def answered(asked: Request) -> int:
+    """How many rounds the history has."""
+    body: Json = asked.json
+    return sum("look" in str(m) and m["role"] == "assistant" for m in body["messages"])
+
+
+@each
+def test_rounds_of_tools_and_then_the_answer(vendor: Vendor) -> None:
+    def told(asked: Request) -> Scripted:
+        number = answered(asked)
+        return looking(number) if number < 5 else Scripted(("Seen.",))
+
+    async def story() -> None:
+        async with serving(vendor.playing(told)) as server:
+            talk = Talk(server.url, vendor)
+            assert await talk.hold(Message("user", "go"), context="# Files") == Answer("Seen.")
+            assert [message.role for message in talk.host.kept] == ["assistant", "tool"] * 5 + ["assistant"]
+            assert {message.reasoning for message in talk.host.kept if message.calls} == {"Hm."}
+            assert talk.streams.text("Chat").startswith("[thinking]\nHm.\n[/thinking]\n\nRound 0.\n\n[thinking]\nHm.")
+            assert all("# Files" in str(asked.json) for asked in server.requests)
+
+    asyncio.run(story())
+
+
+@each
+def test_when_its_rounds_are_used_up_it_answers_without_tools(vendor: Vendor) -> None:
+    def told(asked: Request) -> Scripted:
+        return Scripted(("That is all.",)) if "tool_choice" in asked.json else looking(answered(asked))
+
+    async def story() -> None:
+        async with serving(vendor.playing(told)) as server:
+            talk = Talk(server.url, vendor, rounds=2)
+            assert await talk.hold(Message("user", "go")) == Answer("That is all.", limited=True)
+            assert [len(asked.json["tools"]) for asked in server.requests] == [
+                len(server.requests[0].json["tools"])
+            ] * 3
+
+    asyncio.run(story())
+
+
+@each
+def test_a_stream_that_breaks_is_asked_again_and_nothing_of_it_runs(vendor: Vendor) -> None:
+    async def story() -> None:
+        async with serving(vendor.playing(lambda r: looking(0) if not answered(r) else Scripted(("Seen.",)))) as server:
+            talk = Talk(server.url, vendor)
+            server.fault = Fault("cut", 700)
+
+            async def wait(seconds: float) -> None:
+                assert talk.tools.ran == []
+                server.fault = None
+
+            talk.calls = ModelCalls(vendor.made(server.url), talk._submit, talk.streams, lambda: 1.0, wait)
+            assert await talk.hold(Message("user", "go")) == Answer("Seen.")
+            assert len(server.requests) == 3
+
+    asyncio.run(story())
+
+
+def test_thoughts_with_a_secret_in_them_are_not_kept_as_they_came() -> None:
+    vendor = VENDORS[0]
+
+    async def story() -> None:
+        async with serving(
+            vendor.playing(lambda r: Scripted(("x",)) if answered(r) else looking(0, "hunter2!"))
+        ) as server:
+            talk = Talk(server.url, vendor)
+            await talk.hold(Message("user", "go"))
+            first = talk.host.kept[0]
+            assert (first.reasoning, first.session) == ("[redacted]!", "")
+            assert "hunter2" not in str(server.requests[1].json)
+
+    asyncio.run(story())
+
+
+def test_what_is_sent_of_a_message_is_all_but_its_thoughts_and_what_was_seen() -> None:
+    picture = Picture("image/png", "0" * 64)
+    seen = (Seen("a.py", "1"),)
+    call = ToolCall("c", "look", {})
+    history = (
+        Message("user", "a", seen=seen, images=(picture,)),
+        Message("assistant", "b", (call,), session="p {}", reasoning="Hm."),
+        Message("tool", "c", call_id="c", seen=seen, images=(picture,)),
+    )
+    assert for_request(history) == (
+        Message("user", "a", images=(picture,)),
+        Message("assistant", "b", (call,), session="p {}"),
+        Message("tool", "c", call_id="c", images=(picture,)),
+    )
+
+
+def test_messages_of_older_journals_are_read_and_new_ones_without_news_are_written_as_before() -> None:
+    old = b'{"role":"assistant","text":"a","calls":[{"id":"c","name":"look","args":{}}],"session":"gemini_cli s"}'
+    message = msgspec.json.decode(old, type=Message)
+    assert message == Message("assistant", "a", (ToolCall("c", "look", {}),), session="gemini_cli s")
+    assert msgspec.json.encode(message) == old
+
+
+def test_thinking_aloud_stands_under_a_heading_of_its_own() -> None:
+    streams = Streams()
+    voice = Voice(streams, "k")
+    for say, piece in (
+        (voice.thought, "Hm"),
+        (voice.thought, "."),
+        (voice.said, ""),
+        (voice.said, "Yes"),
+        (voice.said, "."),
+    ):
+        say(piece)
+    assert streams.text("k") == "[thinking]\nHm.\n[/thinking]\n\nYes."
