@@ -56,8 +56,9 @@ class Photographer:
 
     def shoot(self, name: str, settle: int = 20) -> None:
         self.window.run(frames=settle)
-        self.window.picture(self.out / f"{name}.png")
+        taken = self.window.picture(self.out / f"{name}.png")
         self.window.draw_once()
+        taken.result()
         print(f"  {name}.png", flush=True)
 
     def until(self, what: str, true: Callable[[State], bool], leave: tuple[str, ...] = ()) -> None:

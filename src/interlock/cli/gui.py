@@ -75,8 +75,12 @@ def _show(args: Any, service: Service) -> None:
     if args.screenshot:
         for _ in range(args.frames - 1):
             window.draw_once()
-        window.picture(Path(args.screenshot).absolute())
+        taken = window.picture(Path(args.screenshot).absolute())
         window.draw_once()
+        try:
+            taken.result()
+        except OSError as error:
+            raise Misconfigured(f"{args.screenshot} cannot be written: {error.strerror}") from error
         return
     if args.test_policy:
         say(

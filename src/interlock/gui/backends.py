@@ -7,6 +7,7 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Literal
 
@@ -44,7 +45,7 @@ class Surface:
         self.size = size
         self._woken = threading.Event()
         self._glfw = _glfw() if backend != "null" else None
-        self._wanted: tuple[Path, tuple[float, float, float, float] | None] | None = None
+        self._wanted: list[tuple[Path, tuple[float, float, float, float] | None, Future[None]]] = []
         params = hello_imgui.RunnerParams()
         self.params = params  # kept: ImGui only refers to it
         params.app_window_params.window_title = title
@@ -127,11 +128,16 @@ class Surface:
     def close(self) -> None:
         immapp.manual_render.tear_down()
 
-    def picture(self, path: Path, rect: tuple[float, float, float, float] | None = None) -> None:
-        """The next frame goes into this file, or this part of it (x0, y0, x1, y1 from above)."""
+    def picture(self, path: Path, rect: tuple[float, float, float, float] | None = None) -> "Future[None]":
+        """The next frame goes into this file, or this part of it (x0, y0, x1, y1 from above).
+
+        Told when the file is there: it is written by a thread of its own, because packing it takes many frames.
+        """
         if self.backend == "null":
             raise Misconfigured("the null backend draws no pixels: use --backend egl")
-        self._wanted = path, rect
+        done: Future[None] = Future()
+        self._wanted.append((path, rect, done))
+        return done
 
     def _be_nowhere(self) -> None:
         params = self.params
@@ -164,10 +170,11 @@ class Surface:
         self.params.renderer_backend_options.open_gl_options.anti_aliasing_samples = 0
 
     def _take_picture(self) -> None:
-        wanted, self._wanted = self._wanted, None
-        if wanted is None:
-            return
-        path, rect = wanted
+        wanted, self._wanted = self._wanted, []
+        for path, rect, done in wanted:
+            self._read_pixels(path, rect, done)
+
+    def _read_pixels(self, path: Path, rect: tuple[float, float, float, float] | None, done: "Future[None]") -> None:
         size = imgui.get_io().display_size
         x0, y0, x1, y1 = rect or (0, 0, size.x, size.y)
         left, top = max(0, int(x0)), max(0, int(y0))
@@ -177,8 +184,19 @@ class Surface:
         gl = ctypes.CDLL("libOpenGL.so.0")
         gl.glPixelStorei(_GL_PACK_ALIGNMENT, 1)
         gl.glReadPixels(left, below, width, height, _GL_RGBA, _GL_UNSIGNED_BYTE, pixels)
+        threading.Thread(target=_write, args=(path, width, height, pixels, done), daemon=True).start()
+
+
+def _write(path: Path, width: int, height: int, pixels: Any, done: "Future[None]") -> None:
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(png(width, height, pixels.raw))
+        part = path.with_name(f".{path.name}.part")
+        part.write_bytes(png(width, height, pixels.raw))
+        part.replace(path)
+    except OSError as error:
+        done.set_exception(error)
+    else:
+        done.set_result(None)
 
 
 def png(width: int, height: int, rgba_from_below: bytes) -> bytes:
@@ -197,7 +215,7 @@ def png(width: int, height: int, rgba_from_below: bytes) -> bytes:
     return (
         b"\x89PNG\r\n\x1a\n"
         + chunk(b"IHDR", head)
-        + chunk(b"IDAT", zlib.compress(bytes(rows), 9))
+        + chunk(b"IDAT", zlib.compress(bytes(rows), 6))
         + chunk(b"IEND", b"")
     )
 

@@ -55,6 +55,7 @@ class Sender:
         self._start = start
         self._kept_text = kept_text
         self._open: list[tuple[Future[Any], Then | None]] = []
+        self.returned: Callable[[], None] = _nothing  # called, from any thread, when something has come back
         self.notes: list[Note] = []
         self.texts: dict[str, str] = {}  # kept texts by their names; empty while they are fetched
 
@@ -91,7 +92,9 @@ class Sender:
 
     def run(self, work: Coroutine[Any, Any, Any], then: Then | None = None) -> None:
         try:
-            self._open.append((self._start(work), then))
+            future = self._start(work)
+            self._open.append((future, then))
+            future.add_done_callback(lambda _: self.returned())
         except RuntimeError:  # the engine has gone: the window is closing
             work.close()
 
@@ -135,6 +138,10 @@ class Sender:
     @property
     def waiting(self) -> bool:
         return bool(self._open)
+
+
+def _nothing() -> None:
+    pass
 
 
 async def _awaited(work: Awaitable[Any]) -> Any:

@@ -6,6 +6,7 @@ desk through `Sender`; its outcome is looked at in a later frame.
 
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Protocol
 
@@ -68,6 +69,11 @@ class Hands(Protocol):
         ...
 
     @property
+    def settling(self) -> bool:
+        """What was done is on its way to the workbench: it comes back by itself."""
+        ...
+
+    @property
     def watching(self) -> bool:
         """Somebody waits for something to show: frames come at the usual pace, also when nothing moves."""
         ...
@@ -104,6 +110,7 @@ class Window:
         self.ui = Ui(self.look)
         self.feed = Feed(self.wake)
         self.send = make_sender(desk)
+        self.send.returned = self.hurry
         self.frame = Frame(desk, self.feed, place)
         self.guard = Guard(self.ui)
         self.panels: list[Panel] = [
@@ -180,8 +187,9 @@ class Window:
     def draw_once(self) -> None:
         self._surface.render()
 
-    def picture(self, path: Path, rect: Rect | None = None) -> None:
-        self._surface.picture(path, rect)
+    def picture(self, path: Path, rect: Rect | None = None) -> "Future[None]":
+        """The next frame as a PNG file; told when it is written."""
+        return self._surface.picture(path, rect)
 
     def close(self) -> None:
         self._surface.close()
@@ -199,6 +207,9 @@ class Window:
         """Draw quickly while something moves; otherwise sleep until somebody wakes us."""
         hands = self._hands
         if hands is not None and hands.busy:
+            if hands.settling:  # the workbench has the word: frames would only take its time
+                self._pace.wait(_FASTEST_S)
+                self._pace.clear()
             return
         watched = hands is not None and hands.watching
         if watched or self._lively > 0 or not self.settled:

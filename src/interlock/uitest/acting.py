@@ -11,7 +11,7 @@ from msgspec import Struct
 from interlock.desk.who import By
 from interlock.domain.tests import Assertion
 from interlock.errors import BadValue, InterlockError
-from interlock.uitest.executions import Executions, Live, Verb
+from interlock.uitest.executions import Executions, Live, Verb, now_ms
 from interlock.uitest.hands import Button, Click, Done, Hands, Looked, Type
 from interlock.uitest.targets import Condition, path_of, read_condition, read_target
 
@@ -130,13 +130,14 @@ class Acting:
     def _finished(self, live: Live, done: Done) -> Result:
         if done.success:
             return self._ended(live, "passed", done.message, key=done.key, path=done.path)
+        over = now_ms()
         shot, tree = self._evidence(live, done.tree)
         return self._ended(
-            live, "failed", done.message, key=done.key, path=done.path, logs=done.logs, shot=shot, tree=tree
+            live, "failed", done.message, done.key, done.path, logs=done.logs, shot=shot, tree=tree, at_ms=over
         )
 
     def _judged(self, live: Live, condition: Condition, looked: Looked, failure: str, *, late: Any) -> Result:
-        verdict = looked.verdict
+        verdict, over = looked.verdict, now_ms()
         key = verdict.widget.name if verdict.widget is not None else ""
         path = path_of(verdict.widget) if verdict.widget is not None else ""
         if verdict.holds:
@@ -150,7 +151,7 @@ class Acting:
         assertion = Assertion(str(condition), False, verdict.expected, verdict.actual, failure or what)
         shot, tree = self._evidence(live, looked.tree)
         return self._ended(
-            live, late, message, key, path, verdict.expected, verdict.actual, assertion, looked.logs, shot, tree
+            live, late, message, key, path, verdict.expected, verdict.actual, assertion, looked.logs, shot, tree, over
         )
 
     def _evidence(self, live: Live, tree: str) -> tuple[str, str]:
@@ -177,6 +178,7 @@ class Acting:
         logs: tuple[str, ...] = (),
         shot: str = "",
         tree: str = "",
+        at_ms: int = 0,
     ) -> Result:
         done = self._executions.end(
             live,
@@ -187,6 +189,7 @@ class Acting:
             metrics=(("frames", self._hands.frames - live.frames),),
             screenshot_path=shot,
             widget_tree=tree,
+            at_ms=at_ms,
         )
         elapsed = done.completed_at_ms - done.queued_at_ms
         return Result(status == "passed", message, live.test_id, elapsed, key, path, expected, actual)

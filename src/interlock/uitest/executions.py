@@ -72,10 +72,14 @@ class Executions:
         metrics: tuple[tuple[str, int], ...] = (),
         screenshot_path: str = "",
         widget_tree: str = "",
+        at_ms: int = 0,
     ) -> Execution:
-        """Durable when it returns; whoever follows the test learns it then and not before."""
+        """Durable when it returns; whoever follows the test learns it then and not before.
+
+        `at_ms` is when it was over, where more was done since.
+        """
         live.start()
-        completed = now_ms()
+        completed = at_ms or now_ms()
         done = Execution(
             test_id=live.test_id,
             name=live.name,

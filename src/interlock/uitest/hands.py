@@ -93,6 +93,7 @@ class Hands:
         self._idlers: list[tuple[Callable[[], bool], float, Future[bool]]] = []
         self._running = False
         self._closed = False
+        self.settling = False
         self.frames = 0
 
     # ── from any thread ──────────────────────────────────────────────────────────────────
@@ -126,14 +127,10 @@ class Hands:
         """A frame drawn from now on goes into that file, or this part of it."""
         future: Future[None] = Future()
 
-        def take() -> None:
-            assert self._window is not None
-            self._window.picture(path, rect)
-            self._new.append(lambda: _give(future, lambda: None))  # written when this frame is shown: known in the next
-
         def begin() -> None:
+            assert self._window is not None
             try:
-                take()
+                self._window.picture(path, rect).add_done_callback(lambda taken: _pass_on(taken, future))
             except Exception as error:  # noqa: BLE001  goes to whoever asked
                 _fail(future, error)
 
@@ -310,8 +307,10 @@ class Hands:
     def _settle(self, ctx: imgui.test_engine.TestContext, window: Window) -> None:
         """Until the workbench has answered what this set off."""
         until = time.monotonic() + _SETTLE_S
+        self.settling = True
         while window.send.waiting and time.monotonic() < until:
             ctx.yield_()
+        self.settling = False
 
     def _click(self, ctx: imgui.test_engine.TestContext, window: Window, click: Click) -> Done:
         found = find(self._widgets(), click.target)
@@ -427,6 +426,10 @@ def _give(future: "Future[Any]", work: Callable[[], Any]) -> None:
         future.set_result(work())
     except Exception as error:  # noqa: BLE001  goes to whoever asked
         future.set_exception(error)
+
+
+def _pass_on(taken: "Future[None]", future: "Future[None]") -> None:
+    _give(future, taken.result)
 
 
 def _fail(future: "Future[Any]", error: Exception) -> None:
