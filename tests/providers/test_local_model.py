@@ -1,0 +1,80 @@
+"""Our dialects against a server that is not ours and a model that is real (`make test-model`)."""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from interlock.model_port import Message, Reply, ToolCall
+from interlock.providers.hosted import hosted_model
+from interlock.providers.http_model import HttpModel, Limits
+from tests.providers.vendors import request
+
+PYTHON = os.environ.get("INTERLOCK_MODEL_PYTHON", "")
+pytestmark = [
+    pytest.mark.skipif(not PYTHON, reason="make test-model"),
+    pytest.mark.timeout(900),  # a busy machine says a word a second
+]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    command = [PYTHON, str(Path(__file__).with_name("local_model.py"))]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        assert server.stdin is not None and server.stdout is not None
+        yield next(line.split()[1] for line in server.stdout if line.startswith("ADDRESS "))
+        server.stdin.close()
+        server.kill()
+
+
+@pytest.fixture(params=["llama.cpp", "anthropic"])
+def model(request: pytest.FixtureRequest, address: str) -> HttpModel:
+    provider: str = request.param
+    limits = Limits(context=8_192, output=24)
+    base = f"{address}/v1" if provider == "llama.cpp" else address
+    return hosted_model(provider, {"ANTHROPIC_API_KEY": "none"}, base_url=base, model="any", limits=lambda _: limits)
+
+
+def ask(model: HttpModel, *messages: Message) -> tuple[Reply, list[str]]:
+    heard: list[str] = []
+    return asyncio.run(model.complete(request(*messages), heard.append)), heard
+
+
+def test_it_streams_and_counts(model: HttpModel) -> None:
+    reply, heard = ask(model, Message("user", "Count to three."))
+    assert "".join(heard) == reply.message.text != ""
+    assert len(heard) > 1
+    assert reply.usage.input + reply.usage.cache_read > 10
+    assert 0 < reply.usage.output <= 24
+    assert reply.stop in ("end", "length")
+
+
+def test_it_takes_a_history_with_calls_and_their_results(model: HttpModel) -> None:
+    told = (
+        Message("user", "What is in a.py?"),
+        Message("assistant", "", (ToolCall("c1", "read_file", {"path": "a.py"}), ToolCall("c2", "grep", {}))),
+        Message("tool", "x = 1", call_id="c1"),
+        Message("tool", "", call_id="c2"),
+    )
+    reply, _ = ask(model, *told)
+    assert reply.usage.output > 0
+
+
+def test_what_was_said_before_is_read_from_its_cache(model: HttpModel) -> None:
+    first = Message("user", "Remember these words: " + "apple pear plum " * 20)
+    ask(model, first)
+    reply, _ = ask(model, first, Message("assistant", "Yes."), Message("user", "Which?"))
+    assert reply.usage.cache_read > 50
+
+
+def test_two_at_once_are_answered(model: HttpModel) -> None:
+    async def story() -> list[Reply]:
+        asked = (model.complete(request(Message("user", word)), [].append) for word in ("Hello.", "Goodbye."))
+        return await asyncio.gather(*asked)
+
+    assert all(reply.message.text for reply in asyncio.run(story()))
