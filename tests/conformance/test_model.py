@@ -306,9 +306,9 @@ async def with_fault(vendor: Vendor, told: Scripted, fault: Fault, bounds: Bound
 
 SHORT = Scripted(calls=(Called("a", "grep", ('{"n":', "1}")),), stop="tools")
 LONG = Scripted(
-    tuple(f"Zeile {n}: Grüße 🌍\n" for n in range(300)),
+    tuple(f"Zeile {n}: Grüße 🌍\n" for n in range(30)),
     ("Let me ", "think."),
-    tuple(Called(f"c{n}", "grep", tuple(f'{{"pattern": "ä{n}", "deep": [1, {{"n": {n}}}]}}')) for n in range(10)),
+    tuple(Called(f"c{n}", "grep", (f'{{"pattern": "ä{n}"', f', "deep": [1, {{"n": {n}}}]}}')) for n in range(5)),
     "tools",
 )
 

@@ -239,6 +239,19 @@ def test_nothing_that_asks_over_http_is_imported_before_it_is_asked() -> None:
     assert told == "[]\n"
 
 
+def test_a_command_that_asks_nobody_imports_nothing_of_it() -> None:
+    told = run("""
+        import sys
+        from interlock.cli.main import main
+        try:
+            main(["--version"])
+        except SystemExit:
+            pass
+        print(sorted({"httpx2", "httpcore2", "interlock.providers.channel", "ssl"} & set(sys.modules)))
+    """)
+    assert told.splitlines()[-1] == "[]"
+
+
 def test_the_first_request_costs_little_to_import() -> None:
     """Compared with what every start of Python with asyncio and ssl costs, because machines differ."""
     told = run("""

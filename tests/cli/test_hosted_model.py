@@ -1,0 +1,66 @@
+"""A provider over HTTP from the command line: asked where the environment says, and its key is found nowhere after."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.project import Project
+from tests.providers.loopback import Loopback, Request, serving
+from tests.providers.scripts import Called, Scripted
+from tests.providers.vendors import VENDORS, Vendor
+
+each = pytest.mark.parametrize("vendor", VENDORS, ids=[vendor.provider for vendor in VENDORS])
+
+
+@contextmanager
+def played(vendor: Vendor) -> Iterator[Loopback]:
+    """On a thread of its own, because the program that asks is another process."""
+    ready: list[Loopback] = []
+    begun, loop, stop = threading.Event(), asyncio.new_event_loop(), asyncio.Event()
+
+    async def serve() -> None:
+        async with serving(vendor.playing(answer)) as server:
+            ready.append(server)
+            begun.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    assert begun.wait(30)
+    try:
+        yield ready[0]
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(30)
+        loop.close()
+
+
+def answer(asked: Request) -> Scripted:
+    if b"print('hello')" in asked.body:
+        return Scripted(("It says hello.",))
+    return Scripted(("I look.",), ("Hm.",), (Called("c1", "read_file", ('{"path": ', '"greet.py"}')),), "tools")
+
+
+@each
+def test_a_chat_reads_a_file_and_answers(project: Project, vendor: Vendor) -> None:
+    (project.root / "greet.py").write_text("print('hello')\n")
+    name = vendor.provider.upper()
+    with played(vendor) as server:
+        project.env |= {f"{name}_API_KEY": vendor.key, f"{name}_BASE_URL": server.url + vendor.path}
+        said = project.run("chat", "What does greet.py say?", "--provider", vendor.provider, "--model", vendor.model)
+    assert (said.code, "It says hello." in said.out) == (0, True), said
+    assert len(server.requests) == 2
+    files = [file for file in project.root.rglob("*") if file.is_file()]
+    state = [file for file in Path(project.env["XDG_STATE_HOME"]).rglob("*") if file.is_file()]
+    assert len(files) > 3
+    assert [file for file in (*files, *state) if vendor.key.encode() in file.read_bytes()] == []
+    assert vendor.key not in said.out + said.err
+
+
+def test_without_a_key_it_is_said_which_variable_to_set(project: Project) -> None:
+    said = project.run("chat", "Hello", "--provider", "anthropic")
+    assert (said.code, "set ANTHROPIC_API_KEY" in said.err) == (1, True), said
