@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ each = pytest.mark.parametrize("vendor", VENDORS, ids=[vendor.provider for vendo
 
 
 @contextmanager
-def played(vendor: Vendor) -> Iterator[Loopback]:
+def played(vendor: Vendor) -> Generator[Loopback]:
     """On a thread of its own, because the program that asks is another process."""
     ready: list[Loopback] = []
     begun, loop, stop = threading.Event(), asyncio.new_event_loop(), asyncio.Event()
@@ -54,11 +54,25 @@ def test_a_chat_reads_a_file_and_answers(project: Project, vendor: Vendor) -> No
         said = project.run("chat", "What does greet.py say?", "--provider", vendor.provider, "--model", vendor.model)
     assert (said.code, "It says hello." in said.out) == (0, True), said
     assert len(server.requests) == 2
+    shown = project.run("discussions", "show", "D-1", "--json").json["messages"]
+    assert [message.get("reasoning", "") for message in shown] == ["", "Hm.", "", ""]
+    assert "Hm." in project.run("discussions", "show", "D-1").out
     files = [file for file in project.root.rglob("*") if file.is_file()]
     state = [file for file in Path(project.env["XDG_STATE_HOME"]).rglob("*") if file.is_file()]
     assert len(files) > 3
     assert [file for file in (*files, *state) if vendor.key.encode() in file.read_bytes()] == []
     assert vendor.key not in said.out + said.err
+
+
+@each
+def test_a_key_that_is_not_good_ends_the_turn_with_what_to_do(project: Project, vendor: Vendor) -> None:
+    name = vendor.provider.upper()
+    with played(vendor) as server:
+        project.env |= {f"{name}_API_KEY": "sk-not-the-right-one-000", f"{name}_BASE_URL": server.url + vendor.path}
+        said = project.run("chat", "Hello", "--provider", vendor.provider, "--model", vendor.model)
+    assert said.code == 1, said
+    assert f"set {name}_API_KEY to a key that is good there" in said.out + said.err, said
+    assert len(server.requests) == 1, "it is not tried again"
 
 
 def test_without_a_key_it_is_said_which_variable_to_set(project: Project) -> None:

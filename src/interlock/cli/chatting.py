@@ -59,17 +59,24 @@ def show(args: Any) -> int:
     found = read_state(project).discussion(args.discussion)
     messages = [_message(project, blob) for blob in found.messages]
     if args.json:
-        said = [{"role": m.role, "text": m.text, "calls": [c.name for c in m.calls]} for m in messages]
+        said = [_plain(message) for message in messages]
         say_json({**_row(found), "messages": said})
         return DONE
     say(f"{paint(found.id, 'bold')}  {safe(found.title)}  ({_row(found)['state']})")
     for message in messages:
         say()
         say(paint({"user": "you", "assistant": "model", "tool": "tool"}[message.role], "dim"))
+        if message.reasoning:
+            say(paint(safe(message.reasoning), "dim"))
         say(safe(message.text))
         for call in message.calls:
             say(paint(f"→ {safe(call.name)} {one_line(str(call.args), 100)}", "dim"))
     return DONE
+
+
+def _plain(message: Message) -> dict[str, Any]:
+    plain = {"role": message.role, "text": message.text, "calls": [call.name for call in message.calls]}
+    return {**plain, "reasoning": message.reasoning} if message.reasoning else plain
 
 
 def _started(session: Session, text: str | None) -> str:

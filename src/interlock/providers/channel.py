@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from ipaddress import ip_address
+from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -80,9 +81,11 @@ class Channel:
         `headers` are made of the key. `take` and `ended` raise Garbled for what they cannot read. Raises Unavailable
         and Misconfigured.
         """
+        key = self._key()
+        # The first time that is an import and a store of certificates: too long for the loop that others live on.
+        trust = self.endpoint.trust or await asyncio.to_thread(_trusted)
         import httpx2
 
-        key = self._key()
         redact = hiding(key, self._redact)
         provider, bounds = self.endpoint.provider, self._bounds
         sent = {
@@ -98,7 +101,7 @@ class Channel:
             async with (
                 asyncio.timeout(bounds.whole_s),
                 httpx2.AsyncClient(
-                    verify=self.endpoint.trust or _trusted(),
+                    verify=trust,
                     trust_env=False,
                     follow_redirects=False,
                     timeout=timeout,
@@ -209,9 +212,17 @@ def _is_distrust(error: BaseException | None) -> bool:
     return False
 
 
-@cache
+_reading = Lock()
+
+
 def _trusted() -> ssl.SSLContext:
     """What this machine trusts, read once: it takes longer than a request to a server nearby."""
+    with _reading:
+        return _store()
+
+
+@cache
+def _store() -> ssl.SSLContext:
     import httpx2
 
     return httpx2.create_ssl_context()
