@@ -95,6 +95,7 @@ def test_it_streams_what_it_says_and_tells_what_it_calls_and_used(maker: Maker, 
         assert said.startswith("Looking.") if maker.streams_calls else said == "Looking."
         assert reply.message.text == "Looking."
         assert [(call.name, call.args, call.unread) for call in reply.message.calls] == [("grep", {"pattern": "ä"}, "")]
+        assert reply.stop == "tools"
         assert (reply.usage.input, reply.usage.output, reply.usage.cost) == (100, 20, 0)
 
     asyncio.run(story())

@@ -106,7 +106,7 @@ class GeminiCli:
         kept = f"{NAME} {answered.session}"
         message = Message("assistant", text, calls, session=kept if _SESSION.fullmatch(kept) else "")
         usage = answered.usage or _estimated(prompt, answered.text)
-        return Reply(message, usage, request.model or answered.model or NAME)
+        return Reply(message, usage, request.model or answered.model or NAME, "tools" if calls else "end")
 
     async def _call(self, request: ModelRequest, session: str | None, prompt: str, on_text: OnText) -> Answered:
         words = ["--output-format", "stream-json"]

@@ -101,7 +101,7 @@ class ScriptedModel:
             calls.append(_call(f"call-{self._calls}", call))
         message = Message("assistant", rule.reply, tuple(calls))
         usage = Usage(rule.usage.input, rule.usage.output, cost=self._price.of(rule.usage))
-        return Reply(message, usage, request.model or "scripted")
+        return Reply(message, usage, request.model or "scripted", "tools" if calls else "end")
 
     async def _speak(self, rule: Rule, on_text: OnText) -> None:
         """The answer in pieces over the time a model would take; a cut one ends in the middle."""
