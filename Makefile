@@ -16,7 +16,7 @@ GUI_ARGS ?=
 # The rules and what people see of them: every branch must be run by a test.
 RULES := tests/domain tests/views tests/wire
 
-.PHONY: help setup packages demo test check bench soak gui docs screenshots test-model proto lock clean
+.PHONY: help setup packages demo test check bench soak gui docs screenshots models test-model proto lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -77,6 +77,10 @@ gui: packages $(READY) ## the desktop window (GUI_ARGS="--theme light")
 screenshots: packages $(READY) ## pictures of the window for the documentation, from a scripted run
 	@$(BIN)/python scripts/screenshots.py docs/screenshots
 
+models: $(READY) ## the data of models anew: scripts/model_facts.toml with the prices of genai-prices
+	@$(BIN)/python $(PIP) install --upgrade --target build/genai-prices 'genai-prices==0.2.1'
+	@PYTHONPATH=build/genai-prices $(BIN)/python scripts/model_prices.py scripts/model_facts.toml src/interlock/providers/models.json
+
 test-model: packages $(READY) $(MODEL_READY) ## tests against a small real model on this machine, in an environment of its own
 	@INTERLOCK_MODEL_PYTHON=.venv-model/bin/python $(PYTEST) -n 0 tests/providers/test_local_model.py $(PYTEST_ARGS)
 
@@ -85,6 +89,9 @@ $(MODEL_READY): tests/providers/local_model_requirements.txt
 	@python=$$(scripts/find-python) && echo "Making .venv-model with $$python; it fetches about 130 MB" && "$$python" -m venv .venv-model
 	@.venv-model/bin/python $(PIP) install --no-deps -r $<
 	@touch $@
+
+proto: $(READY) ## write the harness's messages anew from uitest.proto
+	@cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. interlock/uitest/uitest.proto
 
 lock: ## write requirements.lock anew from pyproject.toml
 	@python=$$(scripts/find-python) && dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \

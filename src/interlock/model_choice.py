@@ -110,7 +110,7 @@ class _Preferring:
     def name(self) -> str:
         return self._inner.name
 
-    def quote(self, request: ModelRequest) -> Micros:
+    def quote(self, request: ModelRequest) -> Micros | None:
         return self._inner.quote(self._named(request))
 
     async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:

@@ -87,8 +87,8 @@ class Model(Protocol):
     @property
     def name(self) -> str: ...
 
-    def quote(self, request: ModelRequest) -> Micros:
-        """The most this request can cost: set aside before it is made."""
+    def quote(self, request: ModelRequest) -> Micros | None:
+        """The most this request can cost, set aside before it is made; None: nobody knows."""
         ...
 
     async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply: ...

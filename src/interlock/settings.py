@@ -41,7 +41,55 @@ class Conductor(msgspec.Struct, frozen=True):
 class Provider(msgspec.Struct, frozen=True):
     name: Annotated[str | None, Meta(description="Who is asked where no `--provider` says so")] = None
     model: Annotated[str | None, Meta(description="The model where no tier has its own; unset: the provider's")] = None
-    max_in_flight: Annotated[int, Meta(ge=1, le=256, description="Model calls under way at once")] = 16
+    temperature: Annotated[float, Meta(ge=0, le=2, description="How freely models answer; 0: as alike as they can")] = (
+        0.0
+    )
+    max_output_tokens: Annotated[
+        int, Meta(ge=1, le=1_000_000, description="Tokens of one answer; never more than the model can give")
+    ] = 8192
+    max_in_flight: Annotated[int, Meta(ge=1, le=256, description="Calls of one provider under way at once")] = 16
+    requests_per_minute: Annotated[
+        int, Meta(ge=0, le=1_000_000, description="Calls of one provider begun in a minute; 0: as many as come")
+    ] = 0
+
+
+_AN_ADDRESS = {"allowed": "an address that begins with http:// or https://"}
+
+
+class Endpoints(msgspec.Struct, frozen=True):
+    """Where providers are asked instead of at their usual address; only in the user's file."""
+
+    anthropic: Annotated[
+        str, Meta(pattern=r"^(https?://\S+)?$", description="Instead of Anthropic's own", extra=_AN_ADDRESS)
+    ] = ""
+    gemini: Annotated[
+        str, Meta(pattern=r"^(https?://\S+)?$", description="Instead of Google's own", extra=_AN_ADDRESS)
+    ] = ""
+    openai: Annotated[
+        str, Meta(pattern=r"^(https?://\S+)?$", description="Instead of OpenAI's own", extra=_AN_ADDRESS)
+    ] = ""
+    deepseek: Annotated[
+        str, Meta(pattern=r"^(https?://\S+)?$", description="Instead of DeepSeek's own", extra=_AN_ADDRESS)
+    ] = ""
+    openrouter: Annotated[
+        str, Meta(pattern=r"^(https?://\S+)?$", description="Instead of OpenRouter's own", extra=_AN_ADDRESS)
+    ] = ""
+    ollama: Annotated[
+        str, Meta(pattern=r"^(https?://\S+)?$", description="Where Ollama listens", extra=_AN_ADDRESS)
+    ] = ""
+    llama_cpp: Annotated[
+        str, Meta(pattern=r"^(https?://\S+)?$", description="Where llama.cpp's server listens", extra=_AN_ADDRESS)
+    ] = ""
+    vllm: Annotated[str, Meta(pattern=r"^(https?://\S+)?$", description="Where vLLM listens", extra=_AN_ADDRESS)] = ""
+
+
+class ModelPrice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Dollars per million tokens; where nothing is said of caches, reading and writing them costs as input."""
+
+    input: Annotated[float, Meta(ge=0, le=1e6)]
+    output: Annotated[float, Meta(ge=0, le=1e6)]
+    cache_read: Annotated[float, Meta(ge=0, le=1e6)] | None = None
+    cache_write: Annotated[float, Meta(ge=0, le=1e6)] | None = None
 
 
 class GeminiCli(msgspec.Struct, frozen=True):
@@ -169,6 +217,17 @@ class Settings(msgspec.Struct, frozen=True):
     provider: Provider = Provider()
     gemini_cli: GeminiCli = GeminiCli()
     models: Models = Models()
+    endpoints: Endpoints = Endpoints()
+    prices: Annotated[
+        dict[str, ModelPrice],
+        Meta(
+            description="What models cost that Interlock has no price for, or another; only in the user's file",
+            extra={
+                "allowed": 'tables such as [prices."my-model"] with input, output, cache_read, cache_write: dollars per'
+                " million tokens"
+            },
+        ),
+    ] = {}
     gates: Gates = Gates()
     workspace: Workspace = Workspace()
     approvals: Approvals = Approvals()
@@ -187,6 +246,11 @@ class Key(NamedTuple):
     default: str
     description: str
 
+
+_ONLY_THE_USERS = {
+    "endpoints": "say where models are asked, because your keys go there",
+    "prices": "say what models cost, because your budgets are kept by it",
+}
 
 # From most to least strict: of two files' words the stricter counts. `auto` is never weaker than Landlock.
 _STRICTNESS = ("bubblewrap", "auto", "landlock", "off")
@@ -209,6 +273,9 @@ def load_settings(user_file: Path, project_file: Path) -> Settings:
             ("sandbox",),
             f'a project may not switch the sandbox off; if you mean it, write sandbox = "off" into {user_file}',
         )
+    for name, why in _ONLY_THE_USERS.items():
+        if name in project.values:
+            raise project.wrong((name,), f"a project may not {why}; if you mean it, write [{name}] into {user_file}")
     merged = _merge(user.values, project.values)
     if words := [file["sandbox"] for file in (user.values, project.values) if "sandbox" in file]:
         merged["sandbox"] = min(words, key=_STRICTNESS.index)
@@ -383,7 +450,7 @@ def _shown(value: object) -> str:
         case bool():
             return str(value).lower()
         case dict():
-            return "a table"
+            return "a table" if value else "none"
         case list() | tuple():
             items = cast(list[object], value)
             return _short(f"[{', '.join('[…]' if isinstance(item, list) else _shown(item) for item in items)}]")

@@ -99,3 +99,21 @@ def test_money_is_shown_exactly(amount: int, text: str) -> None:
 
 def test_a_usage_also_tells_its_cost_in_dollars() -> None:
     assert Usage(cost=1_250_000).cost_usd == 1.25
+
+
+def test_a_call_without_a_price_is_refused_where_there_is_a_limit_and_only_there() -> None:
+    ledger = Ledger()
+    ledger.check_unpriced(SCOPES, "m", Caps())
+    with pytest.raises(OverBudget) as refusal:
+        ledger.check_unpriced(SCOPES, "m", Caps(ticket=1_000_000))
+    assert str(refusal.value) == (
+        "over budget: ticket 'x/T-1' may spend $1.00, and what the next call may cost is not known: the model 'm' has"
+        ' no price; give it one in your settings ([prices."m"]), or take the limit away'
+    )
+
+
+def test_calls_without_a_price_are_counted() -> None:
+    one, two = Usage(1, cost=5, unpriced=1), Usage(2)
+    assert one.plus(two).plus(one) == Usage(4, cost=10, unpriced=2)
+    assert two.plus(two) == Usage(4)
+    assert (one.without_price, two.without_price) == (1, 0)

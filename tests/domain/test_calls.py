@@ -155,3 +155,12 @@ def test_one_call_going_wrong_leaves_the_others() -> None:
     assert [call.party for call in made.state.calls.values()] == [other]
     made.send(Recover("killed"), SYSTEM)
     assert committed(made, TRACK) == 15
+
+
+def test_a_call_that_nobody_can_price_is_made_only_where_nothing_limits_it() -> None:
+    made = working()
+    (event,) = made.send(ReserveCall(WORKER, "Tier 3", "m", None), SYSTEM)
+    assert event == CallReserved("C-1", WORKER, "Tier 3", "m", 0)
+    limited = working(Caps(tiers=(("Tier 3", 5),)))
+    with pytest.raises(OverBudget, match="the model 'm' has no price"):
+        limited.send(ReserveCall(WORKER, "Tier 3", "m", None), SYSTEM)

@@ -78,7 +78,7 @@ class Chat:
     async def _submit(self, command: Command) -> Receipt:
         if not isinstance(command, ReserveCall):
             return Receipt(1, ())
-        reserved = CallReserved("C-1", command.party, command.tier, command.model, command.amount)
+        reserved = CallReserved("C-1", command.party, command.tier, command.model, command.amount or 0)
         return Receipt(1, (Recorded(1, "", "", "", reserved),))
 
     async def _wait(self, seconds: float) -> None:

@@ -478,7 +478,7 @@ class Listening:
     def name(self) -> str:
         return self._model.name
 
-    def quote(self, request: ModelRequest) -> int:
+    def quote(self, request: ModelRequest) -> int | None:
         return self._model.quote(request)
 
     async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from immutables import Map
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from interlock.errors import OverBudget, Rejected
@@ -24,10 +24,15 @@ class Usage(Struct, frozen=True):
     cache_read: int = 0
     cache_write: int = 0
     cost: Micros = 0
+    unpriced: int | UnsetType = UNSET  # calls whose price nobody knows: they count as 0, and that is said
 
     @property
     def cost_usd(self) -> float:
         return self.cost / 1_000_000
+
+    @property
+    def without_price(self) -> int:
+        return 0 if self.unpriced is UNSET else self.unpriced
 
     def plus(self, other: "Usage") -> "Usage":
         return Usage(
@@ -36,6 +41,7 @@ class Usage(Struct, frozen=True):
             self.cache_read + other.cache_read,
             self.cache_write + other.cache_write,
             self.cost + other.cost,
+            self.without_price + other.without_price or UNSET,
         )
 
 
@@ -97,6 +103,16 @@ class Ledger(Struct, frozen=True):
                     f"over budget: {scope.kind} {scope.name!r} may spend {dollars(most)},"
                     f" {dollars(self.committed(scope))} is spent or reserved,"
                     f" and the next call may cost {dollars(amount)}"
+                )
+
+    def check_unpriced(self, scopes: Iterable[Scope], model: str, caps: Caps) -> None:
+        """Raises OverBudget where there is a limit: nobody could say whether it is kept."""
+        for scope in scopes:
+            if (most := caps.of(scope)) is not None:
+                raise OverBudget(
+                    f"over budget: {scope.kind} {scope.name!r} may spend {dollars(most)}, and what the next call may"
+                    f" cost is not known: the model {model!r} has no price; give it one in your settings"
+                    f' ([prices."{model}"]), or take the limit away'
                 )
 
     def reserve(self, name: str, scopes: Iterable[Scope], amount: Micros) -> "Ledger":

@@ -15,8 +15,12 @@ def reserve_call(state: State, command: ReserveCall) -> Events:
     party = command.party
     _still_there(state, party)
     epic = party.epic or (state.tracks[party.track].epic if party.track else "")
-    state.ledger.check(party.scopes(command.tier, epic), command.amount, state.conductor.caps)
-    return (CallReserved(f"C-{state.call_count + 1}", party, command.tier, command.model, command.amount),)
+    scopes, caps = party.scopes(command.tier, epic), state.conductor.caps
+    if command.amount is None:
+        state.ledger.check_unpriced(scopes, command.model, caps)
+    else:
+        state.ledger.check(scopes, command.amount, caps)
+    return (CallReserved(f"C-{state.call_count + 1}", party, command.tier, command.model, command.amount or 0),)
 
 
 def end_call(state: State, command: EndCall) -> Events:

@@ -277,12 +277,12 @@ class StartSession(_Command, frozen=True):
 
 
 class ReserveCall(_Command, frozen=True):
-    """A model is about to be asked: `amount` is the most it can cost."""
+    """A model is about to be asked: `amount` is the most it can cost, None where nobody knows."""
 
     party: Party
     tier: str
     model: str
-    amount: Micros
+    amount: Micros | None
 
 
 class EndCall(_Command, frozen=True):

@@ -1,0 +1,75 @@
+"""A provider with its prices: what a call may cost is said before it is made, what it did cost with its answer."""
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from interlock.domain.budgets import Micros
+from interlock.errors import Misconfigured
+from interlock.model_port import Model, ModelRequest, OnText, Reply
+from interlock.providers.catalog import ModelFacts, PriceStep
+from interlock.providers.pricing import most_for, priced, quote
+
+
+class Tariff:
+    """What is known about a provider's models, with the user's own prices before ours."""
+
+    def __init__(
+        self,
+        facts: Callable[[str], ModelFacts],
+        own: Callable[[str], Sequence[PriceStep]],
+        most_out: int,
+        today: Callable[[], str],
+        *,
+        bounded: bool = True,
+    ) -> None:
+        """`most_out`: tokens that an answer may have; `bounded`: a request costs no more than what we send and get."""
+        self._facts = facts
+        self._own = own
+        self._most_out = most_out
+        self._today = today
+        self._bounded = bounded
+
+    def steps(self, model: str) -> Sequence[PriceStep]:
+        return self._own(model) or self._facts(model).prices
+
+    def most_out(self, model: str) -> int:
+        """Tokens that an answer may have: what the settings say, within what the model can give."""
+        return min(self._most_out, self._facts(model).output) if self._facts(model).known else self._most_out
+
+    def quote(self, model: str, request: ModelRequest) -> Micros | None:
+        found = quote(self.steps(model), most_for(request), self.most_out(model), self._today())
+        return found if self._bounded or found == 0 else None
+
+    def with_cost(self, model: str, reply: Reply) -> Reply:
+        return replace(reply, usage=priced(self.steps(model), reply.usage, self._today()))
+
+    def warning(self, model: str) -> str:
+        return self._facts(model).warning(self._today())
+
+
+class Priced:
+    """Plays `Model` through another that knows nothing of money."""
+
+    def __init__(self, inner: Model, tariff: Tariff, usual: str) -> None:
+        """`usual`: the model that is asked where a request names none."""
+        self._inner = inner
+        self._tariff = tariff
+        self._usual = usual
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    def quote(self, request: ModelRequest) -> Micros | None:
+        return self._tariff.quote(request.model or self._usual, request)
+
+    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply:
+        model = request.model or self._usual
+        try:
+            return self._tariff.with_cost(model, await self._inner.complete(request, on_text))
+        except Misconfigured as error:
+            # A vendor's "not found" says little; that the model has come to its end says what to do.
+            if warning := self._tariff.warning(model):
+                raise Misconfigured(f"{error} ({warning})") from error
+            raise

@@ -1,0 +1,75 @@
+"""What is known about models, and what is done about those nobody knows."""
+
+import re
+
+import pytest
+
+from interlock.providers.access import USUAL_MODELS
+from interlock.providers.catalog import FREE, GENERIC_CONTEXT, GENERIC_OUTPUT, ModelFacts, catalog, facts_of
+
+
+def test_the_data_names_every_model_once_and_successors_that_are_there() -> None:
+    names = [(facts.provider, name) for facts in catalog() for name in (facts.name, *facts.aliases)]
+    assert len(names) == len(set(names))
+    assert {facts.successor for facts in catalog() if facts.successor} <= {facts.name for facts in catalog()}
+
+
+@pytest.mark.parametrize("facts", catalog(), ids=lambda facts: f"{facts.provider}/{facts.name}")
+def test_every_model_has_limits_and_prices_that_make_sense(facts: ModelFacts) -> None:
+    assert 0 < facts.output <= facts.context
+    assert facts.prices[0].since == ""
+    assert facts.prices[0].above == 0
+    assert [(step.since, step.above) for step in facts.prices] == sorted((s.since, s.above) for s in facts.prices)
+    for step in facts.prices:
+        assert 0 <= (step.cache_read or 0) <= step.input <= step.output
+    assert re.fullmatch(r"(\d{4}-\d\d-\d\d)?", facts.ends)
+
+
+@pytest.mark.parametrize(
+    ("provider", "name", "found"),
+    [
+        ("anthropic", "claude-haiku-4-5-20251001", "claude-haiku-4-5"),
+        ("anthropic", "claude-opus-4-20250514", "claude-opus-4-0"),
+        ("anthropic", "claude-opus-5-5@20260901", "claude-opus-5-5"),
+        ("openai", "gpt-5-mini-2025-08-07", "gpt-5-mini"),
+        ("openai", "gpt-5.6", "gpt-5.6-sol"),
+        ("gemini", "gemini-2.5-flash-lite-preview-09-2025", "gemini-2.5-flash-lite"),
+        ("gemini", "gemini-flash-latest", "gemini-3.8-flash"),
+    ],
+)
+def test_a_model_is_found_by_other_names_and_by_one_edition(provider: str, name: str, found: str) -> None:
+    assert facts_of(provider, name).name == found
+
+
+def test_a_name_that_only_begins_alike_is_another_model() -> None:
+    assert not facts_of("openai", "gpt-5-nonesuch").known
+    assert not facts_of("anthropic", "gpt-5").known
+
+
+def test_an_unknown_model_has_generic_limits_no_price_and_a_warning() -> None:
+    facts = facts_of("openai", "gpt-99")
+    assert (facts.context, facts.output, facts.prices) == (GENERIC_CONTEXT, GENERIC_OUTPUT, ())
+    assert facts.warning("2026-01-01") == (
+        "the model 'gpt-99' of 'openai' is not in Interlock's data: generic limits (128,000 tokens in, 8,192 out) are"
+        " used"
+    )
+
+
+def test_models_of_your_own_machine_cost_nothing() -> None:
+    assert {facts_of(name, "qwen3").prices for name in ("ollama", "llama.cpp", "vllm")} == {FREE}
+
+
+def test_a_model_near_or_past_its_end_names_its_successor() -> None:
+    gpt = facts_of("openai", "gpt-5")
+    assert gpt.warning("2026-11-01") == "the model 'gpt-5' ends on 2026-12-11; 'gpt-5.6-sol' takes its place"
+    assert gpt.warning("2026-12-11") == (
+        "the model 'gpt-5' has reached its end (2026-12-11) and may be gone; 'gpt-5.6-sol' takes its place"
+    )
+    old = facts_of("anthropic", "claude-opus-5").warning("2026-11-01")
+    assert old == "the model 'claude-opus-5' is old; 'claude-opus-5-5' takes its place"
+    assert facts_of("anthropic", "claude-opus-5-5").warning("2026-11-01") == ""
+
+
+def test_every_model_that_is_asked_for_by_itself_is_known() -> None:
+    assert [name for name in USUAL_MODELS.items() if not facts_of(*name).known] == []
+    assert USUAL_MODELS["gemini"] == "gemini-2.5-flash-lite"
