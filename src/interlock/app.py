@@ -11,11 +11,13 @@ from pathlib import Path
 from random import random
 from secrets import token_hex
 
+from msgspec.structs import replace
+
 from interlock.agents import Agents, FileViews
 from interlock.api.control import ControlServer
 from interlock.crew.local import LocalCrew
 from interlock.domain.budgets import Caps, Micros
-from interlock.domain.commands import Command, Recover, StartConductor
+from interlock.domain.commands import Command, Recover, StartConductor, Tell
 from interlock.domain.envelopes import SYSTEM, Actor
 from interlock.domain.gates import GateDefaults
 from interlock.domain.state import State
@@ -120,6 +122,8 @@ class Opened:
         return (*self._files.warnings, *self.logs.warnings)
 
     async def submit(self, actor: Actor, command: Command) -> Receipt:
+        if isinstance(command, Tell):
+            command = replace(command, text=redactor(os.environ)(command.text))
         receipt = await self.workbench.submit(actor, command)
         if self._conductor is None:
             await self._land_approved()

@@ -33,6 +33,15 @@ class Notebook:
         self.kept: list[Message] = []
         self.by: list[tuple[str, bool, str]] = []
         self.answers: dict[str, Answered] = {}
+        self.words: list[str] = []
+
+    def told(self) -> tuple[str, ...]:
+        return tuple(self.words)
+
+    async def keep_heard(self, message: Message) -> bool:
+        self.kept.append(message)
+        self.words.pop(0)
+        return True
 
     async def keep_reply(self, message: Message, booked: Booked) -> None:
         self.kept.append(message)
@@ -236,3 +245,36 @@ def test_no_call_of_a_reply_that_failed_is_run(fault: object) -> None:
     assert chat.ask() == Answer("No need.")
     assert (chat.tools.ran, [message.text for message in chat.host.kept]) == ([], ["No need."])
     assert chat.waits == [0.5, 1.0, 2.0]
+
+
+def test_a_word_from_the_user_joins_after_the_results_of_a_round() -> None:
+    rules = [
+        {"match": "go", "tool_calls": [{"name": "look"}, {"name": "look"}]},
+        {"match": "The user says, while you are at work:\n\nshorter", "reply": "Short."},
+    ]
+    chat = Chat(*rules)
+    keep = chat.host.keep_reply
+
+    async def told_meanwhile(message: Message, booked: Booked) -> None:
+        await keep(message, booked)
+        if message.calls:
+            chat.host.words.append("shorter")
+
+    chat.host.keep_reply = told_meanwhile
+    assert chat.ask() == Answer("Short.")
+    assert [message.role for message in chat.host.kept] == ["assistant", "tool", "tool", "user", "assistant"]
+    assert [message.role for message in chat.requests[-1].messages] == ["user", "assistant", "tool", "tool", "user"]
+
+
+def test_an_answer_that_was_given_before_a_word_was_heard_is_not_the_last() -> None:
+    chat = Chat({"match": "go", "reply": "Long."}, {"match": "shorter", "reply": "Short."})
+    keep = chat.host.keep_reply
+
+    async def told_meanwhile(message: Message, booked: Booked) -> None:
+        await keep(message, booked)
+        if message.text == "Long.":
+            chat.host.words.append("shorter")
+
+    chat.host.keep_reply = told_meanwhile
+    assert chat.ask() == Answer("Short.")
+    assert [message.role for message in chat.host.kept] == ["assistant", "user", "assistant"]

@@ -423,6 +423,15 @@ class NewDiscussion(Struct, frozen=True, forbid_unknown_fields=True):
     title: Annotated[str, Meta(max_length=1_000)] = ""
 
 
+class Telling(Struct, frozen=True, forbid_unknown_fields=True):
+    """To a ticket's worker, or in a discussion: one of the two."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=4_000, examples=["Leave the public names as they are"])]
+    track: str = ""
+    ticket: str = ""
+    discussion: str = ""
+
+
 class Words(Struct, frozen=True, forbid_unknown_fields=True):
     text: Annotated[str, Meta(min_length=1, max_length=400_000, examples=["What does this project do?"])]
 

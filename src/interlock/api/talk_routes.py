@@ -22,11 +22,12 @@ from interlock.api.shapes import (
     KeptText,
     NewDiscussion,
     Reason,
+    Telling,
     UsageShape,
     WholeDiscussion,
     Words,
 )
-from interlock.domain.commands import StartDiscussion, StopTurn
+from interlock.domain.commands import StartDiscussion, StopTurn, Tell
 from interlock.domain.discussions import Discussion, Quiet, Unsure, Waiting
 from interlock.domain.events import DiscussionStarted
 from interlock.errors import BadValue, NotFound
@@ -78,6 +79,14 @@ def talk_routes(bridge: Bridge, live: Live, picture: Any) -> list[HTTPRouteHandl
         command = StopTurn(discussion, data.reason or "stopped")
         await bridge.over(bridge.front.submit(who(bridge, request).actor, command))
         return Done("ok", {"discussion": discussion})
+
+    @post("/api/tell", status_code=200, responses=WRITES, summary="Say something to whoever is at work")
+    async def tell(request: Asking, data: JSONBody[Telling]) -> Done:
+        """Recorded at once; it joins the conversation before the model is asked again."""
+        command = Tell(data.text, data.track, data.ticket, data.discussion)
+        receipt = await bridge.over(bridge.front.submit(who(bridge, request).actor, command))
+        whom = data.discussion or f"{data.track}/{data.ticket}"
+        return Done("ok", {"told": whom, "version": receipt.version})
 
     @get("/api/journal", responses=READS, summary="What was recorded")
     async def journal(after: Version = 0, limit: Limit = 100) -> Response[JournalPage]:
@@ -143,7 +152,7 @@ def talk_routes(bridge: Bridge, live: Live, picture: Any) -> list[HTTPRouteHandl
             media_type="text/event-stream",
         )
 
-    return [discussions, begin, one, say, stop, journal, usage, text, events]
+    return [discussions, begin, one, say, stop, tell, journal, usage, text, events]
 
 
 def _version(text: str) -> int:

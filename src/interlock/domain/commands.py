@@ -167,6 +167,15 @@ class StopTurn(_Command, frozen=True):
     reason: str = "stopped"
 
 
+class Tell(_Command, frozen=True):
+    """A word of the user's to whoever is at work: to a ticket's worker, or in a discussion that is answering."""
+
+    text: str
+    track: str = ""
+    ticket: str = ""
+    discussion: str = ""
+
+
 class WithdrawAsk(_Command, frozen=True):
     """The program that asked does not wait any more."""
 
@@ -187,6 +196,7 @@ HumanCommand = (
     | WithdrawAsk
     | StartDiscussion
     | StopTurn
+    | Tell
     | PlanEpic
     | DropEpic
     | AddTickets
@@ -293,6 +303,13 @@ class EndCall(_Command, frozen=True):
     call: str
     usage: Usage | None
     error: str
+
+
+class Hear(_Command, frozen=True):
+    """The next word that the party was told is now part of its conversation, as this message."""
+
+    party: Party
+    message: Blob
 
 
 class FinishTurn(_Command, frozen=True):
@@ -466,6 +483,7 @@ Command = (
     | StartSession
     | ReserveCall
     | EndCall
+    | Hear
     | FinishTurn
     | FinishPlanning
     | ProposeTracks

@@ -10,6 +10,7 @@ from interlock.domain import (
     call_rules,
     discussion_rules,
     epic_rules,
+    steering,
     tests_rules,
     ticket_rules,
     work_rules,
@@ -45,6 +46,7 @@ from interlock.domain.commands import (
     FinishTool,
     FinishTurn,
     ForgetTests,
+    Hear,
     KillWorker,
     MoveTicket,
     PauseTrack,
@@ -68,6 +70,7 @@ from interlock.domain.commands import (
     StopConductor,
     StopTurn,
     SubmitWork,
+    Tell,
     WithdrawAsk,
 )
 from interlock.domain.envelopes import Submission, is_agent
@@ -111,6 +114,10 @@ def decide(state: State, submission: Submission) -> Events:
             return work_rules.start_session(state, command)
         case ReserveCall():
             return call_rules.reserve_call(state, command)
+        case Tell():
+            return steering.tell(state, command)
+        case Hear():
+            return steering.hear(state, command)
         case EndCall():
             return call_rules.end_call(state, command)
         case FinishTurn():

@@ -225,6 +225,20 @@ class CallEnded(_Event, frozen=True):
     error: str
 
 
+class Told(_Event, frozen=True):
+    """The user has said something to whoever is at work; it joins the conversation before the next model call."""
+
+    party: Party
+    text: str
+
+
+class Heard(_Event, frozen=True):
+    """It has joined."""
+
+    party: Party
+    message: Blob
+
+
 class TurnFinished(_Event, frozen=True):
     track: str
     ticket: str
@@ -417,6 +431,8 @@ Event = (
     | WorkSubmitted
     | GateFinished
     | SessionStarted
+    | Told
+    | Heard
     | TurnFinished
     | ToolFinished
     | ApprovalRequested

@@ -5,7 +5,7 @@ from typing import assert_never
 from immutables import Map
 from msgspec.structs import replace
 
-from interlock.domain import discussion_facts, planning_facts
+from interlock.domain import discussion_facts, planning_facts, steering
 from interlock.domain import schedule as scheduling
 from interlock.domain.approvals import (
     Answered,
@@ -39,6 +39,7 @@ from interlock.domain.events import (
     EpicAdded,
     EpicDropped,
     GateFinished,
+    Heard,
     LandingFailed,
     LandingStarted,
     PlannerAnswered,
@@ -57,6 +58,7 @@ from interlock.domain.events import (
     TicketsAdded,
     TicketSkipped,
     TicketStarted,
+    Told,
     ToolFinished,
     TrackAborted,
     TrackAdded,
@@ -126,7 +128,10 @@ def _apply(state: State, recorded: Recorded) -> State:
             return put(state, replace(found, stage=stage, grant=None, result=summary or None), at)
         case SessionStarted(track, ticket, _, message):
             found = state.tracks[track].tickets[ticket]
-            return put(state, replace(found, session=(message,), spawn=found.grant or found.spawn, grant=None), at)
+            spawn = found.grant or found.spawn
+            return put(state, replace(found, session=(message,), heard=0, spawn=spawn, grant=None), at)
+        case Told() | Heard():
+            return steering.steered(state, event, at)
         case CallReserved() | CallEnded():
             return planning_facts.calls(state, event, at)
         case TurnFinished(track, ticket, _, message, tier, _, usage, call):
@@ -144,7 +149,8 @@ def _apply(state: State, recorded: Recorded) -> State:
             return _close(state, gone)
         case AttemptResumed(track, ticket, _):
             found = state.tracks[track].tickets[ticket]
-            stage = found.stage.then if isinstance(found.stage, Queued) else Working()
+            going = found.stage if isinstance(found.stage, Working) else Working()
+            stage = found.stage.then if isinstance(found.stage, Queued) else going
             return put(state, replace(found, stage=stage, resumes=found.resumes + 1), at)
         case AttemptLost(track, ticket, _, _):
             found = _carry(state, state.tracks[track].tickets[ticket])
@@ -301,7 +307,9 @@ def _gate_finished(state: State, event: GateFinished, at: str) -> State:
         tried = Tried(stage.gate, stage.attempt_count + 1, results)
         session = (event.feedback,) if event.fresh else (*ticket.session, event.feedback)
         failures = ticket.failures + event.fresh
-        return put(state, replace(ticket, stage=Working(tried), session=session, failures=failures), at)
+        heard = 0 if event.fresh else ticket.heard
+        again = replace(ticket, stage=Working(tried), session=session, heard=heard, failures=failures)
+        return put(state, again, at)
     worse = replace(stage, attempt_count=stage.attempt_count + 1, previous_results=results)
     return put(state, replace(ticket, stage=worse), at)
 
@@ -431,8 +439,9 @@ def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> Sta
                 told = payload.feedback
                 session = (told,) if payload.fresh else (*ticket.session, told)
                 failures = ticket.failures + payload.fresh
+                heard = 0 if payload.fresh else ticket.heard
                 then = Queued(Working(tried))
-                return put(state, replace(ticket, stage=then, session=session, failures=failures), at)
+                return put(state, replace(ticket, stage=then, session=session, heard=heard, failures=failures), at)
             if not ticket.spec.verify:  # there is no gate: only its changes to tests were in question
                 return put(state, replace(ticket, stage=Merging(stage.saved, unverified=True)), at)
             if event.decision == "retry":

@@ -32,6 +32,7 @@ from interlock.domain.commands import (
 from interlock.domain.events import (
     ApprovalRequested,
     AttemptLost,
+    AttemptResumed,
     AttemptReturned,
     AttemptShelved,
     ConductorStarted,
@@ -59,6 +60,8 @@ Events = tuple[Event, ...]
 def submit_work(state: State, command: SubmitWork) -> Events:
     ticket = _at(state, command, Working)
     name = (ticket.track, ticket.id)
+    if ticket.told[ticket.heard :]:  # it was told something in the last moment: it goes on, and hears it
+        return (AttemptResumed(*name, command.attempt),)
     if command.saved is None:
         return (TicketCompleted(*name, command.attempt, unverified=True, result=command.summary or None),)
     submitted = WorkSubmitted(*name, command.attempt, command.saved, command.summary)

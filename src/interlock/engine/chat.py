@@ -20,12 +20,14 @@ from interlock.domain.commands import (
     Command,
     EndTurn,
     FinishDiscussionTool,
+    Hear,
     ReplyInDiscussion,
     Say,
 )
 from interlock.domain.discussions import Discussion
 from interlock.domain.gates import Blob
 from interlock.domain.state import State
+from interlock.domain.steering import unheard
 from interlock.engine.conversation import unanswered
 from interlock.engine.dialogue import Answer, Dialogue, Question, Terms
 from interlock.engine.kept_texts import Fetch, Keep, KeptTexts
@@ -167,6 +169,13 @@ class _Host:
     async def keep_result(self, message: Message, call: ToolCall, outcome: ToolOutcome, by: str) -> None:
         kept = await self._texts.message(message)
         await self._send(FinishDiscussionTool(self._name, kept, call.name, outcome.failed, by))
+
+    def told(self) -> tuple[str, ...]:
+        return unheard(self._state(), Party(discussion=self._name))
+
+    async def keep_heard(self, message: Message) -> bool:
+        receipt = await self._send(Hear(Party(discussion=self._name), await self._texts.message(message)))
+        return bool(receipt.records)
 
     async def permission(self, call: ToolCall, preview: Preview) -> PolicyVerdict:
         return await permission(self._policy, call, preview, self._place)

@@ -37,6 +37,9 @@ LAST_CALL = (
 )
 
 
+MEANWHILE = "The user says, while you are at work:\n\n{}"
+
+
 class Terms(Struct, frozen=True):
     """What a conversation is held with."""
 
@@ -71,6 +74,14 @@ class Host(Protocol):
     async def keep_reply(self, message: Message, booked: Booked) -> None: ...
 
     async def keep_result(self, message: Message, call: ToolCall, outcome: ToolOutcome, by: str) -> None: ...
+
+    def told(self) -> tuple[str, ...]:
+        """What the user has said meanwhile, and is not in the conversation yet."""
+        ...
+
+    async def keep_heard(self, message: Message) -> bool:
+        """The first of that, as the message that it is now; False: there is nothing to go on with any more."""
+        ...
 
     async def permission(self, call: ToolCall, preview: Preview) -> PolicyVerdict:
         """What rules say to a call that changes something."""
@@ -123,11 +134,20 @@ class Dialogue:
                 if (question := await self._answer(calls)) is not None:
                     return question
                 continue
+            await self._hear()
             limited = rounds_since_asked(self._messages) >= self._terms.rounds
             last = self._messages[-1]
             if last.role == "assistant":
                 return Answer(last.text, limited)
             await self._ask(last_call=limited)
+
+    async def _hear(self) -> None:
+        """What the user has said joins here: after all results of a round, before the model is asked again."""
+        for text in self._host.told():
+            word = Message("user", MEANWHILE.format(text))
+            if not await self._host.keep_heard(word):
+                return
+            self._messages.append(word)
 
     # ── the model ────────────────────────────────────────────────────────────────────────
 

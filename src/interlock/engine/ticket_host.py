@@ -6,8 +6,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from interlock.domain.approvals import Answered, ScriptPayload, ToolPayload, digest
-from interlock.domain.commands import Command, FinishTool, FinishTurn
+from interlock.domain.calls import Party
+from interlock.domain.commands import Command, FinishTool, FinishTurn, Hear
 from interlock.domain.state import State
+from interlock.domain.steering import unheard
 from interlock.domain.tickets import Ticket
 from interlock.engine.kept_texts import KeptTexts
 from interlock.engine.model_calls import Booked
@@ -57,6 +59,13 @@ class TicketHost:
         kept = await self._texts.message(message)
         await self._send(FinishTool(*self._name, kept, call.name, outcome.failed, by))
 
+    def told(self) -> tuple[str, ...]:
+        return unheard(self._state(), self._party)
+
+    async def keep_heard(self, message: Message) -> bool:
+        receipt = await self._send(Hear(self._party, await self._texts.message(message)))
+        return bool(receipt.records)
+
     async def permission(self, call: ToolCall, preview: Preview) -> PolicyVerdict:
         own = tuple(gate.command for gate in self._ticket.spec.verify if gate.command)
         return await permission(self._policy, call, preview, self._place, own)
@@ -93,6 +102,10 @@ class TicketHost:
         if self._analyse is None or not outcome.exit_code:
             return ""
         return await self._analyse(str(args.get("script", "")), outcome.exit_code, outcome.text)
+
+    @property
+    def _party(self) -> Party:
+        return Party(track=self._ticket.track, ticket=self._ticket.id, attempt=self._ticket.attempts)
 
     @property
     def _name(self) -> tuple[str, str, int]:

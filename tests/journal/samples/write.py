@@ -45,6 +45,7 @@ from interlock.domain.commands import (
     FinishTool,
     FinishTurn,
     ForgetTests,
+    Hear,
     KillWorker,
     MoveTicket,
     PauseTrack,
@@ -67,6 +68,7 @@ from interlock.domain.commands import (
     StartTrack,
     StopConductor,
     SubmitWork,
+    Tell,
     TicketChanges,
 )
 from interlock.domain.envelopes import SYSTEM
@@ -172,6 +174,8 @@ def story() -> Bench:
     tell(AskWorker(*b, SpawnPayload("tier3-worker", "scripted", "Do b", "## b.py"), "a worker is about to start"))
     tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve", "Do b well"), ADA)
     tell(StartSession(*b, Blob("01" * 32, 10)))
+    tell(Tell("Mind the names.", b[0], b[1]), ADA)
+    tell(Hear(Party(track=b[0], ticket=b[1], attempt=b[2]), Blob("0a" * 32, 30)))
     tell(FinishTurn(*b, Blob("02" * 32, 20), "Tier 3", "scripted", Usage(100, 20, 5, 6, 7)))
     tell(AskWorker(*b, ToolPayload("c-1", "edit_file", "{}", "ee" * 32, "edit b.py", 2, "+b", "/w"), "no rule"))
     tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve", hunks=(2,)), ADA)
