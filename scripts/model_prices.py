@@ -50,7 +50,7 @@ def _routed(listed: dict[str, Any]) -> list[dict[str, Any]]:
             steps = _steps(found.prices)
             if steps and all("output" in step for step in steps):
                 about = {"provider": "openrouter", "name": name, "context": found.context_window, "output": 0}
-                made.append({**about, "can": ["tools"], "prices": steps})
+                made.append({**about, "can": ["tools", "temperature"], "prices": steps})
     return made
 
 

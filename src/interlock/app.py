@@ -17,7 +17,7 @@ from interlock.agents import Agents, FileViews
 from interlock.api.control import ControlServer
 from interlock.crew.local import LocalCrew
 from interlock.domain.budgets import Caps, Micros
-from interlock.domain.commands import Command, Recover, StartConductor, Tell
+from interlock.domain.commands import Command, Recover, StartConductor, StartDiscussion, Tell
 from interlock.domain.envelopes import SYSTEM, Actor
 from interlock.domain.gates import GateDefaults
 from interlock.domain.state import State
@@ -122,8 +122,13 @@ class Opened:
         return (*self._files.warnings, *self.logs.warnings)
 
     async def submit(self, actor: Actor, command: Command) -> Receipt:
-        if isinstance(command, Tell):
-            command = replace(command, text=redactor(os.environ)(command.text))
+        match command:  # these stand in the journal as they were said
+            case Tell(text):
+                command = replace(command, text=redactor(os.environ)(text))
+            case StartDiscussion(title):
+                command = replace(command, title=redactor(os.environ)(title))
+            case _:
+                pass
         receipt = await self.workbench.submit(actor, command)
         if self._conductor is None:
             await self._land_approved()

@@ -7,6 +7,7 @@ makes the model with it.
 
 import os
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,23 @@ from msgspec.structs import replace
 
 from interlock.domain.budgets import Micros
 from interlock.errors import Misconfigured
-from interlock.model_port import Model, ModelRequest, OnText, Reply, unheard
+from interlock.model_port import Message, Model, ModelRequest, OnText, Reply, unheard
 from interlock.observe import redactor
 from interlock.ports import Sandbox
 from interlock.projects import Project, trusted_agent_command
+from interlock.providers.access import (
+    KEYS,
+    USUAL_MODELS,
+    address_of,
+    desktop_keyring,
+    needed_key,
+    provider_of,
+)
+from interlock.providers.catalog import PriceStep, facts_of
 from interlock.providers.gemini_cli import CallLog, GeminiCli, Hook, split_command, vendor_env
 from interlock.providers.hosted import HOSTED, hosted_model, place_of
+from interlock.providers.http_model import Limits
+from interlock.providers.priced import Priced, Tariff
 from interlock.providers.scripted import Price, Rule, ScriptedModel, load_script
 from interlock.sandbox.environment import clean_env
 
@@ -65,11 +77,14 @@ def make_model(
         case "gemini_cli":
             words = trusted_agent_command(project) if command_line is None else command_line
             split_command(words)
-            return lambda sandbox, log: _preferring(_gemini_cli(project, words, sandbox, log, asks_at), model)
+            # It makes calls of its own that nobody here sees: only where it costs nothing is there a most.
+            tariff = tariff_of(project, provider, bounded=False)
+            return lambda sandbox, log: Priced(
+                _preferring(_gemini_cli(project, words, sandbox, log, asks_at), model), tariff, model or ""
+            )
         case _ if provider in HOSTED:
-            _check_key(provider)
-            hosted = hosted_model(provider, os.environ, redact=redactor(os.environ))
-            return lambda sandbox, log: _preferring(hosted, model)
+            hosted = _hosted(project, provider, model)
+            return lambda sandbox, log: hosted
         case _:
             raise Misconfigured(f"there is no provider {provider!r}; known are {_listed(KNOWN_PROVIDERS)}")
 
@@ -124,10 +139,76 @@ def _preferring(inner: Model, model: str | None) -> Model:
     return _Preferring(inner, model) if model else inner
 
 
-def _check_key(provider: str) -> None:
-    name = place_of(provider).key_name
-    if name and not os.environ.get(name, "").strip():
-        raise Misconfigured(f"the provider {provider!r} needs a key: set {name}")
+def _hosted(project: Project, provider: str, model: str | None) -> Model:
+    key = needed_key(provider, os.environ, desktop_keyring) if provider in KEYS else ""
+    settings, named = project.settings.provider, msgspec.to_builtins(project.settings.endpoints)
+    tariff = tariff_of(project, provider)
+
+    def limits(name: str) -> Limits:
+        facts = facts_of(provider, name)
+        temperature = settings.temperature if "temperature" in facts.can else None
+        return Limits(facts.context, tariff.most_out(name), temperature)
+
+    usual = model or USUAL_MODELS.get(provider, "") or place_of(provider).model
+    made = hosted_model(
+        provider,
+        os.environ,
+        redact=redactor({**os.environ, "API_KEY": key}),
+        base_url=address_of(provider, os.environ, named),
+        key=lambda: key,
+        model=usual,
+        plain_http=bool(named[provider.replace(".", "_")]),
+        limits=limits,
+    )
+    return Priced(made, tariff, usual)
+
+
+def tariff_of(project: Project, provider: str, *, bounded: bool = True) -> Tariff:
+    """What this provider's models cost, by the user's own word (under the model's name, or the provider's) or ours."""
+    prices = project.settings.prices
+
+    def own(model: str) -> tuple[PriceStep, ...]:
+        found = prices.get(model) or prices.get(provider)
+        return (PriceStep(**msgspec.structs.asdict(found)),) if found else ()
+
+    return Tariff(
+        lambda model: facts_of(provider, model),
+        own,
+        project.settings.provider.max_output_tokens,
+        today,
+        bounded=bounded,
+    )
+
+
+def today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def first_provider(configured: str | None) -> str | None:
+    """Whom to ask where no option says so: the configured one, else the first with a key; None: nobody."""
+    try:
+        return provider_of(configured, KNOWN_PROVIDERS, os.environ, desktop_keyring)
+    except Misconfigured:
+        return None
+
+
+async def ask_once(project: Project, provider: str, model: str | None) -> Reply:
+    """One tiny call, for seeing whether a key and an address work. It is not booked anywhere."""
+    if provider not in HOSTED:
+        raise Misconfigured(f"{provider!r} is no provider that is asked over HTTP; try it with: interlock chat 'Hello'")
+    asked = _hosted(project, provider, model)
+    words = Message("user", "Answer with one word: ok")
+    return await asked.complete(ModelRequest("Test", None, None, "", (words,), ()), unheard)
+
+
+def model_warnings(project: Project, provider: str, model: str | None) -> tuple[str, ...]:
+    """What the user should know about the models that the settings name: unknown ones, and those that end."""
+    if provider not in HOSTED:
+        return ()
+    named = (getattr(project.settings.models, field) for field in project.settings.models.__struct_fields__)
+    usual = model or USUAL_MODELS.get(provider, "")
+    names = dict.fromkeys(name for name in (usual, *named, *project.settings.conductor.escalation) if name)
+    return tuple(filter(None, (facts_of(provider, name).warning(today()) for name in names)))
 
 
 def _listed(names: Sequence[str]) -> str:

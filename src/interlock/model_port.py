@@ -81,6 +81,11 @@ def unheard(piece: str) -> None:
     pass
 
 
+def asked_for(model: "Model") -> str:
+    """Under which name a model is asked where a request has none; its provider's where it has no other."""
+    return getattr(model, "usual", "") or model.name
+
+
 class Model(Protocol):
     """A provider. Raises Unavailable for what may pass, Misconfigured for what will not."""
 

@@ -21,10 +21,11 @@ from interlock.domain.commands import StartConductor
 from interlock.domain.envelopes import Recorded
 from interlock.engine.thread import ENDING_S, EngineThread
 from interlock.errors import BadValue, JournalError, Misconfigured
-from interlock.model_choice import KNOWN_PROVIDERS, AsksAt, ModelMaker, make_model
+from interlock.model_choice import KNOWN_PROVIDERS, AsksAt, ModelMaker, first_provider, make_model
 from interlock.model_port import Message
 from interlock.observe import redacted_bytes, redactor
 from interlock.projects import Project, open_project
+from interlock.providers.access import listed_variables
 from interlock.providers.missing import NAMED_PROVIDERS, MissingModel
 from interlock.settings_writing import write_keys
 
@@ -126,7 +127,7 @@ def chosen(
             raise Misconfigured(
                 f"the provider {provider!r} is not built yet; known are {', '.join(KNOWN_PROVIDERS)}"
                 if provider
-                else "no model is chosen: set current_provider, or give --provider"
+                else f"no model is chosen: set current_provider, {listed_variables()}, or give --provider"
             )
         words = (command_line or None) if provider == "gemini_cli" else None
         return make_model(project, provider, model or None, words, script, asks_at)
@@ -143,7 +144,9 @@ class Service:
     ) -> None:
         settings = project.settings.provider
         self._choice = replace(
-            choice, provider=choice.provider or settings.name or "", model=choice.model or settings.model or ""
+            choice,
+            provider=choice.provider or first_provider(settings.name) or "",
+            model=choice.model or settings.model or "",
         )
         self.project = project
         self._conduct = conduct

@@ -30,7 +30,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     ("provider", "more", "sentence"),
     [
         ("gpt", {}, "there is no provider 'gpt'; known are 'anthropic', .*'gemini_cli' and 'scripted'"),
-        ("anthropic", {}, "the provider 'anthropic' needs a key: set ANTHROPIC_API_KEY"),
+        ("anthropic", {}, "there is no key for 'anthropic': set ANTHROPIC_API_KEY"),
         ("scripted", {}, "needs a script"),
         ("scripted", {"script": "no-such-file"}, "cannot be read"),
         ("scripted", {"script": "x", "command_line": "gemini"}, "a command line goes with the provider 'gemini_cli'"),

@@ -50,8 +50,8 @@ def test_an_unknown_model_has_generic_limits_no_price_and_a_warning() -> None:
     facts = facts_of("openai", "gpt-99")
     assert (facts.context, facts.output, facts.prices) == (GENERIC_CONTEXT, GENERIC_OUTPUT, ())
     assert facts.warning("2026-01-01") == (
-        "the model 'gpt-99' of 'openai' is not in Interlock's data: generic limits (128,000 tokens in, 8,192 out) are"
-        " used"
+        "the model 'gpt-99' of 'openai' is not in Interlock's data: generic limits (128,000 tokens in, 8,192 out) and"
+        " no price are used"
     )
 
 

@@ -9,7 +9,7 @@ from interlock.domain.budgets import Usage
 from interlock.model_port import Message, ModelRequest, ToolCall
 from interlock.ports import ToolSpec
 from interlock.providers.catalog import PriceStep, catalog
-from interlock.providers.pricing import cost, most_for, priced, quote
+from interlock.providers.pricing import cost, most_tokens, priced, quote
 
 TODAY = "2026-11-16"
 PLAIN = (PriceStep(input=3, output=15, cache_read=0.3, cache_write=3.75),)
@@ -86,12 +86,12 @@ def test_a_request_is_never_counted_smaller_than_its_bytes(system: str, said: li
     tool = ToolSpec("read_file", about, {"type": "object"}, changes=False)
     request = ModelRequest("Tier 3", None, None, system, messages, (tool,))
     parts = (system, *said, about, about, tool.name, call.name, str(tool.schema))
-    assert most_for(request) >= sum(len(part.encode(errors="replace")) for part in parts)
+    assert most_tokens(request) >= sum(len(part.encode(errors="replace")) for part in parts)
 
 
 def test_every_model_can_be_quoted() -> None:
     request = ModelRequest("Tier 3", None, None, "You are.", (Message("user", "Hello"),), ())
-    quotes = {facts.name: quote(facts.prices, most_for(request), 8_192, TODAY) for facts in catalog()}
+    quotes = {facts.name: quote(facts.prices, most_tokens(request), 8_192, TODAY) for facts in catalog()}
     assert [name for name, found in quotes.items() if found is None] == []
-    assert quotes["gemini-2.5-flash-lite"] == 3_383  # 1,053 tokens in at 0.1, 8,192 out at 0.4
+    assert quotes["gemini-2.5-flash-lite"] == 3_485  # 2,077 tokens in at 0.1, 8,192 out at 0.4
     assert msgspec.json.decode(msgspec.json.encode(Usage(1))) == msgspec.to_builtins(Usage(1))

@@ -1,26 +1,37 @@
 """Which model the command line asks for."""
 
+import sys
 from typing import Any
 
 from msgspec.structs import replace
 
+from interlock.cli.output import paint, say
 from interlock.errors import Misconfigured
-from interlock.model_choice import ModelMaker, make_model
+from interlock.model_choice import ModelMaker, first_provider, make_model, model_warnings
 from interlock.projects import Project
 from interlock.settings import Models
+from interlock.views.display import safe
 
 
 def model_of(project: Project, args: Any) -> ModelMaker | None:
     if args.provider is None:
         if args.script:
             raise Misconfigured("--script goes with --provider scripted")
-        chosen = project.settings.provider
-        return make_model(project, chosen.name, chosen.model) if chosen.name else None
+        settings = project.settings.provider
+        chosen = first_provider(settings.name)
+        return _warned(project, chosen, settings.model) if chosen else None
     if args.provider == "scripted" and not args.script:
         raise Misconfigured("--provider scripted needs --script FILE, the rules it answers by")
     if args.provider != "scripted" and args.script:
         raise Misconfigured("--script goes with --provider scripted")
-    return make_model(project, args.provider, script=args.script)
+    return _warned(project, args.provider, None, args.script)
+
+
+def _warned(project: Project, provider: str, model: str | None, script: str | None = None) -> ModelMaker:
+    made = make_model(project, provider, model, script=script)
+    for words in model_warnings(project, provider, model):
+        say(paint(safe(words), "waiting", sys.stderr), sys.stderr)
+    return made
 
 
 def with_choices(project: Project, args: Any) -> Project:

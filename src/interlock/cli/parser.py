@@ -5,6 +5,7 @@ import sys
 from typing import Any, NoReturn
 
 from interlock.cli.harness_words import driving_words
+from interlock.cli.model_words import add_models
 from interlock.cli.tests_words import history_words
 
 PROVIDERS = (
@@ -83,6 +84,7 @@ def build() -> argparse.ArgumentParser:
     _workers(commands)
     _approvals(commands)
     _policy(commands)
+    add_models(commands, _command, _group, PROVIDERS)
     _journal(commands)
     _testing(commands)
     _others(commands)

@@ -26,7 +26,11 @@ from interlock.errors import InterlockError, OverBudget
 from interlock.model_port import Message
 from interlock.ports import Assignment, Crew, Done, Failed, GateRunner, Policy, Workspaces
 
-NO_PROVIDER = "no model is configured for {} tickets; give --provider, or set [provider] name"
+HOW = (
+    "set GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, DEEPSEEK_API_KEY or OPENROUTER_API_KEY, give --provider, or"
+    " set [provider] name"
+)
+NO_PROVIDER = f"no model is configured for {{}} tickets; {HOW}"
 
 
 async def do_work(ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | None) -> Command:

@@ -24,7 +24,7 @@ from interlock.domain.tickets import Asking, Completed, Escalated, Merging, Queu
 from interlock.domain.tracks import Track
 from interlock.engine import landing
 from interlock.engine.agent_loop import Send, Worker
-from interlock.engine.attempt import do_work, run_gate
+from interlock.engine.attempt import HOW, do_work, run_gate
 from interlock.engine.chat import Chat
 from interlock.engine.guarded import guarded
 from interlock.engine.merge_queue import MergeQueue, commit_message
@@ -34,7 +34,7 @@ from interlock.engine.workbench import Workbench
 from interlock.errors import InterlockError, JournalError, Misconfigured, Rejected
 from interlock.ports import Clock, Crew, Following, GateRunner, Policy, Receipt, Workspaces
 
-NO_MODEL = "no model is configured to {} with; give --provider, or set [provider] name"
+NO_MODEL = f"no model is configured to {{}} with; {HOW}"
 
 
 class Conductor:

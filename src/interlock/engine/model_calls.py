@@ -17,7 +17,7 @@ from interlock.domain.events import CallReserved
 from interlock.engine.activity import Activity, RequestStart, ResponseReceived
 from interlock.engine.streams import Streams, Voice
 from interlock.errors import Misconfigured, OverBudget, Unavailable
-from interlock.model_port import Model, ModelRequest, Reply
+from interlock.model_port import Model, ModelRequest, Reply, asked_for
 from interlock.ports import Receipt
 
 RETRIES = 5
@@ -76,7 +76,7 @@ class ModelCalls:
 
     def usual(self, tier: str) -> str:
         """The model that this tier is asked with where nobody says otherwise."""
-        return self._usual.get(tier, self._model.name)
+        return self._usual.get(tier, asked_for(self._model))
 
     async def ask(self, party: Party, key: str, request: ModelRequest) -> Booked:
         """Raises OverBudget when it may not be made, Unavailable when it cannot."""
@@ -121,7 +121,7 @@ class ModelCalls:
         asked = self._model  # one for the whole call, whatever is chosen meanwhile
         if request.model is None and request.tier in self._usual:
             request = replace(request, model=self._usual[request.tier])
-        model = request.model or asked.name
+        model = request.model or asked_for(asked)
         receipt = await self._submit(ReserveCall(party, request.tier, model, asked.quote(request)))
         call = next(r.event.call for r in receipt.records if isinstance(r.event, CallReserved))
         about = (asked.name, model)

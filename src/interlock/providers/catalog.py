@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-Ability = Literal["tools", "images", "reasoning", "caching"]
+Ability = Literal["tools", "images", "reasoning", "caching", "temperature"]
 
 GENERIC_CONTEXT, GENERIC_OUTPUT = 128_000, 8_192
 """Tokens that nearly every model of today can read and answer."""
@@ -51,12 +51,16 @@ class ModelFacts(Struct, frozen=True, kw_only=True):
 
     def warning(self, today: str) -> str:
         """What a user of it should know; empty where there is nothing."""
+        if self.known:
+            return self.ending(today)
+        price = "" if self.prices else " and no price"
+        return (
+            f"the model {self.name!r} of {self.provider!r} is not in Interlock's data: generic limits"
+            f" ({self.context:,} tokens in, {self.output:,} out){price} are used"
+        )
+
+    def ending(self, today: str) -> str:
         instead = f"; {self.successor!r} takes its place" if self.successor else ""
-        if not self.known:
-            return (
-                f"the model {self.name!r} of {self.provider!r} is not in Interlock's data: generic limits"
-                f" ({self.context:,} tokens in, {self.output:,} out) are used"
-            )
         if self.ends and self.ends <= today:
             return f"the model {self.name!r} has reached its end ({self.ends}) and may be gone{instead}"
         if self.ends:
@@ -79,7 +83,9 @@ def facts_of(provider: str, name: str) -> ModelFacts:
     if found := by_name.get((provider, name)) or by_name.get((provider, _DATED.sub("", name))):
         return found
     prices = FREE if provider in LOCAL else ()
-    return ModelFacts(provider=provider, name=name, prices=prices, known=False)
+    # Later models of these two refuse a temperature; everybody else takes one.
+    can: tuple[Ability, ...] = () if provider in ("anthropic", "openai") else ("temperature",)
+    return ModelFacts(provider=provider, name=name, can=can, prices=prices, known=False)
 
 
 @cache

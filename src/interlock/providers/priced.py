@@ -6,9 +6,9 @@ from msgspec.structs import replace
 
 from interlock.domain.budgets import Micros
 from interlock.errors import Misconfigured
-from interlock.model_port import Model, ModelRequest, OnText, Reply
+from interlock.model_port import Model, ModelRequest, OnText, Reply, unheard
 from interlock.providers.catalog import ModelFacts, PriceStep
-from interlock.providers.pricing import most_for, priced, quote
+from interlock.providers.pricing import most_tokens, priced, quote
 
 
 class Tariff:
@@ -38,14 +38,14 @@ class Tariff:
         return min(self._most_out, self._facts(model).output) if self._facts(model).known else self._most_out
 
     def quote(self, model: str, request: ModelRequest) -> Micros | None:
-        found = quote(self.steps(model), most_for(request), self.most_out(model), self._today())
+        found = quote(self.steps(model), most_tokens(request), self.most_out(model), self._today())
         return found if self._bounded or found == 0 else None
 
     def with_cost(self, model: str, reply: Reply) -> Reply:
         return replace(reply, usage=priced(self.steps(model), reply.usage, self._today()))
 
-    def warning(self, model: str) -> str:
-        return self._facts(model).warning(self._today())
+    def ending(self, model: str) -> str:
+        return self._facts(model).ending(self._today())
 
 
 class Priced:
@@ -55,21 +55,21 @@ class Priced:
         """`usual`: the model that is asked where a request names none."""
         self._inner = inner
         self._tariff = tariff
-        self._usual = usual
+        self.usual = usual
 
     @property
     def name(self) -> str:
         return self._inner.name
 
     def quote(self, request: ModelRequest) -> Micros | None:
-        return self._tariff.quote(request.model or self._usual, request)
+        return self._tariff.quote(request.model or self.usual, request)
 
-    async def complete(self, request: ModelRequest, on_text: OnText) -> Reply:
-        model = request.model or self._usual
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
+        model = request.model or self.usual
         try:
-            return self._tariff.with_cost(model, await self._inner.complete(request, on_text))
+            return self._tariff.with_cost(model, await self._inner.complete(request, on_text, on_reasoning))
         except Misconfigured as error:
             # A vendor's "not found" says little; that the model has come to its end says what to do.
-            if warning := self._tariff.warning(model):
-                raise Misconfigured(f"{error} ({warning})") from error
+            if ending := self._tariff.ending(model):
+                raise Misconfigured(f"{error} ({ending})") from error
             raise

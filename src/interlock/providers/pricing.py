@@ -5,33 +5,31 @@ a whole by the step that its input reaches. Of a usage, `input` are the tokens r
 cache and those written to one stand beside it and are not in it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from interlock.domain.budgets import Micros, Usage
 from interlock.model_port import Message, ModelRequest
-from interlock.ports import ToolSpec
 from interlock.providers.catalog import PriceStep
 
-PER_REQUEST, PER_MESSAGE, PER_IMAGE = 1_024, 16, 16_384
+PER_REQUEST, PER_MESSAGE, PER_IMAGE = 2_048, 16, 16_384
 """Tokens that are nowhere in our bytes: what a vendor adds for tools, around each message, for a picture."""
 
 _PICO = 1_000_000
 
 
-def most_tokens(system: str, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
-    """Never less than a request can have: a token is one byte at the least."""
-    texts = sum(_size(message.text) + _size(message.updates) + _size(message.session) for message in messages)
-    calls = sum(len(msgspec.json.encode(message.calls)) for message in messages if message.calls)
-    names = sum(_size(message.call_id) for message in messages)
-    told = sum(len(msgspec.json.encode(tool)) for tool in tools)
-    return _size(system) + texts + calls + names + told + PER_MESSAGE * len(messages) + PER_REQUEST
+def most_tokens(request: ModelRequest) -> int:
+    """Never less than it can have: a token is one byte at the least."""
+    tools = sum(len(msgspec.json.encode(tool)) for tool in (*request.tools, *request.withdrawn))
+    return _size(request.told) + tools + sum(map(_of_message, request.messages)) + PER_REQUEST
 
 
-def most_for(request: ModelRequest) -> int:
-    return most_tokens(request.system, request.messages, request.tools)
+def _of_message(message: Message) -> int:
+    texts = (message.text, message.updates, message.session, message.reasoning, message.call_id)
+    calls = len(msgspec.json.encode(message.calls)) if message.calls else 0
+    return sum(map(_size, texts)) + calls + PER_IMAGE * len(message.images) + PER_MESSAGE
 
 
 def quote(steps: Sequence[PriceStep], tokens_in: int, tokens_out: int, today: str) -> Micros | None:
@@ -39,7 +37,7 @@ def quote(steps: Sequence[PriceStep], tokens_in: int, tokens_out: int, today: st
 
     A price that is announced for a later day counts already: a call may take until then.
     """
-    reachable = _reached((*_now(steps, today), *_later(steps, today)), tokens_in)
+    reachable = _reached((*valid_on(steps, today), *_later(steps, today)), tokens_in)
     if not reachable:
         return None
     most_in = max(_pico(price) for step in reachable for price in _inputs(step))
@@ -50,7 +48,7 @@ def quote(steps: Sequence[PriceStep], tokens_in: int, tokens_out: int, today: st
 def cost(steps: Sequence[PriceStep], usage: Usage, today: str) -> Micros | None:
     """What was used, in money, rounded up; None: no price is known."""
     tokens_in = usage.input + usage.cache_read + usage.cache_write
-    reached = _reached(_now(steps, today), tokens_in)
+    reached = _reached(valid_on(steps, today), tokens_in)
     if not reached:
         return None
     step = max(reached, key=lambda found: found.above)
@@ -65,10 +63,8 @@ def priced(steps: Sequence[PriceStep], usage: Usage, today: str) -> Usage:
     return replace(usage, cost=0, unpriced=1) if found is None else replace(usage, cost=found)
 
 
-Quote = Callable[[ModelRequest], Micros | None]
-
-
-def _now(steps: Sequence[PriceStep], today: str) -> tuple[PriceStep, ...]:
+def valid_on(steps: Sequence[PriceStep], today: str) -> tuple[PriceStep, ...]:
+    """The prices of a day, for prompts of every length."""
     begun = [step.since for step in steps if step.since <= today]
     return tuple(step for step in steps if begun and step.since == max(begun))
 
