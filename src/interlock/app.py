@@ -345,6 +345,7 @@ async def _conductor(
             max_in_flight=project.settings.provider.max_in_flight,
             usual=_usual(project.settings.models),
             activity=activity,
+            requests_per_minute=project.settings.provider.requests_per_minute,
         )
 
         use_model = _chooser(calls, sandbox, logs)

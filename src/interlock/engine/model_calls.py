@@ -4,6 +4,7 @@ Every call is disposable: one that broke off in the middle is made again, and co
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from interlock.domain.calls import Party
 from interlock.domain.commands import Command, EndCall, ReserveCall
 from interlock.domain.events import CallReserved
 from interlock.engine.activity import Activity, RequestStart, ResponseReceived
+from interlock.engine.pacing import Gateway
 from interlock.engine.streams import Streams, Voice
 from interlock.errors import Misconfigured, OverBudget, Unavailable
 from interlock.model_port import Model, ModelRequest, Reply, asked_for
@@ -55,6 +57,8 @@ class ModelCalls:
         max_in_flight: int = 16,
         usual: Mapping[str, str] | None = None,
         activity: Activity | None = None,
+        requests_per_minute: int = 0,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model = model
         self._submit = submit
@@ -62,7 +66,8 @@ class ModelCalls:
         self._jitter = jitter
         self._wait = wait
         self.comms = comms
-        self._in_flight = asyncio.Semaphore(max_in_flight)
+        self._gateways: dict[str, Gateway] = {}  # by provider: each has limits of its own, also while it is not asked
+        self._new_gateway = lambda: Gateway(max_in_flight, requests_per_minute, wait, now)
         self._usual = dict(usual or {})
         self.activity = activity or Activity()
 
@@ -114,11 +119,13 @@ class ModelCalls:
         return booked.reply
 
     async def _once(self, party: Party, key: str, request: ModelRequest) -> Booked:
-        async with self._in_flight:
-            return await self._made(party, key, request)
-
-    async def _made(self, party: Party, key: str, request: ModelRequest) -> Booked:
         asked = self._model  # one for the whole call, whatever is chosen meanwhile
+        if (gateway := self._gateways.get(asked.name)) is None:
+            gateway = self._gateways[asked.name] = self._new_gateway()
+        async with gateway.passing():
+            return await self._made(asked, party, key, request)
+
+    async def _made(self, asked: Model, party: Party, key: str, request: ModelRequest) -> Booked:
         if request.model is None and request.tier in self._usual:
             request = replace(request, model=self._usual[request.tier])
         model = request.model or asked_for(asked)
