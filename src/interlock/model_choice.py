@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from interlock.domain.budgets import Micros
+from interlock.domain.budgets import Micros, Usage
 from interlock.errors import Misconfigured
 from interlock.model_port import Message, Model, ModelRequest, OnText, Reply, unheard
 from interlock.observe import redactor
@@ -33,6 +33,7 @@ from interlock.providers.gemini_cli import CallLog, GeminiCli, Hook, split_comma
 from interlock.providers.hosted import HOSTED, hosted_model, place_of
 from interlock.providers.http_model import Limits
 from interlock.providers.priced import Priced, Tariff
+from interlock.providers.pricing import cost
 from interlock.providers.scripted import Price, Rule, ScriptedModel, load_script
 from interlock.sandbox.environment import clean_env
 
@@ -178,6 +179,13 @@ def tariff_of(project: Project, provider: str, *, bounded: bool = True) -> Tarif
         today,
         bounded=bounded,
     )
+
+
+def saved_by_cache(project: Project, provider: str, model: str, tokens: int) -> Micros | None:
+    """What so many tokens would have cost less, read from a cache; None: no price is known."""
+    steps = tariff_of(project, provider).steps(model)
+    plain, cached = (cost(steps, used, today()) for used in (Usage(input=tokens), Usage(cache_read=tokens)))
+    return None if plain is None or cached is None else plain - cached
 
 
 def today() -> str:

@@ -10,8 +10,13 @@ from typing import Any, cast
 import msgspec
 
 from interlock.engine.activity import Happening, ToolExecution
+from interlock.engine.prefix_blocks import blocks_of
+from interlock.model_port import ModelRequest
 from interlock.observe import Redact
 from interlock.session_files import Now, SessionFiles
+from interlock.views.prefix import Sent
+
+PREFIXES = "prefixes.log"
 
 _LONGEST = 200_000  # characters of one text in a log
 _ARGUMENTS, _RESULT = 4_000, 2_000  # characters of a tool call's
@@ -51,6 +56,14 @@ class CommsLog:
     def write(self, direction: str, kind: str, provider: str, model: str, payload: dict[str, Any]) -> None:
         entry = {"ts": self._files.now(), "direction": direction, "kind": kind, "provider": provider, "model": model}
         self._files.append("comms.log", lambda: _line({**entry, "payload": self._plain(payload)}, self._redact))
+        if isinstance(request := payload.get("request"), ModelRequest):
+            sent = {
+                "key": payload.get("key", ""),
+                "attempt": payload.get("attempt", 0),
+                "call": payload.get("call", ""),
+            }
+            about = {"ts": entry["ts"], "provider": provider, "model": model, **sent}
+            self._files.append(PREFIXES, lambda: _prefix(about, request))
 
     def _plain(self, payload: dict[str, Any]) -> Any:
         """Of a request only what the log does not hold yet: its messages grow with every turn."""
@@ -131,6 +144,11 @@ class ApiHooksLog:
             **more,
         }
         self._files.append("apihooks.log", lambda: _line(entry, self._redact))
+
+
+def _prefix(about: dict[str, Any], request: ModelRequest) -> str:
+    """Which blocks a request has, by their hashes: for finding out what broke a prefix. No text is in it."""
+    return msgspec.json.encode(Sent(**about, blocks=blocks_of(request))).decode() + "\n"
 
 
 def _line(entry: dict[str, Any], redact: Redact) -> str:

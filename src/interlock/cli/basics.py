@@ -1,4 +1,4 @@
-"""`interlock init`, `doctor`, `usage`, `--version`."""
+"""`interlock init`, `doctor`, `--version`."""
 
 import asyncio
 import platform
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from interlock.cli.exits import DONE, ERROR
-from interlock.cli.output import paint, say, say_json, table
+from interlock.cli.output import paint, say, say_json
 from interlock.cli.sessions import open_session, project_of
 from interlock.errors import Misconfigured
 from interlock.locations import current_folder
@@ -18,13 +18,9 @@ from interlock.projects import (
     journal_report,
     make_project,
     open_project,
-    read_state,
     sandbox_report,
 )
 from interlock.version import VERSION
-from interlock.views.costs import UsageRow, usage_rows
-from interlock.views.display import safe
-from interlock.wire import to_plain
 
 
 def version(args: Any) -> int:
@@ -82,31 +78,3 @@ def _sandbox(found: SandboxReport) -> str:
     if not found.works:
         return found.reason
     return f"{found.level}, because {found.reason}" if found.reason else found.level
-
-
-def usage(args: Any) -> int:
-    rows = usage_rows(read_state(project_of(args)), args.by)
-    if args.json:
-        say_json({row.name: _plain(row) for row in rows})
-    elif not rows:
-        say("no model was called yet")
-    else:
-        table(
-            (args.by.upper(), "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST", "UNKNOWN"),
-            [
-                (
-                    safe(row.name),
-                    *(f"{n:,}" for n in (row.used.input, row.used.output, row.used.cache_read, row.used.cache_write)),
-                    f"${row.used.cost_usd:.4f}",
-                    f"${row.unknown / 1e6:.4f}" if row.unknown else "",
-                )
-                for row in rows
-            ],
-        )
-        if any(row.unknown for row in rows):
-            say(paint("UNKNOWN: set aside for calls that broke off or are under way; it counts as spent", "dim"))
-    return DONE
-
-
-def _plain(row: UsageRow) -> dict[str, Any]:
-    return {**to_plain(row.used), "cost_usd": row.used.cost_usd, "unknown_usd": row.unknown / 1e6}

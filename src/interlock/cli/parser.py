@@ -484,7 +484,14 @@ def _others(commands: Any) -> None:
     made = _command(commands, "status", "status:status_", "where things stand, in one look")
     made.add_argument("track", nargs="?", metavar="TRACK", help="(default: the one that runs)")
     _command(commands, "doctor", "basics:doctor", "what this machine can do, and what the sandbox promises")
-    made = _command(commands, "usage", "basics:usage", "tokens and money by tier, epic, track or ticket")
+    made = _command(
+        commands,
+        "usage",
+        "spending:usage",
+        "tokens and money by tier, epic, track or ticket; or which block broke a cached prefix",
+        "  interlock usage --by ticket\n  interlock usage cache",
+    )
+    made.add_argument("what", nargs="?", choices=["cache"], metavar="cache", help="what was paid again, and why")
     made.add_argument("--by", choices=["tier", "epic", "track", "ticket"], default="tier")
     made = _command(commands, "trust", "trusting:trust", "let what came with this project count, after reading it")
     made.add_argument("--show", action="store_true", help="only show what is new, changed or trusted")

@@ -132,7 +132,12 @@ class ModelCalls:
         receipt = await self._submit(ReserveCall(party, request.tier, model, asked.quote(request)))
         call = next(r.event.call for r in receipt.records if isinstance(r.event, CallReserved))
         about = (asked.name, model)
-        self.comms("OUT", "request", *about, {"call": call, "tier": request.tier, "key": key, "request": request})
+        self.comms(
+            "OUT",
+            "request",
+            *about,
+            {"call": call, "tier": request.tier, "key": key, "attempt": party.attempt, "request": request},
+        )
         self._streams.part(key)
         voice = Voice(self._streams, key)
         try:

@@ -1,0 +1,68 @@
+"""Money over time and by name, as bars for a terminal."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from interlock.domain.budgets import Micros, Usage
+from interlock.domain.envelopes import Recorded
+from interlock.domain.events import CallEnded, DiscussionReplied, PlannerAnswered, TurnFinished
+
+MOST_SLOTS = 24
+_EIGHTHS = "▏▎▍▌▋▊▉█"
+_CUTS = ((16, "minute"), (13, "hour"), (10, "day"), (7, "month"), (4, "year"))
+"""How much of an RFC 3339 moment names a slot, from fine to coarse."""
+
+
+class Slot(Struct, frozen=True):
+    """A stretch of time with what was spent in it; stretches in which nothing was are left out."""
+
+    name: str
+    cost: Micros
+    calls: int
+    unpriced: int
+
+
+class Spending(Struct, frozen=True):
+    every: str  # minute, hour, day, month, year
+    slots: tuple[Slot, ...]
+
+
+def spending(records: Iterable[Recorded]) -> Spending:
+    """Spent calls in slots of time, as fine as there is room for; the latest where even years are too many."""
+    spent = [(recorded.at, used) for recorded in records if (used := _used(recorded)) is not None]
+    cut, every = next((found for found in _CUTS if len({at[: found[0]] for at, _ in spent}) <= MOST_SLOTS), _CUTS[-1])
+    sums: dict[str, Slot] = {}
+    for at, used in spent:
+        name = at[:cut].replace("T", " ")
+        before = sums.get(name, Slot(name, 0, 0, 0))
+        sums[name] = Slot(name, before.cost + used.cost, before.calls + 1, before.unpriced + used.without_price)
+    return Spending(every, tuple(sums[name] for name in sorted(sums)[-MOST_SLOTS:]))
+
+
+def _used(recorded: Recorded) -> Usage | None:
+    match recorded.event:
+        case (
+            TurnFinished(usage=Usage() as used)
+            | PlannerAnswered(usage=Usage() as used)
+            | DiscussionReplied(usage=Usage() as used)
+            | CallEnded(usage=Usage() as used)
+        ):
+            return used
+        case _:
+            return None
+
+
+def bars(values: Sequence[int], width: int, *, plain: bool = False) -> tuple[str, ...]:
+    """One for each value, the largest `width` wide; something is always seen of what is not 0. `plain`: ASCII alone."""
+    most = max(values, default=0)
+    return tuple(_bar(value, most, max(width, 1), plain=plain) for value in values)
+
+
+def _bar(value: int, most: int, width: int, *, plain: bool) -> str:
+    if value <= 0:
+        return ""
+    if plain:
+        return "#" * max(1, round(value * width / most))
+    eighths = max(1, round(value * width * 8 / most))
+    return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8 - 1] if eighths % 8 else "")
