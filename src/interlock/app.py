@@ -17,10 +17,11 @@ from interlock.agents import Agents, FileViews
 from interlock.api.control import ControlServer
 from interlock.crew.local import LocalCrew
 from interlock.domain.budgets import Caps, Micros
-from interlock.domain.commands import Command, Recover, StartConductor, StartDiscussion, Tell
+from interlock.domain.commands import Command, Recover, StartConductor, StartDiscussion
 from interlock.domain.envelopes import SYSTEM, Actor
 from interlock.domain.gates import GateDefaults
 from interlock.domain.state import State
+from interlock.domain.steering_commands import Tell
 from interlock.engine import landing
 from interlock.engine.activity import Activity
 from interlock.engine.chat import say_command

@@ -22,7 +22,6 @@ from interlock.ports import Sandbox
 from interlock.projects import Project, trusted_agent_command
 from interlock.providers.access import (
     KEYS,
-    USUAL_MODELS,
     address_of,
     desktop_keyring,
     needed_key,
@@ -150,7 +149,7 @@ def _hosted(project: Project, provider: str, model: str | None) -> Model:
         temperature = settings.temperature if "temperature" in facts.can else None
         return Limits(facts.context, tariff.most_out(name), temperature)
 
-    usual = model or USUAL_MODELS.get(provider, "") or place_of(provider).model
+    usual = model or place_of(provider).model
     made = hosted_model(
         provider,
         os.environ,
@@ -214,7 +213,7 @@ def model_warnings(project: Project, provider: str, model: str | None) -> tuple[
     if provider not in HOSTED:
         return ()
     named = (getattr(project.settings.models, field) for field in project.settings.models.__struct_fields__)
-    usual = model or USUAL_MODELS.get(provider, "")
+    usual = model or place_of(provider).model
     names = dict.fromkeys(name for name in (usual, *named, *project.settings.conductor.escalation) if name)
     return tuple(filter(None, (facts_of(provider, name).warning(today()) for name in names)))
 

@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
+from interlock.providers.catalog import facts_of
 from tests.cli.project import Project, Said
 from tests.providers import anthropic_server, openai_server
 from tests.providers.loopback import Loopback, Request, serving
 from tests.providers.scripts import Called, Scripted
 
 MODEL = anthropic_server.MODEL
+PRICE = facts_of("anthropic", MODEL).prices[0]
+COST = round(1_000 * PRICE.input + 500 * (PRICE.cache_read or 0) + 10 * PRICE.output)
 SECRET = "sk-planted-0123456789abcdefghij"
 
 
@@ -55,7 +58,7 @@ def test_one_tiny_call_tells_whether_a_key_works_and_what_it_cost(project: Proje
         "latency_ms": said.json["latency_ms"],
         "input": 1_000,
         "output": 10,
-        "cost_usd": 0.0033,  # 1,000 in at 3, 500 cached at 0.3, 10 out at 15
+        "cost_usd": COST / 1e6,
     }
     assert loopback.requests[0].json["max_tokens"] == 8_192
     assert not (project.root / ".interlock").exists()
@@ -94,13 +97,13 @@ def test_a_provider_is_chosen_by_its_key_and_its_cost_is_booked(project: Project
         "output": 10,
         "cache_read": 500,
         "cache_write": 0,
-        "cost": 3_300,
-        "cost_usd": 0.0033,
+        "cost": COST,
+        "cost_usd": COST / 1e6,
         "unknown_usd": 0,
     }
     (reserved,) = (e["event"] for e in project.journal() if e["event"]["type"] == "call_reserved")
     assert reserved["model"] == MODEL
-    assert reserved["amount"] >= 3_300 + 8_182 * 15
+    assert reserved["amount"] >= COST + 8_182 * PRICE.output
 
 
 def test_a_model_that_ends_is_warned_about_and_one_without_a_price_says_so(project: Project) -> None:
@@ -168,3 +171,20 @@ def test_no_key_and_no_secret_is_in_anything_that_a_run_writes(project: Project)
     secrets = (SECRET.encode(), anthropic_server.KEY.encode(), b"x-api-key")
     assert {path.name: secret for path, content in written.items() for secret in secrets if secret in content} == {}
     assert (SECRET in said.out + said.err, anthropic_server.KEY in said.out + said.err) == (False, False)
+
+
+def test_what_is_thought_aloud_is_kept_apart_from_the_answer(project: Project) -> None:
+    project.env["DEEPSEEK_API_KEY"] = openai_server.KEY
+    thought = Scripted(text=("It is 4.",), reasoning=("Two and ", "two."))
+
+    async def run() -> Said:
+        async with serving(openai_server.playing(lambda request: thought, thinks=True)) as loopback:
+            project.env["DEEPSEEK_BASE_URL"] = f"{loopback.url}/v1"
+            words = ("chat", "2+2?", "--provider", "deepseek", "--model", openai_server.MODEL)
+            return await asyncio.to_thread(project.run, *words)
+
+    said = asyncio.run(run())
+    assert (said.code, said.out) == (0, "It is 4.\n"), said
+    (_, answer) = project.run("discussions", "show", "D-1", "--json").json["messages"]
+    assert answer == {"role": "assistant", "text": "It is 4.", "calls": [], "reasoning": "Two and two."}
+    assert "Two and two." in project.run("discussions", "show", "D-1").out

@@ -13,7 +13,6 @@ from interlock.domain.commands import (
     EndTurn,
     FailWork,
     FinishTurn,
-    Hear,
     Recover,
     ReportGate,
     Say,
@@ -22,12 +21,12 @@ from interlock.domain.commands import (
     StartSession,
     StopTurn,
     SubmitWork,
-    Tell,
 )
 from interlock.domain.discussions import Discussion, Quiet, Thinking
 from interlock.domain.events import AttemptResumed, Heard, Told
 from interlock.domain.gates import Gate
 from interlock.domain.steering import unheard
+from interlock.domain.steering_commands import Hear, Tell
 from interlock.domain.tickets import TicketSpec, Verifying, Working
 from interlock.errors import Rejected
 from tests.domain.given import AT, FAIL, SAVED, SYSTEM, Bench

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from interlock.domain.envelopes import Recorded
 from interlock.domain.events import TrackStarted
+from interlock.engine.streams import ANSWERING, THINKING
 from interlock.gui.feed import LINES, STREAMS, WIDEST, Feed, Stream
 from interlock.gui.widgets import _Draft
 
@@ -87,3 +88,12 @@ def test_a_draft_keeps_what_is_written_until_another_hand_writes() -> None:
     assert draft.meet("theirs")
     assert draft.text == "theirs"
     assert not draft.meet("theirs")
+
+
+def test_what_is_thought_aloud_is_told_apart_line_by_line() -> None:
+    stream = Stream()
+    for piece in (THINKING, "two and\n", "two", ANSWERING, "It is ", "4."):
+        stream.add(piece, "10:00")
+    told = list(zip(stream.lines, stream.aside, strict=True))
+    assert [line for line, aside in told if not aside and line] == ["It is 4."]
+    assert [line for line, aside in told if aside] == ["[thinking]", "two and", "two", "[/thinking]"]

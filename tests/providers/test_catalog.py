@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from interlock.providers.access import USUAL_MODELS
-from interlock.providers.catalog import FREE, GENERIC_CONTEXT, GENERIC_OUTPUT, ModelFacts, catalog, facts_of
+from interlock.providers.access import GEMINI_MODEL
+from interlock.providers.catalog import FREE, GENERIC_CONTEXT, GENERIC_OUTPUT, LOCAL, ModelFacts, catalog, facts_of
+from interlock.providers.hosted import HOSTED, place_of
 
 
 def test_the_data_names_every_model_once_and_successors_that_are_there() -> None:
@@ -71,5 +72,8 @@ def test_a_model_near_or_past_its_end_names_its_successor() -> None:
 
 
 def test_every_model_that_is_asked_for_by_itself_is_known() -> None:
-    assert [name for name in USUAL_MODELS.items() if not facts_of(*name).known] == []
-    assert USUAL_MODELS["gemini"] == "gemini-2.5-flash-lite"
+    usual = {name: place_of(name).model for name in HOSTED if name not in (*LOCAL, "openrouter")}
+    assert {name: facts_of(name, model).warning("2026-11-16") for name, model in usual.items()} == dict.fromkeys(
+        usual, ""
+    )
+    assert facts_of("gemini", GEMINI_MODEL).known

@@ -407,6 +407,7 @@ class MessageShape(Struct, frozen=True):
     role: Literal["user", "assistant", "tool"]
     text: str
     calls: list[str]
+    reasoning: Annotated[str, Meta(description="what it thought aloud: no part of the answer")] = ""
 
 
 class WholeDiscussion(DiscussionShape, frozen=True):

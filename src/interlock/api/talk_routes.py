@@ -27,9 +27,10 @@ from interlock.api.shapes import (
     WholeDiscussion,
     Words,
 )
-from interlock.domain.commands import StartDiscussion, StopTurn, Tell
+from interlock.domain.commands import StartDiscussion, StopTurn
 from interlock.domain.discussions import Discussion, Quiet, Unsure, Waiting
 from interlock.domain.events import DiscussionStarted
+from interlock.domain.steering_commands import Tell
 from interlock.errors import BadValue, NotFound
 from interlock.model_port import Message
 from interlock.views.costs import By, usage_rows
@@ -64,7 +65,9 @@ def talk_routes(bridge: Bridge, live: Live, picture: Any) -> list[HTTPRouteHandl
             text = await bridge.over(bridge.backstage.kept_text(blob.sha256))
             if text is not None:
                 message = msgspec.json.decode(text, type=Message)
-                said.append({"role": message.role, "text": message.text, "calls": [c.name for c in message.calls]})
+                calls = [call.name for call in message.calls]
+                row = {"role": message.role, "text": message.text, "calls": calls, "reasoning": message.reasoning}
+                said.append(row)
         return raw(wire.encode({**_row(found), "messages": said}))
 
     @post("/api/discussions/{discussion:str}/messages", status_code=200, responses=WRITES, summary="Say something")

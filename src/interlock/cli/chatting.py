@@ -18,6 +18,7 @@ from interlock.domain.discussions import Discussion, Quiet, Unsure, Waiting
 from interlock.domain.events import DiscussionStarted
 from interlock.domain.gates import Blob
 from interlock.engine.chat import check_words
+from interlock.engine.streams import ANSWERING, THINKING
 from interlock.errors import Rejected, Unavailable
 from interlock.model_port import Message
 from interlock.projects import Project, kept_text, read_state
@@ -59,8 +60,7 @@ def show(args: Any) -> int:
     found = read_state(project).discussion(args.discussion)
     messages = [_message(project, blob) for blob in found.messages]
     if args.json:
-        said = [_plain(message) for message in messages]
-        say_json({**_row(found), "messages": said})
+        say_json({**_row(found), "messages": [_said(message) for message in messages]})
         return DONE
     say(f"{paint(found.id, 'bold')}  {safe(found.title)}  ({_row(found)['state']})")
     for message in messages:
@@ -74,9 +74,9 @@ def show(args: Any) -> int:
     return DONE
 
 
-def _plain(message: Message) -> dict[str, Any]:
-    plain = {"role": message.role, "text": message.text, "calls": [call.name for call in message.calls]}
-    return {**plain, "reasoning": message.reasoning} if message.reasoning else plain
+def _said(message: Message) -> dict[str, Any]:
+    said = {"role": message.role, "text": message.text, "calls": [call.name for call in message.calls]}
+    return {**said, "reasoning": message.reasoning} if message.reasoning else said
 
 
 def _started(session: Session, text: str | None) -> str:
@@ -109,19 +109,23 @@ def _listen(session: Session, project: Project, name: str, since: int, args: Any
 
 
 class _Voice:
-    """Prints what comes as it comes. Called from the engine's thread."""
+    """Prints what comes as it comes, what is thought aloud dimly. Called from the engine's thread."""
 
     def __init__(self, key: str, *, quiet: bool) -> None:
         self._key = key
         self._quiet = quiet
         self._open = False
+        self._thinking = False
         self.spoke = False
 
     def hear(self, key: str, piece: str) -> None:
         if key == self._key and not self._quiet:
-            sys.stdout.write(safe(piece))
+            aside = self._thinking or piece == THINKING
+            self._thinking = aside and piece != ANSWERING
+            sys.stdout.write(paint(safe(piece), "dim" if aside else None))
             sys.stdout.flush()
-            self._open = self.spoke = True
+            self._open = True
+            self.spoke = self.spoke or not aside  # what is thought aloud is no answer
 
     def stop(self) -> None:
         if self._open:

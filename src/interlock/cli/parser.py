@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from interlock.cli.harness_words import driving_words
 from interlock.cli.model_words import add_models
+from interlock.cli.talk_words import add_talks
 from interlock.cli.tests_words import history_words
 
 PROVIDERS = (
@@ -204,25 +205,7 @@ def _talking(commands: Any) -> None:
     made.add_argument("text", nargs="?", metavar="TEXT", help="what you say; - is stdin; none: go on with --in")
     made.add_argument("--in", dest="discussion", metavar="D", help="go on with this discussion (default: a new one)")
     _asking(made)
-    made = _command(
-        commands,
-        "tell",
-        "telling:tell",
-        "say something to a worker or a discussion while it is at work",
-        "  interlock tell demo/T-001 'Leave the public names as they are'\n"
-        "  interlock tell D-1 'Only the tests, please'",
-    )
-    made.add_argument("whom", metavar="TICKET|DISCUSSION", help="TRACK/TICKET, TICKET or D-1")
-    made.add_argument("text", metavar="TEXT", help="- is stdin")
-    group = _group(commands, "discussions", "discussions: list, show, stop")
-    _command(group, "list", "chatting:list_", "all discussions")
-    made = _command(
-        group, "stop", "telling:stop", "end the model's turn as it is; what it may have cost counts as spent"
-    )
-    made.add_argument("discussion", metavar="D")
-    made.add_argument("--message", "-m", default="", metavar="WHY")
-    made = _command(group, "show", "chatting:show", "one discussion, whole")
-    made.add_argument("discussion", metavar="D")
+    add_talks(commands, _command, _group)
 
 
 def _serving(commands: Any) -> None:

@@ -7,8 +7,9 @@ from interlock.cli.output import say, say_json
 from interlock.cli.sessions import open_session, project_of
 from interlock.cli.tickets import find
 from interlock.cli.tracks import read_text
-from interlock.domain.commands import StopTurn, Tell
+from interlock.domain.commands import StopTurn
 from interlock.domain.state import State
+from interlock.domain.steering_commands import Tell
 
 
 def tell(args: Any) -> int:

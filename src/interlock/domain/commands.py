@@ -7,14 +7,10 @@ from interlock.domain.budgets import Caps, Micros, Usage
 from interlock.domain.calls import Party
 from interlock.domain.epics import TrackPlan
 from interlock.domain.gates import Blob, Gate, GateDefaults, GateResult
-from interlock.domain.tags import snake
+from interlock.domain.steering_commands import Hear, Tell
+from interlock.domain.tags import Tagged as _Command
 from interlock.domain.tests import Execution, Report
 from interlock.domain.tickets import Priority, Role, Saved, TicketSpec
-
-
-class _Command(Struct, frozen=True, gc=False, tag_field="type", tag=snake):
-    pass
-
 
 # ── by people ────────────────────────────────────────────────────────────────────────────
 
@@ -167,15 +163,6 @@ class StopTurn(_Command, frozen=True):
     reason: str = "stopped"
 
 
-class Tell(_Command, frozen=True):
-    """A word of the user's to whoever is at work: to a ticket's worker, or in a discussion that is answering."""
-
-    text: str
-    track: str = ""
-    ticket: str = ""
-    discussion: str = ""
-
-
 class WithdrawAsk(_Command, frozen=True):
     """The program that asked does not wait any more."""
 
@@ -303,13 +290,6 @@ class EndCall(_Command, frozen=True):
     call: str
     usage: Usage | None
     error: str
-
-
-class Hear(_Command, frozen=True):
-    """The next word that the party was told is now part of its conversation, as this message."""
-
-    party: Party
-    message: Blob
 
 
 class FinishTurn(_Command, frozen=True):

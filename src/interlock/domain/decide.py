@@ -46,7 +46,6 @@ from interlock.domain.commands import (
     FinishTool,
     FinishTurn,
     ForgetTests,
-    Hear,
     KillWorker,
     MoveTicket,
     PauseTrack,
@@ -70,12 +69,12 @@ from interlock.domain.commands import (
     StopConductor,
     StopTurn,
     SubmitWork,
-    Tell,
     WithdrawAsk,
 )
 from interlock.domain.envelopes import Submission, is_agent
 from interlock.domain.events import Event
 from interlock.domain.state import State
+from interlock.domain.steering_commands import Hear, Tell
 from interlock.domain.track_rules import (
     abort_track,
     add_tickets,

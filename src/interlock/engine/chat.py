@@ -20,7 +20,6 @@ from interlock.domain.commands import (
     Command,
     EndTurn,
     FinishDiscussionTool,
-    Hear,
     ReplyInDiscussion,
     Say,
 )
@@ -28,6 +27,7 @@ from interlock.domain.discussions import Discussion
 from interlock.domain.gates import Blob
 from interlock.domain.state import State
 from interlock.domain.steering import unheard
+from interlock.domain.steering_commands import Hear
 from interlock.engine.conversation import unanswered
 from interlock.engine.dialogue import Answer, Dialogue, Question, Terms
 from interlock.engine.kept_texts import Fetch, Keep, KeptTexts

@@ -7,9 +7,10 @@ from msgspec.structs import replace
 
 from interlock.domain.approvals import Answered, ScriptPayload, ToolPayload, digest
 from interlock.domain.calls import Party
-from interlock.domain.commands import Command, FinishTool, FinishTurn, Hear
+from interlock.domain.commands import Command, FinishTool, FinishTurn
 from interlock.domain.state import State
 from interlock.domain.steering import unheard
+from interlock.domain.steering_commands import Hear
 from interlock.domain.tickets import Ticket
 from interlock.engine.kept_texts import KeptTexts
 from interlock.engine.model_calls import Booked

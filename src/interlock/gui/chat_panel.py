@@ -92,7 +92,7 @@ class ChatPanel:
             return
         ui.small("you" if message.role == "user" else "model", look.accent if message.role == "user" else look.planner)
         if message.reasoning:
-            ui.text(f"  {one_line(message.reasoning, 140)}", look.faint)
+            ui.wrapped(safe(one_line(message.reasoning, 600)), look.faint)
         if message.text:
             draw_prose(ui, message.text[:_LONGEST])
         for call in message.calls:

@@ -17,14 +17,22 @@ STREAMS = 256
 _PIECES = 200_000  # characters taken up in one frame: the rest waits for the next
 
 
-class Stream:
-    """The lines of one text that grows at its end. `dropped` counts those that are no longer kept."""
+_THINKING, _ANSWERING = "[thinking]", "[/thinking]"
+"""The lines between which a stream holds what is thought aloud."""
 
-    __slots__ = ("at", "dropped", "lines")
+
+class Stream:
+    """The lines of one text that grows at its end. `dropped` counts those that are no longer kept; `aside` says of each
+    whether it is thought aloud.
+    """
+
+    __slots__ = ("_thinking", "aside", "at", "dropped", "lines")
 
     def __init__(self) -> None:
         self.lines: list[str] = [""]
         self.at: list[str] = [""]
+        self.aside: list[bool] = [False]
+        self._thinking = False
         self.dropped = 0
 
     def add(self, piece: str, at: str) -> None:
@@ -33,11 +41,12 @@ class Stream:
         for line in others[-LINES:]:
             self.lines.append("")
             self.at.append(at)
+            self.aside.append(self._thinking)
             self._extend(line, at)
         self.dropped += max(0, len(others) - LINES)
         if len(self.lines) > 2 * LINES:
             gone = len(self.lines) - LINES
-            del self.lines[:gone], self.at[:gone]
+            del self.lines[:gone], self.at[:gone], self.aside[:gone]
             self.dropped += gone
 
     def _extend(self, piece: str, at: str) -> None:
@@ -48,7 +57,10 @@ class Stream:
             line = line[WIDEST:]
             self.lines.append("")
             self.at.append("")
+            self.aside.append(self._thinking)
         self.lines[-1] = line
+        if line in (_THINKING, _ANSWERING):
+            self.aside[-1], self._thinking = True, line == _THINKING
 
 
 class Feed:

@@ -111,7 +111,7 @@ class StreamsPanel:
         imgui.pop_font()
 
     def _lines(self, ui: Ui, stream: Stream) -> None:
-        look, lines, at = ui.look, stream.lines, stream.at
+        look, lines, at, aside = ui.look, stream.lines, stream.at, stream.aside
         imgui.push_font(look.mono, NORMAL)
         if stream.dropped:
             ui.text(f"{stream.dropped:,} earlier lines are no longer kept", look.faint)
@@ -119,7 +119,7 @@ class StreamsPanel:
         def row(index: int) -> None:
             ui.text(at[index] if not index or at[index] != at[index - 1] else "", look.faint)
             imgui.same_line(82)
-            ui.text(safe(lines[index]))
+            ui.text(safe(lines[index]), look.dim if aside[index] else None)
 
         clipped(len(lines), imgui.get_text_line_height() + 3, row)
         imgui.pop_font()

@@ -25,14 +25,8 @@ ADDRESSES: dict[str, str] = {
     "deepseek": "DEEPSEEK_BASE_URL",
 }
 
-USUAL_MODELS: dict[str, str] = {
-    "gemini": "gemini-2.5-flash-lite",
-    "anthropic": "claude-sonnet-5-5",
-    "openai": "gpt-6.1-terra",
-    "deepseek": "deepseek-flash",
-    "openrouter": "anthropic/claude-sonnet-5.5",
-}
-"""What is asked for where nothing names a model. Who runs models of their own must name one."""
+GEMINI_MODEL = "gemini-2.5-flash-lite"
+"""What Gemini is asked with where nothing names a model."""
 
 Keyring = Callable[[str], str | None]
 """The key that the desktop's keyring holds for a provider."""

@@ -43,7 +43,7 @@ PRESETS = {
         base_url="https://api.deepseek.com",
         key_name="DEEPSEEK_API_KEY",
         url_name="DEEPSEEK_BASE_URL",
-        model="deepseek-v4-flash",
+        model="deepseek-flash",
         returns_reasoning=True,
     ),
     "openrouter": Preset(base_url="https://openrouter.ai/api/v1", key_name="OPENROUTER_API_KEY"),

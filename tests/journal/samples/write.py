@@ -45,7 +45,6 @@ from interlock.domain.commands import (
     FinishTool,
     FinishTurn,
     ForgetTests,
-    Hear,
     KillWorker,
     MoveTicket,
     PauseTrack,
@@ -68,12 +67,12 @@ from interlock.domain.commands import (
     StartTrack,
     StopConductor,
     SubmitWork,
-    Tell,
     TicketChanges,
 )
 from interlock.domain.envelopes import SYSTEM
 from interlock.domain.epics import TrackPlan
 from interlock.domain.gates import Blob, Gate, GateDefaults, GateResult
+from interlock.domain.steering_commands import Hear, Tell
 from interlock.domain.tests import Assertion, Execution, Report
 from interlock.domain.tickets import TicketSpec
 from interlock.journal.reading import JournalReader, stored_lines
