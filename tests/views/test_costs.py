@@ -5,7 +5,7 @@ from interlock.domain.calls import Party
 from interlock.domain.commands import AddTrack, EndCall, FinishTurn, PlanEpic, ReserveCall, StartConductor, StartTrack
 from interlock.domain.gates import Blob
 from interlock.domain.tickets import TicketSpec
-from interlock.views.costs import UsageRow, usage_rows
+from interlock.views.costs import UsageRow, cost_shown, usage_rows
 from tests.domain.given import SYSTEM, Bench
 
 
@@ -32,3 +32,8 @@ def test_known_and_unknown_costs_are_told_by_whatever_one_asks_for() -> None:
     assert usage_rows(made.state, "ticket") == (UsageRow("x/T", used, 5),)
     assert usage_rows(made.state, "track") == (UsageRow("x", used, 5),)
     assert usage_rows(made.state, "epic") == (UsageRow("E-1", Usage(), 3),)
+
+
+def test_a_cost_that_nobody_knows_is_not_shown_as_nothing() -> None:
+    used = (Usage(cost=1_234_500), Usage(cost=10, unpriced=1), Usage(unpriced=2), Usage())
+    assert [cost_shown(each) for each in used] == ["$1.2345", "$0.0000 + unknown", "unknown", "$0.0000"]

@@ -16,7 +16,7 @@ from interlock.domain.envelopes import Recorded
 from interlock.model_choice import saved_by_cache
 from interlock.projects import Project, project_reader, read_state
 from interlock.session_logs import PREFIXES
-from interlock.views.costs import UsageRow, usage_rows
+from interlock.views.costs import UsageRow, cost_shown, usage_rows
 from interlock.views.display import one_line, safe
 from interlock.views.prefix import Found, Sent, broken_prefixes
 from interlock.views.spend import bars, spending
@@ -49,7 +49,7 @@ def _table(rows: tuple[UsageRow, ...], by: str) -> None:
             (
                 safe(row.name),
                 *(f"{n:,}" for n in (row.used.input, row.used.output, row.used.cache_read, row.used.cache_write)),
-                _cost(row),
+                cost_shown(row.used),
                 f"${row.unknown / 1e6:.4f}" if row.unknown else "",
             )
             for row in rows
@@ -63,13 +63,6 @@ def _table(rows: tuple[UsageRow, ...], by: str) -> None:
                 f"cost unknown of {calls:,} calls: their models have no price; they count as $0 ([prices])", "waiting"
             )
         )
-
-
-def _cost(row: UsageRow) -> str:
-    known = f"${row.used.cost_usd:.4f}"
-    if not row.used.without_price:
-        return known
-    return f"{known} + unknown" if row.used.cost else "unknown"
 
 
 def _plot(rows: tuple[UsageRow, ...], project: Project) -> None:

@@ -1,11 +1,14 @@
 """`interlock status`: where things stand, in one look."""
 
+from functools import reduce
 from typing import Any
 
 from interlock.cli.exits import DONE
 from interlock.cli.output import STATUS_COLOUR, SYMBOL, paint, say, say_json
 from interlock.cli.sessions import project_of
+from interlock.domain.budgets import Usage
 from interlock.projects import read_state
+from interlock.views.costs import cost_shown
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import title
 from interlock.views.mma_status import mma_status, status
@@ -35,7 +38,6 @@ def status_(args: Any) -> int:
         say(paint(f"{len(pending)} wait for you:", "waiting"))
         for approval in pending[:MOST]:
             say(f"  {approval.id:6} {approval.kind:7} {one_line(title(approval), 90)}")
-    spent = sum(used.cost for used in state.usage.values())
     if state.usage:
-        say(f"spent ${spent / 1_000_000:.4f}")
+        say(f"spent {cost_shown(reduce(Usage.plus, state.usage.values(), Usage()))}")
     return DONE

@@ -8,7 +8,7 @@ from interlock.gui.frame import Frame
 from interlock.gui.sending import Sender
 from interlock.gui.theme import SMALL, vec4
 from interlock.gui.widgets import Ui
-from interlock.views.costs import UsageRow, usage_rows
+from interlock.views.costs import UsageRow, cost_shown, usage_rows
 from interlock.views.display import one_line
 
 _COLOURS = {"Tier 1": "planner", "Tier 2": "accent", "Tier 3": "running", "Tier 4": "good", "Discussion": "waiting"}
@@ -59,7 +59,7 @@ class UsagePanel:
                 f"{row.used.input:,}",
                 f"{row.used.output:,}",
                 f"{row.used.cache_read:,}",
-                f"${row.used.cost_usd:,.4f}",
+                cost_shown(row.used),
                 dollars(row.unknown) if row.unknown else "",
                 dollars(cap) if cap else "",
             )

@@ -26,6 +26,14 @@ def usage_rows(state: State, by: By = "tier") -> tuple[UsageRow, ...]:
     return tuple(_row(state, Scope(by, name)) for name in sorted(names))
 
 
+def cost_shown(used: Usage) -> str:
+    """In dollars; where models had no price, that is said and not shown as nothing."""
+    known = f"${used.cost_usd:,.4f}"
+    if not used.without_price:
+        return known
+    return f"{known} + unknown" if used.cost else "unknown"
+
+
 def _row(state: State, scope: Scope) -> UsageRow:
     used = state.usage.get(scope.name, Usage()) if scope.kind == "tier" else state.ledger.spent(scope)
     return UsageRow(scope.name, used, state.ledger.reserved.get(scope, 0))
