@@ -8,6 +8,7 @@ InterlockError
 │   └── BadValue        it cannot be understood so
 ├── ToolFailure         the model: a tool call that did not work
 ├── Unavailable         nobody yet: try again (after `retry_after_secs` where known)
+│   └── NoHarness       no window is there to be driven
 ├── Misconfigured       the operator: settings, files, machine
 │   └── JournalInUse    another process holds the project's journal
 └── JournalError        the operator: the journal itself
@@ -53,6 +54,10 @@ class Unavailable(InterlockError):
         super().__init__(message)
         self.retry_after_secs = retry_after_secs
         self.may_cost = may_cost  # it broke off in the middle: what it cost is not known
+
+
+class NoHarness(Unavailable):
+    """Nobody is there to drive a window."""
 
 
 class Misconfigured(InterlockError):

@@ -2,18 +2,20 @@
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interlock.cli.exits import DONE, ERROR, USAGE, report
 from interlock.cli.output import paint, say, say_json, table
 from interlock.cli.sessions import project_of
 from interlock.cli.tests_history import EXITS, say_status
 from interlock.client import NotServing, read_api_file
-from interlock.errors import BadValue
+from interlock.errors import BadValue, NoHarness
 from interlock.projects import read_state
-from interlock.uitest.calls import Calls, NoHarness
 from interlock.views.display import one_line, safe
 from interlock.views.tests import TestStatus, status_of
+
+if TYPE_CHECKING:
+    from interlock.uitest.calls import Calls
 
 NO_HARNESS = 5
 
@@ -41,7 +43,7 @@ def run(args: Any) -> int:
 
 
 def screenshot(args: Any) -> int:
-    def shown(calls: Calls) -> int:
+    def shown(calls: "Calls") -> int:
         answer = calls.screenshot(args.window, args.output_path)
         if args.json:
             say_json(_plain(answer))
@@ -53,7 +55,7 @@ def screenshot(args: Any) -> int:
 
 
 def discover(args: Any) -> int:
-    def shown(calls: Calls) -> int:
+    def shown(calls: "Calls") -> int:
         answer = calls.discover(args.window, args.type)
         if args.json:
             say_json(_plain(answer))
@@ -104,10 +106,10 @@ def _live(args: Any) -> TestStatus | None:
         return None
 
 
-def _driven(args: Any, act: Callable[[Calls], Any]) -> int:
+def _driven(args: Any, act: Callable[["Calls"], Any]) -> int:
     """One test: what became of it, and its exit code."""
 
-    def done(calls: Calls) -> int:
+    def done(calls: "Calls") -> int:
         answer = act(calls)
         status = "PASSED" if answer.success else calls.status(answer.test_id).status
         if args.json:
@@ -122,7 +124,7 @@ def _driven(args: Any, act: Callable[[Calls], Any]) -> int:
     return _with(args, done)
 
 
-def _with(args: Any, work: Callable[[Calls], int]) -> int:
+def _with(args: Any, work: Callable[["Calls"], int]) -> int:
     try:
         with _calls(args) as calls:
             return work(calls)
@@ -134,7 +136,9 @@ def _with(args: Any, work: Callable[[Calls], int]) -> int:
         return USAGE
 
 
-def _calls(args: Any) -> Calls:
+def _calls(args: Any) -> "Calls":
+    from interlock.uitest.calls import Calls  # a tenth of a second: not before a window is to be driven
+
     file = project_of(args).folder / "run" / "harness.json"
     if not file.exists():
         raise NoHarness("no window with a harness runs here: start 'interlock gui --enable-test-harness' first")

@@ -6,17 +6,13 @@ from typing import Any, Self
 
 import grpc
 
-from interlock.errors import BadValue, NotFound, Unavailable
+from interlock.errors import BadValue, NoHarness, NotFound, Unavailable
 from interlock.uitest import uitest_pb2 as pb
 from interlock.views.tests import STATUSES, Status, TestStatus
 
 _SERVICE = "/interlock.uitest.v1.ImGuiTestHarness/"
 _CONNECT_S = 5.0
 _MORE_S = 60.0  # beyond what a call itself may take
-
-
-class NoHarness(Unavailable):
-    """Nobody is there to drive a window."""
 
 
 class Calls:
