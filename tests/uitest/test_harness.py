@@ -159,6 +159,7 @@ def test_three_hundred_clicks_every_outcome_right(client: Client) -> None:
         ("Screenshot", {2: "a.jpg"}),
         ("ReplayTest", {4: "be clever"}),
         ("DiscoverWidgets", {2: "gadget"}),
+        ("Assert", {1: "x" * 100_000}),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_a_sentence(

@@ -25,6 +25,7 @@ Context = grpc.ServicerContext
 _LOOK_S = 30.0
 _BUTTONS: dict[int, Button] = {0: "left", 1: "left", 2: "right", 3: "double", 4: "middle"}
 _LONGEST_WATCH_S = 3_600.0
+_LONGEST_WORDS = 1_000
 
 WholeOf = Callable[[Execution], Execution]
 """An execution with the texts that its record had to shorten."""
@@ -212,21 +213,22 @@ class Harness:
 
 
 def abort(context: Context, error: Exception) -> NoReturn:
-    """What went wrong, in gRPC's words."""
+    """What went wrong, in gRPC's words, and as many of ours as fit into the end of a call."""
     code = grpc.StatusCode
+    said = str(error)[:_LONGEST_WORDS]
     match error:
         case NotFound():
-            context.abort(code.NOT_FOUND, str(error))
+            context.abort(code.NOT_FOUND, said)
         case BadValue():
-            context.abort(code.INVALID_ARGUMENT, str(error))
+            context.abort(code.INVALID_ARGUMENT, said)
         case ConnectionError():
-            context.abort(code.UNAVAILABLE, str(error))
+            context.abort(code.UNAVAILABLE, said)
         case TimeoutError():
             context.abort(code.DEADLINE_EXCEEDED, "the window does not answer")
         case InterlockError():
-            context.abort(code.FAILED_PRECONDITION, str(error))
+            context.abort(code.FAILED_PRECONDITION, said)
         case _:
-            context.abort(code.INTERNAL, f"a mistake in Interlock: {type(error).__name__}: {error}")
+            context.abort(code.INTERNAL, f"{type(error).__name__}: {said}")
 
 
 def _telling(context: Context) -> Callable[[Live], None]:
