@@ -439,3 +439,28 @@ def test_thirty_two_clients_for_a_minute(window: Driven) -> None:
     for test_id in kept[:: max(1, len(kept) // 500)]:
         assert window.client.status(test_id).number(1) in (PASSED, FAILED, TIMEOUT)
     print(f"[COUNT] {len(made)} executions")
+
+
+def test_what_was_answered_is_there_after_kills_in_the_middle(tmp_path: Path) -> None:
+    project, answered = Project(tmp_path), dict[str, int]()
+    for moment in (7, 19, 31):
+        with driven(project) as window:
+
+            def work(number: int, window: Driven = window) -> None:
+                with Client(window.file) as client:
+                    for turn in range(1_000):
+                        absent = turn % 2
+                        try:
+                            answer = client.click("button:nobody" if absent else "window:Inbox")
+                        except grpc.RpcError:
+                            return
+                        answered[answer.text(4)] = FAILED if absent else PASSED
+
+            with ThreadPoolExecutor(4) as pool:
+                given, before = [pool.submit(work, number) for number in range(4)], len(answered)
+                while len(answered) < before + moment:
+                    assert not all(each.done() for each in given)
+                window.process.send_signal(signal.SIGKILL)
+        window.project.check_whole()
+    with driven(project) as window:
+        assert {each: window.client.status(each).number(1) for each in answered} == answered
