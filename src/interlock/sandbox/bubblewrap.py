@@ -12,8 +12,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from interlock.ports import Finished, Job, OnOutput, Output
+from interlock.ports import Finished, Job, OnOutput
 from interlock.sandbox import gitconfig, gitguard, jobs, processes, seccomp
+from interlock.sandbox.direct import RunsTrusted
 from interlock.sandbox.launcher import CannotLaunch, Launcher
 from interlock.sandbox.output import Both, Whole
 from interlock.sandbox.processes import Reader
@@ -24,7 +25,7 @@ _OURS = ".interlock"  # exists in no sandbox
 _FIRST_TEXT = 7  # the number of the first descriptor after those that the command line names
 
 
-class BubblewrapSandbox:
+class BubblewrapSandbox(RunsTrusted):
     """Runs hostile commands on exactly the paths they were given, and the tools that `env`, the user's, points at.
 
     `hidden` folders do not exist inside, also when a job may use a folder around them.
@@ -106,17 +107,6 @@ class BubblewrapSandbox:
                 stderr=err.tail.text(),
                 duration_ms=round((time.monotonic() - begun) * 1000),
             )
-
-    async def run_trusted(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: str,
-        env: Mapping[str, str],
-        stdin: bytes | None = None,
-        timeout_s: float = 600,
-    ) -> Output:
-        return await processes.run_trusted(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s)
 
     def _options(self, job: Job, covered: Sequence[str]) -> list[str]:
         """Outer things first: each later mount lies upon the earlier ones."""

@@ -11,15 +11,13 @@ import contextlib
 import os
 import platform
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from interlock.ports import Finished, Job, OnOutput, Output
+from interlock.ports import Finished, Job, OnOutput
 from interlock.sandbox import confine, gitconfig, gitguard, jobs, processes, seccomp
-from interlock.sandbox.launcher import CannotLaunch, Launcher
-from interlock.sandbox.output import Both
-from interlock.sandbox.processes import Reader
+from interlock.sandbox.direct import RunsTrusted, run_direct
+from interlock.sandbox.launcher import Launcher
 from interlock.sandbox.toolchain import Toolchain, contains
 
 _PRIVATE = "interlock-job-"
@@ -49,7 +47,7 @@ def sweep() -> None:
                 _remove(entry.path)
 
 
-class LandlockSandbox:
+class LandlockSandbox(RunsTrusted):
     """Runs hostile commands on the paths they were given; `env` and `hidden` as for bubblewrap."""
 
     def __init__(
@@ -86,41 +84,8 @@ class LandlockSandbox:
         toolchain = Toolchain(self._env, programs, network=job.network, writable=job.writable)
         rules = list(self._rules(job, toolchain.paths, private))
         env = self._env_inside(job, toolchain.paths, private)
-        with contextlib.ExitStack() as closing:
-            out, err = Both(job.keep, "stdout", on_stdout), Both(job.keep, "stderr")
-            readers = Reader(out), Reader(err)
-            for reader in readers:
-                closing.callback(reader.close)
-            stdin = processes.given_stdin(job.stdin)
-            closing.callback(os.close, stdin)
-            begun = time.monotonic()
-            try:
-                kept = await self._launcher.run(
-                    jobs.spec(job.cwd, job.argv, env, self._limits, rules), stdin, readers, (), job.timeout_s
-                )
-            except CannotLaunch as error:
-                return jobs.not_run(str(error))
-            return jobs.finished(
-                report=kept.report,
-                code=None,
-                timed_out=kept.timed_out,
-                stdout=out.tail.text(),
-                stderr=err.tail.text(),
-                duration_ms=round((time.monotonic() - begun) * 1000),
-                beyond=jobs.beyond_limit(kept.report),
-                hint=_hint(rules, job.writable),
-            )
-
-    async def run_trusted(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: str,
-        env: Mapping[str, str],
-        stdin: bytes | None = None,
-        timeout_s: float = 600,
-    ) -> Output:
-        return await processes.run_trusted(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s)
+        spec = jobs.spec(job.cwd, job.argv, env, self._limits, rules)
+        return await run_direct(self._launcher, job, spec, on_stdout, _hint(rules, job.writable))
 
     def _rules(self, job: Job, tools: Sequence[str], private: str) -> Iterator[str]:
         """As confine.py reads them; every path resolved."""
