@@ -5,7 +5,7 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from random import random
@@ -96,9 +96,11 @@ class Opened:
         activity: Activity,
         logs: SessionLogs,
         use_model: Callable[[ModelMaker], None],
+        close_models: Callable[[], Awaitable[None]],
         retention: Retention,
     ) -> None:
         self.use_model = use_model
+        self._close_models = close_models
         self._retention = retention
         self.activity = activity
         self.logs = logs
@@ -170,6 +172,7 @@ class Opened:
     async def close(self, reason: str = "the workbench was closed") -> None:
         if self._conductor is not None:
             await self._conductor.stop(reason)
+        await self._close_models()
         self.workbench.end_following()
         if self._control is not None:
             await self._control.stop()
@@ -223,12 +226,12 @@ async def open_workbench(
             journal, clock, RandomIds(), state, checkpoint_every=project.settings.journal.checkpoint_every
         )
         workspaces = GitWorkspaces(project.root, project.state_dir, sandbox or await plain_git())
-        conductor, use_model = None, _no_model
+        conductor, use_model, close_models = None, _no_model, _nothing_to_close
         streams, activity = Streams(), Activity()
         logs = SessionLogs(project.folder, clock.now, redactor(os.environ), project.settings.logs.keep_days)
         activity.listen(logs.tools.hear)
         if conduct is not None and sandbox is not None:
-            conductor, use_model = await _conductor(
+            conductor, use_model, close_models = await _conductor(
                 project, workbench, journal, workspaces, sandbox, setup, conduct, clock, model, streams, activity, logs
             )
         elif state.conductor.on or state.busy:
@@ -251,6 +254,7 @@ async def open_workbench(
             activity,
             logs,
             use_model,
+            close_models,
             retention,
         )
         await opened.serve(project.socket)
@@ -317,7 +321,7 @@ async def _conductor(
     streams: Streams,
     activity: Activity,
     logs: SessionLogs,
-) -> tuple[Conductor, Callable[[ModelMaker], None]]:
+) -> tuple[Conductor, Callable[[ModelMaker], None], Callable[[], Awaitable[None]]]:
     env = _stable_env()
     await workspaces.open()
     await workspaces.exclude(project.not_in_git)
@@ -367,11 +371,15 @@ async def _conductor(
         agents.chat if agents else None,
     )
     await conductor.start(conduct)
-    return conductor, use_model
+    return conductor, use_model, calls.close if calls else _nothing_to_close
 
 
 def _chooser(calls: ModelCalls, sandbox: Sandbox, logs: SessionLogs) -> Callable[[ModelMaker], None]:
     return lambda maker: calls.use(maker(sandbox, logs.cli.write))
+
+
+async def _nothing_to_close() -> None:
+    pass
 
 
 def _no_model(maker: ModelMaker) -> None:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from interlock.domain.budgets import Micros, Usage
 from interlock.errors import Misconfigured
-from interlock.model_port import Message, Model, ModelRequest, OnText, Reply, unheard
+from interlock.model_port import Message, Model, ModelRequest, OnText, Reply, close_model, unheard
 from interlock.observe import redactor
 from interlock.ports import Sandbox
 from interlock.projects import Project, trusted_agent_command
@@ -205,7 +205,10 @@ async def ask_once(project: Project, provider: str, model: str | None) -> Reply:
         raise Misconfigured(f"{provider!r} is no provider that is asked over HTTP; try it with: interlock chat 'Hello'")
     asked = _hosted(project, provider, model)
     words = Message("user", "Answer with one word: ok")
-    return await asked.complete(ModelRequest("Test", None, None, "", (words,), ()), unheard)
+    try:
+        return await asked.complete(ModelRequest("Test", None, None, "", (words,), ()), unheard)
+    finally:
+        await close_model(asked)
 
 
 def model_warnings(project: Project, provider: str, model: str | None) -> tuple[str, ...]:

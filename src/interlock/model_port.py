@@ -1,7 +1,7 @@
 """The seam to a model: what a session says to it, what it answers, and the role that a provider plays."""
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -97,3 +97,15 @@ class Model(Protocol):
         ...
 
     async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply: ...
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """A model that leaves something behind at its provider's, and takes it away when nobody asks any more."""
+
+    async def close(self) -> None: ...
+
+
+async def close_model(model: Model) -> None:
+    if isinstance(model, Closing):
+        await model.close()

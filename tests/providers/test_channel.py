@@ -162,6 +162,11 @@ def test_a_gateway_that_waited_in_vain_may_have_cost_something() -> None:
 def test_every_name_has_its_address_and_its_variables() -> None:
     assert {name: (place_of(name).base_url, place_of(name).key_name, place_of(name).url_name) for name in HOSTED} == {
         "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+        "gemini": (
+            "https://generativelanguage.googleapis.com",
+            "GEMINI_API_KEY or GOOGLE_API_KEY",
+            "GEMINI_BASE_URL",
+        ),
         "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
         "deepseek": ("https://api.deepseek.com", "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL"),
         "openrouter": ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", ""),

@@ -8,10 +8,11 @@ from msgspec import Struct
 from interlock.model_port import Message, ModelRequest
 from interlock.ports import ToolSpec
 from interlock.providers.channel import Bounds
+from interlock.providers.gemini_model import GeminiModel
 from interlock.providers.hosted import hosted_model, place_of
 from interlock.providers.http_model import HttpModel
-from tests.providers import anthropic_server, openai_server
-from tests.providers.loopback import Play, Request
+from tests.providers import anthropic_server, gemini_server, openai_server
+from tests.providers.loopback import Json, Loopback, Play, Request
 from tests.providers.scripts import Scripted
 
 READ = ToolSpec("read_file", "Reads.", {"type": "object", "properties": {"path": {"type": "string"}}}, changes=False)
@@ -27,10 +28,24 @@ class Vendor(Struct, frozen=True):
     path: str = ""  # after the address
     writes_cache: bool = False  # it tells what it wrote into its cache
     signs_thoughts: bool = False
+    returned: Callable[[str], str] | None = None  # what it gets back of a thought that led to calls
+    says_its_end: bool = True  # there is a last event; else an answer ends with its stream
 
-    def made(self, url: str, **more: Any) -> HttpModel:
+    def asked(self, server: Loopback) -> list[Json]:
+        """The questions that the model got, with what a cache kept of them."""
+        kept: dict[str, Json] = {}
+        asked: list[Json] = []
+        for sent in server.requests:
+            if sent.target.endswith("/cachedContents"):
+                kept[f"cachedContents/c{len(kept)}"] = sent.json
+            elif sent.method == "POST":
+                cache = kept.get(sent.json.get("cachedContent", ""), {})
+                asked.append({**{name: cache[name] for name in cache if name != "model"}, **sent.json})
+        return asked
+
+    def made(self, url: str, **more: Any) -> HttpModel | GeminiModel:
         bounds = more.pop("bounds", None) or Bounds(idle_s=30, whole_s=60)
-        environ = {place_of(self.provider).key_name: self.key}
+        environ = {place_of(self.provider).key_name.partition(" ")[0]: self.key}
         return hosted_model(
             self.provider,
             more.pop("environ", environ),
@@ -54,10 +69,33 @@ VENDORS = [
         anthropic_server.events,
         writes_cache=True,
         signs_thoughts=True,
+        returned=str,
     ),
     Vendor("openai", openai_server.KEY, openai_server.MODEL, openai_server.playing, openai_server.chunks, "/v1"),
-    Vendor("deepseek", openai_server.KEY, openai_server.MODEL, _deepseek, openai_server.chunks, "/v1"),
+    Vendor("deepseek", openai_server.KEY, openai_server.MODEL, _deepseek, openai_server.chunks, "/v1", returned=str),
+    Vendor(
+        "gemini",
+        gemini_server.KEY,
+        gemini_server.MODEL,
+        gemini_server.playing,
+        gemini_server.events,
+        signs_thoughts=True,
+        returned=gemini_server.signature,
+        says_its_end=False,
+    ),
 ]
+
+
+def tool_names(body: Json) -> list[str]:
+    """Of the tools that a request tells of, whoever the vendor is."""
+    tools = body.get("tools", [])
+    declared = [one for tool in tools for one in tool.get("functionDeclarations", [])] or tools
+    return [one.get("function", one)["name"] for one in declared]
+
+
+def may_call(body: Json) -> bool:
+    choice = body.get("tool_choice", body.get("toolConfig", {}).get("functionCallingConfig", {}).get("mode", "auto"))
+    return choice not in ("none", {"type": "none"}, "NONE")
 
 
 def request(*messages: Message, **more: Any) -> ModelRequest:

@@ -19,7 +19,7 @@ from interlock.engine.activity import Activity, RequestStart, ResponseReceived
 from interlock.engine.pacing import Gateway
 from interlock.engine.streams import Streams, Voice
 from interlock.errors import Misconfigured, OverBudget, Unavailable
-from interlock.model_port import Model, ModelRequest, Reply, asked_for
+from interlock.model_port import Model, ModelRequest, Reply, asked_for, close_model
 from interlock.ports import Receipt
 
 RETRIES = 5
@@ -61,6 +61,7 @@ class ModelCalls:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model = model
+        self._before: list[Model] = []
         self._submit = submit
         self._streams = streams
         self._jitter = jitter
@@ -73,7 +74,12 @@ class ModelCalls:
 
     def use(self, model: Model) -> None:
         """From the next call on this one is asked."""
+        self._before.append(self._model)
         self._model = model
+
+    async def close(self) -> None:
+        """Nobody asks any more: what was left at the providers' is taken away."""
+        await asyncio.gather(*(close_model(model) for model in (*self._before, self._model)))
 
     @property
     def provider(self) -> str:

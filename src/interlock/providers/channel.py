@@ -8,11 +8,12 @@ import asyncio
 import ssl
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from functools import cache
 from ipaddress import ip_address
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 _PIECE = 1_000_000  # bytes that are unpacked at once
 _ERROR_S = 10.0  # for the words that come with a refusal
+
+
+Method = Literal["POST", "DELETE"]
 
 
 class Bounds(Struct, frozen=True, kw_only=True):
@@ -81,6 +85,29 @@ class Channel:
         `headers` are made of the key. `take` and `ended` raise Garbled for what they cannot read. Raises Unavailable
         and Misconfigured.
         """
+        async with self._answer("POST", path, body, headers, model, "text/event-stream") as response:
+            await self._read(response, take)
+            ended()
+
+    async def call(
+        self, method: Method, path: str, body: bytes, headers: Callable[[str], Mapping[str, str]], model: str
+    ) -> bytes:
+        """A question with one answer, whole; bounded and refused like a stream."""
+        async with self._answer(method, path, body, headers, model, "application/json") as response:
+            unpacker = _Unpacker(response, self._bounds.event_bytes)
+            return b"".join([piece async for raw in response.aiter_raw() for piece in unpacker.feed(raw)])
+
+    @asynccontextmanager
+    async def _answer(
+        self,
+        method: Method,
+        path: str,
+        body: bytes,
+        headers: Callable[[str], Mapping[str, str]],
+        model: str,
+        accepted: str,
+    ) -> "AsyncGenerator[httpx2.Response]":
+        """The beginning of an answer that is none of a refusal; whatever goes wrong in reading it is translated."""
         key = self._key()
         # The first time that is an import and a store of certificates: too long for the loop that others live on.
         trust = self.endpoint.trust or await asyncio.to_thread(_trusted)
@@ -90,7 +117,7 @@ class Channel:
         provider, bounds = self.endpoint.provider, self._bounds
         sent = {
             "content-type": "application/json",
-            "accept": "text/event-stream",
+            "accept": accepted,
             "accept-encoding": "identity",
             "user-agent": "interlock",
             **dict(self.endpoint.headers),
@@ -107,7 +134,7 @@ class Channel:
                     timeout=timeout,
                     proxy=self.endpoint.proxy or None,
                 ) as client,
-                client.stream("POST", self._base + path, content=body, headers=sent) as response,
+                client.stream(method, self._base + path, content=body, headers=sent) as response,
             ):
                 if response.status_code != 200:
                     raise refusal(
@@ -120,8 +147,7 @@ class Channel:
                         now=self._now(),
                         redact=redact,
                     )
-                await self._read(response, take)
-                ended()
+                yield response
         except BrokenOff as error:
             raise Unavailable(f"{provider} broke off its answer: {redact(str(error))[:500]}", may_cost=True) from None
         except Garbled as error:

@@ -8,6 +8,7 @@ from typing import Any, cast
 import msgspec
 
 from interlock.errors import InterlockError, Misconfigured, Unavailable
+from interlock.providers.google_errors import google_details
 
 LONGEST_WAIT_S = 120.0
 """No provider makes us wait longer before the next try, whatever it says."""
@@ -19,6 +20,10 @@ _NO_MONEY = ("insufficient_quota", "insufficient balance", "credit balance", "bi
 _HIDDEN = "[redacted]"
 
 Redact = Callable[[str], str]
+
+
+class NotThere(Misconfigured):
+    """What the request names is not there, or not for us: a model, or something that was kept at the vendor's."""
 
 
 def refusal(
@@ -33,25 +38,27 @@ def refusal(
     redact: Redact,
 ) -> InterlockError:
     """The error that an answer with this status is. `redact` hides the key as well."""
-    said = told(body, redact)
+    said, google = told(body, redact), google_details(body)
     words = f": {said}" if said else ""
     if 300 <= status < 400:
         return Misconfigured(
             f"{provider} wants to be asked at another address ({status}), and a key is never sent on to one;"
             " correct the provider's address"
         )
-    if status in _AGAIN and any(mark in said.lower() for mark in _NO_MONEY):
+    if status in _AGAIN and (google.for_today or (google.wait is None and _no_money(said))):
         return Misconfigured(f"{provider} gives nothing more for this account ({status}){words}")
     if status in _AGAIN or status >= 500 or status < 300:
         wait = retry_after(headers, now)
+        wait = _bounded(google.wait) if wait is None else wait
         return Unavailable(f"{provider} does not answer now ({status}){words}", wait, may_cost=status in _HAD_IT)
-    if status in (401, 403):
+    if status in (401, 403) or google.wrong_key:
         what = f"set {key_name} to a key that is good there" if key_name else "it wants a key that it did not get"
-        return Misconfigured(f"{provider} does not let us in ({status}); {what}{words}")
+        kind = NotThere if status == 403 else Misconfigured
+        return kind(f"{provider} does not let us in ({status}); {what}{words}")
     if status == 402:
         return Misconfigured(f"{provider} wants to be paid first ({status}){words}")
     if status == 404:
-        return Misconfigured(
+        return NotThere(
             f"{provider} knows no model {model!r}, or its address is wrong ({status});"
             f" choose another with --model, or correct the address{words}"
         )
@@ -82,7 +89,15 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
             seconds = parsedate_to_datetime(value).timestamp() - now
         except (ValueError, OverflowError):
             return None
-    return min(max(seconds, 0.0), LONGEST_WAIT_S) if isfinite(seconds) else None
+    return _bounded(seconds)
+
+
+def _bounded(seconds: float | None) -> float | None:
+    return min(max(seconds, 0.0), LONGEST_WAIT_S) if seconds is not None and isfinite(seconds) else None
+
+
+def _no_money(said: str) -> bool:
+    return any(mark in said.lower() for mark in _NO_MONEY)
 
 
 def hiding(key: str, redact: Redact) -> Redact:

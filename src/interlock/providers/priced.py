@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from interlock.domain.budgets import Micros
 from interlock.errors import Misconfigured
-from interlock.model_port import Model, ModelRequest, OnText, Reply, unheard
+from interlock.model_port import Model, ModelRequest, OnText, Reply, close_model, unheard
 from interlock.providers.catalog import ModelFacts, PriceStep
 from interlock.providers.pricing import most_tokens, priced, quote
 
@@ -73,3 +73,6 @@ class Priced:
             if ending := self._tariff.ending(model):
                 raise Misconfigured(f"{error} ({ending})") from error
             raise
+
+    async def close(self) -> None:
+        await close_model(self._inner)
