@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from interlock.providers.hosted import place_of
 from tests.cli.project import Project
 from tests.providers.loopback import Loopback, Request, serving
 from tests.providers.scripts import Called, Scripted
@@ -53,7 +54,8 @@ def test_a_chat_reads_a_file_and_answers(project: Project, vendor: Vendor) -> No
         project.env |= {f"{name}_API_KEY": vendor.key, f"{name}_BASE_URL": server.url + vendor.path}
         said = project.run("chat", "What does greet.py say?", "--provider", vendor.provider, "--model", vendor.model)
     assert (said.code, "It says hello." in said.out) == (0, True), said
-    assert len(server.requests) == 2
+    assert len(vendor.asked(server)) == 2
+    assert vendor.provider != "gemini" or [sent.method for sent in server.requests][-1] == "DELETE", "no cache is left"
     shown = project.run("discussions", "show", "D-1", "--json").json["messages"]
     assert [message.get("reasoning", "") for message in shown] == ["", "Hm.", "", ""]
     assert "Hm." in project.run("discussions", "show", "D-1").out
@@ -71,8 +73,8 @@ def test_a_key_that_is_not_good_ends_the_turn_with_what_to_do(project: Project, 
         project.env |= {f"{name}_API_KEY": "sk-not-the-right-one-000", f"{name}_BASE_URL": server.url + vendor.path}
         said = project.run("chat", "Hello", "--provider", vendor.provider, "--model", vendor.model)
     assert said.code == 1, said
-    assert f"set {name}_API_KEY to a key that is good there" in said.out + said.err, said
-    assert len(server.requests) == 1, "it is not tried again"
+    assert f"set {place_of(vendor.provider).key_name} to a key that is good there" in said.out + said.err, said
+    assert len(vendor.asked(server)) == 1, "it is not tried again"
 
 
 def test_without_a_key_it_is_said_which_variable_to_set(project: Project) -> None:

@@ -54,7 +54,7 @@ def test_the_model_is_asked_for_where_a_request_names_none(project: Project, mod
 
 
 def test_every_known_provider_can_be_made(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ANTHROPIC", "OPENAI", "DEEPSEEK", "OPENROUTER"):
+    for name in ("ANTHROPIC", "GEMINI", "OPENAI", "DEEPSEEK", "OPENROUTER"):
         monkeypatch.setenv(f"{name}_API_KEY", "a-key-for-tests")
     scripts = {"scripted": project.root / "rules.json"}
     makers = [make_model(project, name, script=scripts.get(name)) for name in KNOWN_PROVIDERS]

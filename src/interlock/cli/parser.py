@@ -11,6 +11,7 @@ from interlock.cli.tests_words import history_words
 
 PROVIDERS = (
     "anthropic",
+    "gemini",
     "openai",
     "deepseek",
     "openrouter",
