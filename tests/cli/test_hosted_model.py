@@ -1,6 +1,7 @@
 """A provider over HTTP from the command line: asked where the environment says, and its key is found nowhere after."""
 
 import asyncio
+import signal
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ import pytest
 
 from interlock.providers.hosted import place_of
 from tests.cli.project import Project
-from tests.providers.loopback import Loopback, Request, serving
+from tests.providers.loopback import Fault, Loopback, Request, serving
 from tests.providers.scripts import Called, Scripted
 from tests.providers.vendors import VENDORS, Vendor
 
@@ -75,6 +76,27 @@ def test_a_key_that_is_not_good_ends_the_turn_with_what_to_do(project: Project, 
     assert said.code == 1, said
     assert f"set {place_of(vendor.provider).key_name} to a key that is good there" in said.out + said.err, said
     assert len(vendor.asked(server)) == 1, "it is not tried again"
+
+
+def test_stopped_while_a_call_hangs_it_takes_away_what_it_left_at_the_vendors(project: Project) -> None:
+    vendor = next(vendor for vendor in VENDORS if vendor.provider == "gemini")
+
+    async def story() -> list[str]:
+        async with serving(vendor.playing(answer), Fault("stall", 400)) as server:
+            env = {**project.env, "GOOGLE_API_KEY": vendor.key, "GEMINI_BASE_URL": server.url}
+            words = project.argv("chat", "Hello", "--provider", "gemini")
+            pipes = dict.fromkeys(("stdin", "stdout", "stderr"), asyncio.subprocess.DEVNULL)
+            process = await asyncio.create_subprocess_exec(*words, env=env, cwd=project.root, **pipes)
+            await server.stalled.wait()
+            process.send_signal(signal.SIGINT)
+            await process.wait()
+            return [f"{sent.method} {sent.target.partition('?')[0]}" for sent in server.requests]
+
+    assert asyncio.run(story()) == [
+        "POST /v1/cachedContents",
+        "POST /v1/models/gemini-2.5-flash-lite:streamGenerateContent",
+        "DELETE /v1/cachedContents/c0",
+    ]
 
 
 def test_without_a_key_it_is_said_which_variable_to_set(project: Project) -> None:

@@ -1,7 +1,7 @@
 """A model call: not more at once than the provider takes, heard by the log, told as it comes."""
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 from interlock.domain.approvals import SpawnPayload
 from interlock.domain.commands import AnswerApproval
@@ -12,6 +12,7 @@ from interlock.engine.model_calls import ModelCalls
 from interlock.engine.streams import KEYS, MOST, Streams
 from interlock.engine.workbench import Workbench
 from interlock.model_port import Model, ModelRequest, OnText, Reply, unheard
+from interlock.providers.scripted import ScriptedModel
 from tests.engine.world import ANN, World
 
 
@@ -106,6 +107,27 @@ def test_a_call_that_failed_is_ended_before_the_next_is_reserved() -> None:
             await process.until_status("done")
         events = [r.event for r in made.journal.read() if isinstance(r.event, CallReserved | CallEnded)]
         assert [type(event).__name__ for event in events] == ["CallReserved", "CallEnded", "CallReserved"]
+
+    asyncio.run(story())
+
+
+class Leaving(Counting):
+    """One that leaves something behind at its provider's."""
+
+    closed = 0
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+def test_at_the_end_every_model_that_was_asked_takes_away_what_it_left() -> None:
+    async def story() -> None:
+        first, second = Leaving(ScriptedModel([])), Leaving(ScriptedModel([]))
+        calls = ModelCalls(first, cast("Any", None), Streams(), lambda: 1.0)
+        calls.use(ScriptedModel([]))
+        calls.use(second)
+        await calls.close()
+        assert (first.closed, second.closed) == (1, 1)
 
     asyncio.run(story())
 

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from interlock.providers.access import GEMINI_MODEL
 from interlock.providers.catalog import FREE, GENERIC_CONTEXT, GENERIC_OUTPUT, LOCAL, ModelFacts, catalog, facts_of
 from interlock.providers.hosted import HOSTED, place_of
 
@@ -73,7 +72,16 @@ def test_a_model_near_or_past_its_end_names_its_successor() -> None:
 
 def test_every_model_that_is_asked_for_by_itself_is_known() -> None:
     usual = {name: place_of(name).model for name in HOSTED if name not in (*LOCAL, "openrouter")}
-    assert {name: facts_of(name, model).warning("2026-11-16") for name, model in usual.items()} == dict.fromkeys(
-        usual, ""
-    )
-    assert facts_of("gemini", GEMINI_MODEL).known
+    assert {name: facts_of(name, model).warning("2026-11-16") for name, model in usual.items()} == {
+        **dict.fromkeys(usual, ""),
+        "gemini": "the model 'gemini-2.5-flash-lite' has reached its end (2026-10-01) and may be gone;"
+        " 'gemini-3.1-flash-lite' takes its place",
+    }
+
+
+def test_what_gemini_keeps_in_a_cache_costs_its_reading_and_an_hour_of_keeping() -> None:
+    lite, pro = facts_of("gemini", "gemini-2.5-flash-lite"), facts_of("gemini", "gemini-2.5-pro")
+    assert [(step.input, step.cache_write) for step in lite.prices] == [(0.1, 1.1)]
+    assert [(step.input, step.cache_write) for step in pro.prices] == [(1.25, 5.75), (2.5, 7)]
+    caching = [facts for facts in catalog() if facts.provider == "gemini" and "caching" in facts.can]
+    assert all((step.cache_write or 0) > step.input for facts in caching for step in facts.prices)

@@ -12,11 +12,12 @@ from interlock.errors import Misconfigured, Unavailable
 from interlock.model_port import Message, ModelRequest, Reply, close_model, unheard
 from interlock.providers.access import KEYS
 from interlock.providers.catalog import facts_of
-from interlock.providers.gemini_cache import CLOSING_S
+from interlock.providers.channel import Channel, Endpoint
+from interlock.providers.gemini_cache import CLOSING_S, ServerCaches
 from interlock.providers.hosted import hosted_model
 from interlock.providers.priced import Priced, Tariff
 from tests.providers.gemini_server import KEY, MODEL, NEWER, GeminiServer
-from tests.providers.loopback import Answer, Json, Loopback, Refused, Request, serving
+from tests.providers.loopback import Answer, Fault, Json, Loopback, Refused, Request, serving
 from tests.providers.scripts import SAID, Called, Scripted
 from tests.providers.vendors import READ
 
@@ -261,6 +262,42 @@ def test_a_vendor_that_is_busy_is_asked_for_a_cache_again_a_minute_later() -> No
             other.at += 60
             await other.ask()
             assert other.used == [None, None, "cachedContents/c0"]
+
+    run(story)
+
+
+def test_making_one_may_break_off_at_any_byte_and_the_question_is_answered() -> None:
+    async def story(at: Scene) -> None:
+        kinds = ("cut", "reset", "garbage", "end")
+
+        async def play(asked: Request) -> Answer:
+            making = asked.target.endswith("cachedContents")
+            loopback.fault = fault if making else None
+            return await at.server.play(asked)
+
+        async with serving(play) as loopback:
+            for after in range(250):
+                fault = Fault(kinds[after % 4], after)
+                other = Scene(loopback, at.server, 5_000)
+                assert (await other.ask()).message.text == "Grüße, wörld 🌍."
+                loopback.fault = None
+
+    run(story)
+
+
+def test_a_turn_does_not_wait_for_ever_for_a_cache() -> None:
+    async def story(at: Scene) -> None:
+        async def play(asked: Request) -> Answer:
+            loopback.fault = Fault("stall", 40)
+            return await at.server.play(asked)
+
+        async with serving(play) as loopback:
+            notes: list[str] = []
+            channel = Channel(Endpoint(provider="gemini", base_url=loopback.url, key=lambda: KEY))
+            caches = ServerCaches(channel, lambda: 0.0, making_s=0.05)
+            content = {"systemInstruction": {"parts": [{"text": "x"}]}}
+            assert await caches.get(MODEL, content, "", notes.append) is None
+            assert notes == ["[the system prompt is sent whole, because no cache could be made: it took too long]\n"]
 
     run(story)
 

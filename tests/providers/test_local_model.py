@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from interlock.model_port import Message, Reply, ToolCall
+from interlock.model_port import Message, Model, Reply, ToolCall
 from interlock.providers.hosted import hosted_model
-from interlock.providers.http_model import HttpModel, Limits
+from interlock.providers.http_model import Limits
+from tests.cli.project import Project
 from tests.providers.vendors import request
 
 PYTHON = os.environ.get("INTERLOCK_MODEL_PYTHON", "")
@@ -33,19 +34,19 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(params=["llama.cpp", "anthropic"])
-def model(request: pytest.FixtureRequest, address: str) -> HttpModel:
+def model(request: pytest.FixtureRequest, address: str) -> Model:
     provider: str = request.param
     limits = Limits(context=8_192, output=24)
     base = f"{address}/v1" if provider == "llama.cpp" else address
     return hosted_model(provider, {"ANTHROPIC_API_KEY": "none"}, base_url=base, model="any", limits=lambda _: limits)
 
 
-def ask(model: HttpModel, *messages: Message) -> tuple[Reply, list[str]]:
+def ask(model: Model, *messages: Message) -> tuple[Reply, list[str]]:
     heard: list[str] = []
     return asyncio.run(model.complete(request(*messages), heard.append)), heard
 
 
-def test_it_streams_and_counts(model: HttpModel) -> None:
+def test_it_streams_and_counts(model: Model) -> None:
     reply, heard = ask(model, Message("user", "Count to three."))
     assert "".join(heard) == reply.message.text != ""
     assert len(heard) > 1
@@ -54,7 +55,7 @@ def test_it_streams_and_counts(model: HttpModel) -> None:
     assert reply.stop in ("end", "length")
 
 
-def test_it_takes_a_history_with_calls_and_their_results(model: HttpModel) -> None:
+def test_it_takes_a_history_with_calls_and_their_results(model: Model) -> None:
     told = (
         Message("user", "What is in a.py?"),
         Message("assistant", "", (ToolCall("c1", "read_file", {"path": "a.py"}), ToolCall("c2", "grep", {}))),
@@ -65,16 +66,48 @@ def test_it_takes_a_history_with_calls_and_their_results(model: HttpModel) -> No
     assert reply.usage.output > 0
 
 
-def test_what_was_said_before_is_read_from_its_cache(model: HttpModel) -> None:
+def test_what_was_said_before_is_read_from_its_cache(model: Model) -> None:
     first = Message("user", "Remember these words: " + "apple pear plum " * 20)
     ask(model, first)
     reply, _ = ask(model, first, Message("assistant", "Yes."), Message("user", "Which?"))
     assert reply.usage.cache_read > 50
 
 
-def test_two_at_once_are_answered(model: HttpModel) -> None:
+def test_two_at_once_are_answered(model: Model) -> None:
     async def story() -> list[Reply]:
         asked = (model.complete(request(Message("user", word)), [].append) for word in ("Hello.", "Goodbye."))
         return await asyncio.gather(*asked)
 
     assert all(reply.message.text for reply in asyncio.run(story()))
+
+
+def test_an_answer_ends_at_its_limit_and_says_so(model: Model) -> None:
+    reply, _ = ask(model, Message("user", "Tell a long story about a fox, in many sentences."))
+    assert (reply.stop, reply.usage.output) == ("length", 24)
+
+
+def test_a_question_that_is_taken_back_leaves_the_server_free_for_the_next(model: Model) -> None:
+    async def story() -> Reply:
+        heard = asyncio.Event()
+        asked = request(Message("user", "Tell a long story about a bear."))
+        first = asyncio.ensure_future(model.complete(asked, lambda _: heard.set()))
+        await heard.wait()
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        return await model.complete(request(Message("user", "Say hello.")), [].append)
+
+    assert asyncio.run(story()).message.text
+
+
+def test_interlock_tests_it_and_talks_with_it(tmp_path: Path, address: str) -> None:
+    project = Project(tmp_path)
+    project.settings(f'[endpoints]\nllama_cpp = "{address}/v1"\n[provider]\nmax_output_tokens = 8\n')
+    tried = project.run("models", "test", "llama.cpp", "--json", timeout=600)
+    assert tried.code == 0, tried
+    assert (tried.json["provider"], tried.json["cost_usd"]) == ("llama.cpp", 0)
+    assert 0 < tried.json["output"] <= 8
+    said = project.run("chat", "Say hello.", "--provider", "llama.cpp", timeout=850)
+    assert said.code == 0, said
+    (_, answer) = project.run("discussions", "show", "D-1", "--json").json["messages"]
+    assert (answer["role"], bool(answer["text"])) == ("assistant", True)

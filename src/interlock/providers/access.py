@@ -25,9 +25,6 @@ ADDRESSES: dict[str, str] = {
     "deepseek": "DEEPSEEK_BASE_URL",
 }
 
-GEMINI_MODEL = "gemini-2.5-flash-lite"
-"""What Gemini is asked with where nothing names a model."""
-
 Keyring = Callable[[str], str | None]
 """The key that the desktop's keyring holds for a provider."""
 

@@ -23,6 +23,7 @@ TTL_S = 3_600
 ANEW_S = TTL_S * 0.9
 CLOSING_S = 1.5  # for all deletions at the end together
 DELETING_S = 5.0
+MAKING_S = 60.0  # a turn does not wait longer for it than that
 _AGAIN_S = 60.0  # after a failure that may pass
 _PATH = f"/{VERSION}/cachedContents"
 
@@ -53,8 +54,9 @@ class Held:
 
 
 class ServerCaches:
-    def __init__(self, channel: Channel, now: Callable[[], float]) -> None:
+    def __init__(self, channel: Channel, now: Callable[[], float], making_s: float = MAKING_S) -> None:
         self._channel = channel
+        self._making_s = making_s
         self._now = now
         self._held: dict[str, Held] = {}  # by content
         self._not_before: dict[str, float] = {}  # where making one has failed
@@ -74,12 +76,14 @@ class ServerCaches:
             if self._closed or self._now() < self._not_before.get(key, 0.0):
                 return None
             try:
-                self._held[key] = await self._make(model, content)
-            except InterlockError as error:
+                async with asyncio.timeout(self._making_s):
+                    self._held[key] = await self._make(model, content)
+            except (InterlockError, TimeoutError) as error:
                 lasting = isinstance(error, Misconfigured)
                 self._not_before[key] = self._now() + (TTL_S if lasting else _AGAIN_S)
                 self._held.pop(key, None)
-                note(f"[the system prompt is sent whole, because no cache could be made: {error}]\n")
+                why = str(error) or "it took too long"
+                note(f"[the system prompt is sent whole, because no cache could be made: {why}]\n")
                 return None
             return self._held[key]
 
@@ -104,7 +108,7 @@ class ServerCaches:
         answer = await self._channel.call("POST", _PATH, body, headers, model)
         try:
             created = _created.decode(answer)
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             raise Misconfigured("its answer cannot be read") from None
         if not created.name.startswith("cachedContents/") or "/" in created.name.partition("/")[2]:
             raise Misconfigured(f"it has an odd name: {created.name[:100]!r}")

@@ -36,15 +36,15 @@ _STOPS: dict[str, Stop] = {
 
 
 class _Call(Struct, frozen=True):
-    name: str = ""
-    id: str = ""
+    name: str | None = None
+    id: str | None = None
     args: Any = None
 
 
 class _Part(Struct, frozen=True, rename="camel"):
     text: str | None = None
-    thought: bool = False
-    thought_signature: str = ""
+    thought: bool | None = None
+    thought_signature: str | None = None
     function_call: _Call | None = None
 
 
@@ -53,7 +53,7 @@ class _Content(Struct, frozen=True):
 
 
 class _Candidate(Struct, frozen=True, rename="camel"):
-    index: int = 0
+    index: int | None = None
     content: _Content | None = None
     finish_reason: str | None = None
     finish_message: str | None = None
@@ -102,7 +102,7 @@ class GeminiReading:
         if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason:
             self._stop = "refusal"
         for candidate in chunk.candidates or ():
-            if candidate.index == 0:
+            if not candidate.index:
                 self._grow(candidate)
         return False
 
@@ -112,7 +112,9 @@ class GeminiReading:
         text = "".join(self._text)
         if self._stop == "length" and not text.strip() and not self._calls:
             text, self._shape = ONLY_THOUGHT, []
-        calls = [read_call(n, call.id, call.name, _arguments(call)) for n, call in enumerate(self._calls, 1)]
+        calls = [
+            read_call(n, call.id or "", call.name or "", _arguments(call)) for n, call in enumerate(self._calls, 1)
+        ]
         signed = any(piece[2] for piece in self._shape)
         return Answer(
             text,
@@ -131,13 +133,13 @@ class GeminiReading:
         for part in (candidate.content and candidate.content.parts) or ():
             if part.function_call is not None:
                 self._calls.append(part.function_call)
-                self._shape.append(["call", 1, part.thought_signature])
+                self._shape.append(["call", 1, part.thought_signature or ""])
             elif part.thought:
                 self._reasoning.append(part.text or "")
                 self._say(self._on_reasoning, part.text)
             elif part.text is not None:
                 self._text.append(part.text)
-                self._add_text(len(part.text), part.thought_signature)
+                self._add_text(len(part.text), part.thought_signature or "")
                 self._say(self._on_text, part.text)
 
     def _add_text(self, length: int, signature: str) -> None:

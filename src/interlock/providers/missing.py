@@ -16,7 +16,7 @@ NAMED_PROVIDERS = (
     "gemini_cli",
     "scripted",
 )
-"""Every provider that a setting may name; not all can be asked yet."""
+"""Every provider that a setting may name."""
 
 
 class MissingModel:
