@@ -263,6 +263,7 @@ def test_interrupted_at_any_moment_of_its_start_it_leaves_nothing(project: Proje
     chance = random.Random(7)
     for _ in range(8):
         interrupted(project, chance)
+    assert project.run("init").code == 0  # on a slow machine none of them came as far as a journal
     project.check_whole()
 
 

@@ -6,6 +6,7 @@ after `follow` every line is one recorded event. The file is 0600 and never visi
 
 import asyncio
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -57,8 +58,10 @@ class ControlServer:
             fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 short = f"/proc/self/fd/{fd}/{self._path.name}"
-                self._server = await asyncio.start_unix_server(self._accept, short, limit=LINE)
-                self._path.chmod(0o600)
+                listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+                os.fchmod(listening.fileno(), 0o600)  # before it has a name: there is no moment when others may
+                listening.bind(short)
+                self._server = await asyncio.start_unix_server(self._accept, sock=listening, limit=LINE)
             finally:
                 os.close(fd)
         except OSError as error:
