@@ -16,6 +16,13 @@ def test_init_asks_nothing_and_git_ignores_what_it_makes(project: Project) -> No
     assert project.run("tracks", "list").out.startswith("no tracks yet")
 
 
+def test_doctor_says_who_would_be_asked(project: Project) -> None:
+    assert "nobody can be asked yet" in project.run("doctor").out
+    project.env["ANTHROPIC_API_KEY"] = "sk-planted"
+    said = project.run("doctor")
+    assert ("model      anthropic" in said.out, "sk-planted" in said.out + said.err) == (True, False)
+
+
 def test_doctor_says_what_the_sandbox_promises(project: Project) -> None:
     said = project.run("doctor", "--json")
     assert (said.code, said.json["sandbox"]["detail"]) == (0, "bubblewrap")

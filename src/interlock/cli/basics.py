@@ -12,6 +12,7 @@ from interlock.cli.output import paint, say, say_json
 from interlock.cli.sessions import open_session, project_of
 from interlock.errors import Misconfigured
 from interlock.locations import current_folder
+from interlock.model_choice import first_provider
 from interlock.projects import (
     SandboxReport,
     exclude_from_git,
@@ -57,6 +58,8 @@ def doctor(args: Any) -> int:
         ("git", shutil.which("git") is not None, found.git or "not found: install git"),
         ("sandbox", found.works, _sandbox(found)),
     ]
+    asked = first_provider(project.settings.provider.name)
+    checks.append(("model", True, asked or "nobody can be asked yet: 'interlock models list' names the keys"))
     if project.is_made:
         report = journal_report(project)
         checks.append(("journal", report.ok, f"{report.rows} rows, unbroken" if report.ok else report.problem))
