@@ -1,8 +1,10 @@
 """Text from elsewhere cannot steer the terminal or hide."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from interlock.views.display import one_line, safe
+from interlock.views.display import one_line, pieces, safe
 
 
 @pytest.mark.parametrize(
@@ -31,3 +33,11 @@ def test_escapes_go_and_what_cannot_be_seen_is_named(text: str, shown: str) -> N
 def test_one_line_is_the_first_shortened() -> None:
     assert one_line("\nfirst\nsecond") == "first"
     assert one_line("x" * 10, 5) == "xxxx…"
+
+
+@given(st.text(), st.integers(1, 30))
+def test_the_pieces_of_a_line_are_the_line(line: str, columns: int) -> None:
+    found = pieces(line, columns)
+    assert "".join(found) == line
+    assert all(len(each) <= columns for each in found)
+    assert len(found) >= 1

@@ -1,13 +1,18 @@
 """A diff: hunks that can be taken one by one, unified or side by side."""
 
+from itertools import zip_longest
+
 from imgui_bundle import imgui
+from msgspec import Struct
 
 from interlock.gui.theme import NORMAL
 from interlock.gui.widgets import Ui
 from interlock.views.diff import Hunk, Line, hunks_of, side_by_side
+from interlock.views.display import pieces
 
-_MOST = 400  # lines of one hunk that are drawn
+_MOST = 20_000  # rows of one hunk
 _read: dict[int, tuple[str, tuple[Hunk, ...]]] = {}
+_broken: "dict[tuple[int, int, bool], tuple[Hunk, tuple[Row, ...]]]" = {}
 
 
 def read(diff: str) -> tuple[Hunk, ...]:
@@ -26,78 +31,95 @@ def draw_hunks(ui: Ui, hunks: tuple[Hunk, ...], chosen: set[int] | None, *, scop
     for hunk in hunks[:200]:
         if hunk.path != path:
             path = hunk.path
-            ui.bold(path)
-        label = f"@@ {hunk.at}  {hunk.around}"
+            ui.wrapped_bold(path)
         if chosen is not None:
             imgui.push_style_var(imgui.StyleVar_.frame_padding.value, imgui.ImVec2(3, 2))
             now = ui.checkbox("inbox.hunk", "", hunk.number in chosen, scope=f"{scope}.{hunk.number}")
             imgui.pop_style_var()
             (chosen.add if now else chosen.discard)(hunk.number)
             imgui.same_line()
-        ui.small(label, ui.look.dim if chosen is None or hunk.number in chosen else ui.look.faint)
+        ui.small(
+            ui.fitted(f"@@ {hunk.at}  {hunk.around}", keep=70),
+            ui.look.dim if chosen is None or hunk.number in chosen else ui.look.faint,
+        )
         ui.right(f"+{hunk.added} -{hunk.removed}", ui.look.faint)
-        if both_sides:
-            _beside(ui, hunk)
-        else:
-            _unified(ui, hunk)
+        _draw(ui, hunk, both_sides)
         ui.gap(4)
     if len(hunks) > 200:
         ui.small(f"and {len(hunks) - 200:,} more hunks: interlock approvals show", ui.look.faint)
 
 
-def _unified(ui: Ui, hunk: Hunk) -> None:
-    high, at, wide = _begin(ui)
-    draw = imgui.get_window_draw_list()
-    lines = hunk.lines[:_MOST]
-    for index, line in enumerate(lines):
-        y = at.y + index * high
-        _ground(ui, draw, line, at.x, at.x + wide, y, high)
-        draw.add_text(imgui.ImVec2(at.x + 8, y + 1), _ink(ui, line), line.mark)
-        draw.add_text(imgui.ImVec2(at.x + 26, y + 1), _ink(ui, line), line.text.expandtabs(4)[:400])
-    _end(ui, len(lines), len(hunk.lines), high, wide)
+class Cell(Struct, frozen=True, gc=False):
+    """A piece of a line; what goes on from the row above is not `first`."""
+
+    line: Line
+    text: str
+    first: bool
 
 
-def _beside(ui: Ui, hunk: Hunk) -> None:
-    high, at, wide = _begin(ui)
-    draw, half = imgui.get_window_draw_list(), (wide - 4) / 2
-    rows = side_by_side(hunk)
-    for index, row in enumerate(rows[:_MOST]):
-        y = at.y + index * high
-        for side, line in enumerate(row):
-            left = at.x + side * (half + 4)
-            if line is None:
-                draw.add_rect_filled(imgui.ImVec2(left, y), imgui.ImVec2(left + half, y + high), ui.look.raised)
-                continue
-            _ground(ui, draw, line, left, left + half, y, high)
-            number = line.old if side == 0 else line.new
-            draw.push_clip_rect(imgui.ImVec2(left, y), imgui.ImVec2(left + half, y + high), True)
-            draw.add_text(imgui.ImVec2(left + 4, y + 1), ui.look.faint, f"{number or '':>4}")
-            draw.add_text(imgui.ImVec2(left + 42, y + 1), _ink(ui, line), f"{line.mark}{line.text.expandtabs(4)[:300]}")
-            draw.pop_clip_rect()
-    _end(ui, min(len(rows), _MOST), len(rows), high, wide)
+Row = tuple[Cell | None, ...]  # one side, or two
 
 
-def _begin(ui: Ui) -> tuple[float, imgui.ImVec2, float]:
+def _cells(ui: Ui, line: Line | None, columns: int) -> tuple[Cell, ...]:
+    if line is None:
+        return ()
+    shown = ui.look.drawn(line.text.expandtabs(4), spell=True)
+    return tuple(Cell(line, text, not at) for at, text in enumerate(pieces(shown, columns)))
+
+
+def _rows(ui: Ui, hunk: Hunk, columns: int, both_sides: bool) -> tuple[Row, ...]:
+    """The whole of it, broken where there is no more room; once for each width."""
+    key = (id(hunk), columns, both_sides)
+    found = _broken.get(key)
+    if found is None or found[0] is not hunk:
+        lines = side_by_side(hunk) if both_sides else tuple((line,) for line in hunk.lines)
+        rows: list[Row] = []
+        for row in lines:
+            rows += zip_longest(*(_cells(ui, line, columns) for line in row))
+        if len(_broken) > 400:
+            _broken.clear()
+        found = _broken[key] = (hunk, tuple(rows))
+    return found[1]
+
+
+def _draw(ui: Ui, hunk: Hunk, both_sides: bool) -> None:
     imgui.push_font(ui.look.mono, NORMAL - 1)
     at, wide = imgui.get_cursor_screen_pos(), imgui.get_content_region_avail().x
     high = imgui.get_text_line_height() + 3
-    imgui.push_clip_rect(at, imgui.ImVec2(at.x + wide, at.y + 100_000), True)
-    return high, at, wide
-
-
-def _end(ui: Ui, drawn: int, all_of: int, high: float, wide: float) -> None:
-    imgui.pop_clip_rect()
-    imgui.dummy(imgui.ImVec2(wide, drawn * high))
+    sides = 2 if both_sides else 1
+    each = (wide - 4 * (sides - 1)) / sides
+    indent = 52.0 if both_sides else 26.0
+    columns = max(12, int((each - indent - 4) / imgui.calc_text_size("0").x))
+    rows = _rows(ui, hunk, columns, both_sides)
+    draw = imgui.get_window_draw_list()
+    above, below = draw.get_clip_rect_min().y - high, draw.get_clip_rect_max().y
+    for index, row in enumerate(rows[:_MOST]):
+        y = at.y + index * high
+        if above < y < below:
+            for side, cell in enumerate(row):
+                _cell(ui, draw, cell, imgui.ImVec4(at.x + side * (each + 4), y, each, high), side if both_sides else -1)
+    imgui.dummy(imgui.ImVec2(wide, min(len(rows), _MOST) * high))
     imgui.pop_font()
-    if all_of > drawn:
-        ui.small(f"and {all_of - drawn:,} more lines", ui.look.faint)
+    if len(rows) > _MOST:
+        ui.small(f"and {len(rows) - _MOST:,} more lines: interlock approvals show", ui.look.faint)
 
 
-def _ground(ui: Ui, draw: imgui.ImDrawList, line: Line, left: float, right: float, y: float, high: float) -> None:
+def _cell(ui: Ui, draw: imgui.ImDrawList, cell: Cell | None, box: imgui.ImVec4, side: int) -> None:
     look = ui.look
-    colour = look.tints["good"] if line.mark == "+" else look.tints["bad"] if line.mark == "-" else look.code
-    draw.add_rect_filled(imgui.ImVec2(left, y), imgui.ImVec2(right, y + high), colour)
-
-
-def _ink(ui: Ui, line: Line) -> int:
-    return ui.look.dim if line.mark == " " else ui.look.text
+    low, end = imgui.ImVec2(box.x, box.y), imgui.ImVec2(box.x + box.z, box.y + box.w)
+    if cell is None:
+        draw.add_rect_filled(low, end, look.raised)
+        return
+    line, y = cell.line, box.y + 1
+    ground = look.tints["good"] if line.mark == "+" else look.tints["bad"] if line.mark == "-" else look.code
+    ink = look.dim if line.mark == " " else look.text
+    draw.add_rect_filled(low, end, ground)
+    indent = 26.0 if side < 0 else 52.0
+    if cell.first:
+        draw.add_text(imgui.ImVec2(box.x + indent - 18, y), ink, line.mark)
+        number = line.old if side == 0 else line.new
+        if side >= 0:
+            draw.add_text(imgui.ImVec2(box.x + 4, y), look.faint, f"{number or '':>4}")
+    draw.push_clip_rect(low, end, True)
+    draw.add_text(imgui.ImVec2(box.x + indent, y), ink, cell.text)
+    draw.pop_clip_rect()

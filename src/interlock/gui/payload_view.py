@@ -4,6 +4,7 @@ from hashlib import sha256
 
 import msgspec
 from imgui_bundle import imgui
+from msgspec import Struct
 
 from interlock.domain.approvals import (
     Approval,
@@ -20,7 +21,7 @@ from interlock.gui.prose import draw_prose
 from interlock.gui.sending import Sender
 from interlock.gui.theme import NORMAL, SMALL
 from interlock.gui.widgets import Ui, clipped
-from interlock.views.display import safe
+from interlock.views.display import one_line, pieces, safe
 
 
 class Answer:
@@ -45,7 +46,7 @@ def draw_payload(ui: Ui, approval: Approval, mine: Answer, send: Sender) -> None
             net = "on" if payload.network else "off"
             wide = "worktree only" if payload.sandbox != "off" else "ANYTHING: the sandbox is off"
             _facts(ui, ("may write", wide), ("network", net))
-            _facts(ui, ("in", payload.directory))
+            _place(ui, payload.directory)
             if mine.rule:
                 ui.gap(2)
                 ui.small("From now on this rule of yours would allow it without asking:", ui.look.waiting)
@@ -75,7 +76,7 @@ def draw_payload(ui: Ui, approval: Approval, mine: Answer, send: Sender) -> None
         case TracksPayload():
             ui.wrapped(safe(payload.text), ui.look.dim)
             for plan in payload.tracks:
-                ui.bold(safe(plan.title))
+                ui.wrapped_bold(safe(plan.title))
                 ui.wrapped(safe(plan.description), ui.look.dim)
             if mine.editing:
                 _text(ui, approval, mine, editable(approval), "tracks")
@@ -99,7 +100,7 @@ def _tool(ui: Ui, approval: Approval, payload: ToolPayload, mine: Answer, send: 
     if mine.editing or not hunks:
         _text(ui, approval, mine, payload.arguments, "arguments")
     _facts(ui, ("tool", payload.tool))
-    _facts(ui, ("in", payload.directory))
+    _place(ui, payload.directory)
 
 
 def _sides(ui: Ui, mine: Answer) -> None:
@@ -138,35 +139,64 @@ def _context(ui: Ui, approval: Approval, payload: SpawnPayload, mine: Answer, se
         mine.context = new
 
 
+class _Page(Struct, frozen=True):
+    """A text in rows that have room: the number of the line, or 0 where it goes on, and a piece of it."""
+
+    text: str
+    rows: tuple[tuple[int, str], ...]
+    lines: int
+
+
+_pages: dict[tuple[int, int], _Page] = {}
+
+
+def _page(ui: Ui, text: str, columns: int) -> _Page:
+    """Once for each text and width. Nothing is left out: what is approved here is what runs."""
+    key = (hash(text), columns)
+    found = _pages.get(key)
+    if found is None or found.text != text:
+        lines = ui.look.drawn(safe(text), spell=True).split("\n")
+        rows = tuple(
+            (0 if at else number, piece)
+            for number, line in enumerate(lines, 1)
+            for at, piece in enumerate(pieces(line.expandtabs(4), columns))
+        )
+        if len(_pages) > 64:
+            _pages.clear()
+        found = _pages[key] = _Page(text, rows, len(lines))
+    return found
+
+
 def _code(ui: Ui, text: str) -> None:
     """The exact bytes, with numbers."""
     look = ui.look
-    lines = safe(text).split("\n")
     imgui.push_font(look.mono, NORMAL)
     high = imgui.get_text_line_height() + 4
+    one = imgui.calc_text_size("0").x
+    wide = one * len(str(text.count("\n") + 1))
+    columns = max(12, int((imgui.get_content_region_avail().x - wide - 52) / one))
+    page = _page(ui, text, columns)
     imgui.push_style_color(imgui.Col_.child_bg.value, look.code)
-    shown = min(len(lines), 400)
     imgui.begin_child(
-        f"code{len(text)}",
-        imgui.ImVec2(0, min(shown, 22) * high + 18),
+        f"code{hash(text)}",
+        imgui.ImVec2(0, min(len(page.rows), 22) * high + 18),
         imgui.ChildFlags_.borders.value,
         imgui.WindowFlags_.horizontal_scrollbar.value,
     )
-    wide = imgui.calc_text_size("0" * len(str(shown))).x
+    digits = len(str(page.lines))
 
     def row(at: int) -> None:
-        ui.text(f"{at + 1:>{len(str(shown))}}", look.faint)
+        number, piece = page.rows[at]
+        ui.text(f"{number or '':>{digits}}", look.faint)
         imgui.same_line(wide + 26)
-        ui.text(lines[at].expandtabs(4)[:2_000])
+        ui.text(piece)
 
     imgui.push_style_var(imgui.StyleVar_.item_spacing.value, imgui.ImVec2(8, 4))
-    clipped(shown, high, row)
+    clipped(len(page.rows), high, row)
     imgui.pop_style_var()
     imgui.end_child()
     imgui.pop_style_color()
     imgui.pop_font()
-    if len(lines) > shown:
-        ui.small(f"and {len(lines) - shown:,} more lines: interlock approvals show", look.faint)
 
 
 def _facts(ui: Ui, *pairs: tuple[str, str]) -> None:
@@ -177,7 +207,14 @@ def _facts(ui: Ui, *pairs: tuple[str, str]) -> None:
         imgui.same_line(0, 6)
         bad = value in ("on", "ANYTHING: the sandbox is off")
         good = value in ("off", "worktree only")
-        ui.small(_tail(safe(value), 64), ui.look.bad if bad else ui.look.good if good else ui.look.dim)
+        ui.small(one_line(value, 64), ui.look.bad if bad else ui.look.good if good else ui.look.dim)
+
+
+def _place(ui: Ui, directory: str) -> None:
+    """The folder it would run in, all of it."""
+    ui.small("in", ui.look.faint)
+    imgui.same_line(0, 6)
+    ui.wrapped(safe(directory), ui.look.dim, small=True)
 
 
 def can_be_edited(approval: Approval) -> bool:
@@ -200,8 +237,3 @@ def editable(approval: Approval) -> str:
             return msgspec.json.format(msgspec.json.encode(tracks), indent=2).decode()
         case _:
             return ""
-
-
-def _tail(text: str, most: int) -> str:
-    """Of a long path its end says more."""
-    return text if len(text) <= most else "…" + text[-most + 1 :]

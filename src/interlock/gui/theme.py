@@ -124,6 +124,7 @@ class Look:
     fonts: ClassVar[Path] = Path(imgui_bundle.__file__).parent / "assets" / "fonts"
 
     def __init__(self, name: str = "dark") -> None:
+        self._drawn: dict[int, set[str]] = {}  # by font: the letters it has
         self.use(name)
 
     def use(self, name: str) -> None:
@@ -135,6 +136,7 @@ class Look:
         self.by_role: dict[str, int] = {role: u32(colour) for role, colour in asdict(palette).items()}
 
     def load_fonts(self) -> None:
+        self._drawn.clear()
         atlas = imgui.get_io().fonts
         self.regular = self._font(atlas, "Roboto/Roboto-Regular.ttf")
         self.bold = self._font(atlas, "Roboto/Roboto-Bold.ttf")
@@ -144,11 +146,32 @@ class Look:
         font = atlas.add_font_from_file_ttf(str(self.fonts / file), NORMAL)
         more = imgui.ImFontConfig()
         more.merge_mode = True
-        atlas.add_font_from_file_ttf(str(self.fonts / "Font_Awesome_6_Free-Solid-900.otf"), NORMAL - 2, more)
         for fallback in (self.fonts / "DroidSans.ttf", *FALLBACKS):
             if Path(fallback).is_file():  # read only when a letter of it is drawn
                 atlas.add_font_from_file_ttf(str(fallback), NORMAL, more)
+        # The last: it has many letters besides its symbols, Greek and Cyrillic among them, and all of those are blank.
+        atlas.add_font_from_file_ttf(str(self.fonts / "Font_Awesome_6_Free-Solid-900.otf"), NORMAL - 2, more)
         return font
+
+    def drawn(self, words: str, *, spell: bool = False) -> str:
+        """`words` with a mark, or with its number, in place of every letter that the current font would leave blank."""
+        if words.isascii():
+            return words
+        font, known = imgui.get_font(), self._drawn.setdefault(imgui.get_font().font_id, set())
+        new = set(words) - known
+        if not new:
+            return words
+        baked = imgui.get_font_baked()
+        missing: set[str] = set()
+        for letter in new:
+            code = ord(letter)
+            if font.is_glyph_in_font(code) and (letter.isspace() or baked.find_glyph(code).is_visible()):
+                known.add(letter)
+            else:
+                missing.add(letter)
+        if not missing:
+            return words
+        return words.translate({ord(each): f"<U+{ord(each):04X}>" if spell else "\ufffd" for each in missing})
 
     def dress(self) -> None:
         """The whole style of ImGui."""

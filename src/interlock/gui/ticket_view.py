@@ -43,6 +43,8 @@ def draw_ticket(ui: Ui, track: Track, ticket: Ticket, send: Sender) -> None:
         imgui.push_font(look.mono, SMALL)
         ui.wrapped(safe(spec.script[:2_000]))
         imgui.pop_font()
+        if len(spec.script) > 2_000:
+            ui.small(f"and {len(spec.script) - 2_000:,} more letters: interlock tracks show {track.id}", look.faint)
     ui.gap(4)
     for key, label, possible in (
         ("btn_ticket_retry", "Retry", ticket.status == "blocked"),

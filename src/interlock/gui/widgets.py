@@ -187,6 +187,13 @@ class Ui:
             pressed = not imgui.get_io().key_ctrl or pressed
         return pressed and enabled
 
+    def beside(self, words: str, gap: float = 6) -> None:
+        """The next button, with these words on it, stands on this line if it has room there, else on the next."""
+        needed = gap + imgui.calc_text_size(words).x + 2 * imgui.get_style().frame_padding.x
+        end = imgui.get_cursor_screen_pos().x + imgui.get_content_region_avail().x
+        if imgui.get_item_rect_max().x + needed <= end:
+            imgui.same_line(0, gap)
+
     def _weigh(self, weight: Weight) -> int:
         look, col = self.look, imgui.Col_
         if weight == "go":
@@ -289,11 +296,12 @@ class Ui:
     # ── what can be read ─────────────────────────────────────────────────────────────────
 
     def text(self, words: str, colour: int | None = None, *, key: str = "", scope: str = "") -> None:
+        shown = self.look.drawn(words)
         if colour is None:
-            imgui.text_unformatted(words)
+            imgui.text_unformatted(shown)
         else:
             imgui.push_style_color(imgui.Col_.text.value, colour)
-            imgui.text_unformatted(words)
+            imgui.text_unformatted(shown)
             imgui.pop_style_color()
         if key:
             self.note(key, words[:200], "text", scope=scope, value=words[:2_000])
@@ -318,6 +326,18 @@ class Ui:
         imgui.pop_text_wrap_pos()
         if small:
             imgui.pop_font()
+
+    def wrapped_bold(self, words: str) -> None:
+        imgui.push_font(self.look.bold, NORMAL)
+        self.wrapped(words)
+        imgui.pop_font()
+
+    def fitted(self, words: str, *, keep: float = 0, small: bool = True) -> str:
+        """As much of it as has room on this line, with so much left for what follows."""
+        imgui.push_font(self.look.regular if small else self.look.bold, SMALL if small else NORMAL)
+        found = fitted(words, imgui.get_content_region_avail().x - keep)
+        imgui.pop_font()
+        return found
 
     def right(self, words: str, colour: int | None = None, *, small: bool = True) -> None:
         """On the same line, at its right end."""

@@ -25,5 +25,10 @@ def one_line(text: str, width: int = 100) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
+def pieces(line: str, columns: int) -> tuple[str, ...]:
+    """All of a line, in pieces of so many letters; at least one piece."""
+    return tuple(line[at : at + columns] for at in range(0, len(line), columns)) or ("",)
+
+
 def _named(found: re.Match[str]) -> str:
     return f"<U+{ord(found[0]):04X}>"
