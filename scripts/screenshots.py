@@ -1,39 +1,66 @@
 """Pictures of the window for the documentation, from a scripted run on the `egl` backend: `make screenshots`.
 
-Every picture is drawn anew by the window itself; nothing is painted over.
+Every picture is drawn anew by the window itself; nothing is painted over, and pictures that are no longer drawn go.
+With `--story FILE` the journal of the run is kept too, at an even pace and without the places of this machine: the
+tests draw from it (tests/gui/stills.py).
 """
 
+import argparse
+import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from window_story import EPIC, FILES, PRICE, rules
+from window_story import EPIC, FILES, PRICE, QUESTION, rules
 
 from interlock.app import conducting
-from interlock.domain.commands import AddTrack, StartTrack
+from interlock.domain.commands import AddTrack, RecordTests, StartTrack
+from interlock.domain.discussions import Quiet
 from interlock.domain.gates import Gate
 from interlock.domain.state import State
+from interlock.domain.tests import Assertion, Execution
 from interlock.domain.tickets import TicketSpec
 from interlock.gui.shell import Window
 from interlock.model_choice import scripted_rules
-from interlock.projects import make_sample, open_project
+from interlock.projects import export_rows, make_sample, open_project
 from interlock.serving import Choice, Service
 from interlock.windowing import make_window
 
 ADA = "human:ada"
 PATIENCE = 4_000  # frames
+WHOLE = ("first-run", "running", "approval-with-diff", "blocked", "done", "error", "thousand-tickets")
+PANELS = (
+    "dashboard",
+    "inbox",
+    "tickets",
+    "streams",
+    "discussion",
+    "provider",
+    "usage",
+    "timeline",
+    "tests",
+    "diagnostics",
+)
+"""One picture of each panel, and of the whole window in each of these states."""
+
+STORY_BEGINS = datetime(2026, 1, 1, 10, tzinfo=UTC)
+STORY_STEP = timedelta(seconds=4)
 
 
 class Photographer:
     def __init__(self, out: Path, root: Path, theme: str = "dark") -> None:
         self.out = out
+        self.taken: set[str] = set()
+        self.marks: dict[int, list[str]] = {}  # pictures by the version of the journal they show
         project = open_project(root)
         make_sample(project, FILES)
         (root / "interlock.toml").write_text("[budgets]\nepic_usd = 5.0\n")
-        project = open_project(root)
+        self.project = project = open_project(root)
         self.service = Service(
             project,
             conducting(project, auto_queue=True, approve_all=False, workers=4),
@@ -54,12 +81,26 @@ class Photographer:
     def state(self) -> State:
         return self.service.desk.state  # pyright: ignore[reportOptionalMemberAccess]
 
-    def shoot(self, name: str, settle: int = 20) -> None:
+    def panel(self, name: str) -> Any:
+        return next(each for each in self.window.panels if each.name == name)
+
+    def shoot(self, name: str, settle: int = 20, panel: str = "") -> None:
+        """The whole window, or one panel of it."""
         self.window.run(frames=settle)
-        taken = self.window.picture(self.out / f"{name}.png")
+        found = self.window.ui.shown.find(f"window.{panel}") if panel else None
+        if panel and found is None:
+            raise SystemExit(f"the panel {panel} is not in sight")
+        taken = self.window.picture(self.out / f"{name}.png", found.rect if found else None)
         self.window.draw_once()
         taken.result()
+        self.taken.add(name)
+        self.marks.setdefault(self.state.version, []).append(name)
         print(f"  {name}.png", flush=True)
+
+    def of_panel(self, name: str, tab: str = "") -> None:
+        if tab:
+            self.window.send.select_tab(tab)
+        self.shoot(f"panel-{name}", panel=name)
 
     def until(self, what: str, true: Callable[[State], bool], leave: tuple[str, ...] = ()) -> None:
         """Draw, and say yes to everything but what belongs to these tickets, until it is true."""
@@ -75,6 +116,19 @@ class Photographer:
             self.window.run(frames=2)
         raise SystemExit(f"never: {what}")
 
+    def keep_story(self, file: Path, until: int, folder: str) -> None:
+        """Versions that pictures show are followed by a line that names them."""
+        lines: list[str] = []
+        for version, row in enumerate(export_rows(self.project), 1):
+            found = json.loads(row.replace(folder, "/home/ada"))
+            found["at"] = (STORY_BEGINS + version * STORY_STEP).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+            del found["hash"]  # of what is no longer so
+            lines.append(json.dumps(found, ensure_ascii=False))
+            lines += (json.dumps({"mark": name}) for name in self.marks.get(version, ()))
+            if version == until:
+                break
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
     def stop(self) -> None:
         self.service.stop()
 
@@ -86,82 +140,153 @@ def _button(kind: str) -> str:
 
 
 def main() -> None:
-    out = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/screenshots").absolute()
-    theme = sys.argv[2] if len(sys.argv) > 2 else "dark"
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("out", type=Path, nargs="?", default=Path("docs/screenshots"))
+    words.add_argument("--theme", default="dark")
+    words.add_argument("--story", type=Path, help="keep the journal of the run here")
+    asked = words.parse_args()
+    out: Path = asked.out.absolute()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = str(Path(folder) / "state")
         os.environ["XDG_CONFIG_HOME"] = str(Path(folder) / "config")
         root = Path(folder) / "payments-api"
         root.mkdir()
-        take = Photographer(out, root, theme)
+        take = Photographer(out, root, asked.theme)
         take.shoot("first-run")
-        send = take.window.send
-        send.set_value("mma_epic_input", EPIC)
-        send.click("btn_mma_plan_epic")
-        leave = ("T-009", "T-011")
-        take.until("a track", lambda state: "retry-safe" in state.tracks and state.tracks["retry-safe"].total > 0)
-        send.click("btn_mma_load_track", "retry-safe")
-
-        def two_wait(state: State) -> bool:
-            track = state.tracks["retry-safe"]
-            waiting = {each.ticket for each in state.pending_approvals() if each.kind != "spawn"}
-            done = track.counts.completed
-            return done >= 7 and {"T-009", "T-011"} <= waiting
-
-        take.until("two that wait", two_wait, leave)
-        inbox = next(each for each in take.window.panels if each.name == "Inbox")
-        by_ticket = {each.ticket: each.id for each in take.state.pending_approvals()}
-        inbox._chosen = by_ticket["T-011"]  # pyright: ignore[reportAttributeAccessIssue]
-        take.shoot("running")
-        inbox._chosen = by_ticket["T-009"]  # pyright: ignore[reportAttributeAccessIssue]
-        take.shoot("approval-with-diff")
-        if len(sys.argv) > 3:  # the other panels, to be looked at
-            for tab in ("timeline", "diagnostics", "message", "provider", "graph"):
-                send.select_tab(tab)
-                take.shoot(f"tab-{tab}")
-        _blocked(take, by_ticket, leave)
+        _running(take)
+        _panels(take)
+        _blocked(take)
         _done(take)
+        story = take.state.version
         _error(take)
         _many(take)
+        assert take.taken == {*WHOLE, *(f"panel-{name}" for name in PANELS)}
+        for old in out.glob("*.png"):
+            if old.stem not in take.taken:
+                old.unlink()
+        if asked.story is not None:
+            take.keep_story(asked.story, story, folder)
         take.stop()
     os._exit(0)
 
 
-def _blocked(take: Photographer, by_ticket: dict[str | None, str], leave: tuple[str, ...]) -> None:
+LEAVE = ("T-009", "T-011")
+
+
+def _running(take: Photographer) -> None:
     send = take.window.send
-    send.click("btn_worker_kill", "retry-safe/T-008")
-    take.until("T-008 stops", lambda state: state.ticket("retry-safe", "T-008").status != "in_progress", leave)
-    graph = next(each for each in take.window.panels if each.name == "Tickets")
-    graph._chosen = "T-008"  # pyright: ignore[reportAttributeAccessIssue]
+    send.set_value("mma_epic_input", EPIC)
+    send.click("btn_mma_plan_epic")
+    take.until("a track", lambda state: "retry-safe" in state.tracks and state.tracks["retry-safe"].total > 0)
+    send.click("btn_mma_load_track", "retry-safe")
+
+    def two_wait(state: State) -> bool:
+        track = state.tracks["retry-safe"]
+        waiting = {each.ticket for each in state.pending_approvals() if each.kind != "spawn"}
+        return track.counts.completed >= 7 and set(LEAVE) <= waiting
+
+    take.until("two that wait", two_wait, LEAVE)
+    by_ticket = {each.ticket: each.id for each in take.state.pending_approvals()}
+    take.panel("Inbox")._chosen = by_ticket["T-011"]
+    take.shoot("running")
+    take.of_panel("dashboard")
+    take.of_panel("tickets")
+    take.panel("Inbox")._chosen = by_ticket["T-009"]
+    take.shoot("approval-with-diff")
+    take.of_panel("inbox")
+
+
+def _panels(take: Photographer) -> None:
+    """Those that lie behind others."""
+    send = take.window.send
+    take.panel("Streams")._chosen = next(key for key in take.window.feed.streams if "T-008" in key)
+    take.of_panel("streams")
+    take.panel("Streams")._chosen = "Everything"
+    send.set_value("ai_input", QUESTION)
+    send.click("btn_gen_send")
+
+    def answered(state: State) -> bool:
+        found = state.discussions_in_order()
+        return bool(found) and isinstance(found[-1].stage, Quiet) and len(found[-1].messages) > 1
+
+    take.until("an answer", answered, LEAVE)
+    take.of_panel("discussion", "message")
+    send.select_tab("streams")
+    take.of_panel("provider", "provider")
+    send.select_tab("dashboard")
+    _tests(take)
+    take.of_panel("tests", "tests")
+    take.panel("Tests")._chosen = ""
+    for name in ("timeline", "usage", "diagnostics"):
+        take.of_panel(name, name)
+    send.select_tab("graph")
+
+
+def _tests(take: Photographer) -> None:
+    service = take.service
+    assert service.opened is not None
+    ended = int(datetime.now(UTC).timestamp() * 1_000)
+
+    def ran(number: int, name: str, status: Any, took: int, category: Any = "unit", **more: Any) -> Execution:
+        at = ended - (9 - number) * 41_000
+        times = {"queued_at_ms": at - took, "started_at_ms": at - took, "completed_at_ms": at}
+        return Execution(
+            test_id=f"{category}_{10_000_000 + number}",
+            name=name,
+            category=category,
+            status=status,
+            execution_time_ms=took,
+            **times,
+            **more,
+        )
+
+    wrong = Assertion("one refund for one key", False, "1", "2")
+    runs = (
+        ran(1, "tests.test_refunds::test_retry_storm", "failed", 412, assertions=(wrong,), error_message="1 != 2"),
+        ran(2, "tests.test_refunds::test_partial", "passed", 38),
+        ran(3, "tests.test_store::test_rows", "passed", 6),
+        ran(4, "tests.test_refunds::test_retry_storm", "passed", 398),
+        ran(5, "Click: button:Plan it", "passed", 121, "grpc"),
+        ran(6, "Wait: exists:btn_mma_accept_tracks", "timeout", 5_000, "grpc", error_message="it never came"),
+        ran(7, "Open Inbox and verify it loads", "passed", 268, "e2e"),
+        ran(8, "tests.test_refunds::test_retry_storm", "failed", 431, assertions=(wrong,), error_message="1 != 2"),
+    )
+    service.call(service.opened.submit("system", RecordTests(runs)))
+    take.panel("Tests")._chosen = "unit_10000008"
+
+
+def _blocked(take: Photographer) -> None:
+    take.window.send.click("btn_worker_kill", "retry-safe/T-008")
+    take.until("T-008 stops", lambda state: state.ticket("retry-safe", "T-008").status != "in_progress", LEAVE)
+    graph = take.panel("Tickets")
+    graph._chosen = "T-008"
     take.shoot("blocked")
-    graph._chosen = ""  # pyright: ignore[reportAttributeAccessIssue]
-    del by_ticket
+    graph._chosen = ""
 
 
 def _done(take: Photographer) -> None:
     take.window.send.click("btn_mma_start_track", "ledger")
-    take.until("the ledger", lambda state: state.tracks["ledger"].status == "done", ("T-009", "T-011"))
+    take.until("the ledger", lambda state: state.tracks["ledger"].status == "done", LEAVE)
     take.window.send.click("btn_mma_load_track", "ledger")
     take.window.send.click("btn_mma_land_track", "ledger")
-    take.until("a landing", lambda state: any(a.kind == "merge" for a in state.pending_approvals()), ("T-009", "T-011"))
-    inbox = next(each for each in take.window.panels if each.name == "Inbox")
-    inbox._chosen = next(a.id for a in take.state.pending_approvals() if a.kind == "merge")  # pyright: ignore[reportAttributeAccessIssue]
+    take.until("a landing", lambda state: any(a.kind == "merge" for a in state.pending_approvals()), LEAVE)
+    take.panel("Inbox")._chosen = next(a.id for a in take.state.pending_approvals() if a.kind == "merge")
     take.window.send.select_tab("usage")
     take.shoot("done")
     take.window.send.select_tab("graph")
 
 
 def _error(take: Photographer) -> None:
-    streams = next(each for each in take.window.panels if each.name == "Streams")
+    streams = take.panel("Streams")
     before = streams.draw
 
     def fail(*_: object) -> None:
         raise ValueError("this mistake was planted for the picture")
 
-    streams.draw = fail  # pyright: ignore[reportAttributeAccessIssue]
+    streams.draw = fail
     take.window.send.click("btn_approve_spawn")
     take.shoot("error")
-    streams.draw = before  # pyright: ignore[reportAttributeAccessIssue]
+    streams.draw = before
     take.window.guard.again("Streams")
 
 
@@ -186,7 +311,7 @@ def _many(take: Photographer) -> None:
     service.call(service.opened.submit(ADA, AddTrack("thousand", "A thousand tickets", "", tickets)))
     service.call(service.opened.submit(ADA, StartTrack("thousand")))
     take.window.send.click("btn_mma_load_track", "thousand")
-    take.until("some are done", lambda state: state.tracks["thousand"].counts.completed >= 64, ("T-009", "T-011"))
+    take.until("some are done", lambda state: state.tracks["thousand"].counts.completed >= 64, LEAVE)
     take.shoot("thousand-tickets", 40)
 
 

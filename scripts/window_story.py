@@ -4,6 +4,16 @@ import json
 from typing import Any
 
 EPIC = "Refunds must survive a retry storm: one refund per request, whatever the network does."
+QUESTION = "Why can a retry refund twice today?"
+_ANSWER = """\
+Because the **look** and the **write** are two steps:
+
+```python
+existing = store.find(key)   # both requests find nothing
+return store.add(order, key) # both add
+```
+A lock on the row around both is enough; T-008 does that.
+"""
 
 _API = '''\
 """Refunds over HTTP."""
@@ -135,6 +145,7 @@ def rules() -> list[dict[str, Any]]:
     keys = [{"id": f"K-00{n}", "description": words} for n, words in enumerate(("Key table", "Header", "Expiry"), 1)]
     keys[1]["depends_on"] = ["K-001"]  # pyright: ignore[reportArgumentType]
     found = [
+        _rule(QUESTION, _ANSWER, (12_300, 260)),
         _rule("PATH: Epic Initialization", f"Three tracks:\n{_fenced(_TRACKS)}", (18_400, 1_900)),
         _rule("/PATH: Sprint Planning(.|\n)*Ledger export/", _fenced(small), (9_100, 400)),
         _rule("/PATH: Sprint Planning(.|\n)*Idempotency keys/", _fenced(keys), (9_100, 700)),

@@ -30,6 +30,7 @@ from interlock.domain.epics import Epic, TrackPlan
 from interlock.domain.state import State
 from interlock.engine.thread import EngineThread
 from interlock.errors import Rejected
+from interlock.gui.backends import Backend
 from interlock.gui.frame import Place
 from interlock.gui.sending import Sender
 from interlock.gui.shell import Hands, Window
@@ -167,8 +168,10 @@ def windowed(
     test_policy: bool = False,
     careful: bool = True,
     hands: Hands | None = None,
+    backend: Backend = "null",
+    **more: Any,
 ) -> Generator[Bench]:
-    """Without a state: a workbench that takes commands, without workers."""
+    """Without a state: a workbench that takes commands, without workers. `more` is for the window."""
     engine = EngineThread()
     texts: dict[str, bytes] = {}
 
@@ -192,7 +195,7 @@ def windowed(
         return Sender(desk, By(ADA, answers=True, places=True), start, kept_text, RULES)
 
     place = Place("payments", "main", sandbox, test_policy=test_policy)
-    window = Window(desk, place, sender, backend="null", careful=careful, hands=hands)
+    window = Window(desk, place, sender, backend=backend, careful=careful, hands=hands, **more)
     if state is None:
         front.workbench.on_durable(lambda records, _: window.feed.records(records))
         front.streams.listen(window.feed.text)

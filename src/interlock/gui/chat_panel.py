@@ -4,6 +4,7 @@ import msgspec
 from imgui_bundle import imgui
 
 from interlock.domain.discussions import Discussion, Quiet, Thinking, Waiting
+from interlock.gui.feed import ANSWERING, THINKING, Stream
 from interlock.gui.frame import Frame
 from interlock.gui.prose import draw_prose
 from interlock.gui.sending import Sender
@@ -71,8 +72,10 @@ class ChatPanel:
         stream = frame.feed.streams.get(f"Discussion: {found.id}")
         if isinstance(stage, Thinking):
             ui.small("model", ui.look.planner)
-            text = _last_message("\n".join(stream.lines[-400:])) if stream else ""
-            ui.wrapped(safe(text) or "…", ui.look.dim)
+            thought, said = _so_far(stream) if stream else ("", "")
+            if thought:
+                ui.wrapped(safe(thought), ui.look.faint, small=True)
+            ui.wrapped(safe(said) or "…", None if said else ui.look.dim)
         elif isinstance(stage, Waiting):
             ui.small(f"waits for your answer to {stage.approval} in the inbox", ui.look.waiting)
         elif isinstance(stage, Quiet) and stage.error:
@@ -136,5 +139,9 @@ class ChatPanel:
             send.click("btn_gen_stop")
 
 
-def _last_message(text: str) -> str:
-    return text.rpartition("\n\n")[2] or text
+def _so_far(stream: Stream) -> tuple[str, str]:
+    """The end of what is thought aloud, and what is being answered."""
+    lines = list(zip(stream.lines, stream.aside, strict=True))[-400:]
+    thought = [line for line, aside in lines if aside and line not in (THINKING, ANSWERING)]
+    said = "\n".join(line for line, aside in lines if not aside)
+    return "\n".join(thought[-6:]), said.rpartition("\n\n")[2] or said

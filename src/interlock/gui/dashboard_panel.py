@@ -50,7 +50,7 @@ class DashboardPanel:
             about="A planner proposes tracks for this goal; you accept or reject them.",
         ):
             send.click("btn_mma_plan_epic")
-        imgui.same_line()
+        ui.beside("Reset", 8)
         if ui.button("btn_reset", "Reset", weight="quiet", about="Clear the desk; tracks and history stay."):
             send.click("btn_reset")
         epic = frame.epic()
@@ -110,9 +110,10 @@ class DashboardPanel:
         after = imgui.get_cursor_pos()
         imgui.set_cursor_pos(imgui.ImVec2(at.x + 4, at.y + 2))
         role = symbols.OF_TRACK.get(row.status, "dim")
-        ui.bold(one_line(row.title or row.id, 26))
-        imgui.set_cursor_pos_y(at.y + 2)
         words = done if row.status in ("running", "done") else f"{row.status}  {done}"
+        title = one_line(row.title or row.id, 200)
+        ui.bold(ui.fitted(title, keep=imgui.calc_text_size(words).x + 8, small=False))
+        imgui.set_cursor_pos_y(at.y + 2)
         ui.right(words, look.by_role[role] if role in ("bad", "waiting") else look.dim)
         imgui.set_cursor_pos(imgui.ImVec2(at.x + 4, at.y + 26))
         part = row.progress.completed / row.progress.total if row.progress.total else 0.0
@@ -129,7 +130,7 @@ class DashboardPanel:
         def lever(key: str, label: str, about: str) -> None:
             nonlocal first
             if not first:
-                imgui.same_line(0, 4)
+                ui.beside(label, 4)
             first = False
             if ui.button(key, label, scope=row.id, about=about):
                 send.click(key, row.id)

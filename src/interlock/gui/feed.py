@@ -17,7 +17,7 @@ STREAMS = 256
 _PIECES = 200_000  # characters taken up in one frame: the rest waits for the next
 
 
-_THINKING, _ANSWERING = "[thinking]", "[/thinking]"
+THINKING, ANSWERING = "[thinking]", "[/thinking]"
 """The lines between which a stream holds what is thought aloud."""
 
 
@@ -59,15 +59,16 @@ class Stream:
             self.at.append("")
             self.aside.append(self._thinking)
         self.lines[-1] = line
-        if line in (_THINKING, _ANSWERING):
-            self.aside[-1], self._thinking = True, line == _THINKING
+        if line in (THINKING, ANSWERING):
+            self.aside[-1], self._thinking = True, line == THINKING
 
 
 class Feed:
     """`text`, `clear` and `records` are for other threads; everything else is for the one that draws."""
 
-    def __init__(self, wake: Callable[[], None]) -> None:
+    def __init__(self, wake: Callable[[], None], now: Callable[[], float] = time.time) -> None:
         self._wake = wake
+        self._now = now
         self._news: deque[tuple[str, str] | Sequence[Recorded] | None] = deque()
         self.streams: dict[str, Stream] = {}
         self.facts: list[Fact] = []
@@ -102,7 +103,7 @@ class Feed:
     def drain(self) -> bool:
         """Take up what was brought; whether there was any."""
         taken, size = bool(self._news), 0
-        now = datetime.now().strftime("%H:%M:%S")
+        now = datetime.fromtimestamp(self._now()).strftime("%H:%M:%S")
         while self._news and size < _PIECES:
             news = self._news.popleft()
             if news is None:

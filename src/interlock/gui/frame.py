@@ -1,6 +1,7 @@
 """What one frame is drawn from: immutable snapshots, and what is worked out from them once for each change."""
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from interlock.desk.desk import Desk, View
@@ -31,14 +32,15 @@ class Place:
 class Frame:
     """Made once; `take` looks at everything anew."""
 
-    def __init__(self, desk: Desk, feed: Feed, place: Place) -> None:
+    def __init__(self, desk: Desk, feed: Feed, place: Place, now: Callable[[], float] = time.time) -> None:
+        self._now = now
         self.desk = desk
         self.feed = feed
         self.place = place
         self.state: State = desk.state
         self.view: View = desk.view
         self.values: dict[str, str] = desk.values()
-        self.now = time.time()
+        self.now = self._now()
         self._worked_out = (-1, -1)
         self._at = 0.0
         self.tracks: tuple[TrackRow, ...] = ()
@@ -53,7 +55,7 @@ class Frame:
     def take(self) -> None:
         self.state, self.view = self.desk.state, self.desk.view
         self.values = self.desk.values()
-        self.now = time.time()
+        self.now = self._now()
         version = (self.state.version, self.view.version)
         if version == self._worked_out:
             return

@@ -19,6 +19,8 @@ from interlock.views.ticket_graph import TicketGraph, graph_of
 _W, _H = 130.0, 50.0  # of a ticket, at zoom 1
 _STEP_X, _STEP_Y = 162.0, 66.0
 _NEAREST, _FURTHEST = 1.6, 0.02
+_SMALLEST = 10.5  # letters: none is drawn that nobody could read
+_NAMED, _TOLD = 0.45, 0.72  # zoom from which on a ticket has room for its name, and for what it says
 _MOST_SPOTS = 1_200  # drawn one by one; beyond that several become one
 _MOST_EDGES = 900
 _WORST = ("bad", "waiting", "running", "good", "faint")
@@ -194,7 +196,7 @@ class GraphPanel:
         if total > _MOST_SPOTS:
             self._crowd(ui, draw, track, graph, version, at, (left, top, right, bottom))
             return
-        self._edges(ui, draw, graph, {name for name, _, _ in seen}, at, left, top)
+        self._edges(ui, draw, graph, [name for name, _, _ in seen], at, left, top)
         mouse = imgui.get_mouse_pos() if imgui.is_item_hovered() else Point(-1e9, -1e9)
         wide, high = _W * zoom, _H * zoom
         for name, x, y in seen:
@@ -217,13 +219,16 @@ class GraphPanel:
             draw.add_rect_filled(low, Point(x + 4 * zoom, y + high), colour, 3 * zoom)
             draw.add_rect(low, end, colour if role != "faint" else look.line, 5 * zoom, 1.5 if role != "faint" else 1.0)
             inside = imgui.ImVec4(x, y, x + wide - 20 * zoom, y + high)
-            draw.add_text(look.bold, NORMAL * zoom, Point(x + 12 * zoom, y + 7 * zoom), look.text, name, 0, inside)
+            if zoom >= _NAMED:
+                place, size = Point(x + 12 * zoom, y + 7 * zoom), max(_SMALLEST, NORMAL * zoom)
+                draw.add_text(look.bold, size, place, look.text, name, 0, inside)
             draw.add_text(look.regular, SMALL * zoom, Point(x + wide - 18 * zoom, y + 8 * zoom), colour, symbol)
-            if zoom >= 0.6:
+            if zoom >= _TOLD:
                 inside = imgui.ImVec4(x, y, x + wide - 4 * zoom, y + high)
                 words = one_line(ticket.spec.description, 22)
                 place = Point(x + 12 * zoom, y + 28 * zoom)
-                draw.add_text(look.regular, SMALL * zoom, place, look.dim, words, 0, inside)
+                size = max(_SMALLEST, SMALL * zoom)
+                draw.add_text(look.regular, size, place, look.dim, look.drawn(words), 0, inside)
         if name == self._chosen:
             draw.add_rect(Point(x - 3, y - 3), Point(x + wide + 3, y + high + 3), look.accent, 7 * zoom, 1.5)
         ui.note_at("graph.ticket", name, "item", (x, y, x + wide, y + high), scope=name, value=ticket.status)
@@ -235,7 +240,7 @@ class GraphPanel:
         tooltip(f"{name}  {ticket.status}\n{one_line(ticket.spec.description, 90)}")
 
     def _edges(
-        self, ui: Ui, draw: imgui.ImDrawList, graph: TicketGraph, seen: set[str], at: Point, left: float, top: float
+        self, ui: Ui, draw: imgui.ImDrawList, graph: TicketGraph, seen: list[str], at: Point, left: float, top: float
     ) -> None:
         look, zoom = ui.look, self._zoom
         drawn = 0

@@ -98,7 +98,7 @@ class Guard:
         if broken.trace:
             ui.gap(4)
             imgui.push_font(ui.look.mono, 13)
-            ui.wrapped(broken.trace, ui.look.faint)
+            ui.wrapped(broken.trace, ui.look.faint, key="panel.trace", scope=name)
             imgui.pop_font()
 
 

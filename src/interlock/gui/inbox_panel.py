@@ -16,7 +16,7 @@ from interlock.gui import symbols
 from interlock.gui.frame import Frame
 from interlock.gui.payload_view import Answer, can_be_edited, draw_payload, editable
 from interlock.gui.sending import Sender
-from interlock.gui.widgets import Ui, Weight, clipped
+from interlock.gui.widgets import Ui, Weight, clipped, fitted
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import title
 
@@ -56,6 +56,7 @@ class InboxPanel:
         self._chosen = ""
         self._answers: dict[str, Answer] = {}
         self._moved = False
+        self._foot_high = 78.0  # as it was drawn last: buttons may need two lines
 
     def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:
         pending = frame.pending
@@ -113,9 +114,11 @@ class InboxPanel:
             ui.text(symbols.KINDS[each.kind], ui.look.waiting)
             imgui.same_line(30)
             imgui.set_cursor_pos_y(place.y + 3)
-            ui.text(_sentence(title(each), 48), ui.look.text if at == index else ui.look.dim)
+            since = f"{frame.elapsed(each.requested_at)} "
+            room = imgui.get_content_region_avail().x - imgui.calc_text_size(since).x
+            ui.text(fitted(_sentence(title(each), 200), room), ui.look.text if at == index else ui.look.dim)
             imgui.set_cursor_pos_y(place.y + 4)
-            ui.right(f"{frame.elapsed(each.requested_at)} ", ui.look.faint)
+            ui.right(since, ui.look.faint)
             imgui.set_cursor_pos(after)
             imgui.dummy(imgui.ImVec2(0, 0))
 
@@ -136,20 +139,24 @@ class InboxPanel:
         look = ui.look
         ui.text(symbols.KINDS[approval.kind], look.waiting)
         imgui.same_line(28)
-        ui.bold(_sentence(title(approval), 48), key="inbox.title", scope=approval.id)
-        ui.right(frame.elapsed(approval.requested_at), look.faint)
+        since = frame.elapsed(approval.requested_at)
+        whole = _sentence(title(approval), 200)
+        ui.bold(ui.fitted(whole, keep=imgui.calc_text_size(since).x + 8, small=False))
+        ui.note("inbox.title", whole, "text", scope=approval.id, value=whole)
+        ui.right(since, look.faint)
         why = f": {approval.why}" if approval.why else ""
         words = f"{approval.id}   {safe(approval.asker)} asks{safe(why)}"
         ui.wrapped(words, look.dim, small=True, key="inbox.why", scope=approval.id)
         ui.gap(2)
-        foot = 78.0 if "reject" in ALLOWED[approval.kind] else 44.0
-        most = max(80.0, imgui.get_content_region_avail().y - foot)
+        most = max(80.0, imgui.get_content_region_avail().y - self._foot_high - 20)
         imgui.set_next_window_size_constraints(imgui.ImVec2(0, 0), imgui.ImVec2(10_000, most))
         if imgui.begin_child(f"payload{approval.id}", imgui.ImVec2(0, 0), imgui.ChildFlags_.auto_resize_y.value):
             draw_payload(ui, approval, mine, send)
         imgui.end_child()
         ui.gap(2)
+        top = imgui.get_cursor_pos_y()
         self._foot(ui, approval, mine, send)
+        self._foot_high = imgui.get_cursor_pos_y() - top
 
     # ── answering ────────────────────────────────────────────────────────────────────────
 
@@ -168,11 +175,7 @@ class InboxPanel:
                 mine.message = new
             imgui.same_line()
             ui.small(f"digest {approval.digest[:6]}…", ui.look.faint)
-        first = True
-        for decision in answers:
-            if not first:
-                imgui.same_line(0, 6)
-            first = False
+        for at, decision in enumerate(answers):
             weight: Weight = "go" if decision in ("approve", "retry") else "stop" if decision == "abort" else "plain"
             letter, key = _LETTERS[decision]
             label = _LABELS[decision]
@@ -191,6 +194,8 @@ class InboxPanel:
             possible = (
                 decision != "approve" or not isinstance(payload, ToolPayload) or not payload.hunks or bool(mine.hunks)
             )
+            if at:
+                ui.beside(f"{label}  {letter}")
             if ui.button(
                 button_key(approval.kind, decision)
                 if (approval.kind, decision) not in _NO_KEY
@@ -205,11 +210,10 @@ class InboxPanel:
             ):
                 self._answer(approval, decision, mine, send)
             if decision == "approve" and can_be_edited(approval):
-                imgui.same_line(0, 6)
                 letter, key = _LETTERS["edited"]
-                if ui.button(
-                    "inbox.edit", "As asked" if mine.editing else "Edit", scope=approval.id, letter=letter, shortcut=key
-                ):
+                label = "As asked" if mine.editing else "Edit"
+                ui.beside(f"{label}  {letter}")
+                if ui.button("inbox.edit", label, scope=approval.id, letter=letter, shortcut=key):
                     mine.editing = not mine.editing
                     mine.text = editable(approval)
         self._always(ui, approval, mine, send)
@@ -219,7 +223,7 @@ class InboxPanel:
         payload = approval.payload
         if not isinstance(payload, ScriptPayload) or mine.editing or send.rules is None:
             return
-        imgui.same_line(0, 6)
+        ui.beside("Approve, always" if mine.rule else "Always…")
         if mine.rule:
             if ui.button("inbox.always", "Approve, always", scope=approval.id, weight="go"):
                 send.always(AnswerApproval(approval.id, "approve"), mine.rule)

@@ -5,6 +5,7 @@ desk through `Sender`; its outcome is looked at in a later frame.
 """
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -99,19 +100,21 @@ class Window:
         theme: str = "dark",
         careful: bool = False,
         hands: Hands | None = None,
+        now: Callable[[], float] = time.time,
+        figures: Figures | None = None,
     ) -> None:
         self._surface = Surface(backend, size, f"Interlock: {place.project}", settings)
         self.backend = backend
         self._hands = hands
         self._careful = careful  # mistakes with ImGui raise: for tests
         self._known_places = False
-        self.figures = Figures()
+        self.figures = figures or Figures()
         self.look = Look(theme)
         self.ui = Ui(self.look)
-        self.feed = Feed(self.wake)
+        self.feed = Feed(self.wake, now)
         self.send = make_sender(desk)
         self.send.returned = self.hurry
-        self.frame = Frame(desk, self.feed, place)
+        self.frame = Frame(desk, self.feed, place, now)
         self.guard = Guard(self.ui)
         self.panels: list[Panel] = [
             DashboardPanel(),

@@ -26,6 +26,10 @@ _NARROWEST = 160.0  # a name keeps so much; columns that would begin before that
 _LINES = 500  # of logs that are drawn
 
 
+def _filter_width() -> float:
+    return min(320.0, max(100.0, imgui.get_content_region_avail().x - 130))
+
+
 class TestsPanel:
     name = "Tests"
     tabs = ("tests",)
@@ -48,7 +52,11 @@ class TestsPanel:
             )
             return
         written = ui.input(
-            "tests.filter", self._filter, label="filter", hint="filter: failed, a category, a name", width=320
+            "tests.filter",
+            self._filter,
+            label="filter",
+            hint="filter: failed, a category, a name",
+            width=_filter_width(),
         )
         if written is not None:
             self._filter = written
@@ -86,9 +94,10 @@ class TestsPanel:
 
     def _heads(self, ui: Ui, wide: float) -> None:
         ui.small("name", ui.look.faint)
+        edge = imgui.get_style().window_padding.x  # the rows stand in a part of their own, which begins there
         for words, right in _COLUMNS:
             if wide - right > _NARROWEST:
-                imgui.same_line(wide - right)
+                imgui.same_line(edge + wide - right)
                 ui.small(words, ui.look.faint)
 
     def _list(self, ui: Ui, frame: Frame, history: History) -> None:

@@ -21,7 +21,11 @@ class TimelinePanel:
     def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:
         facts = frame.feed.facts
         written = ui.input(
-            "timeline.filter", self._filter, label="filter", hint="filter: a ticket, a kind, a word", width=320
+            "timeline.filter",
+            self._filter,
+            label="filter",
+            hint="filter: a ticket, a kind, a word",
+            width=min(320.0, max(100.0, imgui.get_content_region_avail().x - 150)),
         )
         if written is not None:
             self._filter = written

@@ -12,6 +12,7 @@ from interlock.views.display import one_line
 
 HIGH = 44.0
 LOW = 28.0
+_ROOMY = 900.0  # wide enough for the branch beside everything else
 
 
 def state_word(frame: Frame) -> tuple[str, str]:
@@ -34,13 +35,14 @@ def draw_top(ui: Ui, frame: Frame, send: Sender) -> None:
     imgui.pop_font()
     imgui.same_line(0, 28)
     imgui.set_cursor_pos_y(middle)
-    ui.text(one_line(frame.place.project, 32), look.dim, key="topbar.project")
-    if frame.place.branch:
+    wide = imgui.get_window_width()
+    ui.text(one_line(frame.place.project, 32 if wide > _ROOMY else 12), look.dim, key="topbar.project")
+    if frame.place.branch and wide > _ROOMY:
         imgui.same_line(0, 12)
         ui.text(f"{symbols.BRANCH} {one_line(frame.place.branch, 40)}", look.faint)
-    imgui.same_line(0, 28)
+    imgui.same_line(0, 28 if wide > _ROOMY else 12)
     _pills(ui, frame)
-    _right(ui, frame, middle)
+    _right(ui, frame, middle, imgui.get_item_rect_max().x - imgui.get_window_pos().x + 16)
 
 
 def _pills(ui: Ui, frame: Frame) -> None:
@@ -74,8 +76,8 @@ def _pills(ui: Ui, frame: Frame) -> None:
         ui.pill(f"{symbols.WARNING} TEST POLICY", "bad", key="topbar.test_policy")
 
 
-def _right(ui: Ui, frame: Frame, middle: float) -> None:
-    """From the right edge to the left: sandbox, money, who works."""
+def _right(ui: Ui, frame: Frame, middle: float, free: float) -> None:
+    """From the right edge to the left: sandbox, money, who works; the last are left out where there is no room."""
     look = ui.look
     imgui.push_font(look.regular, SMALL)
     right = imgui.get_window_width() - 16
@@ -85,20 +87,22 @@ def _right(ui: Ui, frame: Frame, middle: float) -> None:
     spent = sum(used.cost for used in frame.state.usage.values())
     cap = frame.state.conductor.caps.epic
     money = f"{dollars(spent // 10_000 * 10_000)}" + (f" of {dollars(cap)}" if cap else " spent")
-    if cap:
+    room = right - imgui.calc_text_size(money).x - free
+    if cap and room > 88:
         right -= 76
         imgui.set_cursor_pos(imgui.ImVec2(right, HIGH / 2 - 2))
         ui.bar(spent / cap, "accent" if spent < cap * 0.8 else "waiting", width=60)
         right -= 12
-    right = _put(ui, right, middle, money, look.text, "topbar.spent")
+    if room > 0:
+        right = _put(ui, right, middle, money, look.text, "topbar.spent")
     busy = [row.ticket for row in frame.workers]
     if busy:
         rest = f" +{len(busy) - 3}" if len(busy) > 3 else ""
-        _put(
-            ui, right, middle, f"{count(len(busy), 'worker')}: {', '.join(busy[:3])}{rest}", look.dim, "topbar.workers"
-        )
-    elif frame.tiers:
-        _put(ui, right, middle, one_line(frame.tiers[-1], 36), look.dim, "topbar.workers")
+        words = f"{count(len(busy), 'worker')}: {', '.join(busy[:3])}{rest}"
+    else:
+        words = one_line(frame.tiers[-1], 36) if frame.tiers else ""
+    if words and right - imgui.calc_text_size(words).x > free:
+        _put(ui, right, middle, words, look.dim, "topbar.workers")
     imgui.pop_font()
 
 
@@ -114,7 +118,7 @@ def draw_bottom(ui: Ui, frame: Frame, send: Sender, cost: str) -> None:
     imgui.push_font(look.regular, SMALL)
     imgui.set_cursor_pos(imgui.ImVec2(16, 6))
     model = frame.values["current_model"] or frame.values["current_provider"] or "no model chosen"
-    parts = [f"journal {frame.state.version:,} events", one_line(model, 40)]
+    parts = [f"journal {count(frame.state.version, 'event')}", one_line(model, 40)]
     if frame.values["ai_status"] != "idle":
         parts.append(one_line(frame.values["ai_status"], 40))
     if frame.place.hooks:

@@ -7,11 +7,13 @@ from interlock.domain.budgets import Scope, dollars
 from interlock.gui.frame import Frame
 from interlock.gui.sending import Sender
 from interlock.gui.theme import SMALL, vec4
-from interlock.gui.widgets import Ui
+from interlock.gui.widgets import Ui, fitted
 from interlock.views.costs import UsageRow, cost_shown, usage_rows
 from interlock.views.display import one_line
 
 _COLOURS = {"Tier 1": "planner", "Tier 2": "accent", "Tier 3": "running", "Tier 4": "good", "Discussion": "waiting"}
+
+_WIDE = 84.0  # of a column
 
 
 class UsagePanel:
@@ -41,31 +43,33 @@ class UsagePanel:
 
     def _table(self, ui: Ui, frame: Frame, what: str, rows: tuple[UsageRow, ...]) -> None:
         flags = imgui.TableFlags_.row_bg.value | imgui.TableFlags_.borders_inner_h.value
-        if not imgui.begin_table(f"usage{what}", 7, flags):
+        shown = _room_for(imgui.get_content_region_avail().x)
+        if not imgui.begin_table(f"usage{what}", len(shown) + 1, flags):
             return
         imgui.table_setup_column(what, imgui.TableColumnFlags_.width_stretch.value)
-        for _ in range(6):
-            imgui.table_setup_column("", imgui.TableColumnFlags_.width_fixed.value, 84)
+        for _ in shown:
+            imgui.table_setup_column("", imgui.TableColumnFlags_.width_fixed.value, _WIDE)
         imgui.table_next_row()
-        for name in (what, "in", "out", "from cache", "spent", "set aside", "cap"):
+        for name in (what, *shown):
             imgui.table_next_column()
             _cell(ui, name, ui.look.faint, left=name == what)
         for row in rows:
             scope = Scope("tier" if what == "Tier" else "track", row.name)
             cap = frame.state.conductor.caps.of(scope)
             imgui.table_next_row()
-            cells = (
-                one_line(row.name, 60),
-                f"{row.used.input:,}",
-                f"{row.used.output:,}",
-                f"{row.used.cache_read:,}",
-                cost_shown(row.used),
-                dollars(row.unknown) if row.unknown else "",
-                dollars(cap) if cap else "",
-            )
-            for index, words in enumerate(cells):
+            cells = {
+                "in": f"{row.used.input:,}",
+                "out": f"{row.used.output:,}",
+                "from cache": f"{row.used.cache_read:,}",
+                "spent": cost_shown(row.used),
+                "set aside": dollars(row.unknown) if row.unknown else "",
+                "cap": dollars(cap) if cap else "",
+            }
+            imgui.table_next_column()
+            _cell(ui, fitted(one_line(row.name, 60), imgui.get_content_region_avail().x), ui.look.text, left=True)
+            for name in shown:
                 imgui.table_next_column()
-                _cell(ui, words, ui.look.text, left=not index)
+                _cell(ui, cells[name], ui.look.text, left=False)
         imgui.end_table()
 
     def _plot(self, ui: Ui, frame: Frame) -> None:
@@ -86,17 +90,27 @@ class UsagePanel:
                 {tier: (np.array([*xs, end]), np.array([*ys, ys[-1]])) for tier, (xs, ys) in found.items()},
             )
         flags = implot.Flags_.no_menus.value | implot.Flags_.no_mouse_text.value | implot.Flags_.no_box_select.value
-        high = max(140.0, min(280.0, imgui.get_content_region_avail().y - 8))
+        high = max(170.0, min(280.0, imgui.get_content_region_avail().y - 8))
         if implot.begin_plot("##spent", imgui.ImVec2(-1, high), flags):
             fit = implot.AxisFlags_.auto_fit.value
             implot.setup_axes("minutes", "", fit, fit)
-            implot.setup_legend(implot.Location_.north_west.value)
+            beside = implot.LegendFlags_.outside.value | implot.LegendFlags_.horizontal.value
+            implot.setup_legend(implot.Location_.north_west.value, beside)  # over the lines it would hide them
             for tier, (xs, ys) in self._lines[1].items():
                 spec = implot.Spec()
                 spec.line_color = vec4(getattr(ui.look.palette, _COLOURS.get(tier, "dim")))
                 spec.line_weight = 2
                 implot.plot_stairs(tier, xs, ys, spec=spec)
             implot.end_plot()
+
+
+def _room_for(wide: float) -> tuple[str, ...]:
+    """The columns that have room beside the name; what says least goes first."""
+    shown = ["in", "out", "from cache", "spent", "set aside", "cap"]
+    for name in ("from cache", "set aside", "cap", "out"):
+        if 120 + len(shown) * (_WIDE + 12) > wide:
+            shown.remove(name)
+    return tuple(shown)
 
 
 def _cell(ui: Ui, words: str, colour: int, *, left: bool) -> None:
