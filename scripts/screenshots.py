@@ -8,9 +8,11 @@ tests draw from it (tests/gui/stills.py).
 import argparse
 import json
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -71,6 +73,8 @@ class Photographer:
         opened = self.service.open()
         maker = scripted_rules(rules(), PRICE)
         self.service.call(self._use(opened.use_model, maker))
+        assert self.service.desk is not None
+        self.service.desk.fixed["project_root"] = "/home/ada/payments-api"
         self.window: Window = make_window(self.service, ADA, backend="egl", settings=None, hooks=False, theme=theme)
         self.window.open()
 
@@ -139,6 +143,20 @@ def _button(kind: str) -> str:
     return f"btn_approve_{'mma_step' if kind == 'step' else kind}"
 
 
+@contextmanager
+def _folder() -> Generator[str]:
+    """Always of the same name, for it is seen in pictures."""
+    folder = Path(tempfile.gettempdir()) / "interlock-pictures"
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        raise SystemExit(f"{folder} is in the way: another run, or the rest of one") from None
+    try:
+        yield str(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("out", type=Path, nargs="?", default=Path("docs/screenshots"))
@@ -146,7 +164,7 @@ def main() -> None:
     words.add_argument("--story", type=Path, help="keep the journal of the run here")
     asked = words.parse_args()
     out: Path = asked.out.absolute()
-    with tempfile.TemporaryDirectory() as folder:
+    with _folder() as folder:
         os.environ["XDG_STATE_HOME"] = str(Path(folder) / "state")
         os.environ["XDG_CONFIG_HOME"] = str(Path(folder) / "config")
         root = Path(folder) / "payments-api"
@@ -167,6 +185,7 @@ def main() -> None:
         if asked.story is not None:
             take.keep_story(asked.story, story, folder)
         take.stop()
+    sys.stdout.flush()
     os._exit(0)
 
 
