@@ -1,0 +1,86 @@
+"""A window with a harness and HTTP beside it, at work, closes: nothing of it is left."""
+
+import json
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from interlock.client import ApiHookClient
+from tests.cli.project import Project, shell
+from tests.uitest.program import Driven, driven
+
+
+def by_request(window: Driven, client: ApiHookClient) -> None:
+    client.shutdown()
+
+
+def by_signal(window: Driven, client: ApiHookClient) -> None:
+    os.kill(window.process.pid, signal.SIGTERM)
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # those that were hung up on linger for a minute
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def descendants(pid: int) -> set[int]:
+    found: set[int] = set()
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            found |= {int(child)} | descendants(int(child))
+    return found
+
+
+def comes_true(so: Callable[[], bool], seconds: float = 60) -> bool:
+    """Of processes nobody tells: they are looked at."""
+    until = time.monotonic() + seconds
+    while not so():
+        if time.monotonic() > until:
+            return False
+        threading.Event().wait(0.02)
+    return True
+
+
+@pytest.mark.parametrize("close", [by_request, by_signal])
+def test_ports_are_free_and_no_child_is_left(tmp_path: Path, close: Callable[[Driven, ApiHookClient], None]) -> None:
+    project = Project(tmp_path)
+    rules = project.home / "rules.json"
+    rules.write_text(json.dumps([{"match": "", "reply": "a long while", "delay_s": 600}]))
+    words = ("--enable-test-hooks", "--port", "0", "--auto-queue", "--provider", "scripted", "--script", str(rules))
+    run = project.root / ".interlock" / "run"
+    with driven(project, *words) as window:
+        client = ApiHookClient(run / "api.json", timeout_s=60)
+        assert client.wait_for_server(60)
+        ports = [json.loads((run / name).read_text())["port"] for name in ("api.json", "harness.json")]
+        assert not any(is_free(port) for port in ports)
+        tickets = project.tickets("t.json", {"id": "slow", "title": "Slow", "tickets": [shell("T-1", "sleep 600")]})
+        assert project.run("tracks", "import", tickets).code == 0
+        client.click("btn_mma_start_track", "slow")
+
+        def at_work() -> bool:
+            if client.list_approvals():
+                window.client.click("inbox.approve")
+            return bool(descendants(window.process.pid))
+
+        assert comes_true(at_work), (client.list_approvals(), client.get_mma_status())
+        client.set_value("ai_input", "hello")
+        client.click("btn_gen_send")
+        assert client.wait_until(lambda: client.get_indicator_state("thinking")["thinking"], 60)
+        children = descendants(window.process.pid)
+        close(window, client)
+        assert window.process.wait(20) == 0
+        assert [port for port in ports if not is_free(port)] == []
+        assert not (run / "api.json").exists()
+        assert not (run / "harness.json").exists()
+        assert comes_true(lambda: not any(Path(f"/proc/{pid}").exists() for pid in children), 20), children
