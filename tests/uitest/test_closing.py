@@ -52,6 +52,15 @@ def comes_true(so: Callable[[], bool], seconds: float = 60) -> bool:
     return True
 
 
+def test_somebody_who_hangs_up_does_not_end_it(tmp_path: Path) -> None:
+    """The test engine would take that for a crash."""
+    with driven(Project(tmp_path)) as window:
+        assert window.client.wait("exists:btn_reset").number(1) == 1
+        os.kill(window.process.pid, signal.SIGPIPE)
+        assert window.client.click("btn_reset").number(1) == 1
+        assert window.process.poll() is None
+
+
 @pytest.mark.parametrize("close", [by_request, by_signal])
 def test_ports_are_free_and_no_child_is_left(tmp_path: Path, close: Callable[[Driven, ApiHookClient], None]) -> None:
     project = Project(tmp_path)

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import signal
 import struct
 import sys
 import threading
@@ -87,6 +88,9 @@ class Surface:
             raise Misconfigured(
                 f"no window can be opened ({error}): use 'interlock serve', or --backend null or egl"
             ) from error
+        if register_tests is not None and threading.current_thread() is threading.main_thread():
+            # The test engine takes a broken pipe for a crash, and ends the program; it is a client that hung up.
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
     def render(self) -> None:
         immapp.manual_render.render()
