@@ -55,10 +55,11 @@ def test_a_letter_that_no_font_has_is_marked_or_named() -> None:
         assert drawn(bench, "mono", "a\U0001d4b3b") == "a\ufffdb"
         assert drawn(bench, "mono", "a\U0001d4b3b", spell=True) == "a<U+1D4B3>b"
         assert drawn(bench, "mono", "plain") == "plain"
+        assert drawn(bench, "mono", "ä\n\tb \u00a0c", spell=True) == "ä\n\tb \u00a0c"
 
 
 def test_all_of_a_long_script_is_on_its_page() -> None:
-    script = "curl -s " + "a" * 5_000 + "; rm -rf $HOME\n" + "\n".join(f"echo {number}" for number in range(5_000))
+    script = "curl -s " + "a" * 5_000 + "; rm -rf $HOME # ε\n" + "\n".join(f"echo {number}" for number in range(5_000))
     payload = ScriptPayload(script, "/work", ("PATH",), "bubblewrap")
     asked = Approval(
         id="A-1",

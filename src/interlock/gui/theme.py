@@ -165,7 +165,10 @@ class Look:
         missing: set[str] = set()
         for letter in new:
             code = ord(letter)
-            if font.is_glyph_in_font(code) and (letter.isspace() or baked.find_glyph(code).is_visible()):
+            blank = letter.isspace()  # a break of a line is in no font
+            if (blank and code < 128) or (
+                font.is_glyph_in_font(code) and (blank or baked.find_glyph(code).is_visible())
+            ):
                 known.add(letter)
             else:
                 missing.add(letter)
