@@ -218,6 +218,7 @@ def _running(take: Photographer) -> None:
 def _panels(take: Photographer) -> None:
     """Those that lie behind others."""
     send = take.window.send
+    take.until("T-008 speaks", lambda _: any("T-008" in key for key in take.window.feed.streams), LEAVE)
     take.panel("Streams")._chosen = next(key for key in take.window.feed.streams if "T-008" in key)
     take.of_panel("streams")
     take.panel("Streams")._chosen = "Everything"

@@ -165,7 +165,7 @@ def rules() -> list[dict[str, Any]]:
             "Then the retry storm of the test finds one refund, not two.\n",
             (31_000, 900),
             ticket="T-008",
-            delay_s=240,
+            delay_s=120,
         ),
         _rule(
             "# Ticket T-009",

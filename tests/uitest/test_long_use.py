@@ -21,7 +21,7 @@ from tests.uitest.program import Driven, driven
 from tests.uitest.wire_client import Client
 
 DURATION_S = float(os.environ.get("INTERLOCK_SOAK_S", "1800"))
-WARM_S = min(300.0, DURATION_S / 3)  # until then buffers fill: streams, facts, the history of tests
+WARM_S = min(300.0, DURATION_S * 2 / 3)  # until then buffers fill: streams, facts, recent records, texts
 SAMPLES = 60
 GROWS_MB = 16.0  # for what rightly stays: tracks, tickets and answers of the whole time, and what the allocator keeps
 RULES = [

@@ -13,6 +13,7 @@ from interlock.domain.state import State
 from interlock.views.inbox import as_dict
 
 PING_S = 15
+AT_ONCE = 256  # events of the journal in one piece
 REST = 9
 """Making a state of many tickets takes a while: after it this many times as long goes by before the next."""
 
@@ -56,8 +57,10 @@ async def _journal(live: Live, follower: Follower, read: Reading, state: Callabl
             records = await read(follower.version)
         if not records:
             return
-        yield b"".join(_recorded(recorded, state) for recorded in records)
-        follower.version = records[-1].version
+        for at in range(0, len(records), AT_ONCE):  # the next when these have gone out: who is slow costs little
+            some = records[at : at + AT_ONCE]
+            yield b"".join(_recorded(recorded, state) for recorded in some)
+            follower.version = some[-1].version
 
 
 def _recorded(recorded: Recorded, state: Callable[[], State]) -> bytes:

@@ -23,6 +23,7 @@ Reaction = Callable[[Sequence[Recorded], State], None]
 
 RECENT = 4_096
 """Records kept in memory for followers; whoever is further behind reads the journal."""
+_PAGE = 512  # records read from it at once
 
 
 class Workbench:
@@ -192,7 +193,7 @@ class Workbench:
         def read() -> list[Recorded]:
             found: list[Recorded] = []
             for recorded in self._journal.read(after):
-                if recorded.version > until or len(found) == RECENT:
+                if recorded.version > until or len(found) == _PAGE:
                     break
                 found.append(recorded)
             return found
