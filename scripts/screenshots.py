@@ -74,7 +74,7 @@ class Photographer:
         maker = scripted_rules(rules(), PRICE)
         self.service.call(self._use(opened.use_model, maker))
         assert self.service.desk is not None
-        self.service.desk.fixed["project_root"] = "/home/ada/payments-api"
+        self.service.desk.fixed["project_root"] = "/srv/ada/payments-api"
         self.window: Window = make_window(self.service, ADA, backend="egl", settings=None, hooks=False, theme=theme)
         self.window.open()
 
@@ -124,7 +124,7 @@ class Photographer:
         """Versions that pictures show are followed by a line that names them."""
         lines: list[str] = []
         for version, row in enumerate(export_rows(self.project), 1):
-            found = json.loads(row.replace(folder, "/home/ada"))
+            found = json.loads(row.replace(folder, "/srv/ada"))
             found["at"] = (STORY_BEGINS + version * STORY_STEP).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
             del found["hash"]  # of what is no longer so
             lines.append(json.dumps(found, ensure_ascii=False))
