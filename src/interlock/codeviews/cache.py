@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from interlock.codeviews.detect import CODE
+from interlock.codeviews.seen import Seen
 from interlock.codeviews.trees import table
 from interlock.codeviews.view import VERSION
 
 KEEP_DAYS = 30
+_MOST_ARE_BELOW = 16_384  # bytes of a stored view
 
 
 class Entry(NamedTuple):
@@ -38,6 +40,7 @@ class Cache:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._place = str(folder / VERSION)
+        self.seen = Seen(f"{self._place}/seen")
 
     def get(self, key: str) -> Entry | None:
         try:
@@ -83,10 +86,13 @@ class Cache:
 
 
 def _read(path: str) -> bytes:
-    """Half the calls to the kernel that a file object makes: a warm run is little else."""
+    """Few calls to the kernel: a warm run is little else."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return os.read(fd, os.fstat(fd).st_size)
+        content = os.read(fd, _MOST_ARE_BELOW)
+        if len(content) == _MOST_ARE_BELOW:
+            content += os.read(fd, os.fstat(fd).st_size)
+        return content
     finally:
         os.close(fd)
 
@@ -96,12 +102,14 @@ def _write(path: str, content: bytes) -> None:
         file.write(content)
 
 
-def key_of(kind: str, source: bytes, language: str, title: str | None, tokens: str) -> str:
+def digest_of(source: bytes) -> bytes:
+    return hashlib.blake2b(source, digest_size=20).digest()
+
+
+def key_of(kind: str, digest: bytes, language: str, title: str | None, tokens: str) -> str:
     """Whatever the outcome depends on."""
     known = "\0".join((kind, language, title or "", tokens, _parser_version(language)))
-    hashed = hashlib.blake2b(known.encode() + b"\0\0", digest_size=20)
-    hashed.update(source)
-    return hashed.hexdigest()
+    return hashlib.blake2b(known.encode() + b"\0\0" + digest, digest_size=20).hexdigest()
 
 
 @cache

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from interlock.codeviews import tokens
 from interlock.codeviews.cache import Cache, key_of
-from interlock.codeviews.detect import language_of
 from interlock.codeviews.one import Skipped, Viewed, make, title_of_file
 from interlock.codeviews.pool import Pool
-from interlock.codeviews.reading import read
+from interlock.codeviews.reading import BY_CONTENT
+from interlock.codeviews.seen import Note, State, state_of
 from interlock.codeviews.view import Kind
 from interlock.codeviews.walk import Found
 
@@ -23,6 +23,7 @@ WORTH_A_POOL = 2_000_000
 
 class _Missing(NamedTuple):
     found: Found
+    state: State | None
     size: int
 
 
@@ -40,9 +41,10 @@ def views(kind: Kind, files: Iterable[Found], cache: Cache | None, workers: int)
             else:
                 made = (make(kind, one.found, cache) for one in missing)
             yield from before
-            before = _in_order(looked, made)
+            before = _in_order(looked, made, cache)
         yield from before
     if cache is not None:
+        cache.seen.save()
         cache.prune()
 
 
@@ -58,10 +60,22 @@ def _batch(found: Iterator[Viewed | Skipped | _Missing]) -> list[Viewed | Skippe
 
 
 def _in_order(
-    looked: list[Viewed | Skipped | _Missing], made: Iterator[Viewed | Skipped]
+    looked: list[Viewed | Skipped | _Missing], made: Iterator[Viewed | Skipped], cache: Cache | None
 ) -> Iterator[Viewed | Skipped]:
     for one in looked:
-        yield next(made) if isinstance(one, _Missing) else one
+        yield _noted(one, next(made), cache) if isinstance(one, _Missing) else one
+
+
+def _noted(one: _Missing, made: Viewed | Skipped, cache: Cache | None) -> Viewed | Skipped:
+    if cache is None:
+        return made
+    if isinstance(made, Skipped):
+        if one.state is not None and made.reason in BY_CONTENT:
+            cache.seen.note(made.path, Note(one.state, "", b"", made.reason))
+        return made
+    if one.state is not None:
+        cache.seen.note(made.path, Note(one.state, made.language, made.digest))
+    return made._replace(digest=b"")
 
 
 def _by_many(kind: Kind, missing: list[_Missing], cache: Cache | None, pool: Pool) -> Iterator[Viewed | Skipped]:
@@ -89,24 +103,22 @@ def _each_alone(kind: Kind, folder: str | None, chunk: list[Found], pool: Pool) 
 
 
 def _look(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped | _Missing:
-    if cache is None and found.skipped is None:
-        return _Missing(found, _size(found.path))
-    source = read(found)
-    if isinstance(source, str):
-        return Skipped(found.path, source, found.asked)
-    entry = None
-    language = language_of(found.path, source)
-    if cache is not None:
-        entry = cache.get(key_of(kind, source, language, title_of_file(found.path, language), tokens.method()))
-    return Viewed(found.path, language, *entry) if entry is not None else _Missing(found, len(source))
-
-
-def _size(path: str) -> int:
-    """Whatever is wrong with it is told by the one that reads it."""
-    try:
-        return os.stat(path).st_size
-    except (OSError, ValueError):
-        return 0
+    """Nothing is read here but the cache: what is not known there is read where its view is made."""
+    if found.skipped is not None:
+        return Skipped(found.path, found.skipped, found.asked)
+    state = state_of(found)
+    if state is None:  # whatever is wrong with it is told by the one that reads it
+        return _Missing(found, None, 0)
+    note = cache.seen.recall(found.path, state) if cache is not None else None
+    if cache is None or note is None:
+        return _Missing(found, state, state.size)
+    if note.skipped:
+        return Skipped(found.path, note.skipped, found.asked)
+    title = title_of_file(found.path, note.language)
+    entry = cache.get(key_of(kind, note.digest, note.language, title, tokens.method()))
+    if entry is None:
+        return _Missing(found, state, state.size)
+    return Viewed(found.path, note.language, *entry)
 
 
 def processors() -> int:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from interlock.codeviews import tokens
-from interlock.codeviews.cache import Cache, Entry, key_of
+from interlock.codeviews.cache import Cache, Entry, digest_of, key_of
 from interlock.codeviews.detect import language_of, suffix_of
 from interlock.codeviews.reading import read
 from interlock.codeviews.view import Kind, view
@@ -16,6 +16,7 @@ class Viewed(NamedTuple):
     view: bytes
     before: int  # tokens
     after: int
+    digest: bytes = b""  # of the source, for those who take notes of it
 
 
 class Skipped(NamedTuple):
@@ -25,19 +26,27 @@ class Skipped(NamedTuple):
 
 
 def make(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped:
-    """Read anew: what was looked at may be in another process."""
+    """From the cache, if the content is known there."""
     source = read(found)
     if isinstance(source, str):
         return Skipped(found.path, source, found.asked)
     language = language_of(found.path, source)
     title = title_of_file(found.path, language)
+    if cache is None:
+        return Viewed(found.path, language, *_entry(kind, source, language, title))
+    digest = digest_of(source)
+    key = key_of(kind, digest, language, title, tokens.method())
+    entry = cache.get(key)
+    if entry is None:
+        entry = _entry(kind, source, language, title)
+        cache.put(key, entry)
+    return Viewed(found.path, language, *entry, digest)
+
+
+def _entry(kind: Kind, source: bytes, language: str, title: str | None) -> Entry:
     made = view(kind, source, language, title)
     before = tokens.count(source, language)
-    after = before if made is source or made == source else tokens.count(made, language)
-    entry = Entry(made, before, after)
-    if cache is not None:
-        cache.put(key_of(kind, source, language, title, tokens.method()), entry)
-    return Viewed(found.path, language, *entry)
+    return Entry(made, before, before if made == source else tokens.count(made, language))
 
 
 def title_of_file(path: str, language: str) -> str | None:

@@ -7,6 +7,11 @@ from interlock.codeviews.secrets import holds_a_key
 from interlock.codeviews.walk import Found, kind_of
 
 LIMIT = 50_000_000
+LARGE = f"larger than {LIMIT // 1_000_000} MB"
+BINARY = "a binary file"
+KEY = "it holds a private key"
+BY_CONTENT = frozenset([LARGE, BINARY, KEY])
+"""Reasons that stay true while the file does not change."""
 
 
 def read(found: Found) -> bytes | str:
@@ -31,10 +36,10 @@ def read(found: Found) -> bytes | str:
     except (OSError, ValueError) as why:
         return getattr(why, "strerror", None) or str(why)
     if source is None:
-        return f"larger than {LIMIT // 1_000_000} MB"
+        return LARGE
     if b"\0" in source[:8192]:
-        return "a binary file"
-    return "it holds a private key" if holds_a_key(source) else source
+        return BINARY
+    return KEY if holds_a_key(source) else source
 
 
 def _read_all(fd: int, size: int) -> bytes | None:

@@ -16,7 +16,11 @@ _PRIVATE_KEY = re.compile(rb"\s*-----BEGIN [A-Z ]*PRIVATE KEY")
 
 
 def is_secret(path: str) -> bool:
-    return _NAMES.fullmatch(path.rstrip("/").rpartition("/")[2]) is not None
+    return is_secret_name(path.rstrip("/").rpartition("/")[2])
+
+
+def is_secret_name(name: str) -> bool:
+    return _NAMES.fullmatch(name) is not None
 
 
 def holds_a_key(source: bytes) -> bool:

@@ -7,8 +7,8 @@ from interlock.codeviews.detect import CODE
 Kind = Literal["skeleton", "curated", "summary", "outline"]
 KINDS: tuple[Kind, ...] = ("skeleton", "curated", "summary", "outline")
 
-VERSION = "1"
-"""Part of the key of every stored view: raise it with every change of what a view says."""
+VERSION = "2"
+"""Of stored views: raise it with every change of what a view says, or of how it is stored."""
 
 
 def view(kind: Kind, source: bytes, language: str, title: str | None = None) -> bytes:

@@ -4,10 +4,11 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from interlock.codeviews.ignore import Rules, translate
-from interlock.codeviews.secrets import is_secret
+from interlock.codeviews.secrets import is_secret, is_secret_name
 
 NEVER = frozenset([".git", ".hg", ".svn", ".interlock", "__pycache__"])
 _MAGIC = re.compile(r"[*?\[]")
@@ -23,6 +24,9 @@ class Found(NamedTuple):
 
 def find(paths: Sequence[str]) -> Iterator[Found]:
     """In the order given, each once; below a folder by name."""
+    if len(paths) == 1:
+        yield from _meant(paths[0])
+        return
     seen: set[str] = set()
     for path in paths:
         for found in _meant(path):
@@ -79,6 +83,7 @@ def walk(top: str) -> Iterator[Found]:
             stack.append(_entries(*step))
 
 
+_by_name = attrgetter("name")
 _Ruled = tuple[tuple[int, Rules], ...]  # each with the length of its folder's path
 
 
@@ -86,23 +91,25 @@ def _entries(folder: str, relative: str, rules: _Ruled) -> Iterator[Found | tupl
     """The files of a folder, and how to enter each folder in it."""
     try:
         with os.scandir(folder) as scan:
-            entries = sorted(scan, key=lambda entry: entry.name)
+            entries = sorted(scan, key=_by_name)
     except OSError as why:
         yield Found(folder, _reason(why))
         return
     if any(entry.name == ".gitignore" for entry in entries):
         rules = (*_read_rules(os.path.join(folder, ".gitignore"), len(relative)), *rules)
+    inside = os.path.join(folder, "")
     for entry in entries:
-        if entry.name in NEVER:
+        name = entry.name
+        if name in NEVER:
             continue
-        path, below = os.path.join(folder, entry.name), relative + entry.name
+        path, below = inside + name, relative + name
         try:
             is_folder = entry.is_dir(follow_symlinks=False)
-            if _ignored(below, is_folder, rules):
+            if rules and _ignored(below, is_folder, rules):
                 continue
             if entry.is_symlink():
                 yield Found(path, "a link, not followed")
-            elif is_secret(entry.name):
+            elif is_secret_name(name):
                 yield Found(path, "it may hold secrets")
             elif is_folder:
                 yield path, f"{below}/", rules
