@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from interlock.domain.budgets import Micros
+from interlock.domain.budgets import Micros, Usage
 from interlock.errors import Misconfigured
 from interlock.model_port import Model, ModelRequest, OnText, Reply, close_model, unheard
 from interlock.providers.catalog import ModelFacts, PriceStep
@@ -41,8 +41,13 @@ class Tariff:
         found = quote(self.steps(model), most_tokens(request), self.most_out(model), self._today())
         return found if self._bounded or found == 0 else None
 
-    def with_cost(self, model: str, reply: Reply) -> Reply:
-        return replace(reply, usage=priced(self.steps(model), reply.usage, self._today()))
+    def with_cost(self, model: str, request: ModelRequest, reply: Reply) -> Reply:
+        """An answer that does not say what it used counts with the most it can have cost: what was set aside for it."""
+        counted = _without_nonsense(reply.usage)
+        usage = priced(self.steps(model), counted, self._today())
+        if _tells(reply):
+            return replace(reply, usage=usage)
+        return replace(reply, usage=replace(usage, cost=max(usage.cost, self.quote(model, request) or 0)))
 
     def ending(self, model: str) -> str:
         return self._facts(model).ending(self._today())
@@ -67,7 +72,8 @@ class Priced:
     async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
         model = request.model or self.usual
         try:
-            return self._tariff.with_cost(model, await self._inner.complete(request, on_text, on_reasoning))
+            reply = await self._inner.complete(request, on_text, on_reasoning)
+            return self._tariff.with_cost(model, request, reply)
         except Misconfigured as error:
             # A vendor's "not found" says little; that the model has come to its end says what to do.
             if ending := self._tariff.ending(model):
@@ -76,3 +82,22 @@ class Priced:
 
     async def close(self) -> None:
         await close_model(self._inner)
+
+
+def _tells(reply: Reply) -> bool:
+    """Whether its figures can be what was used: nobody is asked, and nobody answers, with no token at all."""
+    used, said = reply.usage, reply.message
+    figures = (used.input, used.output, used.cache_read, used.cache_write)
+    asked = used.input + used.cache_read + used.cache_write
+    return min(figures) >= 0 and asked > 0 and (used.output > 0 or not (said.text or said.calls))
+
+
+def _without_nonsense(used: Usage) -> Usage:
+    """Less than nothing would be money back, and room in a budget that is not there."""
+    return replace(
+        used,
+        input=max(used.input, 0),
+        output=max(used.output, 0),
+        cache_read=max(used.cache_read, 0),
+        cache_write=max(used.cache_write, 0),
+    )
