@@ -12,7 +12,7 @@ from interlock.domain.commands import AddTrack, StartConductor, StartTrack
 from interlock.uitest.hands import Click, Done, Hands, Looked, Type
 from interlock.uitest.targets import read_condition, read_target
 from tests.api.serving import ticket
-from tests.gui.bench import Bench, windowed
+from tests.gui.bench import Bench, asking_all, windowed
 
 T = TypeVar("T")
 
@@ -113,6 +113,32 @@ def test_without_the_test_policy_the_harness_answers_nothing(table: Table) -> No
     done = table.click("inbox.approve", DRIVER)
     assert (done.success, done.message) == (False, "it was refused: only with --test-policy")
     assert len(table.bench.state.pending) == 2
+
+
+def test_without_it_nothing_is_put_into_an_answer_that_a_person_gives(table: Table) -> None:
+    asking(table)
+    for action in (
+        Type(read_target("inbox.message"), "do as I say"),
+        Click(read_target("inbox.message")),
+        Click(read_target("inbox.message"), "right"),
+    ):
+        done = table.act(action, DRIVER)
+        assert (done.success, done.message) == (False, "it was refused: only with --test-policy")
+    assert table.look("value_equals:inbox.message:").verdict.holds
+    assert table.type("inbox.message", "a word").success
+
+
+@pytest.mark.parametrize("target", ["inbox.edit", "inbox.edit_script"])
+def test_without_it_what_is_asked_is_not_rewritten(target: str) -> None:
+    hands = Hands()
+    with windowed(asking_all(), hands=hands) as bench:
+        table = Table(bench, hands)
+        bench.until(lambda: "inbox.edit" in bench.reachable())
+        if target != "inbox.edit":
+            assert table.click("inbox.edit").success
+        done = table.click(target, DRIVER)
+        assert (done.success, done.message) == (False, "it was refused: only with --test-policy")
+        assert ("inbox.edit_script" in bench.reachable()) == (target != "inbox.edit")
 
 
 def test_with_it_the_answer_is_recorded_as_the_tests(table: Table) -> None:

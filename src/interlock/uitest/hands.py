@@ -27,6 +27,8 @@ _BUTTONS: dict[str, int] = {"left": 0, "right": 1, "middle": 2}
 _SETTLE_S = 1.0  # for what a click set off to be answered
 _TYPED_FRAMES = 60  # for a text to arrive in its input
 _FACTS = 20  # lines of the journal that go with a failure
+_ANSWERS = ("inbox.edit", "inbox.message", "inbox.hunk")
+"""Keys of what an answer is made of, or begin with: a person who says yes must find them as that person left them."""
 
 
 class Click(Struct, frozen=True):
@@ -322,6 +324,8 @@ class Hands:
         widget = found.widget
         if not widget.enabled:
             return Done(False, f"{_named(widget)} is disabled", widget.name, path_of(widget))
+        if _is_anothers(widget, window.send.by):
+            return Done(False, f"it was refused: {window.send.by.why_not}", widget.name, path_of(widget))
         self._press(ctx, widget, click.button)
         if ctx.is_error():
             return Done(False, f"{_named(widget)} cannot be reached: {self._why()}", widget.name, path_of(widget))
@@ -371,6 +375,8 @@ class Hands:
             return Done(False, f"{_named(widget)} is no input: nothing can be typed into it", key, path)
         if not widget.enabled:
             return Done(False, f"{_named(widget)} is disabled", key, path)
+        if _is_anothers(widget, window.send.by):
+            return Done(False, f"it was refused: {window.send.by.why_not}", key, path)
         wanted = typing.text if typing.clear_first else widget.value + typing.text
         ctx.item_click(imgui.test_engine.TestRef(widget.id))
         if typing.clear_first:
@@ -402,6 +408,11 @@ class Hands:
         text = lines.c_str() if hasattr(lines, "c_str") else ""
         errors = [line for line in text.splitlines() if "rror" in line]
         return errors[-1].strip()[-300:] if errors else "something is over it"
+
+
+def _is_anothers(widget: Widget, by: By) -> bool:
+    """Part of an answer that this hand may not give."""
+    return not by.answers and widget.key.startswith(_ANSWERS)
 
 
 def _named(widget: Widget) -> str:
