@@ -112,6 +112,14 @@ def test_a_list_is_a_table_in_pages(project: Project) -> None:
         assert (said.code, said.json["kind"]) == (1, "BadValue")
 
 
+def test_a_prompt_that_says_nothing_is_a_mistake_in_the_words(project: Project) -> None:
+    said = project.run("test", "run", "--prompt", "  ")
+    assert (said.code, said.err) == (
+        2,
+        'interlock test run: the prompt says nothing: try "Open Inbox and verify it loads"\n',
+    )
+
+
 def ingested(project: Project, *words: str, trace: str = "trace") -> Said:
     file = project.home / "junit.xml"
     file.write_text(JUNIT.format(trace=trace))

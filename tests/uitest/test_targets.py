@@ -168,6 +168,13 @@ def test_the_nearest_names_come_first() -> None:
     assert nearest(Widgets(), read_target("x")) == ()
 
 
+def test_a_name_of_a_letter_or_two_is_not_near_to_every_word_that_has_them() -> None:
+    short = [(label, "", 7, label, "text", LOW, HIGH, True, "", "top", (), True) for label in ("p", "o", "T")]
+    crowd = Widgets(short, ("Notes",))  # pyright: ignore[reportArgumentType]
+    assert nearest(crowd, read_target("window:Nope"))[0] == "window:Notes"
+    assert nearest(crowd, read_target("text:p"))[0] == "text:p"
+
+
 def test_the_tree_names_everything() -> None:
     text = tree(widgets())
     assert "button:Approve [btn_approve_script@A-2] (disabled)" in text

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from interlock.cli.exits import DONE, ERROR, USAGE, report
+from interlock.cli.exits import DONE, ERROR, USAGE, report, wrong_usage
 from interlock.cli.output import paint, say, say_json, table
 from interlock.cli.sessions import project_of
 from interlock.cli.tests_history import EXITS, say_status
@@ -39,6 +39,8 @@ def assert_(args: Any) -> int:
 
 def run(args: Any) -> int:
     """Its steps are tests of their own; the id is that of the whole."""
+    if not args.prompt.strip():
+        return wrong_usage('test run: the prompt says nothing: try "Open Inbox and verify it loads"', args)
     return _driven(args, lambda calls: calls.run(args.prompt))
 
 

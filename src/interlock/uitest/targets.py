@@ -14,6 +14,7 @@ TYPES = get_args(Type)
 _TYPED = re.compile(rf"(?:(?P<path>[^:]*)/)?(?P<type>{'|'.join(TYPES)}):(?P<label>.*)", re.DOTALL)
 _ANY = ("…", "...", "*", "**")  # as part of a path: whatever lies between
 _NEAREST = 5
+_TELLING = 3  # letters: a shorter name is in most words, and nobody meant it
 
 Check = Literal["window_visible", "element_visible", "element_enabled", "exists", "value_equals", "text_contains"]
 CHECKS: tuple[str, ...] = get_args(Check)
@@ -203,7 +204,7 @@ def _inside(widget: Widget, path: Sequence[str]) -> bool:
 
 def _likeness(wanted: str, name: str) -> float:
     name = name.casefold()
-    if wanted and (wanted in name or (name and name in wanted)):
+    if (wanted and wanted in name) or (len(name) >= _TELLING and name in wanted):
         return 0.8 + 0.2 * min(len(wanted), len(name)) / max(len(wanted), len(name), 1)
     return SequenceMatcher(None, wanted[:80], name[:80]).ratio()
 
