@@ -53,6 +53,15 @@ def test_a_key_may_go_over_https_or_nowhere_far(address: str) -> None:
         ("https://ann:secret@example.com", "plain one"),
         ("https://example.com?key=1", "plain one"),
         ("https://example.com#a", "plain one"),
+        ("https://example.com?", "plain one"),
+        ("https://example.com/v1#", "plain one"),
+        ("https://exam ple.com", "spaces"),
+        ("https://example.com/v 1", "spaces"),
+        ("https://ann:secret@exam ple.com", "plain one"),
+        ("https://ann:secret@example.com:port", "is none: '…example.com:port'"),
+        ("https://[half?key=secret", "is none"),
+        ("ftp://ann:secret@example.com", "not '…example.com'"),
+        ("ann:secret@example.com", "must begin with https://"),
         ("https://[half", "is none"),
         ("https://example.com:port", "is none"),
     ],
@@ -61,6 +70,10 @@ def test_other_addresses_are_refused_before_anything_is_sent(address: str, sente
     with pytest.raises(Misconfigured, match=sentence) as caught:
         Channel(Endpoint(provider="p", base_url=address))
     assert "secret" not in str(caught.value)
+
+
+def test_spaces_around_an_address_are_nothing() -> None:
+    assert checked_address(Endpoint(provider="p", base_url=" https://example.com/v1/\n")) == "https://example.com/v1"
 
 
 def test_the_users_own_settings_may_allow_plain_http() -> None:

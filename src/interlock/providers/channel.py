@@ -206,21 +206,29 @@ class Channel:
 
 def checked_address(endpoint: Endpoint) -> str:
     """Without a slash at its end. Raises Misconfigured for one that a key may not be sent to."""
-    provider, address = endpoint.provider, endpoint.base_url
+    provider, address = endpoint.provider, endpoint.base_url.strip()
     try:
         parts = urlsplit(address)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise Misconfigured(f"the address of {provider} is none: {address[:200]!r}") from None
+        raise Misconfigured(f"the address of {provider} is none: {_shown(address)}") from None
     if parts.scheme not in ("http", "https") or not host:
-        raise Misconfigured(f"the address of {provider} must begin with https://, not {address[:200]!r}")
-    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise Misconfigured(f"the address of {provider} must begin with https://, not {_shown(address)}")
+    if parts.username is not None or parts.password is not None or "?" in address or "#" in address:
         raise Misconfigured(f"the address of {provider} must be a plain one, without a name, a password or a question")
+    if len(address.split()) > 1:
+        raise Misconfigured(f"the address of {provider} has spaces in it: {_shown(address)}")
     if parts.scheme == "http" and not _is_loopback(host) and not endpoint.plain_http:
         raise Misconfigured(
             f"{provider} would be asked at {host} over http, where anybody on the way can read along; use https"
         )
     return address.rstrip("/")
+
+
+def _shown(address: str) -> str:
+    """For people; what stands before an @ or behind a ? may be a password."""
+    plain = address.rpartition("@")[2].partition("?")[0]
+    return repr(plain[:200] if plain == address else f"…{plain[:200]}")
 
 
 def _is_loopback(host: str) -> bool:
