@@ -18,6 +18,7 @@ from interlock.uitest.targets import Condition, path_of, read_condition, read_ta
 ACTION_S = 30.0  # for a click or a text, waiting for its turn included
 USUAL_WAIT_MS = 5_000
 _PICTURE_S = 10.0
+_GONE = "whoever asked has gone away"
 
 Gone = Callable[[Callable[[], Any]], Any]
 """Calls back when the caller has gone away."""
@@ -91,7 +92,7 @@ class Acting:
         limit = timeout_ms or USUAL_WAIT_MS
         future = self._hands.watch(meant, limit / 1_000, poll_ms / 1_000)
         gone(future.cancel)
-        looked = _outcome(future, limit / 1_000 + ACTION_S)
+        looked = self._awaited(live, future, limit / 1_000 + ACTION_S)
         if isinstance(looked, str):
             return self._ended(live, "timeout", looked)
         return self._judged(live, meant, looked, f"it did not come within {limit:,} ms", late="timeout")
@@ -102,7 +103,7 @@ class Acting:
         meant = read_condition(condition, key)
         live = self._begin("assert", f"Assert: {condition}", parent, begun)
         live.start()
-        looked = _outcome(self._hands.look_at(meant), ACTION_S)
+        looked = self._awaited(live, self._hands.look_at(meant), ACTION_S)
         if isinstance(looked, str):
             return self._ended(live, "timeout", looked)
         return self._judged(live, meant, looked, failure, late="failed")
@@ -111,8 +112,20 @@ class Acting:
         live = self._executions.begin(verb, name, parent=parent)
         live.frames = self._hands.frames
         if begun is not None:
-            begun(live)
+            try:
+                begun(live)
+            except Exception:
+                self._ended(live, "timeout", _GONE)  # else it would be queued for ever
+                raise
         return live
+
+    def _awaited(self, live: Live, future: "Future[Any]", seconds: float) -> Any:
+        """What came of it, or why nothing did; a mistake of ours ends the test as well."""
+        try:
+            return _outcome(future, seconds)
+        except Exception as error:
+            self._ended(live, "failed", f"a mistake in Interlock: {type(error).__name__}: {error}")
+            raise
 
     def _act(self, verb: Verb, name: str, action: Click | Type, parent: str, begun: "Begun | None") -> Result:
         live = self._begin(verb, name, parent, begun)
@@ -122,7 +135,7 @@ class Acting:
             places=self._answers,
             why_not="the harness answers approvals only in a workbench started with --test-policy",
         )
-        done = _outcome(self._hands.act(action, by, live.start), ACTION_S)
+        done = self._awaited(live, self._hands.act(action, by, live.start), ACTION_S)
         if isinstance(done, str):
             return self._ended(live, "timeout", done)
         return self._finished(live, done)
@@ -205,7 +218,7 @@ def _outcome(future: "Future[Any]", seconds: float) -> Any:
     try:
         return future.result(seconds)
     except CancelledError:
-        return "whoever asked has gone away"
+        return _GONE
     except TimeoutError:
         future.cancel()
         return f"the window did nothing about it for {time.monotonic() - start:.0f} s"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from interlock.domain.tests import Assertion
 from interlock.gui.widgets import Widgets
 from interlock.uitest.acting import Acting, Begun, Result
-from interlock.uitest.executions import Executions
+from interlock.uitest.executions import Executions, Live
 from interlock.uitest.hands import Hands
 from interlock.uitest.prompts import Step
 from interlock.uitest.targets import Target, find, plain, read_target
@@ -23,7 +23,15 @@ class Runner:
     def run(self, prompt: str, steps: Sequence[Step], *, begun: Begun, going: Callable[[], bool]) -> Result:
         """One after the other, until one fails or the caller is gone."""
         live = self._executions.begin("run", f"Run: {plain(prompt)}")
-        begun(live)
+        try:
+            begun(live)
+            return self._steps(live, steps, going)
+        except Exception as error:
+            if not live.ended.done():
+                self._executions.end(live, "failed", f"it broke off: {type(error).__name__}: {error}")
+            raise
+
+    def _steps(self, live: Live, steps: Sequence[Step], going: Callable[[], bool]) -> Result:
         live.start()
         assertions: list[Assertion] = []
         failure = ""
