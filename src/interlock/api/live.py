@@ -16,14 +16,15 @@ from interlock.domain.events import ApprovalAnswered, ApprovalWithdrawn
 RECENT = 4_096
 TEXT = 200_000  # characters kept of one stream: its end
 KEYS = 256
+ALL_TEXTS = 2_000_000  # characters of all streams: whoever comes is told all of them
 TOLD = 64  # messages of the desk that a slow follower may still get
 
 
 class Text:
     """The end of a stream, by position from its beginning."""
 
-    def __init__(self) -> None:
-        self.start = 0
+    def __init__(self, start: int = 0) -> None:
+        self.start = start
         self.pieces = ""
 
     @property
@@ -62,6 +63,8 @@ class Live:
         self._called = False
         self._recent: deque[Recorded] = deque(maxlen=RECENT)
         self._texts: dict[str, Text] = {}
+        self._size = 0  # of all of them
+        self._spoken = 0  # ever
         self._followers: set[Follower] = set()
         self._answers: dict[str, asyncio.Event] = {}
         self.version = version
@@ -113,11 +116,15 @@ class Live:
             follower.changed = True
 
     def _take_text(self, key: str, piece: str) -> None:
-        text = self._texts.pop(key, None) or Text()
+        # One that begins anew after it was dropped stands beyond all positions that anybody may remember of it.
+        text = self._texts.pop(key, None) or Text(self._spoken + 1)
+        self._spoken += len(piece) + 1
+        before = len(text.pieces)
         text.add(piece)
+        self._size += len(text.pieces) - before
         self._texts[key] = text  # put last: the streams heard from longest ago go first
-        if len(self._texts) > KEYS:
-            del self._texts[next(iter(self._texts))]
+        while len(self._texts) > KEYS or (self._size > ALL_TEXTS and len(self._texts) > 1):
+            self._size -= len(self._texts.pop(next(iter(self._texts))).pieces)
 
     def _take_said(self, name: str, data: dict[str, Any]) -> None:
         for follower in self._followers:
@@ -127,6 +134,7 @@ class Live:
 
     def _take_clear(self) -> None:
         self._texts.clear()
+        self._size = 0
         for follower in self._followers:
             follower.texts.clear()
             follower.cleared = True
