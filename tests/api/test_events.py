@@ -1,5 +1,6 @@
 """Following by stream: without gap or repeat, texts so far and then deltas, however slow the reader (SPEC J7)."""
 
+import gc
 import itertools
 import json
 import resource
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from interlock.api.live import Follower
 from interlock.client import Frame, NotServing
 from interlock.domain.commands import AddTrack, AskPerson, EditTrack, StartConductor, StartTrack
 from tests.api.serving import Served, asking, served, ticket, until
@@ -115,6 +117,27 @@ def test_clients_that_vanish_leave_nothing_behind(bench: Served) -> None:
     bench.submit(AddTrack("t", "T", "", (ticket("a"),)))
     until(lambda: bench.live.followers == 0)
     assert journal(bench, 0, 1)[0].id == 1
+
+
+def test_what_was_being_told_to_one_who_hung_up_goes_at_once(bench: Served) -> None:
+    """Not when Python looks for circles of objects the next time: there may be many megabytes until then."""
+    bench.submit(AddTrack("t", "T", "", (ticket("a"),)))
+    for number in range(6_000):  # more than memory keeps: the rest is read, which takes a moment
+        bench.engine.start(bench.front.submit("human:ada", EditTrack("t", f"title {number}")))
+    journal(bench, 0, 6_001)
+    until(lambda: bench.live.followers == 0)
+    gc.collect()
+    gc.disable()
+    try:
+        for portion in (1, 1_000, 50_000, 200_000) * 3:
+            client = _connect(bench)
+            while portion > 0:
+                portion -= len(client.recv(portion))
+            client.close()
+            until(lambda: bench.live.followers == 0)
+        until(lambda: not [each for each in gc.get_objects() if isinstance(each, Follower)])
+    finally:
+        gc.enable()
 
 
 def _connect(bench: Served) -> socket.socket:

@@ -5,6 +5,11 @@ import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from litestar.response import Stream
+from litestar.response.base import ASGIResponse
+from litestar.response.streaming import ASGIStreamingResponse
+from litestar.types import Receive, Send
+
 from interlock import wire
 from interlock.api.live import Follower, Live, Reading
 from interlock.domain.envelopes import Recorded
@@ -20,38 +25,81 @@ REST = 9
 APPROVAL_NAMES = {"spawn": "mma_spawn_approval", "step": "mma_step_approval"}
 
 
+class Followed(Stream):
+    """Frames until there are no more or the reader has hung up; then they end by themselves.
+
+    A stream that is cancelled instead, as is usual, leaves its frames of Python in a circle with the exception: what
+    each of them was just sending, half a megabyte, stays in memory until all objects are looked through.
+    """
+
+    __slots__ = ("_after", "_frames", "_live")
+
+    def __init__(self, live: Live, after: int | None, frames: Callable[[Follower], AsyncIterator[bytes]]) -> None:
+        super().__init__((), media_type="text/event-stream")
+        self._live = live
+        self._after = after
+        self._frames = frames
+
+    def to_asgi_response(self, *_: Any, headers: dict[str, str] | None = None, **__: Any) -> ASGIResponse:
+        told = {**(headers or {}), **self.headers}
+        return _Sent(self._live, self._after, self._frames, headers=told, media_type=self.media_type)
+
+
+class _Sent(ASGIStreamingResponse):
+    def __init__(
+        self, live: Live, after: int | None, frames: Callable[[Follower], AsyncIterator[bytes]], **given: Any
+    ) -> None:
+        super().__init__(iterator=(), **given)  # pyright: ignore[reportUnknownMemberType]
+        self._live = live
+        self._after = after
+        self._frames = frames
+
+    async def send_body(self, send: Send, receive: Receive) -> None:
+        follower = self._live.follow(self._after)
+        watching = asyncio.ensure_future(_watch(receive, follower))
+        try:
+            async for frame in self._frames(follower):
+                await send({"type": "http.response.body", "body": frame, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            watching.cancel()
+            self._live.leave(follower)
+
+
+async def _watch(receive: Receive, follower: Follower) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    follower.go()
+
+
 async def frames(
-    live: Live, after: int | None, read: Reading, state: Callable[[], State], status: Callable[[], bytes]
+    live: Live, follower: Follower, read: Reading, state: Callable[[], State], status: Callable[[], bytes]
 ) -> AsyncIterator[bytes]:
-    follower = live.follow(after)
-    try:
-        yield b"retry: 1000\n\n"
-        rested = 0.0
-        while True:
-            ended = live.ended
-            follower.news.clear()
-            async for frame in _journal(live, follower, read, state):
-                yield frame
-            if texts := _texts(live, follower):
-                yield texts
-            while follower.said:
-                yield _frame(*follower.said.popleft())
-            wait = rested - time.monotonic()
-            if follower.changed and wait <= 0:
-                follower.changed = False
-                began = time.monotonic()
-                yield b"event: mma_state_update\ndata: " + status() + b"\n\n"
-                rested = time.monotonic() + REST * (time.monotonic() - began)
-            if ended:
-                return
-            if not await _news(follower, wait if follower.changed else PING_S) and not follower.changed:
-                yield b": still here\n\n"
-    finally:
-        live.leave(follower)
+    yield b"retry: 1000\n\n"
+    rested = 0.0
+    while not follower.gone:
+        ended = live.ended
+        follower.news.clear()
+        async for frame in _journal(live, follower, read, state):
+            yield frame
+        if texts := _texts(live, follower):
+            yield texts
+        while follower.said:
+            yield _frame(*follower.said.popleft())
+        wait = rested - time.monotonic()
+        if follower.changed and wait <= 0:
+            follower.changed = False
+            began = time.monotonic()
+            yield b"event: mma_state_update\ndata: " + status() + b"\n\n"
+            rested = time.monotonic() + REST * (time.monotonic() - began)
+        if ended:
+            return
+        if not await _news(follower, wait if follower.changed else PING_S) and not follower.changed:
+            yield b": still here\n\n"
 
 
 async def _journal(live: Live, follower: Follower, read: Reading, state: Callable[[], State]) -> AsyncIterator[bytes]:
-    while True:
+    while not follower.gone:
         records = live.recent(follower.version)
         if records is None:
             records = await read(follower.version)
@@ -61,6 +109,8 @@ async def _journal(live: Live, follower: Follower, read: Reading, state: Callabl
             some = records[at : at + AT_ONCE]
             yield b"".join(_recorded(recorded, state) for recorded in some)
             follower.version = some[-1].version
+            if follower.gone:
+                return
 
 
 def _recorded(recorded: Recorded, state: Callable[[], State]) -> bytes:

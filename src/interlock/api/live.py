@@ -52,6 +52,11 @@ class Follower:
         self.said: deque[tuple[str, dict[str, Any]]] = deque(maxlen=TOLD)
         self.changed = True
         self.cleared = False
+        self.gone = False  # its reader has hung up
+
+    def go(self) -> None:
+        self.gone = True
+        self.news.set()
 
 
 class Live:

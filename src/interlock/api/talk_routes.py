@@ -11,7 +11,7 @@ from litestar.response import Stream
 
 from interlock import wire
 from interlock.api.bridge import Bridge
-from interlock.api.event_stream import frames
+from interlock.api.event_stream import Followed, frames
 from interlock.api.live import Live
 from interlock.api.replies import FINDS, READS, WRITES, Asking, Limit, Offset, next_offset, raw, who
 from interlock.api.shapes import (
@@ -144,15 +144,16 @@ def talk_routes(bridge: Bridge, live: Live, picture: Any) -> list[HTTPRouteHandl
         begin = _version(last_event_id) if last_event_id else after
         if begin is not None and begin > bridge.front.state.version:
             raise BadValue(f"this journal ends at {bridge.front.state.version}: {begin} is another's")
-        return Stream(
-            lambda: frames(
+        return Followed(
+            live,
+            begin,
+            lambda follower: frames(
                 live,
-                begin,
+                follower,
                 lambda version: bridge.over(bridge.backstage.records(version)),
                 lambda: bridge.front.state,
                 picture,
             ),
-            media_type="text/event-stream",
         )
 
     return [discussions, begin, one, say, stop, tell, journal, usage, text, events]
