@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from interlock.domain.envelopes import Recorded
 from interlock.domain.events import TrackStarted
 from interlock.engine.streams import ANSWERING, THINKING
-from interlock.gui.feed import LINES, STREAMS, WIDEST, Feed, Stream
+from interlock.gui.feed import ALL, LINES, STREAMS, WIDEST, Feed, Stream
 from interlock.gui.widgets import _Draft
 
 
@@ -42,6 +42,29 @@ def test_streams_are_cleared_and_the_oldest_go() -> None:
     feed.clear()
     feed.drain()
     assert feed.streams == {}
+
+
+def test_all_streams_together_are_bounded_and_those_silent_for_longest_go() -> None:
+    feed = Feed(lambda: None)
+    feed.text("said again and again", "first\n")
+    for number in range(100):
+        feed.text(f"S-{number}", "a line of some length\n" * 5_000)
+        feed.text("said again and again", "word\n")
+        feed.drain()
+    while feed.drain():
+        pass
+    kept = feed.streams.values()
+    assert ALL / 2 < sum(sum(map(len, stream.lines)) + 64 * len(stream.lines) for stream in kept) <= ALL
+    assert feed.streams["said again and again"].lines[:2] == ["first", "word"]
+    assert ("S-0" in feed.streams, "S-99" in feed.streams) == (False, True)
+
+
+@given(st.lists(st.text(alphabet="ab\n", max_size=40), max_size=20))
+def test_a_stream_knows_its_size(pieces: list[str]) -> None:
+    stream = Stream()
+    for piece in pieces:
+        stream.add(piece * 300, "")
+    assert stream.size == sum(map(len, stream.lines)) + 64 * len(stream.lines)
 
 
 def test_a_frame_takes_up_only_so_much() -> None:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 
 MOST = 200_000  # characters kept of one stream: its end
 KEYS = 256  # streams kept: the latest
+ALL = 2_000_000  # characters of all of them
+_PIECE = 4_096  # characters: shorter pieces are kept together, a model says a few letters at a time
 
 THINKING, ANSWERING = "[thinking]\n", "\n[/thinking]\n\n"
 
@@ -16,6 +18,7 @@ class Streams:
     def __init__(self) -> None:
         self._texts: dict[str, list[str]] = {}
         self._sizes: dict[str, int] = {}
+        self._size = 0  # of all of them
         self._listeners: list[Listener] = []
         self._clears: list[Callable[[], None]] = []
 
@@ -23,16 +26,22 @@ class Streams:
         if not piece:
             return
         pieces = self._texts.pop(key, [])
-        pieces.append(piece)
-        size = self._sizes.get(key, 0) + len(piece)
-        if size > 2 * MOST or len(pieces) > 4_096:
+        if pieces and len(pieces[-1]) + len(piece) <= _PIECE:
+            pieces[-1] += piece
+        else:
+            pieces.append(piece)
+        size = self._sizes.pop(key, 0) + len(piece)
+        self._size += len(piece)
+        if size > 2 * MOST:
             pieces = ["".join(pieces)[-MOST:]]
-            size = len(pieces[0])
+            self._size -= size - MOST
+            size = MOST
         self._texts[key] = pieces  # put last: the streams heard from longest ago go first
         self._sizes[key] = size
-        if len(self._texts) > KEYS:
+        while len(self._texts) > KEYS or (self._size > ALL and len(self._texts) > 1):
             oldest = next(iter(self._texts))
-            del self._texts[oldest], self._sizes[oldest]
+            del self._texts[oldest]
+            self._size -= self._sizes.pop(oldest)
         for listener in self._listeners:
             listener(key, piece)
 
@@ -58,6 +67,7 @@ class Streams:
     def clear(self) -> None:
         self._texts.clear()
         self._sizes.clear()
+        self._size = 0
         for cleared in self._clears:
             cleared()
 

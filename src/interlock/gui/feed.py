@@ -14,6 +14,8 @@ LINES = 20_000  # kept of one stream: its end
 WIDEST = 2_000  # characters of one line, before it is broken
 FACTS = 5_000  # kept of the journal: its end
 STREAMS = 256
+ALL = 8_000_000  # characters of all streams, and so many for each line:
+_LINE = 64
 _PIECES = 200_000  # characters taken up in one frame: the rest waits for the next
 
 
@@ -26,7 +28,7 @@ class Stream:
     whether it is thought aloud.
     """
 
-    __slots__ = ("_thinking", "aside", "at", "dropped", "lines")
+    __slots__ = ("_thinking", "aside", "at", "dropped", "heard", "lines", "size")
 
     def __init__(self) -> None:
         self.lines: list[str] = [""]
@@ -34,30 +36,36 @@ class Stream:
         self.aside: list[bool] = [False]
         self._thinking = False
         self.dropped = 0
+        self.size = _LINE
+        self.heard = 0  # when, in pieces of all streams
 
     def add(self, piece: str, at: str) -> None:
         first, *others = piece.split("\n")
         self._extend(first, at)
         for line in others[-LINES:]:
-            self.lines.append("")
-            self.at.append(at)
-            self.aside.append(self._thinking)
+            self._begin_line(at)
             self._extend(line, at)
         self.dropped += max(0, len(others) - LINES)
         if len(self.lines) > 2 * LINES:
             gone = len(self.lines) - LINES
+            self.size -= sum(map(len, self.lines[:gone])) + gone * _LINE
             del self.lines[:gone], self.at[:gone], self.aside[:gone]
             self.dropped += gone
 
+    def _begin_line(self, at: str) -> None:
+        self.lines.append("")
+        self.at.append(at)
+        self.aside.append(self._thinking)
+        self.size += _LINE
+
     def _extend(self, piece: str, at: str) -> None:
         line = self.lines[-1] + piece
+        self.size += len(piece)
         self.at[-1] = self.at[-1] or at
         while len(line) > WIDEST:
             self.lines[-1] = line[:WIDEST]
             line = line[WIDEST:]
-            self.lines.append("")
-            self.at.append("")
-            self.aside.append(self._thinking)
+            self._begin_line("")
         self.lines[-1] = line
         if line in (THINKING, ANSWERING):
             self.aside[-1], self._thinking = True, line == THINKING
@@ -71,6 +79,8 @@ class Feed:
         self._now = now
         self._news: deque[tuple[str, str] | Sequence[Recorded] | None] = deque()
         self.streams: dict[str, Stream] = {}
+        self._size = 0  # of all of them
+        self._pieces = 0  # ever
         self.facts: list[Fact] = []
         self.costs: list[tuple[float, str, float]] = []  # when, tier, dollars: for the plot
         self.changes = 0
@@ -108,6 +118,7 @@ class Feed:
             news = self._news.popleft()
             if news is None:
                 self.streams.clear()
+                self._size = 0
             elif isinstance(news, tuple) and len(news) == 2 and isinstance(news[0], str):
                 size += len(news[1])  # pyright: ignore[reportArgumentType]
                 self._add(news[0], news[1], now)  # pyright: ignore[reportArgumentType]
@@ -126,9 +137,15 @@ class Feed:
         stream = self.streams.get(key)
         if stream is None:
             stream = self.streams[key] = Stream()
-            if len(self.streams) > STREAMS:
-                del self.streams[next(iter(self.streams))]
+            self._size += stream.size
+        before = stream.size
         stream.add(piece, now)
+        self._size += stream.size - before
+        self._pieces += 1
+        stream.heard = self._pieces
+        while len(self.streams) > STREAMS or (self._size > ALL and len(self.streams) > 1):
+            silent = min(self.streams, key=lambda each: self.streams[each].heard)  # for longest
+            self._size -= self.streams.pop(silent).size
 
     def _know(self, records: Sequence[Recorded]) -> None:
         for recorded in records[-FACTS:]:
