@@ -112,7 +112,7 @@ def test_every_button_and_field_of_the_desk_has_a_widget() -> None:
             bench.draw()
             found |= bench.reachable()
         bench.engine.call(_answered(bench))
-        bench.window.send.texts["0" * 64] = json.dumps({"role": "assistant", "text": "hello"})
+        bench.window.send.texts.put("0" * 64, json.dumps({"role": "assistant", "text": "hello"}))
         found |= every_tab(bench)
     for status in ("ready", "paused", "done"):
         from msgspec.structs import replace

@@ -22,7 +22,8 @@ class ChatPanel:
     tabs = ("message", "response", "discussion")
 
     def __init__(self) -> None:
-        self._read: dict[str, Message | None] = {}
+        self._read: dict[str, Message | None] = {}  # of the discussion that is shown
+        self._shown = ""
 
     def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:
         found = frame.state.discussions.get(frame.view.discussion)
@@ -62,6 +63,9 @@ class ChatPanel:
         ui.rule()
 
     def _messages(self, ui: Ui, frame: Frame, found: Discussion, send: Sender) -> None:
+        if found.id != self._shown:
+            self._shown = found.id
+            self._read.clear()
         for blob in found.messages[-_MOST:]:
             message = self._message(blob.sha256, send)
             if message is None:
@@ -111,9 +115,10 @@ class ChatPanel:
                 found = msgspec.json.decode(text, type=Message)
             except msgspec.MsgspecError:
                 found = Message("assistant", "(this message cannot be read)")
-            if len(self._read) > 1_000:
+            if len(self._read) > 2 * _MOST:
                 self._read.clear()
             self._read[sha256] = found
+            send.texts.forget(sha256)
         return found
 
     def _write(self, ui: Ui, frame: Frame, found: Discussion | None, send: Sender) -> None:

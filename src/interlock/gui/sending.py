@@ -12,6 +12,7 @@ from interlock.desk.desk import Desk
 from interlock.desk.who import By
 from interlock.domain.commands import AnswerApproval
 from interlock.errors import InterlockError, NotAllowed
+from interlock.gui.kept import Kept
 from interlock.views.display import safe
 
 Start = Callable[[Coroutine[Any, Any, Any]], "Future[Any]"]
@@ -57,7 +58,7 @@ class Sender:
         self._open: list[tuple[Future[Any], Then | None]] = []
         self.returned: Callable[[], None] = _nothing  # called, from any thread, when something has come back
         self.notes: list[Note] = []
-        self.texts: dict[str, str] = {}  # kept texts by their names; empty while they are fetched
+        self.texts = Kept()  # by their names; empty while they are fetched
 
     def click(self, item: str, user_data: Any = None) -> None:
         self.run(click(self.desk, self.by, item, user_data))
@@ -100,24 +101,22 @@ class Sender:
 
     def text(self, sha256: str) -> str:
         """A text kept beside the journal; empty until it is here."""
-        found = self.texts.get(sha256)
-        if found is None:
-            self.texts[sha256] = ""
-            if len(self.texts) > 2_000:
-                del self.texts[next(iter(self.texts))]
+        if sha256 not in self.texts:
+            self.texts.put(sha256, "")
 
             def take(content: bytes | None) -> None:
-                self.texts[sha256] = "(this text is gone)" if content is None else content.decode(errors="replace")
+                self.texts.put(sha256, "(this text is gone)" if content is None else content.decode(errors="replace"))
 
             self.run(_awaited(self._kept_text(sha256)), take)
-        return found or ""
+        return self.texts.use(sha256)
 
     def note(self, text: str, role: Literal["good", "bad", "waiting", "dim"] = "bad") -> None:
         self.notes.append(Note(safe(text), role, time.monotonic() + STAYS_S))
         del self.notes[:-6]
 
     def drain(self) -> bool:
-        """Look at what has come back; whether anything has."""
+        """Once a frame: look at what has come back; whether anything has."""
+        self.texts.next_frame()
         done = [each for each in self._open if each[0].done()]
         if done:
             self._open = [each for each in self._open if not each[0].done()]
