@@ -10,14 +10,16 @@ from pathlib import Path
 import pytest
 
 from interlock.codeviews import many, tokens
-from interlock.codeviews.cache import Cache, Entry, cache_folder, key_of
+from interlock.codeviews.cache import Cache, cache_folder, key_of
 from interlock.codeviews.many import views
 from interlock.codeviews.one import Skipped, Viewed
+from interlock.codeviews.packs import Entry
 from interlock.codeviews.view import VERSION
 from interlock.codeviews.walk import Found, find
 
 SOURCE = b"def f():\n    return 1\n"
 ENTRY = Entry(b"view\nof it", 10, 3)
+KEY, OTHER = b"\xab\x12", b"\xab\x34"
 
 
 def make_files(folder: Path, count: int) -> None:
@@ -155,26 +157,26 @@ def test_a_file_that_vanishes_before_its_turn_is_named(tmp_path: Path) -> None:
 
 def test_the_cache_gives_back_what_it_was_given(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    assert cache.get("ab12") is None
-    cache.put("ab12", ENTRY)
-    assert cache.get("ab12") == ENTRY
+    assert cache.get(KEY) is None
+    cache.put(KEY, ENTRY)
+    assert cache.get(KEY) == ENTRY
     assert [path.name for path in (tmp_path / VERSION / "ab").iterdir()] == ["12"]
 
 
 @pytest.mark.parametrize("content", [b"", b"1 2", b"1 2 3 4\nabc", b"10 3 10 0\nview\nof it", b"\xff\n", b"a b c d\nx"])
 def test_a_damaged_entry_counts_as_missing(tmp_path: Path, content: bytes) -> None:
     cache = Cache(tmp_path)
-    cache.put("ab12", ENTRY)
+    cache.put(KEY, ENTRY)
     (tmp_path / VERSION / "ab" / "12").write_bytes(content)
-    assert cache.get("ab12") is None
+    assert cache.get(KEY) is None
 
 
 def test_a_cache_that_cannot_be_written_is_only_slow(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     cache = Cache(tmp_path / "file" / "cache")
-    cache.put("ab12", ENTRY)
+    cache.put(KEY, ENTRY)
     cache.prune()
-    assert cache.get("ab12") is None
+    assert cache.get(KEY) is None
     (tmp_path / "a.py").write_bytes(SOURCE)
     (one,) = views("skeleton", find([str(tmp_path / "a.py")]), cache, 1)
     assert isinstance(one, Viewed)
@@ -184,13 +186,13 @@ def test_many_writers_at_once(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
 
     def use(number: int) -> bool:
-        key = f"ab{number % 5}"
+        key = bytes([1, number % 5])
         cache.put(key, ENTRY)
         return cache.get(key) in (ENTRY, None)
 
     with ThreadPoolExecutor(8) as threads:
         assert all(threads.map(use, range(400)))
-    assert cache.get("ab0") == ENTRY
+    assert cache.get(bytes([1, 0])) == ENTRY
 
 
 def test_the_key_depends_on_all_that_the_view_depends_on() -> None:
@@ -207,12 +209,12 @@ def test_the_key_depends_on_all_that_the_view_depends_on() -> None:
 
 def test_old_versions_and_old_entries_are_removed_once_a_day(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    cache.put("ab12", ENTRY)
-    cache.put("ab34", ENTRY)
+    cache.put(KEY, ENTRY)
+    cache.put(OTHER, ENTRY)
     os.utime(tmp_path / VERSION / "ab" / "34", (0, 0))
     (tmp_path / "0" / "ab").mkdir(parents=True)
     cache.prune()
-    assert (cache.get("ab12"), cache.get("ab34"), (tmp_path / "0").exists()) == (ENTRY, None, False)
+    assert (cache.get(KEY), cache.get(OTHER), (tmp_path / "0").exists()) == (ENTRY, None, False)
     (tmp_path / "0").mkdir()
     cache.prune()
     assert (tmp_path / "0").exists()

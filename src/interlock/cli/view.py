@@ -1,5 +1,6 @@
 """`interlock view`: code views of files, folders and patterns, in a project or not."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ def view(args: Any) -> int:
     shown: list[dict[str, Any]] = []
     terminal = sys.stdout.isatty()
     cache = None if args.no_cache else Cache(cache_folder(os.environ))
+    gc.set_threshold(100_000)  # thousands of small things without circles: there is nothing to look for
     for one in _with_progress(views(args.kind, done.count(find(paths)), cache, processors()), done):
         if isinstance(one, Skipped):
             done.skip(one)

@@ -1,7 +1,8 @@
 """Views on disk, by the hash of what they were made from. Any number of processes may use the folder at once.
 
-An entry is written beside its place and moved there, so it is there whole or not at all; its head tells length and
-checksum of the rest, so that a torn one counts as missing. Whatever fails here only costs time.
+Few views are files of their own, many of them together lie in a pack. A file is written beside its place and moved
+there, so it is there whole or not at all; its head tells length and checksum of the rest, so that a torn one counts as
+missing. Whatever fails here only costs time.
 """
 
 import contextlib
@@ -13,21 +14,15 @@ import zlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from interlock.codeviews.detect import CODE
+from interlock.codeviews.packs import Entry, Packs, Where
 from interlock.codeviews.seen import Seen
 from interlock.codeviews.trees import table
 from interlock.codeviews.view import VERSION
 
 KEEP_DAYS = 30
 _MOST_ARE_BELOW = 16_384  # bytes of a stored view
-
-
-class Entry(NamedTuple):
-    view: bytes
-    before: int  # tokens
-    after: int
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
@@ -41,10 +36,18 @@ class Cache:
         self.folder = folder
         self._place = str(folder / VERSION)
         self.seen = Seen(f"{self._place}/seen")
+        self.packs = Packs(f"{self._place}/packs")
 
-    def get(self, key: str) -> Entry | None:
+    def get(self, key: bytes) -> Entry | None:
+        return self._alone(key.hex()) or self.packed(key)
+
+    def packed(self, key: bytes) -> Entry | None:
+        where = self.packs.find(key)
+        return self.packs.read(where) if where is not None else None
+
+    def _alone(self, name: str) -> Entry | None:
         try:
-            head, _, view = _read(f"{self._place}/{key[:2]}/{key[2:]}").partition(b"\n")
+            head, _, view = _read(f"{self._place}/{name[:2]}/{name[2:]}").partition(b"\n")
             before, after, length, checksum = map(int, head.split())
         except (OSError, ValueError):
             return None
@@ -52,8 +55,16 @@ class Cache:
             return None
         return Entry(view, before, after)
 
-    def put(self, key: str, entry: Entry) -> None:
-        place = f"{self._place}/{key[:2]}/{key[2:]}"
+    def keep(self, key: bytes, entry: Entry, *, packed: bool) -> Where | None:
+        """`packed`: with many others. Where it lies then."""
+        if packed:
+            return self.packs.add(key, entry)
+        self.put(key, entry)
+        return None
+
+    def put(self, key: bytes, entry: Entry) -> None:
+        name = key.hex()
+        place = f"{self._place}/{name[:2]}/{name[2:]}"
         beside = f"{place}.{os.getpid()}"
         head = f"{entry.before} {entry.after} {len(entry.view)} {zlib.crc32(entry.view)}\n"
         try:
@@ -66,6 +77,11 @@ class Cache:
         except OSError:
             with contextlib.suppress(OSError):
                 os.unlink(beside)
+
+    def save(self) -> None:
+        self.packs.close()
+        self.seen.save()
+        self.prune()
 
     def prune(self) -> None:
         """At most once a day: views of other versions go, and those not made for a month."""
@@ -106,10 +122,16 @@ def digest_of(source: bytes) -> bytes:
     return hashlib.blake2b(source, digest_size=20).digest()
 
 
-def key_of(kind: str, digest: bytes, language: str, title: str | None, tokens: str) -> str:
+def key_of(kind: str, digest: bytes, language: str, title: str | None, tokens: str) -> bytes:
     """Whatever the outcome depends on."""
     known = "\0".join((kind, language, title or "", tokens, _parser_version(language)))
-    return hashlib.blake2b(known.encode() + b"\0\0" + digest, digest_size=20).hexdigest()
+    return hashlib.blake2b(known.encode() + b"\0\0" + digest, digest_size=20).digest()
+
+
+@cache
+def maker_of(kind: str, language: str, tokens: str) -> str:
+    """The same, of a file that is still what it was: its content and its name are."""
+    return f"{kind} {zlib.crc32(f'{tokens} {_parser_version(language)}'.encode()):08x}"
 
 
 @cache

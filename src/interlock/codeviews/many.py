@@ -2,23 +2,29 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from interlock.codeviews import tokens
-from interlock.codeviews.cache import Cache, key_of
+from interlock.codeviews.cache import Cache, key_of, maker_of
 from interlock.codeviews.one import Skipped, Viewed, make, title_of_file
-from interlock.codeviews.pool import Pool
+from interlock.codeviews.packs import Entry
 from interlock.codeviews.reading import BY_CONTENT
 from interlock.codeviews.seen import Note, State, state_of
 from interlock.codeviews.view import Kind
 from interlock.codeviews.walk import Found
+
+if TYPE_CHECKING:
+    from interlock.codeviews.pool import Pool
 
 BATCH = 2_000
 """Files looked at together, at most; fewer if they are enough work for the processes meanwhile."""
 CHUNK_BYTES = 200_000
 WORTH_A_POOL = 2_000_000
 """Bytes to parse: below, starting processes takes longer than the work."""
+WORTH_A_PACK = 50
+"""Views made together."""
 
 
 class _Missing(NamedTuple):
@@ -30,22 +36,30 @@ class _Missing(NamedTuple):
 def views(kind: Kind, files: Iterable[Found], cache: Cache | None, workers: int) -> Iterator[Viewed | Skipped]:
     """While processes work on a batch, the next one is looked at and handed out."""
     found = (_look(kind, one, cache) for one in files)
-    with Pool(workers) as pool:
-        before: Iterator[Viewed | Skipped] = iter(())
-        pays = False
-        while looked := _batch(found):
-            missing = [one for one in looked if isinstance(one, _Missing)]
-            pays = pays or (workers > 1 and sum(one.size for one in missing) > WORTH_A_POOL and pool.works())
-            if pays and missing:
-                made = _by_many(kind, missing, cache, pool)
-            else:
-                made = (make(kind, one.found, cache) for one in missing)
+    try:
+        with ExitStack() as until_the_end:
+            before: Iterator[Viewed | Skipped] = iter(())
+            pool: Pool | None = None
+            while looked := _batch(found):
+                missing = [one for one in looked if isinstance(one, _Missing)]
+                if pool is None and workers > 1 and sum(one.size for one in missing) > WORTH_A_POOL:
+                    pool = until_the_end.enter_context(_pool(workers))
+                if pool is not None and missing and pool.works():
+                    made = _by_many(kind, missing, cache, pool)
+                else:
+                    made = (make(kind, one.found, cache) for one in missing)
+                yield from before
+                before = _in_order(kind, looked, made, cache, packed=len(missing) > WORTH_A_PACK)
             yield from before
-            before = _in_order(looked, made, cache)
-        yield from before
-    if cache is not None:
-        cache.seen.save()
-        cache.prune()
+    finally:  # also when nobody wants to see the rest
+        if cache is not None:
+            cache.save()
+
+
+def _pool(workers: int) -> "Pool":
+    from interlock.codeviews.pool import Pool  # takes a while, and most runs need none
+
+    return Pool(workers)
 
 
 def _batch(found: Iterator[Viewed | Skipped | _Missing]) -> list[Viewed | Skipped | _Missing]:
@@ -60,25 +74,45 @@ def _batch(found: Iterator[Viewed | Skipped | _Missing]) -> list[Viewed | Skippe
 
 
 def _in_order(
-    looked: list[Viewed | Skipped | _Missing], made: Iterator[Viewed | Skipped], cache: Cache | None
+    kind: Kind,
+    looked: list[Viewed | Skipped | _Missing],
+    made: Iterator[Viewed | Skipped],
+    cache: Cache | None,
+    *,
+    packed: bool,
 ) -> Iterator[Viewed | Skipped]:
     for one in looked:
-        yield _noted(one, next(made), cache) if isinstance(one, _Missing) else one
+        if not isinstance(one, _Missing):
+            yield one
+        elif cache is None:
+            yield next(made)
+        else:
+            yield _kept(kind, one, next(made), cache, packed=packed)
+    if cache is not None and packed:
+        cache.packs.flush()
 
 
-def _noted(one: _Missing, made: Viewed | Skipped, cache: Cache | None) -> Viewed | Skipped:
-    if cache is None:
-        return made
+def _kept(kind: Kind, one: _Missing, made: Viewed | Skipped, cache: Cache, *, packed: bool) -> Viewed | Skipped:
     if isinstance(made, Skipped):
         if one.state is not None and made.reason in BY_CONTENT:
             cache.seen.note(made.path, Note(one.state, "", b"", made.reason))
         return made
+    path, language, view, before, after, digest, fresh = made
+    key = key_of(kind, digest, language, title_of_file(path, language), tokens.method())
+    if fresh:
+        where = cache.keep(key, Entry(view, before, after), packed=packed)
+    else:
+        where = cache.packs.find(key)
     if one.state is not None:
-        cache.seen.note(made.path, Note(one.state, made.language, made.digest))
-    return made._replace(digest=b"")
+        known = cache.seen.recall(path, one.state)
+        views = dict(known.views) if known is not None else {}
+        if where is not None:
+            views[maker_of(kind, language, tokens.method())] = where
+        cache.seen.note(path, Note(one.state, language, digest, views=views))
+    return Viewed(path, language, view, before, after)
 
 
-def _by_many(kind: Kind, missing: list[_Missing], cache: Cache | None, pool: Pool) -> Iterator[Viewed | Skipped]:
+def _by_many(kind: Kind, missing: list[_Missing], cache: Cache | None, pool: "Pool") -> Iterator[Viewed | Skipped]:
     """Handed out here and now, taken in when asked for."""
     folder = str(cache.folder) if cache is not None else None
     chunks: list[list[Found]] = []
@@ -96,7 +130,7 @@ def _by_many(kind: Kind, missing: list[_Missing], cache: Cache | None, pool: Poo
     )
 
 
-def _each_alone(kind: Kind, folder: str | None, chunk: list[Found], pool: Pool) -> Iterator[Viewed | Skipped]:
+def _each_alone(kind: Kind, folder: str | None, chunk: list[Found], pool: "Pool") -> Iterator[Viewed | Skipped]:
     """One of these ended the process it was in; which one?"""
     for found in chunk:
         yield pool.run_alone(kind, folder, found) or Skipped(found.path, "the parser crashed on it", found.asked)
@@ -114,8 +148,11 @@ def _look(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped | _
         return _Missing(found, state, state.size)
     if note.skipped:
         return Skipped(found.path, note.skipped, found.asked)
-    title = title_of_file(found.path, note.language)
-    entry = cache.get(key_of(kind, note.digest, note.language, title, tokens.method()))
+    where = note.views.get(maker_of(kind, note.language, tokens.method()))
+    entry = cache.packs.read(where) if where is not None else None
+    if entry is None:
+        title = title_of_file(found.path, note.language)
+        entry = cache.get(key_of(kind, note.digest, note.language, title, tokens.method()))
     if entry is None:
         return _Missing(found, state, state.size)
     return Viewed(found.path, note.language, *entry)

@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from interlock.codeviews import tokens
-from interlock.codeviews.cache import Cache, Entry, digest_of, key_of
+from interlock.codeviews.cache import Cache, digest_of, key_of
 from interlock.codeviews.detect import language_of, suffix_of
+from interlock.codeviews.packs import Entry
 from interlock.codeviews.reading import read
 from interlock.codeviews.view import Kind, view
 from interlock.codeviews.walk import Found
@@ -17,6 +18,7 @@ class Viewed(NamedTuple):
     before: int  # tokens
     after: int
     digest: bytes = b""  # of the source, for those who take notes of it
+    fresh: bool = False  # it was made just now
 
 
 class Skipped(NamedTuple):
@@ -35,12 +37,10 @@ def make(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped:
     if cache is None:
         return Viewed(found.path, language, *_entry(kind, source, language, title))
     digest = digest_of(source)
-    key = key_of(kind, digest, language, title, tokens.method())
-    entry = cache.get(key)
-    if entry is None:
-        entry = _entry(kind, source, language, title)
-        cache.put(key, entry)
-    return Viewed(found.path, language, *entry, digest)
+    entry = cache.get(key_of(kind, digest, language, title, tokens.method()))
+    if entry is not None:
+        return Viewed(found.path, language, *entry, digest)
+    return Viewed(found.path, language, *_entry(kind, source, language, title), digest, fresh=True)
 
 
 def _entry(kind: Kind, source: bytes, language: str, title: str | None) -> Entry:

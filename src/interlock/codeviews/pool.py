@@ -10,6 +10,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -17,6 +18,7 @@ from interlock.codeviews.view import Kind
 from interlock.codeviews.walk import Found
 
 if TYPE_CHECKING:
+    from interlock.codeviews.cache import Cache
     from interlock.codeviews.one import Skipped, Viewed
 
 _PR_SET_PDEATHSIG = 1
@@ -153,8 +155,15 @@ def _begin(parent: int) -> None:
 
 
 def _work(kind: Kind, folder: str | None, chunk: list[Found]) -> "list[Viewed | Skipped]":
-    from interlock.codeviews.cache import Cache
     from interlock.codeviews.one import make
 
-    cache = Cache(Path(folder)) if folder is not None else None
-    return [make(kind, found, cache) for found in chunk]
+    known = _cache_in(folder) if folder is not None else None
+    return [make(kind, found, known) for found in chunk]
+
+
+@cache
+def _cache_in(folder: str) -> "Cache":
+    """One for all that this process does: what it has learnt of the packs need not be read again."""
+    from interlock.codeviews.cache import Cache
+
+    return Cache(Path(folder))

@@ -1,6 +1,7 @@
 """Names and beginnings of files that no view shows, because they may hold secrets."""
 
 import re
+from functools import lru_cache
 
 _NAMES = re.compile(
     r"""\.env.* | (.*_)?history\.toml
@@ -19,6 +20,7 @@ def is_secret(path: str) -> bool:
     return is_secret_name(path.rstrip("/").rpartition("/")[2])
 
 
+@lru_cache(4_096)  # in most trees the same names come again and again
 def is_secret_name(name: str) -> bool:
     return _NAMES.fullmatch(name) is not None
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from interlock.codeviews.packs import Where
 from interlock.codeviews.walk import Found
 
 SETTLED_NS = 60_000_000_000
@@ -41,6 +42,7 @@ class Note(NamedTuple):
     language: str
     digest: bytes
     skipped: str = ""  # why it has no view
+    views: dict[str, Where] = {}  # noqa: RUF012  by their makers; never changed
 
 
 _Shard = dict[str, Note]
