@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -36,9 +37,11 @@ def is_free(port: int) -> bool:
 
 def descendants(pid: int) -> set[int]:
     found: set[int] = set()
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            found |= {int(child)} | descendants(int(child))
+    with suppress(OSError):  # it, or one of its threads, has just ended
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError):
+                for child in (task / "children").read_text().split():
+                    found |= {int(child)} | descendants(int(child))
     return found
 
 

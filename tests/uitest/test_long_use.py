@@ -21,7 +21,7 @@ from tests.uitest.program import Driven, driven
 from tests.uitest.wire_client import Client
 
 DURATION_S = float(os.environ.get("INTERLOCK_SOAK_S", "1800"))
-WARM_S = min(300.0, DURATION_S * 2 / 3)  # until then buffers fill: streams, facts, recent records, texts
+WARM_S = min(600.0, DURATION_S * 2 / 3)  # until then buffers fill: streams, facts, recent records, 60 tracks in view
 SAMPLES = 60
 GROWS_MB = 16.0  # for what rightly stays: tracks, tickets and answers of the whole time, and what the allocator keeps
 RULES = [

@@ -150,7 +150,9 @@ class InboxPanel:
         ui.gap(2)
         most = max(80.0, imgui.get_content_region_avail().y - self._foot_high - 20)
         imgui.set_next_window_size_constraints(imgui.ImVec2(0, 0), imgui.ImVec2(10_000, most))
-        if imgui.begin_child(f"payload{approval.id}", imgui.ImVec2(0, 0), imgui.ChildFlags_.auto_resize_y.value):
+        if imgui.begin_child(
+            ui.child("payload", approval.id), imgui.ImVec2(0, 0), imgui.ChildFlags_.auto_resize_y.value
+        ):
             draw_payload(ui, approval, mine, send)
         imgui.end_child()
         ui.gap(2)

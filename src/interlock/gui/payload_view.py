@@ -178,7 +178,7 @@ def _code(ui: Ui, text: str) -> None:
     page = _page(ui, text, columns)
     imgui.push_style_color(imgui.Col_.child_bg.value, look.code)
     imgui.begin_child(
-        f"code{hash(text)}",
+        ui.child("code", str(hash(text))),
         imgui.ImVec2(0, min(len(page.rows), 22) * high + 18),
         imgui.ChildFlags_.borders.value,
         imgui.WindowFlags_.horizontal_scrollbar.value,

@@ -4,12 +4,14 @@ The keys of buttons and fields are the desk's names (SPEC H4), so the window, HT
 Writing one down costs about a microsecond: a tuple in a list; it becomes a `Widget` only when somebody asks.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from imgui_bundle import imgui
 from msgspec import Struct
 
+from interlock.gui.slots import Slots
 from interlock.gui.theme import NORMAL, SMALL, Look
 
 Type = Literal["button", "input", "checkbox", "row", "text", "window", "item"]
@@ -74,6 +76,9 @@ class Widgets:
         return {name for each in self.all() for name in (each.key, *each.also)}
 
 
+_SLOTS = 4  # of each kind of child window and input: ids that are used in turns
+
+
 class _Draft:
     """What an input shows while it and the desk are on their way to each other."""
 
@@ -106,11 +111,14 @@ class Ui:
         self._noted: list[_Noted] = []
         self._hidden: list[str] = []
         self._drafts: dict[str, _Draft] = {}
+        self._slots = defaultdict[str, Slots](lambda: Slots(_SLOTS))
         self._focus = ""
         self.typing = False  # letters go into an input: they are no shortcuts now
 
     def begin_frame(self) -> None:
         self._noted, self._hidden = [], []
+        for slots in self._slots.values():
+            slots.next_frame()
         self.typing = imgui.get_io().want_text_input
 
     def end_frame(self) -> None:
@@ -232,6 +240,13 @@ class Ui:
 
     # ── what can be written ──────────────────────────────────────────────────────────────
 
+    def child(self, kind: str, name: str) -> str:
+        """The id of a child window that shows this; one that showed something else before begins at its top."""
+        number, new = self._slots[kind].of(name)
+        if new:
+            imgui.set_next_window_scroll(imgui.ImVec2(0, 0))
+        return f"{kind}{number}"
+
     def focus(self, key: str) -> None:
         """This input gets the keyboard in the next frame."""
         self._focus = key
@@ -256,7 +271,8 @@ class Ui:
             draft = self._drafts[name] = _Draft(value)
             if len(self._drafts) > 500:
                 del self._drafts[next(iter(self._drafts))]
-        number = imgui.get_id(f"###{name}")
+        where = f"###{key}@{self._slots[key].of(name)[0]}" if scope else f"###{key}"
+        number = imgui.get_id(where)
         if draft.meet(value) and (state := imgui.internal.get_input_text_state(number)):
             state.want_reload_user_buf = True
         if self._focus == key:
@@ -266,11 +282,11 @@ class Ui:
             imgui.push_font(self.look.mono, NORMAL)
         imgui.set_next_item_width(width)
         if lines == 1 and not height:
-            changed, text = imgui.input_text_with_hint(f"###{name}", hint, draft.text)
+            changed, text = imgui.input_text_with_hint(where, hint, draft.text)
         else:
             tall = height or imgui.get_text_line_height() * lines + 12
             flags = imgui.InputTextFlags_.word_wrap.value if not mono else imgui.InputTextFlags_.allow_tab_input.value
-            changed, text = imgui.input_text_multiline(f"###{name}", draft.text, imgui.ImVec2(width, tall), flags)
+            changed, text = imgui.input_text_multiline(where, draft.text, imgui.ImVec2(width, tall), flags)
             if hint and not text and not imgui.is_item_active():
                 low = imgui.get_item_rect_min()
                 imgui.get_window_draw_list().add_text(
