@@ -237,3 +237,12 @@ def test_tokens_are_counted_where_that_is_possible_and_else_estimated(monkeypatc
     assert tokens.count(b"hello world", "text") == 2
     assert tokens.count(b"\xff\xfe", "text") > 0
     assert 0.7 < estimated / tokens.count(text, "python") < 1.4
+
+
+def test_the_versions_of_the_parsers_are_those_that_are_installed() -> None:
+    from importlib.metadata import version
+
+    from interlock.codeviews.cache import _installed
+
+    assert len(_installed()) > 10
+    assert {name: version(name.replace("_", "-")) for name in _installed()} == _installed()
