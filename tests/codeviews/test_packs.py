@@ -173,6 +173,16 @@ def test_the_same_contents_elsewhere_are_not_made_again(
     assert looked_at(folder, tmp_path / "cache") == again  # and now it is noted where they lie
 
 
+def test_what_is_found_by_its_content_is_found_by_its_place_the_next_time(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cold = looked_at(folder, tmp_path / "cache")
+    monkeypatch.setattr(many, "maker_of", lambda *known: f"another {known}")
+    assert looked_at(folder, tmp_path / "cache") == cold
+    monkeypatch.setattr(Cache, "get", None)
+    assert looked_at(folder, tmp_path / "cache") == cold
+
+
 def test_one_changed_file_among_many_is_a_file_of_its_own(tmp_path: Path, folder: Path) -> None:
     looked_at(folder, tmp_path / "cache")
     (folder / "f07.py").write_bytes(b"def new():\n    return 7\n")

@@ -130,9 +130,9 @@ def key_of(kind: str, digest: bytes, language: str, title: str | None, tokens: s
 
 
 @cache
-def maker_of(kind: str, language: str, tokens: str) -> str:
+def maker_of(kind: str, tokens: str) -> str:
     """The same, of a file that is still what it was: its content and its name are."""
-    return f"{kind} {zlib.crc32(f'{tokens} {_parser_version(language)}'.encode()):08x}"
+    return f"{kind} {zlib.crc32(f'{tokens} {sorted(_installed().items())}'.encode()):08x}"
 
 
 @cache

@@ -107,7 +107,7 @@ def _kept(kind: Kind, one: _Missing, made: Viewed | Skipped, cache: Cache, *, pa
         known = cache.seen.recall(path, one.state)
         views = dict(known.views) if known is not None else {}
         if where is not None:
-            views[maker_of(kind, language, tokens.method())] = where
+            views[maker_of(kind, tokens.method())] = where
         cache.seen.note(path, Note(one.state, language, digest, views=views))
     return Viewed(path, language, view, before, after)
 
@@ -148,11 +148,14 @@ def _look(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped | _
         return _Missing(found, state, state.size)
     if note.skipped:
         return Skipped(found.path, note.skipped, found.asked)
-    where = note.views.get(maker_of(kind, note.language, tokens.method()))
+    maker = maker_of(kind, tokens.method())
+    where = note.views.get(maker)
     entry = cache.packs.read(where) if where is not None else None
     if entry is None:
-        title = title_of_file(found.path, note.language)
-        entry = cache.get(key_of(kind, note.digest, note.language, title, tokens.method()))
+        key = key_of(kind, note.digest, note.language, title_of_file(found.path, note.language), tokens.method())
+        entry = cache.get(key)
+        if entry is not None and (lies := cache.packs.find(key)) not in (None, where):
+            cache.seen.note(found.path, note._replace(views={**note.views, maker: lies}))
     if entry is None:
         return _Missing(found, state, state.size)
     return Viewed(found.path, note.language, *entry)
