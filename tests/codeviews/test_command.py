@@ -124,7 +124,7 @@ def test_a_pipe_that_closes_early(project: Project) -> None:
 
 
 def test_help_loads_no_parser() -> None:
-    heavy = {"tree_sitter", "tree_sitter_python", "rs_bpe", "multiprocessing", "msgspec"}
+    heavy = {"tree_sitter", "tree_sitter_python", "splintr", "multiprocessing", "msgspec"}
     assert imported_by("view", "--help") & heavy == set()
 
 

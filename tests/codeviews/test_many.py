@@ -232,7 +232,7 @@ def test_tokens_are_counted_where_that_is_possible_and_else_estimated(monkeypatc
     monkeypatch.setattr(tokens, "_tokenizer", lambda: None)
     estimated = tokens.count(text, "python")
     monkeypatch.undo()
-    pytest.importorskip("rs_bpe")
+    pytest.importorskip("splintr")
     assert tokens.method() == "counted"
     assert tokens.count(b"hello world", "text") == 2
     assert tokens.count(b"\xff\xfe", "text") > 0

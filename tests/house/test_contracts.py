@@ -75,7 +75,7 @@ ALLOWED = [
     ("uitest/room.py", "import grpc, imgui_bundle, grpc_reflection.v1alpha"),
     ("tools/room.py", "import mcp.server, acp"),
     ("crew/room.py", "import ray"),
-    ("codeviews/room.py", "import tree_sitter, rs_bpe"),
+    ("codeviews/room.py", "import splintr, tree_sitter"),
     ("providers/room.py", "import anthropic, openai\nfrom google import genai"),
     ("app.py", "import interlock.engine.room, interlock.journal.room, interlock.settings"),
     ("domain/room.py", "import re, enum, hashlib, msgspec, immutables"),
