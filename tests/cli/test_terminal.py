@@ -131,3 +131,18 @@ def test_hostile_text_cannot_steer_the_terminal(project: Project) -> None:
     shown = project.run("approvals", "show", "A-1").out
     assert "\x1b" not in shown
     assert "cleared <U+202E> txt.eno" in shown
+
+
+def test_a_script_cannot_hide_a_line_in_an_escape_sequence(project: Project) -> None:
+    """A terminal would swallow the middle; the shell would run it."""
+    script = "echo hi\n\x1b]0;\nrm -rf precious\n\x07"
+    project.run("tracks", "import", project.tickets("plan.json", [shell("one", script)]))
+    project.run("run", "--resume")
+    shown = project.run("approvals", "show", "A-1").out
+    assert [line.split(maxsplit=1)[1] for line in shown.splitlines() if line.strip()[:1] in set("1234")] == [
+        "echo hi",
+        "<U+001B>]0;",
+        "rm -rf precious",
+        "<U+0007>",
+    ]
+    assert "  rm -rf precious" in project.run("tickets", "show", "one").out

@@ -58,8 +58,14 @@ def test_a_letter_that_no_font_has_is_marked_or_named() -> None:
         assert drawn(bench, "mono", "ä\n\tb \u00a0c", spell=True) == "ä\n\tb \u00a0c"
 
 
-def test_all_of_a_long_script_is_on_its_page() -> None:
-    script = "curl -s " + "a" * 5_000 + "; rm -rf $HOME # ε\n" + "\n".join(f"echo {number}" for number in range(5_000))
+LONG = "curl -s " + "a" * 5_000 + "; rm -rf $HOME # ε\n" + "\n".join(f"echo {number}" for number in range(5_000))
+HIDING = "echo hi\n\x1b]0;\nrm -rf precious\n\x07"  # a terminal would skip the middle, a shell does not
+
+
+@pytest.mark.parametrize(
+    ("script", "seen"), [(LONG, LONG), (HIDING, "echo hi\n<U+001B>]0;\nrm -rf precious\n<U+0007>")]
+)
+def test_all_of_a_script_is_on_its_page(script: str, seen: str) -> None:
     payload = ScriptPayload(script, "/work", ("PATH",), "bubblewrap")
     asked = Approval(
         id="A-1",
@@ -79,7 +85,7 @@ def test_all_of_a_long_script_is_on_its_page() -> None:
         assert bench.window.broken_panels() == {}
     page = next(each for each in payload_view._pages.values() if each.text == script)
     shown = "".join(("\n" if number > 1 else "") + piece for number, piece in page.rows)
-    assert shown == script
+    assert shown == seen
 
 
 @pytest.mark.parametrize("both_sides", [False, True])

@@ -67,3 +67,8 @@ def test_both_sides_stand_beside_each_other() -> None:
     (hunk,) = hunks_of("@@ -1,5 +1,4 @@\n a\n-b\n-c\n+d\n e\n+f\n-g\n")
     texts = [tuple(line and line.text for line in row) for row in side_by_side(hunk)]
     assert texts == [("a", "a"), ("b", "d"), ("c", None), ("e", "e"), (None, "f"), ("g", None)]
+
+
+def test_a_line_of_a_diff_hides_nothing_in_an_escape_sequence() -> None:
+    (hunk,) = hunks_of("a.sh [1] @@ -0,0 +1,1 @@\n+echo \x1b]0; rm -rf ~ \x07 done\n")
+    assert [line.text for line in hunk.lines] == ["echo <U+001B>]0; rm -rf ~ <U+0007> done"]

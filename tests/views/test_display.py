@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.views.display import one_line, pieces, safe
+from interlock.views.display import exact, one_line, pieces, safe
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,30 @@ from interlock.views.display import one_line, pieces, safe
 )
 def test_escapes_go_and_what_cannot_be_seen_is_named(text: str, shown: str) -> None:
     assert safe(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain äöü 日本 🙂\n\ttab", "plain äöü 日本 🙂\n\ttab"),
+        ("echo hi\n\x1b]0;\nrm -rf ~\n\x07", "echo hi\n<U+001B>]0;\nrm -rf ~\n<U+0007>"),
+        ("a\x1b[31mb\x1bPc\x1b\\d", "a<U+001B>[31mb<U+001B>Pc<U+001B>\\d"),
+        ("one\r\ntwo", "one<U+000D>\ntwo"),
+        ("rm\u00a0x\u2028y\u3000z\u2800", "rm<U+00A0>x<U+2028>y<U+3000>z<U+2800>"),
+        ("a\ufe0fb\U000e0101c\u3164d\u200b", "a<U+FE0F>b<U+E0101>c<U+3164>d<U+200B>"),
+        ("e\u0301 \u00e9", "e<U+0301> \u00e9"),
+    ],
+)
+def test_of_what_runs_nothing_is_left_out(text: str, shown: str) -> None:
+    """A terminal skips what stands in an escape sequence; a shell runs it."""
+    assert exact(text) == shown
+
+
+@given(st.text())
+def test_what_runs_is_shown_character_by_character(text: str) -> None:
+    assert exact(text) == "".join(exact(letter) for letter in text)
+    assert all(exact(letter) in (letter, f"<U+{ord(letter):04X}>") for letter in text)
+    assert "\x1b" not in exact(text)
 
 
 def test_one_line_is_the_first_shortened() -> None:

@@ -24,7 +24,7 @@ from interlock.domain.approvals import (
 from interlock.domain.commands import AnswerApproval
 from interlock.errors import Rejected
 from interlock.sandbox.foreground import run_editor
-from interlock.views.display import safe
+from interlock.views.display import exact, safe
 from interlock.views.inbox import title
 from interlock.wire import pretty
 
@@ -109,20 +109,20 @@ def describe(approval: Approval) -> list[str]:
         case ScriptPayload():
             lines += _numbered(payload.script)
             network = "on" if payload.network else "off"
-            lines.append(f"  in {safe(payload.directory)}   sandbox {payload.sandbox}   network {network}")
+            lines.append(f"  in {exact(payload.directory)}   sandbox {payload.sandbox}   network {network}")
             lines.append(paint(f"  environment: {' '.join(payload.env_names)}", "dim"))
         case ToolPayload():
             if payload.diff:
-                lines += [f"  {safe(line)}" for line in payload.diff.splitlines()]
+                lines += _exactly(payload.diff)
             else:
-                lines.append(f"  {_inline(payload.tool)} {safe(payload.arguments)}")
+                lines.append(f"  {_inline(payload.tool)} {exact(payload.arguments)}")
             if payload.diff_blob:
                 lines.append(f"  … the whole change: .interlock/blobs/{payload.diff_blob.sha256}")
             lines.append(f"  in {_inline(payload.directory)}" + (f"   {payload.hunks} hunks" if payload.hunks else ""))
         case SpawnPayload():
-            lines += [f"  {safe(line)}" for line in payload.prompt.splitlines()]
+            lines += _exactly(payload.prompt)
             lines.append(paint("  context:", "dim"))
-            lines += [f"  {safe(line)}" for line in payload.context.splitlines()]
+            lines += _exactly(payload.context)
             if payload.context_blob:
                 lines.append(f"  … the whole context: .interlock/blobs/{payload.context_blob.sha256}")
         case StepPayload():
@@ -132,8 +132,8 @@ def describe(approval: Approval) -> list[str]:
         case GatePayload():
             lines += [f"  {safe(line)}" for line in payload.message.splitlines()]
         case MergePayload():
-            lines.append(f"  onto {safe(payload.branch)}: {payload.before[:12]} -> {payload.after[:12]}")
-            lines += [f"  {safe(line)}" for line in payload.diff.splitlines()]
+            lines.append(f"  onto {exact(payload.branch)}: {payload.before[:12]} -> {payload.after[:12]}")
+            lines += _exactly(payload.diff)
             if payload.diff_blob:
                 lines.append(f"  … the whole diff: .interlock/blobs/{payload.diff_blob.sha256}")
         case TracksPayload():
@@ -160,11 +160,20 @@ def title_line(approval: Approval) -> str:
 
 def _inline(text: str) -> str:
     """Names that a program outside gave: a line break in one must not look like a line of ours."""
-    return safe(text).replace("\n", "<U+000A>")
+    return exact(text).replace("\n", "<U+000A>")
 
 
 def _numbered(script: str) -> list[str]:
-    return [f"  {paint(f'{number:3}', 'dim')} {safe(line)}" for number, line in enumerate(script.splitlines(), 1)]
+    return [f"  {paint(f'{number:3}', 'dim')} {exact(line)}" for number, line in enumerate(_lines(script), 1)]
+
+
+def _exactly(text: str) -> list[str]:
+    return [f"  {exact(line)}" for line in _lines(text)]
+
+
+def _lines(text: str) -> list[str]:
+    """As a shell or git sees them: other breaks than the usual one are characters like any other."""
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 def _read(question: str) -> str:

@@ -26,7 +26,7 @@ from interlock.errors import Misconfigured, Rejected
 from interlock.projects import Project, read_state
 from interlock.views.board import doing
 from interlock.views.board import workers as worker_rows
-from interlock.views.display import one_line, safe
+from interlock.views.display import exact, one_line, safe
 from interlock.wire import to_plain
 
 
@@ -78,11 +78,11 @@ def show(args: Any) -> int:
     if ticket.spec.depends_on:
         say(f"depends on:  {', '.join(ticket.spec.depends_on)}")
     for gate in ticket.spec.verify:
-        say(f"gate:        {safe(gate.shown)}")
+        say(f"gate:        {exact(gate.shown)}")
     if ticket.spec.script:
         say("script:")
-        for line in ticket.spec.script.splitlines():
-            say(f"  {safe(line)}")
+        for line in ticket.spec.script.split("\n"):
+            say(f"  {exact(line)}")
     if ticket.result:
         say("result:")
         say(f"  {safe(ticket.result)}")

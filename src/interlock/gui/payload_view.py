@@ -21,7 +21,7 @@ from interlock.gui.prose import draw_prose
 from interlock.gui.sending import Sender
 from interlock.gui.theme import NORMAL, SMALL
 from interlock.gui.widgets import Ui, clipped
-from interlock.views.display import one_line, pieces, safe
+from interlock.views.display import exact, one_line, pieces, safe
 
 
 class Answer:
@@ -155,7 +155,7 @@ def _page(ui: Ui, text: str, columns: int) -> _Page:
     key = (hash(text), columns)
     found = _pages.get(key)
     if found is None or found.text != text:
-        lines = ui.look.drawn(safe(text), spell=True).split("\n")
+        lines = ui.look.drawn(exact(text), spell=True).split("\n")
         rows = tuple(
             (0 if at else number, piece)
             for number, line in enumerate(lines, 1)
@@ -214,7 +214,7 @@ def _place(ui: Ui, directory: str) -> None:
     """The folder it would run in, all of it."""
     ui.small("in", ui.look.faint)
     imgui.same_line(0, 6)
-    ui.wrapped(safe(directory), ui.look.dim, small=True)
+    ui.wrapped(exact(directory), ui.look.dim, small=True)
 
 
 def can_be_edited(approval: Approval) -> bool:

@@ -10,7 +10,7 @@ from interlock.gui.sending import Sender
 from interlock.gui.theme import NORMAL, SMALL
 from interlock.gui.widgets import Ui
 from interlock.views.board import doing
-from interlock.views.display import one_line, safe
+from interlock.views.display import exact, one_line, safe
 
 
 def draw_ticket(ui: Ui, track: Track, ticket: Ticket, send: Sender) -> None:
@@ -27,7 +27,7 @@ def draw_ticket(ui: Ui, track: Track, ticket: Ticket, send: Sender) -> None:
         "done by": spec.assigned_to,
         "file": spec.target_file or "",
         "after": ", ".join(spec.depends_on),
-        "gates": "\n".join(gate.command for gate in spec.verify),
+        "gates": exact("\n".join(gate.command for gate in spec.verify)),
         "attempts": str(ticket.attempts) if ticket.attempts else "",
         "priority": spec.priority if spec.priority != "medium" else "",
         "model": spec.model_override or "",
@@ -41,7 +41,7 @@ def draw_ticket(ui: Ui, track: Track, ticket: Ticket, send: Sender) -> None:
             ui.wrapped(safe(value), look.dim, small=True)
     if spec.script:
         imgui.push_font(look.mono, SMALL)
-        ui.wrapped(safe(spec.script[:2_000]))
+        ui.wrapped(exact(spec.script[:2_000]))
         imgui.pop_font()
         if len(spec.script) > 2_000:
             ui.small(f"and {len(spec.script) - 2_000:,} more letters: interlock tracks show {track.id}", look.faint)

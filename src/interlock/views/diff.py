@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from interlock.views.display import safe
+from interlock.views.display import exact
 
 Mark = Literal[" ", "+", "-"]
 
@@ -45,11 +45,11 @@ def hunks_of(diff: str) -> tuple[Hunk, ...]:
     rows = iter(diff.split("\n"))
     for raw in rows:
         if header := _HEADER.fullmatch(raw):
-            path = safe(header[1]) if header[1] else path
+            path = exact(header[1]) if header[1] else path
             lines = _lines(rows, int(header[2]), int(header[3] or "1"), int(header[4]), int(header[5] or "1"))
-            found.append(Hunk(len(found) + 1, path, int(header[4]), safe(header[6]), lines))
+            found.append(Hunk(len(found) + 1, path, int(header[4]), exact(header[6]), lines))
         elif raw.startswith(("--- a/", "+++ b/")):
-            path = safe(raw[6:].split("\t")[0])
+            path = exact(raw[6:].split("\t")[0])
     return tuple(found)
 
 
@@ -63,7 +63,7 @@ def _lines(rows: Iterator[str], old: int, old_left: int, new: int, new_left: int
             continue
         if mark not in (" ", "+", "-"):
             break
-        lines.append(Line(mark, safe(raw[1:]), None if mark == "+" else old, None if mark == "-" else new))
+        lines.append(Line(mark, exact(raw[1:]), None if mark == "+" else old, None if mark == "-" else new))
         old, old_left = (old, old_left) if mark == "+" else (old + 1, old_left - 1)
         new, new_left = (new, new_left) if mark == "-" else (new + 1, new_left - 1)
     return tuple(lines)

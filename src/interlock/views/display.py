@@ -1,4 +1,8 @@
-"""Text from elsewhere made safe to show: no terminal escapes, nothing invisible or turned around."""
+"""Text from elsewhere made safe to show: no terminal escapes, nothing invisible or turned around.
+
+`safe` is for what is read, `exact` for what will run: a shell does not skip what a terminal would, so there nothing is left
+out.
+"""
 
 import re
 
@@ -10,6 +14,12 @@ HIDDEN = re.compile(
     "\U000e0000-\U000e007f\ud800-\udfff]"
 )
 """Control, bidirectional and invisible characters; a tab and a line break are none."""
+_DECEIVING = re.compile(
+    HIDDEN.pattern[:-1]
+    + "\u0300-\u036f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3164"
+    "\ufe00-\ufe0f\ufe20-\ufe2f\uffa0\U0001d173-\U0001d17a\U000e0080-\U000e0fff"  # nothing, or a part of a neighbour
+    "\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000]"  # a space to people, and to a shell a letter
+)
 
 
 def safe(text: str) -> str:
@@ -17,6 +27,11 @@ def safe(text: str) -> str:
     if text.isprintable():  # nearly all texts, and much quicker to tell
         return text
     return HIDDEN.sub(_named, _ESCAPES.sub("", text.replace("\r\n", "\n")))
+
+
+def exact(text: str) -> str:
+    """Every character; those that could pass for nothing, a space or another letter show as <U+001B>."""
+    return text if text.isascii() and text.isprintable() else _DECEIVING.sub(_named, text)
 
 
 def one_line(text: str, width: int = 100) -> str:
