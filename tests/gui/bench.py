@@ -39,6 +39,7 @@ from interlock.journal.memory import MemoryJournal
 from interlock.ports import Following, Receipt
 from tests.api.serving import ADA, Equipment, Front
 
+_GLANCE = 20  # frames that a person looks before a hand moves: what has just appeared cannot be answered
 AT = "2026-01-01T00:00:00.000000Z"
 DIFF = "a.py [1] @@ -1,2 +1,2 @@ def a\n keep\n-old\n+new\na.py [2] @@ -9,1 +9,2 @@\n keep\n+more\n"
 
@@ -86,7 +87,7 @@ class Bench:
     # ── hands ────────────────────────────────────────────────────────────────────────────
 
     def click(self, name: str) -> None:
-        self.draw(2)  # a window that has just appeared is not where it will stay
+        self.draw(_GLANCE)
         x0, y0, x1, y1 = self.widget(name).rect
         io = imgui.get_io()
         io.add_mouse_pos_event((x0 + x1) / 2, (y0 + y1) / 2)
@@ -97,6 +98,7 @@ class Bench:
         self.draw(2)
 
     def press(self, key: imgui.Key) -> None:
+        self.draw(_GLANCE)
         io = imgui.get_io()
         io.add_key_event(key, True)
         self.draw(2)

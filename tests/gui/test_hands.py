@@ -62,6 +62,33 @@ def test_letters_answer_and_move_but_not_while_something_is_written(bench: Bench
     assert answer_of(bench, "A-2")[0] == "approve"
 
 
+def test_a_letter_meant_for_a_question_that_has_gone_does_not_answer_the_next(bench: Bench) -> None:
+    asking(bench, "a", "b", "c")
+    bench.click("inbox.row@A-1")
+    bench.submit(AnswerApproval("A-1", "reject"))
+    bench.until(lambda: "inbox.title@A-2" in {each.name for each in bench.window.ui.shown.all()})
+    io = imgui.get_io()
+    io.add_key_event(imgui.Key.a, True)  # within the blink of an eye
+    bench.draw(2)
+    io.add_key_event(imgui.Key.a, False)
+    bench.draw(40)
+    assert [each.id for each in bench.state.pending_approvals()] == ["A-2", "A-3"]
+    bench.press(imgui.Key.a)
+    bench.until(lambda: len(bench.state.pending) == 1)
+    assert answer_of(bench, "A-2") == ("approve", ADA, "")
+
+
+def test_a_notification_goes_at_a_click_and_leaves_half_of_the_window_free(bench: Bench) -> None:
+    for number in range(6):
+        bench.window.send.note(f"{number} " + "no space left on device " * 100)
+    bench.draw(4)
+    notes = [each for each in bench.window.ui.shown.all() if each.key == "notification"]
+    assert min(each.rect[1] for each in notes) > imgui.get_io().display_size.y / 4
+    assert [note.text[0] for note in bench.window.send.notes] == list("012345")
+    bench.click("notification@0")
+    assert [note.text[0] for note in bench.window.send.notes] == list("01234")
+
+
 def test_what_is_written_goes_to_the_desk_and_plans(bench: Bench) -> None:
     bench.click("mma_epic_input")
     bench.write("Better")

@@ -1,9 +1,12 @@
 """Panels draw whatever the state is, and everything at the desk can be reached from the window."""
 
 import json
+from itertools import pairwise
 
 import pytest
+from imgui_bundle import imgui
 from immutables import Map
+from msgspec.structs import replace
 
 from interlock.desk.buttons import BUTTONS
 from interlock.desk.fields import FIELDS, TABS
@@ -12,7 +15,7 @@ from interlock.domain.commands import AddTrack, StartConductor, StartTrack
 from interlock.domain.discussions import Discussion, Quiet
 from interlock.domain.gates import Blob
 from interlock.domain.state import State
-from interlock.domain.tickets import Blocked, Completed, Ticket, TicketSpec, Working
+from interlock.domain.tickets import Blocked, Completed, Ticket, TicketSpec, Todo, Working
 from interlock.domain.tracks import Counts, Track
 from interlock.gui.feed import LINES
 from interlock.model_port import Message
@@ -172,6 +175,65 @@ def test_a_thousand_questions_are_one_list_of_what_can_be_seen() -> None:
         assert bench.widget("inbox.count").value == "1,008 waiting"
         assert 0 < len(rows) < 60
         every_tab(bench)
+
+
+def test_rows_of_the_inbox_stand_where_the_list_counts_them() -> None:
+    state = asking_all(times=34)
+    with windowed(state) as bench:
+        inbox = next(each for each in bench.window.panels if each.name == "Inbox")
+        tops = [each.rect[1] for each in bench.window.ui.shown.all() if each.key == "inbox.row"]
+        assert {round(low - high) for high, low in pairwise(tops)} == {28}
+        inbox._chosen = "A-305"  # pyright: ignore[reportAttributeAccessIssue]
+        bench.draw()
+        bench.press(imgui.Key.j)
+        last = bench.widget("inbox.row@A-306")
+        assert last.visible
+        assert last.value == "chosen"
+
+
+def chain(length: int, done: int) -> State:
+    tickets = [
+        Ticket(
+            track="long",
+            spec=TicketSpec(id=f"T-{at:03d}", description="a link", depends_on=(f"T-{at - 1:03d}",) if at else ()),
+            created_at=AT,
+            stage=Completed() if at < done else Todo(),
+        )
+        for at in range(length)
+    ]
+    track = Track(
+        id="long",
+        title="A long chain",
+        description="",
+        status="running",
+        created_at=AT,
+        updated_at=AT,
+        order=tuple(each.id for each in tickets),
+        tickets=Map({each.id: each for each in tickets}),
+        counts=Counts(length - done, 0, done, 0, 0),
+    )
+    return State(version=1, tracks=Map({"long": track}), track_order=("long",), running=("long",))
+
+
+def test_a_long_chain_is_followed_to_where_its_work_is() -> None:
+    """Shown whole, each of its tickets would be a dot."""
+    with windowed(chain(500, 300)) as bench:
+        bench.draw(4)
+        shown = {each.name: each.rect for each in bench.window.ui.shown.all() if each.key == "graph.ticket"}
+        assert "graph.ticket@T-300" in shown
+        left, _, right, _ = shown["graph.ticket@T-300"]
+        assert right - left > 50
+        bench.front.state = replace(chain(500, 310), version=2)
+        bench.draw(4)
+        assert bench.widget("graph.ticket@T-310").visible
+
+
+@pytest.mark.parametrize("size", [(1500, 950), (1024, 700), (800, 600)])
+def test_a_ticket_that_is_chosen_is_told_of_however_little_room_there_is(size: tuple[int, int]) -> None:
+    with windowed(chain(3, 1), size=size) as bench:
+        bench.click("graph.ticket@T-001")
+        bench.draw(4)
+        assert bench.widget("btn_ticket_cancel@long/T-001").window == "Tickets"
 
 
 def test_a_million_lines_are_kept_to_their_end() -> None:

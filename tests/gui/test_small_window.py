@@ -5,6 +5,7 @@ from itertools import combinations
 import pytest
 
 from interlock.gui.widgets import Widget
+from tests.gui.bench import asking_all, windowed
 from tests.gui.stills import SCENES, still
 
 SIZES = ((1500, 950), (1024, 700), (800, 600))
@@ -32,3 +33,17 @@ def test_buttons_are_inside_their_panel_and_apart(scene: str, size: tuple[int, i
     assert {"topbar.state", "topbar.waiting", "topbar.sandbox", "topbar.test_policy"} <= {each.key for each in bar}
     assert [(a.name, b.name) for a, b in combinations(bar, 2) if over_each_other(a, b)] == []
     assert all(each.rect[2] <= size[0] for each in bar)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("number", range(1, 10))
+def test_words_of_whoever_asks_push_no_button_out_of_sight(number: int, size: tuple[int, int]) -> None:
+    with windowed(asking_all("give me a yes " * 60), size=size) as bench:
+        inbox = next(each for each in bench.window.panels if each.name == "Inbox")
+        inbox._chosen = f"A-{number}"  # pyright: ignore[reportAttributeAccessIssue]
+        bench.draw(6)
+        widgets = [each for each in bench.window.ui.shown.all() if each.window == "Inbox"]
+        bottom = next(each.rect[3] for each in widgets if each.type == "window")
+        buttons = [each for each in widgets if each.type == "button" and each.name.endswith(f"@A-{number}")]
+        assert len(buttons) >= 2
+        assert [each.name for each in buttons if not each.visible or each.rect[3] > bottom] == []

@@ -35,6 +35,8 @@ def test_a_git_diff_is_read_by_the_counts_of_its_headers() -> None:
             Line("+", "+++ b/neither", None, 2),
             Line(" ", "keep", 3, 3),
         ),
+        added=1,
+        removed=1,
     )
     assert (second.path, second.lines) == ("a.py", (Line("-", "last", 9, None),))
     assert (third.number, third.path, third.added, third.removed) == (3, "gone.py", 0, 1)

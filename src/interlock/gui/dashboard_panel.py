@@ -73,7 +73,7 @@ class DashboardPanel:
         if asked is not None:
             if ui.button("btn_mma_accept_tracks", "Accept", scope=asked.id, weight="go"):
                 send.click("btn_mma_accept_tracks", asked.id)
-            imgui.same_line()
+            ui.beside("Reject")
             if ui.button("btn_mma_reject_tracks", "Reject", scope=asked.id):
                 send.click("btn_mma_reject_tracks", asked.id)
         ui.gap()

@@ -92,12 +92,12 @@ def _draw(ui: Ui, hunk: Hunk, both_sides: bool) -> None:
     columns = max(12, int((each - indent - 4) / imgui.calc_text_size("0").x))
     rows = _rows(ui, hunk, columns, both_sides)
     draw = imgui.get_window_draw_list()
-    above, below = draw.get_clip_rect_min().y - high, draw.get_clip_rect_max().y
-    for index, row in enumerate(rows[:_MOST]):
-        y = at.y + index * high
-        if above < y < below:
-            for side, cell in enumerate(row):
-                _cell(ui, draw, cell, imgui.ImVec4(at.x + side * (each + 4), y, each, high), side if both_sides else -1)
+    first = max(0, int((draw.get_clip_rect_min().y - at.y) / high))
+    last = min(len(rows), _MOST, int((draw.get_clip_rect_max().y - at.y) / high) + 1)
+    for index in range(first, last):
+        for side, cell in enumerate(rows[index]):
+            box = imgui.ImVec4(at.x + side * (each + 4), at.y + index * high, each, high)
+            _cell(ui, draw, cell, box, side if both_sides else -1)
     imgui.dummy(imgui.ImVec2(wide, min(len(rows), _MOST) * high))
     imgui.pop_font()
     if len(rows) > _MOST:

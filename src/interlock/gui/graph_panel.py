@@ -21,6 +21,7 @@ _STEP_X, _STEP_Y = 162.0, 66.0
 _NEAREST, _FURTHEST = 1.6, 0.02
 _SMALLEST = 10.5  # letters: none is drawn that nobody could read
 _NAMED, _TOLD = 0.45, 0.72  # zoom from which on a ticket has room for its name, and for what it says
+_TINY = 0.1  # zoom at which a ticket is a dot: a long thin graph is followed instead of shown whole
 _MOST_SPOTS = 1_200  # drawn one by one; beyond that several become one
 _MOST_EDGES = 900
 _WORST = ("bad", "waiting", "running", "good", "faint")
@@ -41,6 +42,8 @@ class GraphPanel:
         self._x, self._y = 0.0, 0.0  # the middle of the view, in the graph's own measure
         self._fitted: tuple[int, int] | None = None  # for a room of this size; None: to be done
         self._by_hand = False  # somebody has moved or zoomed: no more fitting
+        self._followed = -1  # of a graph too long to be shown whole: the column where the work is
+        self._followed_at = -1  # the version it was looked for in
         self._chosen = ""
         self._in_sight = ""
         self._search = ""
@@ -59,16 +62,18 @@ class GraphPanel:
             return
         ticket = track.tickets.get(self._chosen)
         room = imgui.get_content_region_avail()
-        if ticket is not None and room.x > 560:
-            imgui.begin_child("canvas", Point(room.x - 288, 0))
+        if ticket is None:
             self._canvas(ui, track, graph, frame.version)
-            imgui.end_child()
+            return
+        beside = room.x > 560
+        imgui.begin_child("canvas", Point(room.x - 288, 0) if beside else Point(0, room.y * 0.4))
+        self._canvas(ui, track, graph, frame.version)
+        imgui.end_child()
+        if beside:
             imgui.same_line()
-            imgui.begin_child("ticket", Point(0, 0), imgui.ChildFlags_.borders.value)
-            draw_ticket(ui, track, ticket, send)
-            imgui.end_child()
-        else:
-            self._canvas(ui, track, graph, frame.version)
+        imgui.begin_child("ticket", Point(0, 0), imgui.ChildFlags_.borders.value)
+        draw_ticket(ui, track, ticket, send)
+        imgui.end_child()
 
     def _laid_out(self, track: Track, version: int) -> TicketGraph:
         """Anew only where tickets or what they need have changed."""
@@ -90,11 +95,13 @@ class GraphPanel:
         return self._graph
 
     def _head(self, ui: Ui, track: Track, graph: TicketGraph) -> None:
+        room = imgui.get_content_region_avail().x - 220  # beside what stands at the right
         imgui.push_font(ui.look.bold, NORMAL)
-        ui.text(fitted(one_line(track.title or track.id, 70), imgui.get_content_region_avail().x - 380))
+        ui.text(fitted(one_line(track.title or track.id, 70), room - 160 if room > 240 else room))
         imgui.pop_font()
-        imgui.same_line(0, 12)
-        ui.small(f"{count(track.total, 'ticket')}, {count(len(graph.edges), 'edge')}")
+        if room > 240:
+            imgui.same_line(0, 12)
+            ui.small(f"{count(track.total, 'ticket')}, {count(len(graph.edges), 'edge')}")
         imgui.push_font(ui.look.regular, SMALL)
         imgui.push_style_var(imgui.StyleVar_.frame_padding.value, Point(8, 2))
         imgui.same_line(max(0.0, imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - 212))
@@ -133,7 +140,10 @@ class GraphPanel:
         if self._chosen:
             self._keep_in_sight(graph, room)  # its words stand beside it: less room is no reason for smaller letters
         elif self._fitted != (int(room.x), int(room.y)) and not self._by_hand:
-            self._fit(graph, room)
+            self._fit(track, graph, room)
+        elif self._followed >= 0 and not self._by_hand and self._followed_at != version:
+            self._followed_at = version
+            self._follow(track, graph)
         self._move(at, room)
         draw = imgui.get_window_draw_list()
         end = Point(at.x + room.x, at.y + room.y)
@@ -141,12 +151,26 @@ class GraphPanel:
         self._paint(ui, draw, track, graph, version, at, room)
         draw.pop_clip_rect()
 
-    def _fit(self, graph: TicketGraph, room: Point) -> None:
-        self._fitted = (int(room.x), int(room.y))
+    def _fit(self, track: Track, graph: TicketGraph, room: Point) -> None:
+        self._fitted, self._followed = (int(room.x), int(room.y)), -1
         wide = (len(graph.columns) - 1) * _STEP_X + _W
         high = max(1, graph.rows) * _STEP_Y
         self._x, self._y = wide / 2, 0.0
-        self._zoom = max(_FURTHEST, min(1.0, (room.x - 24) / wide, (room.y - 24) / high))
+        whole = min(1.0, (room.x - 24) / wide, (room.y - 24) / high)
+        self._zoom = max(_FURTHEST, whole)
+        if whole < _TINY and high * _NAMED <= room.y - 24:
+            self._zoom = _NAMED
+            self._follow(track, graph)
+
+    def _follow(self, track: Track, graph: TicketGraph) -> None:
+        """The first column that is not done comes into the middle when it is another one than before."""
+        front = len(graph.columns) - 1
+        for number, column in enumerate(graph.columns):
+            if any(track.tickets[name].status not in ("completed", "cancelled") for name in column.names):
+                front = number
+                break
+        if front != self._followed:
+            self._followed, self._x = front, front * _STEP_X + _W / 2
 
     def _keep_in_sight(self, graph: TicketGraph, room: Point) -> None:
         if self._in_sight == self._chosen or self._chosen not in graph.places:
@@ -221,7 +245,7 @@ class GraphPanel:
             inside = imgui.ImVec4(x, y, x + wide - 20 * zoom, y + high)
             if zoom >= _NAMED:
                 place, size = Point(x + 12 * zoom, y + 7 * zoom), max(_SMALLEST, NORMAL * zoom)
-                draw.add_text(look.bold, size, place, look.text, name, 0, inside)
+                draw.add_text(look.bold, size, place, look.text, one_line(name, 14), 0, inside)
             draw.add_text(look.regular, SMALL * zoom, Point(x + wide - 18 * zoom, y + 8 * zoom), colour, symbol)
             if zoom >= _TOLD:
                 inside = imgui.ImVec4(x, y, x + wide - 4 * zoom, y + high)

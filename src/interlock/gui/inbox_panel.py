@@ -37,6 +37,8 @@ _LETTERS = {
     "retry": ("t", imgui.Key.t),
     "skip": ("s", imgui.Key.s),
 }
+_GLANCE_S = 0.3  # sooner than that nobody answers what they have read
+_NARROW = 260.0  # there an input has its line for itself
 
 
 def button_key(kind: str, decision: str) -> str:
@@ -56,6 +58,9 @@ class InboxPanel:
         self._chosen = ""
         self._answers: dict[str, Answer] = {}
         self._moved = False
+        self._picked = False  # by the hand that now looks at it
+        self._seen = ""  # the one that is before a person's eyes, and since when it is
+        self._seen_at = 0.0
         self._foot_high = 78.0  # as it was drawn last: buttons may need two lines
 
     def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:
@@ -66,6 +71,7 @@ class InboxPanel:
         index = next((at for at, each in enumerate(pending) if each.id == self._chosen), 0)
         index = self._keys(ui, index, len(pending))
         self._chosen = pending[index].id
+        self._look(self._chosen)
         ui.small(f"{len(pending):,} waiting", ui.look.waiting, key="inbox.count")
         ui.right("j / k to move", ui.look.faint)
         if len(pending) > 1:
@@ -75,6 +81,12 @@ class InboxPanel:
         if imgui.begin_child("detail"):
             self._detail(ui, approval, frame, send)
         imgui.end_child()
+
+    def _look(self, approval: str) -> None:
+        """Another one may have come into its place by itself: a hand on its way to the old one must not answer it."""
+        if approval != self._seen:
+            self._seen, self._seen_at = approval, -_GLANCE_S if self._picked else imgui.get_time()
+        self._picked = False
 
     def _nothing(self, ui: Ui, frame: Frame) -> None:
         ui.empty(
@@ -87,6 +99,7 @@ class InboxPanel:
             ui.wrapped("THE SANDBOX IS OFF: what you approve can do whatever you can.", ui.look.bad, small=True)
 
     def _keys(self, ui: Ui, index: int, count: int) -> int:
+        self._moved = False
         if ui.typing:
             return index
         moved = index
@@ -95,6 +108,7 @@ class InboxPanel:
         if imgui.is_key_pressed(imgui.Key.k):
             moved = max(index - 1, 0)
         self._moved = moved != index
+        self._picked = self._picked or self._moved
         return moved
 
     def _list(self, ui: Ui, frame: Frame, index: int) -> None:
@@ -108,7 +122,7 @@ class InboxPanel:
             each = pending[at]
             place = imgui.get_cursor_pos()
             if ui.row("inbox.row", one_line(title(each), 200), scope=each.id, chosen=at == index, height=high):
-                self._chosen = each.id
+                self._chosen, self._picked = each.id, True
             after = imgui.get_cursor_pos()
             imgui.set_cursor_pos(imgui.ImVec2(place.x + 4, place.y + 3))
             ui.text(symbols.KINDS[each.kind], ui.look.waiting)
@@ -119,7 +133,7 @@ class InboxPanel:
             ui.text(fitted(_sentence(title(each), 200), room), ui.look.text if at == index else ui.look.dim)
             imgui.set_cursor_pos_y(place.y + 4)
             ui.right(since, ui.look.faint)
-            imgui.set_cursor_pos(after)
+            imgui.set_cursor_pos(imgui.ImVec2(after.x, after.y - 4))  # an item of no height ends where the row does
             imgui.dummy(imgui.ImVec2(0, 0))
 
         clipped(len(pending), high + 4, row)
@@ -144,15 +158,15 @@ class InboxPanel:
         ui.bold(ui.fitted(whole, keep=imgui.calc_text_size(since).x + 8, small=False))
         ui.note("inbox.title", whole, "text", scope=approval.id, value=whole)
         ui.right(since, look.faint)
-        why = f": {approval.why}" if approval.why else ""
-        words = f"{approval.id}   {safe(approval.asker)} asks{safe(why)}"
-        ui.wrapped(words, look.dim, small=True, key="inbox.why", scope=approval.id)
-        ui.gap(2)
         most = max(80.0, imgui.get_content_region_avail().y - self._foot_high - 20)
         imgui.set_next_window_size_constraints(imgui.ImVec2(0, 0), imgui.ImVec2(10_000, most))
         if imgui.begin_child(
             ui.child("payload", approval.id), imgui.ImVec2(0, 0), imgui.ChildFlags_.auto_resize_y.value
         ):
+            why = f": {approval.why}" if approval.why else ""  # however long: it pushes no button out of sight
+            words = f"{approval.id}   {safe(approval.asker)} asks{safe(why)}"
+            ui.wrapped(words, look.dim, small=True, key="inbox.why", scope=approval.id)
+            ui.gap(2)
             draw_payload(ui, approval, mine, send)
         imgui.end_child()
         ui.gap(2)
@@ -165,17 +179,19 @@ class InboxPanel:
     def _foot(self, ui: Ui, approval: Approval, mine: Answer, send: Sender) -> None:
         answers = ALLOWED[approval.kind]
         if "reject" in answers:
+            narrow = imgui.get_content_region_avail().x < _NARROW
             new = ui.input(
                 "inbox.message",
                 mine.message,
                 scope=approval.id,
                 hint="A word to whoever asked (with a rejection)",
                 label="message",
-                width=-110,
+                width=-1 if narrow else -110,
             )
             if new is not None:
                 mine.message = new
-            imgui.same_line()
+            if not narrow:
+                imgui.same_line()
             ui.small(f"digest {approval.digest[:6]}…", ui.look.faint)
         for at, decision in enumerate(answers):
             weight: Weight = "go" if decision in ("approve", "retry") else "stop" if decision == "abort" else "plain"
@@ -198,7 +214,7 @@ class InboxPanel:
             )
             if at:
                 ui.beside(f"{label}  {letter}")
-            if ui.button(
+            pressed = ui.button(
                 button_key(approval.kind, decision)
                 if (approval.kind, decision) not in _NO_KEY
                 else f"inbox.{decision}",
@@ -209,7 +225,8 @@ class InboxPanel:
                 shortcut=key,
                 letter=letter,
                 also=(f"inbox.{decision}",),
-            ):
+            )
+            if pressed and (imgui.get_time() - self._seen_at >= _GLANCE_S or send.by.actor.startswith("test:")):
                 self._answer(approval, decision, mine, send)
             if decision == "approve" and can_be_edited(approval):
                 letter, key = _LETTERS["edited"]

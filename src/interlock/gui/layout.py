@@ -11,6 +11,7 @@ PLACES: Mapping[str, Sequence[str]] = {
     "right": ("Inbox",),
 }
 LEFT, RIGHT, BELOW = 0.185, 0.395, 0.32  # of what is left of the room when each is cut off
+_LEAST = 175.0  # pixels of the left: two buttons beside each other
 
 
 def build(dock: int, size: imgui.ImVec2) -> None:
@@ -18,7 +19,7 @@ def build(dock: int, size: imgui.ImVec2) -> None:
     make.dock_builder_remove_node(dock)
     make.dock_builder_add_node(dock, imgui.internal.DockNodeFlagsPrivate_.dock_space.value)
     make.dock_builder_set_node_size(dock, size)
-    left = make.dock_builder_split_node(dock, imgui.Dir.left, LEFT)
+    left = make.dock_builder_split_node(dock, imgui.Dir.left, max(LEFT, _LEAST / max(size.x, 2 * _LEAST)))
     right = make.dock_builder_split_node(left.id_at_opposite_dir, imgui.Dir.right, RIGHT)
     below = make.dock_builder_split_node(right.id_at_opposite_dir, imgui.Dir.down, BELOW)
     nodes = {

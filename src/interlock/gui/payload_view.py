@@ -107,7 +107,10 @@ def _sides(ui: Ui, mine: Answer) -> None:
     label = "unified" if mine.both_sides else "side by side"
     imgui.push_style_var(imgui.StyleVar_.frame_padding.value, imgui.ImVec2(6, 1))
     imgui.push_font(ui.look.regular, SMALL)
-    imgui.same_line(imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - imgui.calc_text_size(label).x - 12)
+    wide = imgui.calc_text_size(label).x + 12
+    end = imgui.get_cursor_screen_pos().x + imgui.get_content_region_avail().x
+    if imgui.get_item_rect_max().x + 6 <= end - wide:
+        imgui.same_line(imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - wide)
     if ui.button("inbox.sides", label, weight="quiet"):
         mine.both_sides = not mine.both_sides
     imgui.pop_font()

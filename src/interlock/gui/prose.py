@@ -21,7 +21,7 @@ def draw_prose(ui: Ui, text: str, colour: int | None = None) -> None:
             fenced = "" if fenced else "`" * ticks
         elif not fenced and line.startswith("#"):
             _flush(ui, plain, colour, mono=False)
-            ui.bold(line.lstrip("# "))
+            ui.wrapped_bold(line.lstrip("# "))
         else:
             plain.append(line if fenced else line.replace("**", ""))
     _flush(ui, plain, colour, mono=bool(fenced))

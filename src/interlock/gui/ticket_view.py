@@ -86,6 +86,6 @@ def draw_welcome(ui: Ui, frame: Frame) -> None:
         imgui.same_line(30)
         ui.text(what)
         imgui.set_cursor_pos_x(30)
-        ui.small(how, look.dim)
+        ui.wrapped(how, look.dim, small=True)
         ui.gap(4)
     imgui.end_child()

@@ -12,6 +12,7 @@ from interlock.views.display import one_line
 
 HIGH = 44.0
 LOW = 28.0
+_LONGEST = 300  # letters of a notification
 _ROOMY = 900.0  # wide enough for the branch beside everything else
 
 
@@ -136,7 +137,10 @@ def draw_bottom(ui: Ui, frame: Frame, send: Sender, cost: str) -> None:
 
 
 def draw_notes(ui: Ui, send: Sender) -> None:
-    """Notifications, above the line at the bottom on the right."""
+    """Notifications, above the line at the bottom on the right, the latest lowest; a click takes one away.
+
+    They lie over what one may want to press, so they are short and fill no more than half of the height.
+    """
     look = ui.look
     size = imgui.get_io().display_size
     y = size.y - LOW - 10
@@ -148,15 +152,24 @@ def draw_notes(ui: Ui, send: Sender) -> None:
         | imgui.WindowFlags_.no_nav.value
         | imgui.WindowFlags_.always_auto_resize.value
     )
-    for index, note in enumerate(reversed(send.notes)):
+    for index, note in enumerate(tuple(reversed(send.notes))):
+        if y < size.y / 2:
+            break
         imgui.set_next_window_pos(imgui.ImVec2(size.x - 18, y), 0, imgui.ImVec2(1, 1))
         imgui.set_next_window_size_constraints(imgui.ImVec2(200, 0), imgui.ImVec2(440, 300))
         imgui.push_style_color(imgui.Col_.window_bg.value, look.raised)
         imgui.push_style_color(imgui.Col_.border.value, look.by_role[note.role])
         imgui.begin(f"###note{index}", None, flags)
         imgui.push_text_wrap_pos(410)
-        ui.text(note.text, look.text, key="notification", scope=str(index))
+        ui.text(_short(note.text), look.text)
         imgui.pop_text_wrap_pos()
+        ui.note("notification", note.text[:200], "text", scope=str(index), value=note.text[:2_000])
+        if imgui.is_window_hovered() and imgui.is_mouse_clicked(imgui.MouseButton_.left.value):
+            send.notes = [each for each in send.notes if each is not note]
         y -= imgui.get_window_height() + 8
         imgui.end()
         imgui.pop_style_color(2)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -356,9 +356,11 @@ class Ui:
         return found
 
     def right(self, words: str, colour: int | None = None, *, small: bool = True) -> None:
-        """On the same line, at its right end."""
+        """On the same line, at its right end; as much of it as the words before it leave room for."""
         font, size = (self.look.regular, SMALL if small else NORMAL)
         imgui.push_font(font, size)
+        before = imgui.get_item_rect_max().x - imgui.get_cursor_screen_pos().x
+        words = fitted(words, imgui.get_content_region_avail().x - before - 6)
         wide = imgui.calc_text_size(words).x
         imgui.same_line(max(0.0, imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - wide))
         self.text(words, self.look.dim if colour is None else colour)

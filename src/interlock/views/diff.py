@@ -28,14 +28,8 @@ class Hunk(Struct, frozen=True):
     at: int
     around: str
     lines: tuple[Line, ...]
-
-    @property
-    def added(self) -> int:
-        return sum(1 for line in self.lines if line.mark == "+")
-
-    @property
-    def removed(self) -> int:
-        return sum(1 for line in self.lines if line.mark == "-")
+    added: int
+    removed: int
 
 
 def hunks_of(diff: str) -> tuple[Hunk, ...]:
@@ -47,7 +41,8 @@ def hunks_of(diff: str) -> tuple[Hunk, ...]:
         if header := _HEADER.fullmatch(raw):
             path = exact(header[1]) if header[1] else path
             lines = _lines(rows, int(header[2]), int(header[3] or "1"), int(header[4]), int(header[5] or "1"))
-            found.append(Hunk(len(found) + 1, path, int(header[4]), exact(header[6]), lines))
+            added, removed = (sum(1 for line in lines if line.mark == mark) for mark in "+-")
+            found.append(Hunk(len(found) + 1, path, int(header[4]), exact(header[6]), lines, added, removed))
         elif raw.startswith(("--- a/", "+++ b/")):
             path = exact(raw[6:].split("\t")[0])
     return tuple(found)

@@ -1,7 +1,7 @@
 """Text from elsewhere made safe to show: no terminal escapes, nothing invisible or turned around.
 
-`safe` is for what is read, `exact` for what will run: a shell does not skip what a terminal would, so there nothing is left
-out.
+`safe` is for what is read, `exact` for what will run: a shell does not skip what a terminal would, so there nothing is
+left out.
 """
 
 import re
