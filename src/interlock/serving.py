@@ -6,6 +6,7 @@ Three threads: the engine's (commands, journal, workers), the API's (HTTP), and 
 import asyncio
 import ctypes
 import os
+import threading
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -179,6 +180,8 @@ class Service:
         self._api: ApiServer | None = None
         self._discovery: Discovery | None = None
         self._asks: tuple[str, str] | None = None
+        self._door = threading.Lock()  # a window starts HTTP on another thread than the one that ends it
+        self._ended = False
 
     def open(self) -> Opened:
         """Takes the project; raises JournalInUse where another process has it."""
@@ -234,13 +237,17 @@ class Service:
             sandbox=opened.sandbox_level,
             window=window,
         )
-        api = ApiServer(bridge, tokens, listening, opened.logs.api.write)
-        # The files first: whoever gets an answer finds them.
-        self._discovery = Discovery(self.project.folder / "run", approve_file(self.project))
-        self._discovery.publish("127.0.0.1", api.port, tokens)
-        self._asks = f"http://127.0.0.1:{api.port}", tokens.ask
-        self._api = api
-        api.start(lambda live: self._attach(live, opened, desk))
+        with self._door:
+            if self._ended:
+                listening.close()
+                raise Misconfigured("the workbench is closing")
+            api = ApiServer(bridge, tokens, listening, opened.logs.api.write)
+            # The files first: whoever gets an answer finds them.
+            self._discovery = Discovery(self.project.folder / "run", approve_file(self.project))
+            self._discovery.publish("127.0.0.1", api.port, tokens)
+            self._asks = f"http://127.0.0.1:{api.port}", tokens.ask
+            self._api = api
+            api.start(lambda live: self._attach(live, opened, desk))
         return api.port
 
     def _asks_at(self) -> tuple[str, str] | None:
@@ -265,6 +272,8 @@ class Service:
         self._engine.call(self.opened.stop_asked.wait())
 
     def stop(self, reason: str = "the workbench was closed") -> None:
+        with self._door:  # whoever is just starting HTTP has started it, or will not
+            self._ended = True
         if self._discovery is not None:
             self._discovery.remove()
         if self._api is not None:

@@ -176,7 +176,7 @@ def test_other_commands_work_through_its_socket_while_it_serves(project: Project
 
 def stop_by(bench: Serving, way: str) -> None:
     match way:
-        case "SIGINT" | "SIGTERM":
+        case "SIGINT" | "SIGTERM" | "SIGHUP":
             bench.process.send_signal(signal.Signals[way])
         case "http":
             bench.client().shutdown()
@@ -186,7 +186,7 @@ def stop_by(bench: Serving, way: str) -> None:
             control.close()
 
 
-WAYS = ["SIGINT", "SIGTERM", "http", "socket"]
+WAYS = ["SIGINT", "SIGTERM", "SIGHUP", "http", "socket"]
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -66,7 +66,7 @@ def test_a_model_that_hangs_does_not_keep_it_from_closing(project: Project) -> N
     project.check_whole()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it_in_good_order(project: Project, number: signal.Signals) -> None:
     with window(project) as gui:
         os.kill(gui.process.pid, number)

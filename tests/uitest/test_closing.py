@@ -12,7 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from interlock.app import conducting
 from interlock.client import ApiHookClient
+from interlock.errors import Misconfigured
+from interlock.projects import open_project
+from interlock.serving import Choice, Service, approve_file
 from tests.cli.project import Project, shell
 from tests.uitest.program import Driven, driven
 
@@ -96,3 +100,31 @@ def test_ports_are_free_and_no_child_is_left(tmp_path: Path, close: Callable[[Dr
         assert not (run / "api.json").exists()
         assert not (run / "harness.json").exists()
         assert comes_true(lambda: not any(Path(f"/proc/{pid}").exists() for pid in children), 20), children
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_second_signal_does_not_disturb_the_end(tmp_path: Path, number: signal.Signals) -> None:
+    project = Project(tmp_path)
+    with driven(project) as window:
+        os.kill(window.process.pid, number)
+        os.kill(window.process.pid, number)
+        assert window.process.wait(60) == 0
+    assert list((project.root / ".interlock" / "run").iterdir()) == []
+
+
+def test_http_that_starts_when_the_window_closes_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    root = tmp_path / "project"
+    root.mkdir()
+    project = open_project(root)
+    conduct = conducting(project, auto_queue=False, approve_all=False, workers=None)
+    service = Service(project, conduct, Choice(), "human:ann", test_policy=False)
+    service.open()
+    service.stop()
+    with pytest.raises(Misconfigured, match="closing"):
+        service.serve_http(0)
+    assert list((project.folder / "run").iterdir()) == []
+    assert not approve_file(project).exists()

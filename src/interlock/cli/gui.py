@@ -1,12 +1,11 @@
 """`interlock gui`, and `interlock` alone: the desktop window."""
 
 import os
-import signal
 import sys
 import threading
 from argparse import Namespace
+from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from interlock.app import conducting
@@ -14,6 +13,7 @@ from interlock.cli.exits import DONE
 from interlock.cli.models import with_choices
 from interlock.cli.output import paint, say
 from interlock.cli.sessions import actor, project_of
+from interlock.cli.signals import end_in_order
 from interlock.errors import JournalInUse, Misconfigured
 from interlock.serving import Choice, Service
 from interlock.windowing import Beside, end_with, harness_beside, make_window, serve_beside
@@ -30,8 +30,7 @@ def gui(args: Any) -> int:
         raise Misconfigured("--screenshot needs pixels: use --backend egl")
     if args.script and args.provider != "scripted":
         raise Misconfigured("--script goes with --provider scripted")
-    signal.signal(signal.SIGTERM, _interrupt)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    end_in_order(once=True)
     project = with_choices(project_of(args), Namespace(max_tool_rounds=args.max_tool_rounds, model=None))
     conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)
     choice = Choice(args.provider or "", args.model or "", args.script or "")
@@ -49,8 +48,9 @@ def gui(args: Any) -> int:
         _stop(service, "the window did not open")
         raise
     _stop(service, reason)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with suppress(OSError):  # the terminal may be gone
+        sys.stdout.flush()
+        sys.stderr.flush()
     os._exit(DONE)  # threads of libraries and of the graphics driver are not waited for
 
 
@@ -116,7 +116,3 @@ def _stop(service: Service, reason: str) -> None:
     closing = threading.Thread(target=service.stop, args=(reason,), daemon=True)
     closing.start()
     closing.join(CLOSING_S)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

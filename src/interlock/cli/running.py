@@ -1,9 +1,7 @@
 """`interlock run` and `interlock resume`: until everything is done, blocked, or waits for a person."""
 
-import signal
 import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 from interlock.app import conducting
@@ -14,6 +12,7 @@ from interlock.cli.output import say, say_json
 from interlock.cli.progress import Progress
 from interlock.cli.prompts import Prompts
 from interlock.cli.sessions import RemoteSession, Session, open_session, project_of
+from interlock.cli.signals import end_in_order
 from interlock.cli.tracks import land_track, read_tickets, with_free_id
 from interlock.domain.approvals import ALLOWED
 from interlock.domain.commands import AddTrack, PlanEpic, StartTrack
@@ -43,7 +42,7 @@ def resume(args: Any) -> int:
 
 
 def _go(args: Any, begin: Callable[[Session], Goal]) -> int:
-    signal.signal(signal.SIGTERM, _interrupt)  # asked to end: as by Ctrl-C, with everything put right
+    end_in_order(ctrl_c=False)
     project = with_choices(project_of(args), args)
     conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=args.workers)
     with open_session(project, conduct, model_of(project, args)) as session:
@@ -89,10 +88,6 @@ def _given(session: Session, command: AddTrack) -> Goal:
 def _one(session: Session, name: str) -> Goal:
     session.submit(StartTrack(session.state.track(name).id))
     return Goal((name,))
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _see_through(session: Session, goal: Goal, since: int, args: Any) -> int:

@@ -1,9 +1,7 @@
 """`interlock serve`: the workbench without a window, driven over HTTP."""
 
-import signal
 import sys
 from argparse import Namespace
-from types import FrameType
 from typing import Any
 
 from interlock.app import conducting
@@ -11,13 +9,13 @@ from interlock.cli.exits import DONE
 from interlock.cli.models import with_choices
 from interlock.cli.output import paint, say, say_json_line
 from interlock.cli.sessions import actor, project_of
+from interlock.cli.signals import end_in_order
 from interlock.errors import JournalInUse, Misconfigured
 from interlock.serving import Choice, Service, approve_file
 
 
 def serve(args: Any) -> int:
-    signal.signal(signal.SIGTERM, _interrupt)  # asked to end: as by Ctrl-C, with everything put right
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell started us in the background
+    end_in_order()
     project = with_choices(project_of(args), Namespace(max_tool_rounds=args.max_tool_rounds, model=None))
     if args.script and args.provider != "scripted":
         raise Misconfigured("--script goes with --provider scripted")
@@ -56,7 +54,3 @@ def serve(args: Any) -> int:
     if not args.json:
         say("ended; everything is in the journal")
     return DONE
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
