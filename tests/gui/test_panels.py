@@ -146,6 +146,16 @@ def test_the_sandbox_being_off_and_the_test_policy_are_shown() -> None:
         every_tab(bench)
 
 
+def test_a_workbench_that_can_record_nothing_says_so_for_as_long_as_that_lasts() -> None:
+    why = "the journal cannot be written: the disk is full"
+    with windowed(asking_all(), broken=lambda: why, size=(800, 600)) as bench:
+        assert bench.widget("topbar.state").value == "STOPPED"
+        assert bench.widget("status.right").value.startswith("the journal cannot")
+        assert bench.widget("status.right").rect[0] > bench.widget("status.left").rect[2]
+    with windowed(asking_all()) as bench:
+        assert bench.widget("topbar.state").value == "WAITING"
+
+
 def test_ten_thousand_tickets_can_be_looked_at_from_far_and_near() -> None:
     rows = 100
     tickets = tuple(

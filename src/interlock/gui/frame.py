@@ -51,6 +51,7 @@ class Frame:
         self.track: Track | None = None
         self.verified = 0
         self.lights: dict[str, bool] = {}
+        self.broken = ""  # why nothing can be recorded any more
 
     def take(self) -> None:
         self.state, self.view = self.desk.state, self.desk.view

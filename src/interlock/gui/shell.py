@@ -108,6 +108,7 @@ class Window:
         self._hands = hands
         self._careful = careful  # mistakes with ImGui raise: for tests
         self._known_places = False
+        self._broken = broken
         self.figures = figures or Figures()
         self.look = Look(theme)
         self.ui = Ui(self.look)
@@ -230,6 +231,7 @@ class Window:
         moved = self.send.drain() or moved
         version = self.frame.state.version, self.frame.view.version
         self.frame.take()
+        self.frame.broken = self._broken()
         moved = moved or version != (self.frame.state.version, self.frame.view.version) or _touched()
         self._lively = _LIVELY_FRAMES if moved else self._lively - 1
         self._hand = 3 if imgui.is_mouse_down(imgui.MouseButton_.left.value) else self._hand - 1

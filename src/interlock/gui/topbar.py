@@ -7,7 +7,7 @@ from interlock.gui import symbols
 from interlock.gui.frame import Frame, count
 from interlock.gui.sending import Sender
 from interlock.gui.theme import NORMAL, SMALL
-from interlock.gui.widgets import Ui
+from interlock.gui.widgets import Ui, fitted
 from interlock.views.display import one_line
 
 HIGH = 44.0
@@ -18,6 +18,8 @@ _ROOMY = 900.0  # wide enough for the branch beside everything else
 
 def state_word(frame: Frame) -> tuple[str, str]:
     """What it is doing, in one word, and its colour."""
+    if frame.broken:
+        return "STOPPED", "bad"
     if frame.pending and not frame.lights.get("working") and not frame.lights.get("thinking"):
         return "WAITING", "waiting"
     if frame.lights.get("working") or frame.lights.get("thinking"):
@@ -125,15 +127,27 @@ def draw_bottom(ui: Ui, frame: Frame, send: Sender, cost: str) -> None:
     if frame.place.hooks:
         parts.append("HTTP hooks on")
     ui.text("     ".join(parts), look.faint, key="status.left")
-    last = frame.feed.facts[-1] if frame.feed.facts else None
-    words = f"{one_line(f'{last.whose} {last.text}'.strip(), 90)}   " if last else ""
-    wide = imgui.calc_text_size(words + cost).x
+    words, colour = _latest(ui, frame)
+    taken = imgui.get_item_rect_max().x - imgui.get_window_pos().x
+    words = fitted(words, imgui.get_window_width() - taken - imgui.calc_text_size(f"   {cost}").x - 40)
+    wide = imgui.calc_text_size(f"{words}   {cost}").x
     imgui.same_line(imgui.get_window_width() - wide - 16, 0)
-    if last:
-        ui.text(words, look.by_role[last.text_role] if last.text_role in ("good", "bad") else look.faint)
-        imgui.same_line(0, 0)
+    ui.text(f"{words}   ", colour, key="status.right")
+    imgui.same_line(0, 0)
     ui.text(cost, look.faint)
     imgui.pop_font()
+
+
+def _latest(ui: Ui, frame: Frame) -> tuple[str, int]:
+    """What happened last; where nothing can happen any more, why."""
+    look = ui.look
+    if frame.broken:
+        return one_line(frame.broken, 200), look.bad
+    if not frame.feed.facts:
+        return "", look.faint
+    last = frame.feed.facts[-1]
+    colour = look.by_role[last.text_role] if last.text_role in ("good", "bad") else look.faint
+    return one_line(f"{last.whose} {last.text}".strip(), 90), colour
 
 
 def draw_notes(ui: Ui, send: Sender) -> None:
