@@ -98,6 +98,26 @@ def test_what_is_written_goes_to_the_desk_and_plans(bench: Bench) -> None:
     assert bench.state.epic("E-1").text == "Better"
 
 
+def test_escape_leaves_an_input_and_takes_nothing_back(bench: Bench) -> None:
+    bench.click("mma_epic_input")
+    bench.write("a long goal")
+    bench.press(imgui.Key.escape)
+    assert not bench.window.ui.typing
+    assert bench.widget("mma_epic_input").value == "a long goal"
+    bench.until(lambda: bench.desk.view.values["mma_epic_input"] == "a long goal")
+
+
+def test_ctrl_enter_plans_what_is_written(bench: Bench) -> None:
+    bench.click("mma_epic_input")
+    bench.write("Better")
+    bench.until(lambda: bench.desk.view.values["mma_epic_input"] == "Better")
+    imgui.get_io().add_key_event(imgui.Key.mod_ctrl, True)
+    bench.press(imgui.Key.enter)
+    imgui.get_io().add_key_event(imgui.Key.mod_ctrl, False)
+    bench.until(lambda: bool(bench.state.epics))
+    assert bench.state.epic("E-1").text == "Better"
+
+
 def test_what_another_hand_writes_stands_in_the_input_even_while_it_is_used(bench: Bench) -> None:
     other = By(ADA, answers=False, places=True)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import queue
 import signal
 import stat
 import threading
@@ -15,7 +16,7 @@ import pytest
 
 from tests.cli.project import Project
 from tests.uitest.program import Driven, driven, harness_file
-from tests.uitest.wire_client import Client, Message
+from tests.uitest.wire_client import SERVICE, Client, Message, encode
 
 UNKNOWN, QUEUED, RUNNING, PASSED, FAILED, TIMEOUT = range(6)
 
@@ -157,6 +158,8 @@ def test_three_hundred_clicks_every_outcome_right(client: Client) -> None:
         ("Screenshot", {2: "../outside.png"}),
         ("Screenshot", {2: "/etc/passwd.png"}),
         ("Screenshot", {2: "a.jpg"}),
+        ("Screenshot", {2: "a" * 5_000 + ".png"}),
+        ("Screenshot", {3: 99}),
         ("ReplayTest", {4: "be clever"}),
         ("DiscoverWidgets", {2: "gadget"}),
         ("Assert", {1: "x" * 100_000}),
@@ -243,6 +246,34 @@ def test_a_caller_that_goes_away_ends_its_wait(client: Client) -> None:
     test_id, call = client.begin("Wait", {1: "exists:never", 2: 600_000})
     call.cancel()
     assert [each.number(1) for each in client.stream("WatchTest", {1: test_id})][-1] == TIMEOUT
+
+
+def test_those_who_wait_keep_nobody_else_from_an_answer(window: Driven, client: Client) -> None:
+    """64 may wait at once; who watched and has hung up no longer counts."""
+    test_id, waiting = client.begin("Wait", {1: "exists:never", 2: 600_000})
+    refused: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    others = [Client(window.file) for _ in range(80)]
+    for other in others:
+        made: Any = other.channel.unary_stream(SERVICE + "WatchTest")
+        made(encode({1: test_id}), metadata=other.metadata).add_done_callback(refused.put)
+    ended = [refused.get(timeout=60) for _ in range(80 - 63)]
+    assert {each.code() for each in ended} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
+    assert client.call("Ping", {1: "a"}).text(1) == "Pong: a"
+    assert client.click("btn_reset").number(1) == 1
+    for other in others:
+        other.channel.close()
+    calls: list[Any] = [waiting]
+    again: Any = client.channel.unary_unary(SERVICE + "Wait")
+    for _ in range(500):
+        missing = 64 - client.list(status=RUNNING).number(3)
+        if not missing:
+            break
+        calls.append(again.future(encode({1: "exists:never", 2: 600_000}), metadata=client.metadata))
+    assert client.list(status=RUNNING).number(3) == 64
+    for call in calls:
+        call.cancel()
+    while client.list(status=RUNNING).number(3):  # the window is shared: it is left as it was
+        pass
 
 
 def test_an_unknown_id_is_unknown_and_has_no_results(client: Client) -> None:

@@ -42,12 +42,17 @@ class DashboardPanel:
         if written is not None:
             send.set_value("mma_epic_input", written)
         ready = bool((written if written is not None else frame.view.values["mma_epic_input"]).strip())
-        if ui.button(
-            "btn_mma_plan_epic",
-            f"{symbols.MAP}  Plan it",
-            weight="go" if ready else "plain",
-            enabled=ready,
-            about="A planner proposes tracks for this goal; you accept or reject them.",
+        chord = imgui.Key.mod_ctrl.value | imgui.Key.enter.value
+        told = ready and imgui.is_item_focused() and imgui.is_key_chord_pressed(chord)
+        if (
+            ui.button(
+                "btn_mma_plan_epic",
+                f"{symbols.MAP}  Plan it",
+                weight="go" if ready else "plain",
+                enabled=ready,
+                about="A planner proposes tracks for this goal; you accept or reject them. Ctrl+Enter",
+            )
+            or told
         ):
             send.click("btn_mma_plan_epic")
         ui.beside("Reset", 8)

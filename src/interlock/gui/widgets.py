@@ -299,6 +299,8 @@ class Ui:
                 )
         if mono:
             imgui.pop_font()
+        if changed and imgui.is_item_deactivated() and imgui.is_key_pressed(imgui.Key.escape, False):
+            changed, text = False, draft.text  # Escape leaves an input; ImGui would take back all that was written
         if changed:
             draft.text = text
             draft.sent.append(text)

@@ -21,7 +21,7 @@ _PICTURE_S = 10.0
 _GONE = "whoever asked has gone away"
 
 Gone = Callable[[Callable[[], Any]], Any]
-"""Calls back when the caller has gone away."""
+"""Calls back when the caller has gone away; False where it has."""
 
 
 def stays(call: Callable[[], Any]) -> None:
@@ -91,7 +91,8 @@ class Acting:
         live.start()
         limit = timeout_ms or USUAL_WAIT_MS
         future = self._hands.watch(meant, limit / 1_000, poll_ms / 1_000)
-        gone(future.cancel)
+        if gone(future.cancel) is False:  # already
+            future.cancel()
         looked = self._awaited(live, future, limit / 1_000 + ACTION_S)
         if isinstance(looked, str):
             return self._ended(live, "timeout", looked)

@@ -1,10 +1,13 @@
 """Where the harness puts pictures: below `.interlock/artifacts` and nowhere else (SPEC U2)."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from interlock.errors import BadValue
 from interlock.uitest.executions import now_ms
+
+_LONGEST_NAME = 255  # bytes, as file systems have it
 
 
 class Artifacts:
@@ -30,9 +33,14 @@ class Artifacts:
         path = given if given.is_absolute() else root / given
         if path.suffix.lower() != ".png":
             raise BadValue(f"{name!r}: pictures are PNG files, named .png")
-        resolved = path.resolve()  # also what links say
+        try:
+            resolved = path.resolve()  # also what links say
+        except (OSError, RuntimeError) as error:  # a name too long, links in a circle
+            raise BadValue(f"{name[:80]!r} names no file that could be: {error}"[:300]) from error
         if root not in resolved.parents:
             raise BadValue(f"{name!r} lies outside {root}: pictures go there and nowhere else")
+        if len(os.fsencode(resolved.name)) > _LONGEST_NAME:
+            raise BadValue(f"{name[:80]!r}… is too long for the name of a file")
         if resolved.is_dir():
             raise BadValue(f"{name!r} is a folder")
         return resolved

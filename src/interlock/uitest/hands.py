@@ -251,7 +251,7 @@ class Hands:
                 _give(future, lambda: True)
             elif now >= deadline:
                 _give(future, lambda: False)
-            else:
+            elif not future.cancelled():
                 left.append((quiet, deadline, future))
         self._idlers = left
 

@@ -2,11 +2,12 @@
 
 import hmac
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_urlsafe
+from threading import BoundedSemaphore
 from typing import Any
 
 import grpc
@@ -18,7 +19,8 @@ from interlock.uitest import uitest_pb2 as pb
 from interlock.uitest.service import Harness, abort
 
 SERVICE = pb.DESCRIPTOR.services_by_name["ImGuiTestHarness"].full_name
-_THREADS = 64  # as many calls may wait at once; actions take their turns anyway
+_THREADS = 96
+_PATIENT = 64  # calls that may wait at once for something to happen: the other threads are for what is answered soon
 _GRACE_S = 0.3
 _MORE_PORTS = 10
 _LARGEST = 16 * 1024 * 1024
@@ -88,11 +90,24 @@ def _bytes(value: str | bytes) -> bytes:
 
 
 def _handlers(harness: Harness) -> dict[str, Any]:
+    seats = BoundedSemaphore(_PATIENT)
+
+    def seated(method: Callable[[Any, grpc.ServicerContext], Any]) -> Callable[[Any, grpc.ServicerContext], Any]:
+        def call(request: Any, context: grpc.ServicerContext) -> Any:
+            with _seat(seats, context):
+                return method(request, context)
+
+        return call
+
+    def watch(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
+        with _seat(seats, context):
+            yield from harness.watch(request, context)
+
     methods: dict[str, tuple[Callable[..., Any], Any, Any]] = {
         "Ping": (harness.ping, pb.PingRequest, pb.PingResponse),
         "Click": (harness.click, pb.ClickRequest, pb.ClickResponse),
         "Type": (harness.type, pb.TypeRequest, pb.TypeResponse),
-        "Wait": (harness.wait, pb.WaitRequest, pb.WaitResponse),
+        "Wait": (seated(harness.wait), pb.WaitRequest, pb.WaitResponse),
         "Assert": (harness.check, pb.AssertRequest, pb.AssertResponse),
         "Screenshot": (harness.screenshot, pb.ScreenshotRequest, pb.ScreenshotResponse),
         "DiscoverWidgets": (harness.discover, pb.DiscoverWidgetsRequest, pb.DiscoverWidgetsResponse),
@@ -102,7 +117,7 @@ def _handlers(harness: Harness) -> dict[str, Any]:
         "StartRecording": (harness.not_yet, pb.StartRecordingRequest, pb.StartRecordingResponse),
         "StopRecording": (harness.not_yet, pb.StopRecordingRequest, pb.StopRecordingResponse),
         "ReplayTest": (harness.replay_test, pb.ReplayTestRequest, pb.ReplayTestResponse),
-        "WaitForIdle": (harness.wait_for_idle, pb.WaitForIdleRequest, pb.WaitForIdleResponse),
+        "WaitForIdle": (seated(harness.wait_for_idle), pb.WaitForIdleRequest, pb.WaitForIdleResponse),
     }
     found = {
         name: grpc.unary_unary_rpc_method_handler(
@@ -111,11 +126,23 @@ def _handlers(harness: Harness) -> dict[str, Any]:
         for name, (method, asked, answered) in methods.items()
     }
     found["WatchTest"] = grpc.unary_stream_rpc_method_handler(
-        harness.watch,
+        watch,
         request_deserializer=pb.WatchTestRequest.FromString,
         response_serializer=pb.GetTestStatusResponse.SerializeToString,
     )
     return found
+
+
+@contextmanager
+def _seat(seats: BoundedSemaphore, context: grpc.ServicerContext) -> Generator[None]:
+    if not seats.acquire(blocking=False):
+        context.abort(
+            grpc.StatusCode.RESOURCE_EXHAUSTED, f"{_PATIENT} callers wait already: try again when one has its answer"
+        )
+    try:
+        yield
+    finally:
+        seats.release()
 
 
 def _told(method: Callable[[Any, grpc.ServicerContext], Any]) -> Callable[[Any, grpc.ServicerContext], Any]:

@@ -1,7 +1,7 @@
 """The gRPC service: messages in, verbs of the harness, messages out (SPEC U1, U2)."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from typing import Any, NoReturn
 
 import grpc
@@ -24,6 +24,7 @@ Context = grpc.ServicerContext
 
 _LOOK_S = 30.0
 _BUTTONS: dict[int, Button] = {0: "left", 1: "left", 2: "right", 3: "double", 4: "middle"}
+_FORMATS = (0, 1)  # unspecified means PNG
 _LONGEST_WATCH_S = 3_600.0
 _LONGEST_WORDS = 1_000
 
@@ -109,7 +110,17 @@ class Harness:
         if request.timeout_ms < 0:
             raise BadValue("timeout_ms cannot be negative; 0 means 5,000")
         limit, start = request.timeout_ms or USUAL_WAIT_MS, now_ms()
-        idle = self._hands.idle(limit / 1_000).result(limit / 1_000 + _LOOK_S)
+        future = self._hands.idle(limit / 1_000)
+
+        def drop() -> None:
+            future.cancel()
+
+        if not context.add_callback(drop):
+            drop()
+        try:
+            idle = future.result(limit / 1_000 + _LOOK_S)
+        except CancelledError:
+            idle = False  # whoever asked has gone: nobody hears it
         said = "nothing is under way" if idle else f"something was still under way after {limit:,} ms"
         return pb.WaitForIdleResponse(success=idle, message=said, elapsed_ms=now_ms() - start)
 
@@ -126,6 +137,8 @@ class Harness:
     # ── looking ──────────────────────────────────────────────────────────────────────────
 
     def screenshot(self, request: pb.ScreenshotRequest, context: Context) -> pb.ScreenshotResponse:
+        if request.format not in _FORMATS:
+            raise BadValue(f"no format {request.format}: pictures are PNG 1")
         path = self._artifacts.wanted(request.output_path)
         if not self._artifacts.possible:
             said = "the null backend draws no pixels: start the window with --backend egl"
@@ -152,12 +165,15 @@ class Harness:
         if live is None:
             yield _status(self._executions.status(request.test_id))
             return
+        gone: Future[None] = Future()  # resolved: a future that is cancelled wakes nobody who waits for several
+        if not context.add_callback(lambda: gone.set_result(None)):
+            return
         if not live.started.done():
             yield _status(live.status())
-            wait((live.started, live.ended), _LONGEST_WATCH_S, FIRST_COMPLETED)
+            wait((live.started, live.ended, gone), _LONGEST_WATCH_S, FIRST_COMPLETED)
         if not live.ended.done() and context.is_active():
             yield _status(live.status())
-            live.ended.result(_LONGEST_WATCH_S)
+            wait((live.ended, gone), _LONGEST_WATCH_S, FIRST_COMPLETED)
         yield _status(self._executions.status(request.test_id))
 
     def list_tests(self, request: pb.ListTestsRequest, context: Context) -> pb.ListTestsResponse:
