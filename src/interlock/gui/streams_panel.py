@@ -14,6 +14,8 @@ EVERYTHING = "Everything"
 _QUIET = ("call", "bench")
 _TAIL = 30  # lines that the registry of widgets knows of
 
+_NARROW = 420.0  # pixels: there what says least is left out
+
 
 class StreamsPanel:
     name = "Streams"
@@ -91,20 +93,23 @@ class StreamsPanel:
             ui.empty("Nothing has happened yet", "Every step of the work appears here as one line.")
             return
         look = ui.look
+        left = 0.0 if imgui.get_content_region_avail().x < _NARROW else 82.0  # without room there is no time of day
         imgui.push_font(look.mono, NORMAL)
 
         def row(at: int) -> None:
             fact, second = self._rows[at]
-            ui.text(clock(fact.at), look.faint)
-            imgui.same_line(82)
+            if left:
+                ui.text(clock(fact.at), look.faint)
+                imgui.same_line(left)
             if second:
-                imgui.same_line(210)
+                imgui.dummy(imgui.ImVec2(1, 1))
+                imgui.same_line(left + 128)
                 ui.text(fact.more, look.bad)
                 return
             ui.text(fact.kind, look.by_role[fact.role])
-            imgui.same_line(136)
+            imgui.same_line(left + 54)
             ui.text(fact.whose[:9], look.dim)
-            imgui.same_line(210)
+            imgui.same_line(left + 128)
             ui.text(fact.text, look.by_role[fact.text_role])
 
         clipped(len(self._rows), imgui.get_text_line_height() + 3, row)

@@ -8,6 +8,8 @@ from interlock.gui.theme import NORMAL
 from interlock.gui.widgets import Ui, clipped
 from interlock.views.story import Fact
 
+_NARROW = 420.0  # pixels: there what says least is left out
+
 
 class TimelinePanel:
     name = "Timeline"
@@ -47,17 +49,20 @@ class TimelinePanel:
         imgui.push_font(ui.look.mono, NORMAL)
         imgui.push_style_var(imgui.StyleVar_.item_spacing.value, imgui.ImVec2(8, 3))
         look = ui.look
+        narrow = imgui.get_content_region_avail().x < _NARROW
+        kind, whose, text = (72, 126, 200) if narrow else (146, 206, 318)
 
         def row(at: int) -> None:
             fact = self._rows[at]
             ui.text(f"{fact.version:>7}", look.faint)
-            imgui.same_line(72)
-            ui.text(clock(fact.at), look.faint)
-            imgui.same_line(146)
+            if not narrow:
+                imgui.same_line(72)
+                ui.text(clock(fact.at), look.faint)
+            imgui.same_line(kind)
             ui.text(fact.kind, look.by_role[fact.role])
-            imgui.same_line(206)
-            ui.text(fact.whose[:14], look.dim)
-            imgui.same_line(318)
+            imgui.same_line(whose)
+            ui.text(fact.whose[: 9 if narrow else 14], look.dim)
+            imgui.same_line(text)
             ui.text(fact.text, look.by_role[fact.text_role])
 
         clipped(len(self._rows), imgui.get_text_line_height() + 3, row)
