@@ -1,6 +1,7 @@
 """Panels draw whatever the state is, and everything at the desk can be reached from the window."""
 
 import json
+from hashlib import sha256
 from itertools import pairwise
 
 import pytest
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 
 from interlock.desk.buttons import BUTTONS
 from interlock.desk.fields import FIELDS, TABS
+from interlock.domain.approvals import Approval, ToolPayload, digest
 from interlock.domain.budgets import Usage
 from interlock.domain.commands import AddTrack, StartConductor, StartTrack
 from interlock.domain.discussions import Discussion, Quiet
@@ -199,6 +201,34 @@ def test_rows_of_the_inbox_stand_where_the_list_counts_them() -> None:
         last = bench.widget("inbox.row@A-306")
         assert last.visible
         assert last.value == "chosen"
+
+
+def edit(diff: str, hunks: int) -> State:
+    given = "{}"
+    payload = ToolPayload("c", "edit_file", given, sha256(given.encode()).hexdigest(), "Edit", hunks, diff, "/work")
+    asked = Approval(
+        id="A-1",
+        kind="tool",
+        asker="worker:T-1/1",
+        track="demo",
+        ticket="T-1",
+        why="",
+        payload=payload,
+        digest=digest(payload),
+        requested_at=AT,
+    )
+    return State(version=1, approvals=Map({"A-1": asked}), pending=Map({1: "A-1"}))
+
+
+def hunks(count: int) -> str:
+    return "".join(f"a.py [{at}] @@ -{at * 9},1 +{at * 9},2 @@\n keep\n+more\n" for at in range(1, count + 1))
+
+
+@pytest.mark.parametrize(("there", "asked", "whole"), [(3, 3, True), (300, 300, False), (3, 9, False)])
+def test_what_of_an_edit_is_not_shown_is_said_before_it(there: int, asked: int, whole: bool) -> None:
+    with windowed(edit(hunks(there), asked)) as bench:
+        assert ("inbox.unseen" in bench.reachable()) is not whole
+        assert len([each for each in bench.window.ui.shown.all() if each.key == "inbox.hunk"]) == min(there, 200)
 
 
 def chain(length: int, done: int) -> State:

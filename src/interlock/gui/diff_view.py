@@ -11,6 +11,7 @@ from interlock.views.diff import Hunk, Line, hunks_of, side_by_side
 from interlock.views.display import pieces
 
 _MOST = 20_000  # rows of one hunk
+_MOST_HUNKS = 200
 _read: dict[int, tuple[str, tuple[Hunk, ...]]] = {}
 _broken: "dict[tuple[int, int, bool], tuple[Hunk, tuple[Row, ...]]]" = {}
 
@@ -27,8 +28,12 @@ def read(diff: str) -> tuple[Hunk, ...]:
 
 def draw_hunks(ui: Ui, hunks: tuple[Hunk, ...], chosen: set[int] | None, *, scope: str, both_sides: bool) -> None:
     """`chosen` is changed by its checkboxes; None: nothing can be chosen."""
+    unseen = len(hunks) > _MOST_HUNKS or any(len(hunk.lines) > _MOST for hunk in hunks)
+    if unseen:  # said before it, and not only where few will scroll to
+        ui.wrapped(f"Not all of it has room here. The whole: interlock approvals show {scope}", ui.look.bad, small=True)
+        ui.note("inbox.unseen", "not all of it", "text", scope=scope)
     path = ""
-    for hunk in hunks[:200]:
+    for hunk in hunks[:_MOST_HUNKS]:
         if hunk.path != path:
             path = hunk.path
             ui.wrapped_bold(path)
@@ -45,8 +50,8 @@ def draw_hunks(ui: Ui, hunks: tuple[Hunk, ...], chosen: set[int] | None, *, scop
         ui.right(f"+{hunk.added} -{hunk.removed}", ui.look.faint)
         _draw(ui, hunk, both_sides)
         ui.gap(4)
-    if len(hunks) > 200:
-        ui.small(f"and {len(hunks) - 200:,} more hunks: interlock approvals show", ui.look.faint)
+    if len(hunks) > _MOST_HUNKS:
+        ui.small(f"and {len(hunks) - _MOST_HUNKS:,} more hunks: interlock approvals show {scope}", ui.look.bad)
 
 
 class Cell(Struct, frozen=True, gc=False):
@@ -101,7 +106,7 @@ def _draw(ui: Ui, hunk: Hunk, both_sides: bool) -> None:
     imgui.dummy(imgui.ImVec2(wide, min(len(rows), _MOST) * high))
     imgui.pop_font()
     if len(rows) > _MOST:
-        ui.small(f"and {len(rows) - _MOST:,} more lines: interlock approvals show", ui.look.faint)
+        ui.small(f"and {len(rows) - _MOST:,} more lines: interlock approvals show", ui.look.bad)
 
 
 def _cell(ui: Ui, draw: imgui.ImDrawList, cell: Cell | None, box: imgui.ImVec4, side: int) -> None:

@@ -89,7 +89,10 @@ def _tool(ui: Ui, approval: Approval, payload: ToolPayload, mine: Answer, send: 
     diff = payload.diff
     if payload.diff_blob is not None:
         diff = send.text(payload.diff_blob.sha256) or payload.diff
-    hunks = read(diff)
+    hunks = read(diff) or read(payload.diff)  # where the whole is gone, its beginning
+    if len(hunks) < payload.hunks:
+        words = f"Only {len(hunks)} of {payload.hunks} hunks are here."
+        ui.wrapped(words, ui.look.bad, small=True, key="inbox.unseen", scope=approval.id)
     if hunks:
         added, removed = sum(hunk.added for hunk in hunks), sum(hunk.removed for hunk in hunks)
         ui.small(f"{len(mine.hunks)} of {payload.hunks} hunks chosen   +{added} -{removed}")
