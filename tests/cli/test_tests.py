@@ -120,6 +120,12 @@ def test_a_prompt_that_says_nothing_is_a_mistake_in_the_words(project: Project) 
     )
 
 
+def test_a_click_on_nothing_is_a_mistake_in_the_words_also_without_a_window(project: Project) -> None:
+    said = project.run("test", "click", "--json")
+    assert (said.code, said.json["kind"]) == (2, "Usage")
+    assert project.run("test", "click", "btn_reset").code == 5
+
+
 def ingested(project: Project, *words: str, trace: str = "trace") -> Said:
     file = project.home / "junit.xml"
     file.write_text(JUNIT.format(trace=trace))

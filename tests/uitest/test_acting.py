@@ -9,12 +9,13 @@ import pytest
 
 from interlock.desk.who import By
 from interlock.domain.tests import Execution, History
+from interlock.gui.widgets import Widgets
 from interlock.uitest.acting import Acting
 from interlock.uitest.executions import Executions, Live
 from interlock.uitest.hands import Click, Done, Hands, Looked, Type
 from interlock.uitest.prompts import read_prompt
 from interlock.uitest.running import Runner
-from interlock.uitest.targets import Condition
+from interlock.uitest.targets import Condition, judge
 
 
 class _Broken(Hands):
@@ -97,3 +98,26 @@ def test_sentences_that_break_off_are_a_failure(begun: Callable[[Live], None], e
         stage.runner.run("Open Inbox", read_prompt("Open Inbox"), begun=begun, going=lambda: True)
     assert stage.under_way() == ()
     assert [each.status for each in stage.ended] == ["failed"]
+
+
+class _Waiting(_Broken):
+    """Hands in an empty window, in which nothing ever comes."""
+
+    def watch(self, condition: Condition, seconds: float, every_s: float = 0.0) -> "Future[Looked]":
+        future: Future[Looked] = Future()
+        future.set_result(Looked(judge(Widgets(), condition), timed_out=True))
+        return future
+
+    def widgets(self) -> "Future[Any]":
+        future: Future[Any] = Future()
+        future.set_result(Widgets())
+        return future
+
+
+def test_sentences_end_as_their_last_step_did() -> None:
+    stage = _Stage()
+    stage.hands = _Waiting()
+    stage.acting = Acting(stage.hands, stage.executions, _Blind(), answers=False)
+    runner = Runner(stage.acting, stage.hands, stage.executions)
+    done = runner.run("Wait for Inbox", read_prompt("Wait for Inbox"), begun=lambda live: None, going=lambda: True)
+    assert (done.success, [each.status for each in stage.ended]) == (False, ["timeout", "timeout"])

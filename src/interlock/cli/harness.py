@@ -21,6 +21,8 @@ NO_HARNESS = 5
 
 
 def click(args: Any) -> int:
+    if not args.target and not args.widget_key:
+        return wrong_usage("test click: name what to click: a TARGET such as 'button:Plan it', or --widget-key", args)
     return _driven(args, lambda calls: calls.click(args.target, args.type, args.widget_key))
 
 
@@ -79,6 +81,9 @@ def discover(args: Any) -> int:
                         ", ".join(marks) or one_line(each.value, 40),
                     )
                 )
+        if not rows:
+            say("nothing like that; 'interlock test discover' without words lists everything")
+            return DONE
         table(("WINDOW", "TYPE", "LABEL", "KEY", "VALUE"), rows)
         return DONE
 

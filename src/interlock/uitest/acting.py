@@ -45,6 +45,7 @@ class Result(Struct, frozen=True):
     path: str = ""
     expected: str = ""
     actual: str = ""
+    late: bool = False  # it failed because its time was over
 
 
 class Acting:
@@ -206,7 +207,9 @@ class Acting:
             at_ms=at_ms,
         )
         elapsed = done.completed_at_ms - done.queued_at_ms
-        return Result(status == "passed", message, live.test_id, elapsed, key, path, expected, actual)
+        return Result(
+            status == "passed", message, live.test_id, elapsed, key, path, expected, actual, late=status == "timeout"
+        )
 
 
 Begun = Callable[[Live], None]

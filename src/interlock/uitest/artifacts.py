@@ -25,7 +25,7 @@ class Artifacts:
     def wanted(self, name: str) -> Path:
         """The file that a caller names, from the artefacts' folder; raises BadValue for any other place."""
         if not name:
-            return self._folder / f"screenshot_{now_ms()}.png"
+            return self._folder / f"screenshot_{now_ms()}_{os.urandom(3).hex()}.png"  # two may come at once
         if "\0" in name:
             raise BadValue("a path has no NUL in it")
         root = self._folder.resolve()

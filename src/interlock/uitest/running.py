@@ -34,7 +34,7 @@ class Runner:
     def _steps(self, live: Live, steps: Sequence[Step], going: Callable[[], bool]) -> Result:
         live.start()
         assertions: list[Assertion] = []
-        failure = ""
+        failure, late = "", False
         for number, step in enumerate(steps, 1):
             if not going():
                 failure = f"whoever asked has gone away before step {number} of {len(steps)}"
@@ -46,16 +46,17 @@ class Runner:
             )
             if not done.success:
                 failure = f"step {number} of {len(steps)} ({step.do} {step.name!r}): {done.message} [{done.test_id}]"
+                late = done.late
                 break
         ended = self._executions.end(
             live,
-            "failed" if failure else "passed",
+            "timeout" if late else "failed" if failure else "passed",
             failure,
             assertions=tuple(assertions),
             metrics=(("steps", len(steps)), ("steps_done", len(assertions))),
         )
         message = failure or f"{len(steps)} steps passed"
-        return Result(not failure, message, live.test_id, ended.execution_time_ms)
+        return Result(not failure, message, live.test_id, ended.execution_time_ms, late=late)
 
     def _step(self, step: Step, parent: str) -> Result:
         act = self._acting
