@@ -127,6 +127,18 @@ def test_what_only_looks_like_a_body_stays(language: str) -> None:
     assert shown in (WRONG[language], kept)
 
 
+SHIFTS = {
+    "ruby": (b"def add(x)\n  @list << x\nend\n", b"def add(x)\n  # ...\nend\n"),
+    "bash": (b'f() { cat <<< "$1"; }\n', b"f() {\n  : # ...\n}\n"),
+}
+
+
+@pytest.mark.parametrize("language", SHIFTS)
+def test_what_only_looks_like_a_heredoc_goes(language: str) -> None:
+    source, expected = SHIFTS[language]
+    assert view("skeleton", source, language) == expected
+
+
 def test_a_missing_brace_does_not_cost_the_rest_of_the_file() -> None:
     source = b"void a() { x(); }\nvoid b() { if (y) { z(); }\nvoid c() { w(); }\nint last;\n"
     shown = view("skeleton", source, "c")

@@ -18,6 +18,7 @@ CASES = {
     "an f-string is no docstring": ('def f():\n    f"x"\n    pass\n', "def f():\n    ...\n"),
     "bytes are no docstring": ('def f():\n    b"x"\n    pass\n', "def f():\n    ...\n"),
     "a raw docstring": ('def f():\n    r"""\\d"""\n    pass\n', 'def f():\n    r"""\\d"""\n    ...\n'),
+    "a tuple is no docstring": ("def f():\n    'a',\n    return 1\n", "def f():\n    ...\n"),
     "comments around the body": (
         "def f():  # one\n    # two\n\n    x = 1  # three\n    # four\n\n# five\n",
         "def f():  # one\n    ...\n\n# five\n",

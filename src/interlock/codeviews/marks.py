@@ -1,17 +1,24 @@
 """What keeps a body in the curated view: the decorator @core_logic, or a comment with [HOT] in the function."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 HOT = b"[HOT]"
-_CORE = re.compile(rb"[@#\[!\s]*(?:[\w]+\s*(?:\.|::|\\)\s*)*core_logic\b(?!\s*(?:\.|::|\\))")
+_NAME = rb"[\w\x80-\xff]"
+_CORE = re.compile(
+    rb"(?:[@#\[!\s\\]|method\s*:)*(?:%b+\s*(?:\.|::|\\)\s*)*core_logic(?!%b|\s*(?:\.|::|\\))" % (_NAME, _NAME)
+)
 _DECORATION = frozenset(
     ["decorator", "attribute_item", "attribute_list", "annotation", "marker_annotation", "modifiers"]
 )
+_GROUPS = frozenset(["modifiers", "attribute_list", "attribute_group"])
+"""Several decorations in one node."""
+_HOLDERS = frozenset(["field_definition", "public_field_definition", "accessor_list", "property_declaration"])
+"""What is written before one of these is meant for the function in it: a field's arrow function, a property's get."""
 _COMMENT = frozenset(["comment", "line_comment", "block_comment"])
 
 
@@ -34,18 +41,24 @@ def _has_hot_comment(source: bytes, function: "Node") -> bool:
 
 
 def _decorations(function: "Node") -> "Iterator[Node]":
-    """Inside it, around it (Python), or directly before it."""
+    """Inside it, around it (Python), directly before it, or the same of the field or property that it is."""
     around = function.parent
     if around is not None and around.type == "decorated_definition":
         yield from (child for child in around.named_children if child.type in _DECORATION)
         return
-    for child in function.named_children:
-        if child.type == "modifiers":
-            yield from child.named_children
-        elif child.type in _DECORATION:
-            yield child
-    before = function.prev_named_sibling
-    while before is not None and (before.type in _DECORATION or before.type in _COMMENT):
-        if before.type in _DECORATION:
-            yield before
-        before = before.prev_named_sibling
+    node: Node | None = function
+    while node is not None:
+        yield from _single(child for child in node.named_children if child.type in _DECORATION)
+        before = node.prev_named_sibling
+        while before is not None and (before.type in _DECORATION or before.type in _COMMENT):
+            if before.type in _DECORATION:
+                yield from _single([before])
+            before = before.prev_named_sibling
+        node = node.parent if node.parent is not None and node.parent.type in _HOLDERS else None
+
+
+def _single(decorations: "Iterable[Node]") -> "Iterator[Node]":
+    for node in decorations:
+        yield node  # as a whole: with what it applies to, [method: core_logic]
+        if node.type in _GROUPS:
+            yield from _single(child for child in node.named_children if child.type not in _COMMENT)

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 BRACES = b"{ /* ... */ }"
+_RUBY_HEREDOC = re.compile(rb"<<[~-]?[\"'`A-Za-z_\x80-\xff]")  # list << item has a space
+_BASH_HEREDOC = re.compile(rb"(?<!<)<<(?!<)")  # <<< takes a word of its own line
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 
 
@@ -122,7 +124,7 @@ def _braces(source: bytes, start: int, end: int) -> Cut | None:
 
 def _ruby(source: bytes, start: int, end: int) -> Cut | None:
     """What follows the body on its last line must not become a part of the comment."""
-    if _heredoc_beyond(source, start, end):
+    if _heredoc_beyond(source, start, end, _RUBY_HEREDOC):
         return None
     end = without_return(source, end)
     rest = source[end : line_end(source, end)]
@@ -133,7 +135,7 @@ def _ruby(source: bytes, start: int, end: int) -> Cut | None:
 
 
 def _bash(source: bytes, start: int, end: int) -> Cut | None:
-    if _heredoc_beyond(source, start, end) or not source[start + 1 : end - 1].strip():
+    if _heredoc_beyond(source, start, end, _BASH_HEREDOC) or not source[start + 1 : end - 1].strip():
         return None
     if source[start : start + 1] + source[end - 1 : end] not in (b"{}", b"()"):
         return None
@@ -145,9 +147,9 @@ def _bash(source: bytes, start: int, end: int) -> Cut | None:
     return Cut(start + 1, end - 1, new + indent + b": # ..." + new + outer)
 
 
-def _heredoc_beyond(source: bytes, start: int, end: int) -> bool:
+def _heredoc_beyond(source: bytes, start: int, end: int, sign: re.Pattern[bytes]) -> bool:
     """The text of a heredoc that begins on the body's last line stands after the body."""
-    return b"<<" in source[max(start, source.rfind(b"\n", start, end)) : end]
+    return sign.search(source, max(start, source.rfind(b"\n", start, end)), end) is not None
 
 
 def _balanced(text: bytes) -> bool:

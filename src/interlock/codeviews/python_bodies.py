@@ -117,6 +117,8 @@ def is_docstring(source: bytes, statement: "Node") -> bool:
     """As Python sees it: plain strings, also joined or in parentheses, but no bytes and no f-string."""
     if statement.type != "expression_statement" or statement.named_child_count != 1:
         return False
+    if statement.child_count > 1 and any(child.type == "," for child in statement.children):  # a tuple
+        return False
     value = statement.named_child(0)
     if value is None:
         return False
