@@ -113,6 +113,25 @@ def test_names_with_escapes_and_names_that_are_no_text(project: Project) -> None
     assert [file["path"] for file in json.loads(told[0].out)["files"]] == ["d/\x1b[31mred.py", "d/\ufffd.py"]
 
 
+def test_a_name_that_is_no_text_can_be_given(project: Project) -> None:
+    with open(os.path.join(os.fsencode(project.root), b"\xff.py"), "w") as file:
+        file.write(SOURCE)
+    assert project.run("view", "skeleton", os.fsdecode(b"\xff.py")).out == SKELETON
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [(">/dev/full", "interlock: the output cannot be written: No space left on device\n"), (">&-", "1 file:")],
+)
+@pytest.mark.parametrize("how", ["", "--json"])
+def test_output_that_cannot_be_written_is_said_in_a_line(project: Project, where: str, said: str, how: str) -> None:
+    line = " ".join(project.argv("view", "skeleton", "a.py", how))
+    done = subprocess.run(
+        ["sh", "-c", f"{line} {where}"], cwd=project.root, env=project.env, capture_output=True, text=True, timeout=60
+    )
+    assert (done.stderr.count("\n"), done.stderr[: len(said)]) == (1, said)
+
+
 def test_a_pipe_that_closes_early(project: Project) -> None:
     for number in range(50):
         project.write(f"d/f{number}.py", SOURCE * 200)

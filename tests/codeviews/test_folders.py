@@ -6,6 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from interlock.codeviews.reading import LIMIT, read
 from interlock.codeviews.walk import Found, find
@@ -118,6 +120,67 @@ def names(root: Path, below: str = ".") -> set[str]:
 def test_what_git_ignores_is_not_found(tmp_path: Path, below: str) -> None:
     build(tmp_path)
     assert names(tmp_path, below) == wanted_by_git(tmp_path, below)
+
+
+NAMES = ["a", "b", "ab", "a.c", "ä", "[a]", "a b", "!n", "#h", "a\\b", "A", "x]", "-"]
+PIECES = [
+    "a",
+    "b",
+    "*",
+    "**",
+    "***",
+    "?",
+    "[ab]",
+    "[!a]",
+    "[a-c]",
+    "\\a",
+    "\\*",
+    "ä",
+    "[a",
+    "[]a]",
+    "[[:alpha:]]",
+    "[[:no:]]",
+    "[a-]",
+    "[\\]]",
+    "[z-a]",
+    "[\\a-c]",
+    "[!-b]",
+    "[/]",
+    "\\",
+    " ",
+    "\\ ",
+    "[[:upper:]b]",
+    "[^[:lower:]]",
+    "\x0c",
+    ".",
+]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lines=st.lists(
+        st.tuples(
+            st.sampled_from(["", "", "!", "/", "!/", "#"]),
+            st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map("".join), min_size=1, max_size=3),
+            st.sampled_from(["", "", "/", "//", " ", "\t"]),
+        ),
+        max_size=5,
+    ),
+    mark=st.sampled_from(["", "", "\ufeff"]),
+    ending=st.sampled_from(["\n", "\r\n"]),
+)
+def test_any_pattern_means_what_it_means_to_git(
+    tmp_path: Path, lines: list[tuple[str, list[str], str]], mark: str, ending: str
+) -> None:
+    if not (tmp_path / ".git").exists():
+        subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+        for outer in NAMES:
+            (tmp_path / outer / "b").mkdir(parents=True)
+            for name in NAMES:
+                (tmp_path / outer / "b" / name).write_text("x\n")
+    text = mark + "".join(before + "/".join(parts) + after + ending for before, parts, after in lines)
+    (tmp_path / ".gitignore").write_bytes(text.encode())
+    assert names(tmp_path) == wanted_by_git(tmp_path)
 
 
 def test_an_ignored_folder_is_shown_when_it_is_named(tmp_path: Path) -> None:

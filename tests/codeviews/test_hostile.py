@@ -139,6 +139,15 @@ def test_what_only_looks_like_a_heredoc_goes(language: str) -> None:
     assert view("skeleton", source, language) == expected
 
 
+def test_a_type_in_a_file_that_does_not_parse_is_no_function() -> None:
+    source = (
+        b'declare function f(): Promise<{\n    a: (import("x").H & {\n        m: M;\n        c?: boolean;\n    })[];\n'
+        b"    handle: (p: string, l?: string[]) => {\n        locale: string;\n        path: string;\n    };\n"
+        b"    b: B;\n}>;\n"
+    )
+    assert view("skeleton", source, "typescript") == source
+
+
 def test_a_missing_brace_does_not_cost_the_rest_of_the_file() -> None:
     source = b"void a() { x(); }\nvoid b() { if (y) { z(); }\nvoid c() { w(); }\nint last;\n"
     shown = view("skeleton", source, "c")

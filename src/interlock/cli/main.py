@@ -5,23 +5,32 @@ import sys
 
 def main(argv: list[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
-    if not all(map(str.isprintable, words)):  # bytes that are no text would be refused much later
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]  # it was closed by whoever started us
+        import os
+
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    # Bytes that are no text would be refused much later; only a view takes names of any files.
+    if words[:1] != ["view"] and not all(map(str.isprintable, words)):
         words = [word.encode(errors="surrogateescape").decode(errors="replace") for word in words]
     if words in (["--version"], ["-V"]):
         from interlock.version import VERSION
 
         sys.stdout.write(f"interlock {VERSION}\n")
         return 0
-    from interlock.cli.parser import parse
+    try:
+        from interlock.cli.parser import parse
 
-    args = parse(words)
-    return _run(args.handler, args)
+        args = parse(words)
+        return _run(args.handler, args)
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return 130  # exits.INTERRUPTED, which is not loaded for a version
 
 
 def _run(handler: str, args: object) -> int:
     from importlib import import_module
 
-    from interlock.cli.exits import ERROR, INTERRUPTED, report
+    from interlock.cli.exits import ERROR, report
     from interlock.errors import InterlockError
 
     module, _, function = handler.partition(":")
@@ -29,9 +38,6 @@ def _run(handler: str, args: object) -> int:
         return int(getattr(import_module(f"interlock.cli.{module}"), function)(args))
     except InterlockError as error:
         return report(error, args)
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has gone; nothing is left to say, and nothing may be said at exit.
         import os

@@ -1,5 +1,6 @@
 """`interlock view`: code views of files, folders and patterns, in a project or not."""
 
+import errno
 import gc
 import os
 import sys
@@ -13,10 +14,24 @@ from interlock.codeviews.cache import Cache, cache_folder
 from interlock.codeviews.many import processors, views
 from interlock.codeviews.one import Skipped, Viewed
 from interlock.codeviews.walk import Found, find
+from interlock.errors import Misconfigured
 from interlock.views.display import safe
 
 
 def view(args: Any) -> int:
+    try:
+        return _view(args)
+    except BrokenPipeError:
+        raise
+    except OSError as why:
+        if why.filename is not None or why.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG):
+            raise
+        with open(os.devnull, "wb") as nowhere:  # what is still held back would be written, and fail, at the end
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        raise Misconfigured(f"the output cannot be written: {why.strerror}") from why
+
+
+def _view(args: Any) -> int:
     paths: list[str] = [os.path.join(args.project or "", path) for path in args.paths]
     alone = len(paths) == 1 and not os.path.isdir(paths[0]) and os.path.lexists(paths[0])
     done = _Done()

@@ -1,5 +1,6 @@
 """Patterns as in `.gitignore`."""
 
+import os
 import re
 from typing import NamedTuple
 
@@ -7,9 +8,10 @@ from typing import NamedTuple
 class Rules:
     """The lines of one file. Later lines win; a path is given from that file's folder, with `/` between names."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, content: bytes) -> None:
+        text = content.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
         self._groups: list[_Group] = []
-        lines = [parsed for line in text.splitlines() if (parsed := _parse(line))]
+        lines = [parsed for line in text.split("\n") if (parsed := _parse(line.removesuffix("\r")))]
         for line in lines:
             if self._groups and self._groups[-1].negated == line.negated:
                 self._groups[-1].lines.append(line)
@@ -26,6 +28,8 @@ class Rules:
 
     def decide(self, path: str, *, folder: bool) -> bool | None:
         """True: ignored; False: wanted after all; None: not mentioned."""
+        if not path.isascii():  # to git a letter is a byte: `?` is half of an ä
+            path = os.fsencode(path).decode("latin-1")
         for ignored, folders, files in self._compiled:
             pattern = folders if folder else files
             if pattern is not None and pattern.fullmatch(path):
@@ -55,50 +59,107 @@ def _parse(line: str) -> _Line | None:
     negated = line.startswith("!")
     pattern = line[1:] if negated else line
     folders_only = pattern.endswith("/")
-    pattern = pattern.rstrip("/") if folders_only else pattern
+    pattern = pattern.removesuffix("/")
     anchored = "/" in pattern
-    regex = translate(pattern.removeprefix("/"))
+    # Git compares the letters up to the first special one by themselves, so what follows them is a beginning to it:
+    # `a**/b` also matches `ax/y/b`.
+    below = pattern.removeprefix("/")
+    before = _SPECIAL.split(below, maxsplit=1)[0] if anchored else ""
+    regex = translate(below.removeprefix(before))
     if not pattern or regex is None:
         return None
-    return _Line(regex if anchored else f"(?:.*/)?{regex}", negated, folders_only)
+    return _Line(re.escape(before) + regex if anchored else f"(?:.*/)?{regex}", negated, folders_only)
+
+
+_SPECIAL = re.compile(r"[*?\[\\]")
+_STARS = re.compile(r"\*\*+")
 
 
 def translate(pattern: str) -> str | None:
-    """None for a pattern that matches nothing, such as one with an open bracket."""
+    """None for a pattern that matches nothing, such as one with an open bracket or with a backslash at its end."""
     out: list[str] = []
     at = 0
     while at < len(pattern):
-        rest = pattern[at:]
-        if rest.startswith("**/") and (at == 0 or pattern[at - 1] == "/"):
+        sign = pattern[at]
+        stars = _STARS.match(pattern, at) if at == 0 or pattern[at - 1] == "/" else None
+        if stars is not None and pattern.startswith("/", stars.end()):
             out.append("(?:.*/)?")
-            at += 3
-        elif rest == "**" and at and pattern[at - 1] == "/":
-            out.append(".+")
-            at += 2
-        elif rest[0] == "*":
+            at = stars.end() + 1
+        elif stars is not None and stars.end() == len(pattern):
+            out.append(".*")
+            at = stars.end()
+        elif sign == "*":
             out.append("[^/]*")
-            at += len(rest) - len(rest.lstrip("*"))
-        elif rest[0] == "?":
+            at += len(pattern) - at - len(pattern[at:].lstrip("*"))
+        elif sign == "?":
             out.append("[^/]")
             at += 1
-        elif rest[0] == "[":
-            found = _BRACKETS.match(rest)
+        elif sign == "[":
+            found = _bracket(pattern, at + 1)
             if found is None:
                 return None
-            not_these = "^" if found[1] else ""
-            inside = re.sub(r"\\(.)|([\[&~|^])", lambda part: "\\" + (part[1] or part[2]), found[2], flags=re.DOTALL)
-            out.append(f"(?!/)[{not_these}{inside}]")
-            at += found.end()
+            regex, at = found
+            out.append(regex)
+        elif sign == "\\":
+            if at + 1 == len(pattern):
+                return None
+            out.append(re.escape(pattern[at + 1]))
+            at += 2
         else:
-            escaped = rest[0] == "\\" and len(rest) > 1
-            out.append(re.escape(rest[1] if escaped else rest[0]))
-            at += 2 if escaped else 1
-    regex = "".join(out)
-    try:
-        re.compile(regex)
-    except re.error:
-        return None
-    return regex
+            out.append(re.escape(sign))
+            at += 1
+    return "".join(out)
 
 
-_BRACKETS = re.compile(r"\[([!^]?)(\]?(?:\\.|[^\]\\])*)\]", re.DOTALL)
+_CLASSES = {
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "blank": " \\t",
+    "cntrl": r"\x00-\x1f\x7f",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r"\t-\r ",
+    "upper": "A-Z",
+    "xdigit": "0-9A-Fa-f",
+}
+
+
+_NAMED = re.compile(r"\[:([^\]]*):\]")
+
+
+def _bracket(pattern: str, at: int) -> tuple[str, int] | None:
+    """One of a set, from after its `[`, as a regular expression and where it ends; None if it never does."""
+    negated = pattern[at : at + 1] in ("!", "^")
+    at += negated
+    inside: list[str] = []
+    before = ""  # what a range can begin with
+    first = True
+    while first or pattern[at : at + 1] != "]":
+        first = False
+        named = _NAMED.match(pattern, at)
+        if named is not None:
+            if named[1] not in _CLASSES:
+                return None
+            inside.append(_CLASSES[named[1]])
+            at, before = named.end(), ""
+            continue
+        ranged = pattern[at : at + 1] == "-" and before != "" and pattern[at + 1 : at + 2] not in ("", "]")
+        at += ranged
+        at += pattern[at : at + 1] == "\\"
+        sign = pattern[at : at + 1]
+        if not sign:
+            return None
+        at += 1
+        if not ranged:
+            inside.append(_code(sign))
+        elif before <= sign:
+            inside.append(f"{_code(before)}-{_code(sign)}")
+        before = "" if ranged else sign
+    return f"(?!/)[{'^' if negated else ''}{''.join(inside)}]", at + 1
+
+
+def _code(letter: str) -> str:
+    return f"\\U{ord(letter):08x}"

@@ -73,8 +73,24 @@ def replaceable(source: bytes, body: "Node") -> bool:
     return body.type != "arrow_function" and source.find(b"\n", body.start_byte, body.end_byte) >= 0
 
 
-def ends_where_it_seems(source: bytes, function: "Node", body: "Node") -> bool:
-    """A second opinion for files that do not parse: where a brace is missing, a body takes what comes after it.
+def is_what_it_seems(source: bytes, function: "Node", body: "Node") -> bool:
+    """A second opinion for files that do not parse."""
+    return not _may_be_a_type(function, body) and _ends_where_it_seems(source, function, body)
+
+
+def _may_be_a_type(function: "Node", body: "Node") -> bool:
+    """Where the beginning of a type was not understood, `name: (a: A) => { b: B };` in it is read as a labelled arrow
+    function with labelled statements."""
+    if function.type != "arrow_function":
+        return False
+    statement = function.parent
+    around = statement.parent if statement is not None and statement.type == "expression_statement" else None
+    first = body.named_child(0) if body.named_child_count else None
+    return any(near is not None and near.type == "labeled_statement" for near in (around, first))
+
+
+def _ends_where_it_seems(source: bytes, function: "Node", body: "Node") -> bool:
+    """Where a brace is missing, a body takes what comes after it.
 
     The body's last line must begin where its first does, and all between further in.
     """

@@ -58,7 +58,7 @@ def find_cuts(source: bytes, root: "Node", language: str, *, curated: bool = Fal
 def _other(source: bytes, root: "Node", language: str, keeps: "Callable[[Node], bool]") -> Iterator[Cut]:
     known = table(language)
     for function, body in other_bodies.functions(source, root, known):
-        if keeps(function) or (root.has_error and not other_bodies.ends_where_it_seems(source, function, body)):
+        if keeps(function) or (root.has_error and not other_bodies.is_what_it_seems(source, function, body)):
             continue
         if made := other_bodies.cut(source, body, known):
             yield made

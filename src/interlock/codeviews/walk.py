@@ -155,7 +155,7 @@ def _outer_rules(top: str) -> tuple[_Ruled, str]:
 def _read_rules(path: str, length: int) -> Iterator[tuple[int, Rules]]:
     try:
         if stat.S_ISREG(os.lstat(path).st_mode):
-            with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            with open(path, "rb") as file:
                 yield length, Rules(file.read(1_000_000))
     except OSError:
         return
