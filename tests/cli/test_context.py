@@ -115,6 +115,14 @@ def test_files_of_a_plain_folder_need_no_ticket_and_leave_nothing_behind(tmp_pat
     assert sorted(path.name for path in project.root.iterdir()) == ["CLAUDE.md", "a.py", "sub"]
 
 
+def test_a_folder_in_place_of_instructions_counts_as_none(tmp_path: Path) -> None:
+    project = Project(tmp_path, git=False)
+    project.write("AGENTS.md/inside", "x")
+    project.write("a.py", BODY)
+    said = project.run("context", "--files", "a.py", "--json")
+    assert [block["kind"] for block in said.json["blocks"]] == ["system", "file"]
+
+
 def test_what_cannot_be_shown_is_said(project: Project) -> None:
     assert project.run("context").code == 2
     assert project.run("context", "T-1", "--files", "a.txt").code == 2

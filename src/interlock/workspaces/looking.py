@@ -58,6 +58,8 @@ def _read(folder: str, path: str) -> bytes | None:
         fd = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY)
     except OSError:
         return None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):  # of a folder no file can be made
+        os.close(fd)
+        return None
     with open(fd, "rb") as file:
-        found = os.fstat(fd)
-        return file.read(_LARGEST) if stat.S_ISREG(found.st_mode) else None
+        return file.read(_LARGEST)
