@@ -96,7 +96,7 @@ def test_a_signature_ends_with_its_colon() -> None:
     assert STRUCTURE.signature(SHAPES, "Square") == "class Square(Shape):"
     assert STRUCTURE.signature(SHAPES, "side") == 'def side(of, /, *, unit="m"):'
     assert STRUCTURE.signature(SHAPES, "Shape.load") == (
-        'async def load(\n        cls,\n        path: str,  # where it is\n    ) -> "Shape":'
+        'async def load(\n    cls,\n    path: str,  # where it is\n) -> "Shape":'
     )
 
 
@@ -215,8 +215,18 @@ def test_a_signature_is_replaced_and_its_body_stays() -> None:
         'def side(of, /, *, unit="m"): return of', "def side(of: int) -> int: return of"
     )
     made = STRUCTURE.with_signature(SHAPES, "Shape.load", "    async def load(\n        cls,\n    ):")
-    assert STRUCTURE.signature(made, "Shape.load") == "async def load(\n        cls,\n    ):"
+    assert STRUCTURE.signature(made, "Shape.load") == "async def load(\n    cls,\n):"
     assert STRUCTURE.definition(made, "Shape.load.inner") == STRUCTURE.definition(SHAPES, "Shape.load.inner")
+
+
+def test_what_was_read_can_be_given_back_and_stays_where_it_was() -> None:
+    text = (
+        'class A:\n    def f(self,\n          a):\n        pass\n    x = [\n        1,\n        """\n    s""",\n    ]\n'
+    )
+    signature, variable = STRUCTURE.signature(text, "A.f"), STRUCTURE.variable(text, "A.x")
+    assert (signature, variable) == ("def f(self,\n      a):", 'x = [\n    1,\n    """\n    s""",\n]')
+    assert STRUCTURE.with_signature(text, "A.f", signature.replace("a)", "b)")) == text.replace("a)", "b)")
+    assert STRUCTURE.with_variable(text, "A.x", variable.replace("1", "2")) == text.replace("1,", "2,")
 
 
 def test_a_variable_is_replaced_alone_on_its_line() -> None:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from interlock.codeviews.cuts import line_end, without_return
+from interlock.codeviews.cuts import indentation, line_end, without_return
 from interlock.codeviews.python_bodies import HOLDERS, is_docstring, readable
-from interlock.codeviews.trees import parse
+from interlock.codeviews.trees import captures, parse
 from interlock.errors import ToolFailure
 
 if TYPE_CHECKING:
@@ -156,6 +156,19 @@ class Source:
         if colon is None:
             raise ToolFailure("The line of this definition does not parse: it has no colon.")
         return Span(definition.start_byte, colon.end_byte)
+
+    def alone(self, node: "Node", span: Span) -> str:
+        """As if it stood at the left edge: what is read can be given back as it is, for the same or another depth."""
+        indent = indentation(self.bytes, span.start)
+        strings = captures("python", "(string) @string", node).get("string", [])
+        inside = {row for text in strings for row in range(text.start_point.row + 1, text.end_point.row + 1)}
+        first = self.bytes.count(b"\n", 0, span.start)
+        lines = self.bytes[span.start : span.end].split(b"\n")
+        return decoded(
+            b"\n".join(
+                line if row in inside else line.removeprefix(indent) for row, line in enumerate(lines, start=first)
+            )
+        )
 
     def docstring(self, definition: "Node") -> "Node | None":
         """The expression that is the docstring of a definition, or of the module."""

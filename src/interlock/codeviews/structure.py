@@ -3,7 +3,7 @@
 from interlock.codeviews import python_changes, python_facts
 from interlock.codeviews.detect import language_of
 from interlock.codeviews.one import title_of_file
-from interlock.codeviews.python_definitions import Source, decoded, encoded
+from interlock.codeviews.python_definitions import Source, Span, decoded, encoded
 from interlock.codeviews.python_syntax import problems
 from interlock.codeviews.view import view
 from interlock.ports import ClassFound, Mention
@@ -30,14 +30,16 @@ class PythonStructure:
 
     def signature(self, text: str, name: str, line: int = 0) -> str:
         source = Source(text)
-        return source.text_of(source.header(source.definition(name, line).node))
+        node = source.definition(name, line).node
+        return source.alone(node, source.header(node))
 
     def with_signature(self, text: str, name: str, new: str, line: int = 0) -> str:
         return python_changes.with_signature(text, name, new, line)
 
     def variable(self, text: str, name: str, line: int = 0) -> str:
         source = Source(text)
-        return source.text_of(source.variable(name, line).node)
+        node = source.variable(name, line).node
+        return source.alone(node, Span(node.start_byte, node.end_byte))
 
     def with_variable(self, text: str, name: str, new: str, line: int = 0) -> str:
         return python_changes.with_variable(text, name, new, line)
