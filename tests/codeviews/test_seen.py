@@ -1,14 +1,18 @@
 """Files that have not changed are not read again, and nobody is ever shown what a file held before."""
 
+import mmap
 import os
 import shutil
+import subprocess
+import sys
+from ast import literal_eval
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from interlock.codeviews import many, seen
+from interlock.codeviews import many, reading, seen
 from interlock.codeviews.cache import Cache
 from interlock.codeviews.many import views
 from interlock.codeviews.one import Skipped, Viewed
@@ -240,3 +244,72 @@ def test_a_view_that_is_gone_from_the_cache_is_made_again(tmp_path: Path) -> Non
     for entry in (tmp_path / "cache" / VERSION).glob("??"):
         shutil.rmtree(entry)
     assert looked_at(tmp_path / "a.py", tmp_path / "cache") == before
+
+
+# ── files that changed a moment ago ──────────────────────────────────────────────────────
+
+
+def quiet(path: Path) -> bool:
+    return reading.read(Found(str(path)), leases=True).quiet
+
+
+def test_whether_anybody_writes_a_file_is_asked_of_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "TICK_NS", 0)
+    path = tmp_path / "a.py"
+    path.write_bytes(OLD)
+    assert quiet(path)
+    assert not reading.read(Found(str(path))).quiet  # nobody said that this process may ask
+    with open(path, "r+b") as file:
+        assert not quiet(path)
+        mapped = mmap.mmap(file.fileno(), len(OLD))
+    assert not quiet(path)
+    mapped[:3] = b"abc"
+    assert not quiet(path)
+    mapped.close()
+    assert quiet(path)
+    (tmp_path / "b.bin").write_bytes(b"\0")
+    assert reading.read(Found(str(tmp_path / "b.bin")), leases=True) == (b"", "a binary file", True)
+
+
+def test_what_changed_in_the_last_seconds_is_never_quiet(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(OLD)
+    os.utime(path, (1, 1))
+    assert not quiet(path)
+
+
+def run_in_processes(folder: Path, cache: Path) -> list[tuple[str, bytes | str]]:
+    """A minute is as long as ever, but ticks are short."""
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from interlock.codeviews import many, reading\n"
+        "from interlock.codeviews.cache import Cache\n"
+        "from interlock.codeviews.walk import find\n"
+        "reading.TICK_NS, many.WORTH_A_POOL, many.CHUNK_BYTES = 0, 10, 100\n"
+        "made = many.views('skeleton', find([sys.argv[1]]), Cache(Path(sys.argv[2])), 2)\n"
+        "print([(one.path, getattr(one, 'view', '') or one.reason) for one in made])\n"
+    )
+    words = [sys.executable, "-c", script, folder, cache]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return literal_eval(done.stdout)
+
+
+def test_a_file_that_nobody_writes_is_noted_at_once_and_one_that_is_mapped_is_not(tmp_path: Path) -> None:
+    folder = tmp_path / "src"
+    folder.mkdir()
+    for name in ("a.py", "mapped.py"):
+        (folder / name).write_bytes(OLD)
+    (folder / "c.bin").write_bytes(b"\0")
+    with open(folder / "mapped.py", "r+b") as file, mmap.mmap(file.fileno(), len(OLD)) as mapped:
+        mapped[-8:] = OLD[-8:]  # the page is written to; what follows tells nobody anything
+        run_in_processes(folder, tmp_path / "cache")
+        known = Cache(tmp_path / "cache").seen
+        states = {name: state_of(Found(str(folder / name))) for name in ("a.py", "mapped.py", "c.bin")}
+        noted = {name for name, state in states.items() if state and known.recall(str(folder / name), state)}
+        assert noted == {"a.py", "c.bin"}
+        mapped[:] = NEW
+        assert state_of(Found(str(folder / "mapped.py"))) == states["mapped.py"]  # the kernel says nothing of it
+        told = dict(run_in_processes(folder, tmp_path / "cache"))
+        assert told[str(folder / "mapped.py")] == b"def f():\n    ...\nnew = 2\n"
+        assert told[str(folder / "a.py")] == b"def f():\n    ...\nold = 1\n"

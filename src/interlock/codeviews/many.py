@@ -85,7 +85,7 @@ def _in_order(
         if not isinstance(one, _Missing):
             yield one
         elif cache is None:
-            yield next(made)
+            yield next(made)._replace(quiet=False)
         else:
             yield _kept(kind, one, next(made), cache, packed=packed)
     if cache is not None and packed:
@@ -95,9 +95,9 @@ def _in_order(
 def _kept(kind: Kind, one: _Missing, made: Viewed | Skipped, cache: Cache, *, packed: bool) -> Viewed | Skipped:
     if isinstance(made, Skipped):
         if one.state is not None and made.reason in BY_CONTENT:
-            cache.seen.note(made.path, Note(one.state, "", b"", made.reason))
-        return made
-    path, language, view, before, after, digest, fresh = made
+            cache.seen.note(made.path, Note(one.state, "", b"", made.reason), quiet=made.quiet)
+        return made._replace(quiet=False)
+    path, language, view, before, after, digest, fresh, quiet = made
     key = key_of(kind, digest, language, title_of_file(path, language), tokens.method())
     if fresh:
         where = cache.keep(key, Entry(view, before, after), packed=packed)
@@ -108,7 +108,7 @@ def _kept(kind: Kind, one: _Missing, made: Viewed | Skipped, cache: Cache, *, pa
         views = dict(known.views) if known is not None else {}
         if where is not None:
             views[maker_of(kind, tokens.method())] = where
-        cache.seen.note(path, Note(one.state, language, digest, views=views))
+        cache.seen.note(path, Note(one.state, language, digest, views=views), quiet=quiet)
     return Viewed(path, language, view, before, after)
 
 
@@ -155,7 +155,7 @@ def _look(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped | _
         key = key_of(kind, note.digest, note.language, title_of_file(found.path, note.language), tokens.method())
         entry = cache.get(key)
         if entry is not None and (lies := cache.packs.find(key)) not in (None, where):
-            cache.seen.note(found.path, note._replace(views={**note.views, maker: lies}))
+            cache.seen.note(found.path, note._replace(views={**note.views, maker: lies}), quiet=True)
     if entry is None:
         return _Missing(found, state, state.size)
     return Viewed(found.path, note.language, *entry)

@@ -19,19 +19,21 @@ class Viewed(NamedTuple):
     after: int
     digest: bytes = b""  # of the source, for those who take notes of it
     fresh: bool = False  # it was made just now
+    quiet: bool = False  # nobody was writing the source
 
 
 class Skipped(NamedTuple):
     path: str
     reason: str
     asked: bool
+    quiet: bool = False
 
 
-def make(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped:
+def make(kind: Kind, found: Found, cache: Cache | None, *, leases: bool = False) -> Viewed | Skipped:
     """From the cache, if the content is known there."""
-    source = read(found)
-    if isinstance(source, str):
-        return Skipped(found.path, source, found.asked)
+    source, reason, quiet = read(found, leases=leases)
+    if reason:
+        return Skipped(found.path, reason, found.asked, quiet)
     language = language_of(found.path, source)
     title = title_of_file(found.path, language)
     if cache is None:
@@ -39,8 +41,8 @@ def make(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped:
     digest = digest_of(source)
     entry = cache.get(key_of(kind, digest, language, title, tokens.method()))
     if entry is not None:
-        return Viewed(found.path, language, *entry, digest)
-    return Viewed(found.path, language, *_entry(kind, source, language, title), digest, fresh=True)
+        return Viewed(found.path, language, *entry, digest, quiet=quiet)
+    return Viewed(found.path, language, *_entry(kind, source, language, title), digest, fresh=True, quiet=quiet)
 
 
 def _entry(kind: Kind, source: bytes, language: str, title: str | None) -> Entry:

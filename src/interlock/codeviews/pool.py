@@ -149,6 +149,7 @@ def _begin(parent: int) -> None:
     gc.freeze()  # trees and views hold no cycles: there is little to look for
     gc.set_threshold(50_000)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGIO, signal.SIG_IGN)  # told to whoever has a lease of a file that another opens
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
@@ -158,7 +159,7 @@ def _work(kind: Kind, folder: str | None, chunk: list[Found]) -> "list[Viewed | 
     from interlock.codeviews.one import make
 
     known = _cache_in(folder) if folder is not None else None
-    return [make(kind, found, known) for found in chunk]
+    return [make(kind, found, known, leases=True) for found in chunk]
 
 
 @cache

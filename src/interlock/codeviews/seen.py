@@ -1,9 +1,10 @@
 """What files held when they were last read, so that one that has not changed since need not be read again.
 
 A file is known by what the kernel tells of it. Every write sets its time of change (ctime), which nobody can set back,
-but writes in the same tick set the same one: so nothing is noted of a file that changed less than a minute ago. A
-minute, because writes into mapped memory set it no later than when their pages go to disk. As in the cache, whatever
-fails costs only time.
+but two cases need care: writes in the same tick set the same time, and of writes into mapped memory only the first is
+told until its pages have gone to disk, half a minute later. So nothing is noted of a file that changed less than a
+minute ago, unless the kernel said that nobody had it open for writing when it was read, and its last change was
+seconds before (see reading). As in the cache, whatever fails costs only time.
 """
 
 import contextlib
@@ -77,10 +78,13 @@ class Seen:
         note = self._shard(path).get(path if path.startswith("/") else self._full(path))
         return note if note is not None and note.state == state else None
 
-    def note(self, path: str, note: Note) -> None:
-        """The state is from before it was read: if it changed meanwhile, it is not in that state any more."""
+    def note(self, path: str, note: Note, *, quiet: bool = False) -> None:
+        """The state is from before it was read: if it changed meanwhile, it is not in that state any more.
+
+        `quiet`: when it was read nobody was writing it, and nobody had for some seconds.
+        """
         path = self._full(path)
-        if self._now() - note.state.changed < SETTLED_NS or not _is_text(path):
+        if (self._now() - note.state.changed < SETTLED_NS and not quiet) or not _is_text(path):
             return
         shard = self._shard(path)
         if len(shard) >= MOST:
