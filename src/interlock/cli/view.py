@@ -11,9 +11,9 @@ from interlock.cli.exits import DONE, ERROR
 from interlock.cli.output import colour_on, say, say_json
 from interlock.codeviews import tokens
 from interlock.codeviews.cache import Cache, cache_folder
-from interlock.codeviews.many import processors, views
+from interlock.codeviews.many import processors, shown
 from interlock.codeviews.one import Skipped, Viewed
-from interlock.codeviews.walk import Found, find
+from interlock.codeviews.walk import Found
 from interlock.errors import Misconfigured
 from interlock.views.display import safe
 
@@ -35,22 +35,22 @@ def _view(args: Any) -> int:
     paths: list[str] = [os.path.join(args.project or "", path) for path in args.paths]
     alone = len(paths) == 1 and not os.path.isdir(paths[0]) and os.path.lexists(paths[0])
     done = _Done()
-    shown: list[dict[str, Any]] = []
+    plain: list[dict[str, Any]] = []
     terminal = sys.stdout.isatty()
     cache = None if args.no_cache else Cache(cache_folder(os.environ))
     gc.set_threshold(100_000)  # thousands of small things without circles: there is nothing to look for
-    for one in _with_progress(views(args.kind, done.count(find(paths)), cache, processors()), done):
+    for one in _with_progress(shown(args.kind, paths, cache, processors(), done.count), done):
         if isinstance(one, Skipped):
             done.skip(one)
         else:
             done.add(one)
             if args.json:
-                shown.append(_plain(one))
+                plain.append(_plain(one))
             else:
                 _print(one, alone, first=done.files == 1, terminal=terminal)
     if args.json:
         skipped = [{"path": _name(one.path), "reason": one.reason} for one in done.skipped]
-        say_json({"kind": args.kind, "files": shown, "skipped": skipped, "totals": done.totals()})
+        say_json({"kind": args.kind, "files": plain, "skipped": skipped, "totals": done.totals()})
     sys.stdout.flush()
     _tell(done.text())
     return ERROR if any(one.asked for one in done.skipped) else DONE

@@ -35,9 +35,9 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
 class Cache:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._place = str(folder / VERSION)
-        self.seen = Seen(f"{self._place}/seen")
-        self.packs = Packs(f"{self._place}/packs")
+        self.place = str(folder / VERSION)
+        self.seen = Seen(f"{self.place}/seen")
+        self.packs = Packs(f"{self.place}/packs")
 
     def get(self, key: bytes) -> Entry | None:
         return self._alone(key.hex()) or self.packed(key)
@@ -48,7 +48,7 @@ class Cache:
 
     def _alone(self, name: str) -> Entry | None:
         try:
-            head, _, view = _read(f"{self._place}/{name[:2]}/{name[2:]}").partition(b"\n")
+            head, _, view = _read(f"{self.place}/{name[:2]}/{name[2:]}").partition(b"\n")
             before, after, length, checksum = map(int, head.split())
         except (OSError, ValueError):
             return None
@@ -65,7 +65,7 @@ class Cache:
 
     def put(self, key: bytes, entry: Entry) -> None:
         name = key.hex()
-        place = f"{self._place}/{name[:2]}/{name[2:]}"
+        place = f"{self.place}/{name[:2]}/{name[2:]}"
         beside = f"{place}.{os.getpid()}"
         head = f"{entry.before} {entry.after} {len(entry.view)} {zlib.crc32(entry.view)}\n"
         try:
@@ -95,7 +95,7 @@ class Cache:
             for version in self.folder.iterdir():
                 if version.is_dir() and version.name != VERSION:
                     shutil.rmtree(version, ignore_errors=True)
-            for path in Path(self._place).glob("*/*"):
+            for path in Path(self.place).glob("*/*"):
                 if now - path.stat().st_mtime > KEEP_DAYS * 86_400:
                     path.unlink(missing_ok=True)
         except OSError:

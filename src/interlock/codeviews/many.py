@@ -1,7 +1,7 @@
 """Views of many files, in order: from the cache where they are, else made, in several processes if that pays."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +13,7 @@ from interlock.codeviews.packs import Entry
 from interlock.codeviews.reading import BY_CONTENT
 from interlock.codeviews.seen import Note, State, state_of
 from interlock.codeviews.view import Kind
-from interlock.codeviews.walk import Found
+from interlock.codeviews.walk import Found, find
 
 if TYPE_CHECKING:
     from interlock.codeviews.pool import Pool
@@ -31,6 +31,21 @@ class _Missing(NamedTuple):
     found: Found
     state: State | None
     size: int
+
+
+def shown(
+    kind: Kind,
+    paths: Sequence[str],
+    cache: Cache | None,
+    workers: int,
+    counted: Callable[[Iterator[Found]], Iterator[Found]] = lambda files: files,
+) -> Iterator[Viewed | Skipped]:
+    """What a person names. A folder of which everything is known is not looked through again."""
+    if cache is None or len(paths) != 1 or not os.path.isdir(paths[0]):
+        return views(kind, counted(find(paths)), cache, workers)
+    from interlock.codeviews.whole import folder_views
+
+    return folder_views(kind, paths[0], cache, lambda files: views(kind, counted(files), cache, workers))
 
 
 def views(kind: Kind, files: Iterable[Found], cache: Cache | None, workers: int) -> Iterator[Viewed | Skipped]:

@@ -57,8 +57,10 @@ def state_of(found: Found) -> State | None:
         told = os.stat(found.path, follow_symlinks=found.asked)
     except (OSError, ValueError):
         return None
-    if not stat.S_ISREG(told.st_mode):
-        return None
+    return told_state(told) if stat.S_ISREG(told.st_mode) else None
+
+
+def told_state(told: os.stat_result) -> State:
     return State(told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns)
 
 
@@ -75,8 +77,11 @@ class Seen:
 
     def recall(self, path: str, state: State) -> Note | None:
         """What is known of it, if it is still that."""
-        note = self._shard(path).get(path if path.startswith("/") else self._full(path))
+        note = self.noted(path)
         return note if note is not None and note.state == state else None
+
+    def noted(self, path: str) -> Note | None:
+        return self._shard(path).get(path if path.startswith("/") else self._full(path))
 
     def note(self, path: str, note: Note, *, quiet: bool = False) -> None:
         """The state is from before it was read: if it changed meanwhile, it is not in that state any more.
