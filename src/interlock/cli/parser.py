@@ -21,6 +21,8 @@ PROVIDERS = (
     "gemini_cli",
     "scripted",
 )
+# We speak one language: to look for others in a dozen folders, for every word, is half of the time that parsing takes.
+setattr(argparse, "_", str)  # noqa: B010  it has no public name
 _FORMAT = argparse.RawDescriptionHelpFormatter
 _TOP = """\
 Interlock: coding with AI agents that a person can trust.
