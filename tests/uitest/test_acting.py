@@ -12,7 +12,8 @@ from interlock.domain.tests import Execution, History
 from interlock.gui.widgets import Widgets
 from interlock.uitest.acting import Acting
 from interlock.uitest.executions import Executions, Live
-from interlock.uitest.hands import Click, Done, Hands, Looked, Type
+from interlock.uitest.hands import Click, Hands, Looked, Type
+from interlock.uitest.settling import Done
 from interlock.uitest.prompts import read_prompt
 from interlock.uitest.running import Runner
 from interlock.uitest.targets import Condition, judge

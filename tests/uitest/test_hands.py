@@ -1,17 +1,20 @@
 """Real input into a real window: what a click or a text came to is what is told (SPEC U3)."""
 
+import asyncio
 from collections.abc import Iterator
 from concurrent.futures import Future
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
+from imgui_bundle import imgui
 
 from interlock.desk.who import By
 from interlock.domain.approvals import Answered
 from interlock.domain.commands import AddTrack, StartConductor, StartTrack
-from interlock.uitest.hands import Click, Done, Hands, Looked, Type
+from interlock.uitest.hands import Click, Hands, Looked, Type
+from interlock.uitest.settling import Done
 from interlock.uitest.targets import read_condition, read_target
-from tests.api.serving import ticket
+from tests.api.serving import ADA, ticket
 from tests.gui.bench import Bench, asking_all, windowed
 
 T = TypeVar("T")
@@ -154,6 +157,7 @@ def test_afterwards_the_person_is_who_acts_again(table: Table) -> None:
     before = table.bench.window.send.by
     table.click("btn_reset", DRIVER)
     table.click("button:none", DRIVER)
+    assert table.until_done(table.hands.idle(5))
     assert table.bench.window.send.by == before
 
 
@@ -210,3 +214,117 @@ def test_a_click_is_asserted_within_twelve_frames(table: Table) -> None:
     assert table.click("streams.follow").success
     assert table.look("value_equals:streams.follow:false").verdict.holds
     assert table.hands.frames - before <= 12
+
+
+# ── whose hand it was ────────────────────────────────────────────────────────────────────
+
+
+def answered(table: Table) -> list[tuple[str, str]]:
+    states = [(each.id, each.state) for each in table.bench.state.approvals.values()]
+    return [(name, state.by) for name, state in states if isinstance(state, Answered)]
+
+
+@pytest.mark.parametrize("frame", range(12))
+def test_a_persons_key_is_the_persons_or_nobodys_whatever_a_test_does_meanwhile(table: Table, frame: int) -> None:
+    asking(table)
+    table.bench.draw(30)  # long enough to have read it
+    io = imgui.get_io()
+    acting = table.hands.act(Click(read_target("streams.follow")), TESTER, lambda: None)
+    for number in range(20):
+        if number in (frame, frame + 2):
+            io.add_key_event(imgui.Key.a, number == frame)
+        table.bench.draw(1)
+    assert table.until_done(acting).success
+    table.bench.until(lambda: not table.bench.window.send.waiting)
+    assert {by for _, by in answered(table)} <= {ADA}
+
+
+@pytest.mark.parametrize("frame", range(12))
+def test_a_test_does_not_finish_the_click_that_a_person_began(table: Table, frame: int) -> None:
+    asking(table)
+    table.bench.draw(30)
+    left, top, right, bottom = table.bench.widget("inbox.approve").rect
+    io = imgui.get_io()
+    io.add_mouse_pos_event((left + right) / 2, (top + bottom) / 2)
+    table.bench.draw(2)
+    acting = table.hands.act(Click(read_target("streams.follow")), TESTER, lambda: None)
+    for number in range(20):
+        if number == frame:
+            io.add_mouse_button_event(0, True)
+        table.bench.draw(1)
+    assert table.until_done(acting).success
+    table.bench.until(lambda: not table.bench.window.send.waiting)
+    assert answered(table) == []
+
+
+def test_letters_that_a_test_could_not_write_in_time_are_not_written_by_the_person(table: Table) -> None:
+    done = table.act(Type(read_target("input:Goal"), "x" * 300 + "\a"), DRIVER)  # no input keeps that one
+    written = len(table.bench.desk.view.values["mma_epic_input"])
+    table.bench.draw(60)
+    assert not done.success
+    assert len(table.bench.desk.view.values["mma_epic_input"]) == written
+    assert table.bench.window.send.by.actor == ADA
+
+
+class Gate:
+    """A workbench that takes its time, as long as a test likes."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._submit = bench.front.submit
+        self._open = bench.engine.call(self._event())
+        bench.front.submit = self._later
+
+    async def _event(self) -> asyncio.Event:
+        return asyncio.Event()
+
+    async def _later(self, *given: Any) -> Any:
+        await self._open.wait()
+        return await self._submit(*given)
+
+    def open(self) -> None:
+        self._bench.engine.loop.call_soon_threadsafe(self._open.set)
+
+
+def test_a_click_is_not_over_before_the_workbench_has_answered(table: Table) -> None:
+    table.type("input:Goal", "Better")
+    gate = Gate(table.bench)
+    clicked = table.hands.act(Click(read_target("button:Plan it")), TESTER, lambda: None)
+    table.bench.draw(200)
+    assert not clicked.done()
+    gate.open()
+    assert table.until_done(clicked).success
+    assert [epic.text for epic in table.bench.state.epics.values()] == ["Better"]
+
+
+def test_a_click_that_the_workbench_never_answers_ends_at_its_deadline(table: Table) -> None:
+    table.type("input:Goal", "Better")
+    gate = Gate(table.bench)
+    done = table.until_done(table.hands.act(Click(read_target("button:Plan it")), TESTER, lambda: None, seconds=0.2))
+    assert (done.success, done.late, done.key) == (False, True, "btn_mma_plan_epic")
+    assert "has not answered in time" in done.message
+    gate.open()
+
+
+def test_while_a_click_waits_for_its_answer_the_person_has_the_window(table: Table) -> None:
+    asking(table)
+    table.type("input:Goal", "Better")
+    gate = Gate(table.bench)
+    clicked = table.hands.act(Click(read_target("button:Plan it")), TESTER, lambda: None)
+    table.bench.draw(30)
+    table.bench.click("btn_approve_mma_step@A-1")
+    gate.open()
+    assert table.until_done(clicked).success
+    table.bench.until(lambda: len(table.bench.state.pending) == 1)
+    assert answered(table) == [("A-1", ADA)]
+
+
+def test_what_is_refused_to_a_person_meanwhile_fails_no_test(table: Table) -> None:
+    table.type("input:Goal", "Better")
+    gate = Gate(table.bench)
+    clicked = table.hands.act(Click(read_target("button:Plan it")), TESTER, lambda: None)
+    table.bench.draw(30)
+    table.bench.window.send.click("btn_approve_script")
+    table.bench.until(lambda: "notification" in table.bench.reachable())
+    gate.open()
+    assert table.until_done(clicked).success

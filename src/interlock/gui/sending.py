@@ -1,7 +1,7 @@
 """From the window to the desk: what a hand does goes over as one piece of work, looked at a frame later."""
 
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from typing import Any, Literal, Protocol
 
@@ -56,6 +56,7 @@ class Sender:
         self._start = start
         self._kept_text = kept_text
         self._open: list[tuple[Future[Any], Then | None]] = []
+        self.set_off: list[Future[Any]] | None = None  # whoever drives the window learns here what that set off
         self.returned: Callable[[], None] = _nothing  # called, from any thread, when something has come back
         self.notes: list[Note] = []
         self.texts = Kept()  # by their names; empty while they are fetched
@@ -91,10 +92,12 @@ class Sender:
         await answer(self.desk, by, command)
         await rules.keep(rule)
 
-    def run(self, work: Coroutine[Any, Any, Any], then: Then | None = None) -> None:
+    def run(self, work: Coroutine[Any, Any, Any], then: Then | None = None, *, by_hand: bool = True) -> None:
         try:
             future = self._start(work)
             self._open.append((future, then))
+            if by_hand and self.set_off is not None:
+                self.set_off.append(future)
             future.add_done_callback(lambda _: self.returned())
         except RuntimeError:  # the engine has gone: the window is closing
             work.close()
@@ -107,7 +110,7 @@ class Sender:
             def take(content: bytes | None) -> None:
                 self.texts.put(sha256, "(this text is gone)" if content is None else content.decode(errors="replace"))
 
-            self.run(_awaited(self._kept_text(sha256)), take)
+            self.run(_awaited(self._kept_text(sha256)), take, by_hand=False)
         return self.texts.use(sha256)
 
     def note(self, text: str, role: Literal["good", "bad", "waiting", "dim"] = "bad") -> None:
@@ -121,11 +124,8 @@ class Sender:
         if done:
             self._open = [each for each in self._open if not each[0].done()]
         for future, then in done:
-            error = None if future.cancelled() else future.exception()
-            if isinstance(error, InterlockError):
-                self.note(str(error))
-            elif error is not None:
-                self.note(f"a mistake in Interlock: {type(error).__name__}: {error}")
+            if words := failure(future):
+                self.note(words)
             elif then is not None and not future.cancelled():
                 then(future.result())
         now = time.monotonic()
@@ -137,6 +137,18 @@ class Sender:
     @property
     def waiting(self) -> bool:
         return bool(self._open)
+
+    def under_way(self, some: Sequence["Future[Any]"]) -> bool:
+        """Any of these has not come back yet, or nobody has looked at it."""
+        return any(future is each for future, _ in self._open for each in some)
+
+
+def failure(future: "Future[Any]") -> str:
+    """Why nothing came of what is over; empty where something did."""
+    error = None if future.cancelled() else future.exception()
+    if error is None:
+        return ""
+    return str(error) if isinstance(error, InterlockError) else f"a mistake in Interlock: {type(error).__name__}: {error}"
 
 
 def _nothing() -> None:

@@ -12,12 +12,13 @@ from interlock.desk.who import By
 from interlock.domain.tests import Assertion
 from interlock.errors import BadValue, InterlockError
 from interlock.uitest.executions import Executions, Live, Verb, now_ms
-from interlock.uitest.hands import Button, Click, Done, Hands, Looked, Type
+from interlock.uitest.hands import ACTION_S, Button, Click, Hands, Looked, Type
+from interlock.uitest.settling import Done
 from interlock.uitest.targets import Condition, path_of, read_condition, read_target
 
-ACTION_S = 30.0  # for a click or a text, waiting for its turn included
 USUAL_WAIT_MS = 5_000
 _PICTURE_S = 10.0
+_GRACE_S = 1.0  # after a deadline, for the window to say itself that it has passed
 _GONE = "whoever asked has gone away"
 
 Gone = Callable[[Callable[[], Any]], Any]
@@ -137,7 +138,7 @@ class Acting:
             places=self._answers,
             why_not="the harness answers approvals only in a workbench started with --test-policy",
         )
-        done = self._awaited(live, self._hands.act(action, by, live.start), ACTION_S)
+        done = self._awaited(live, self._hands.act(action, by, live.start), ACTION_S + _GRACE_S)
         if isinstance(done, str):
             return self._ended(live, "timeout", done)
         return self._finished(live, done)
@@ -147,8 +148,9 @@ class Acting:
             return self._ended(live, "passed", done.message, key=done.key, path=done.path)
         over = now_ms()
         shot, tree = self._evidence(live, done.tree)
+        status = "timeout" if done.late else "failed"
         return self._ended(
-            live, "failed", done.message, done.key, done.path, logs=done.logs, shot=shot, tree=tree, at_ms=over
+            live, status, done.message, done.key, done.path, logs=done.logs, shot=shot, tree=tree, at_ms=over
         )
 
     def _judged(self, live: Live, condition: Condition, looked: Looked, failure: str, *, late: Any) -> Result:

@@ -15,16 +15,18 @@ from typing import Any, Literal
 
 from imgui_bundle import hello_imgui, imgui  # pyright: ignore[reportMissingModuleSource]  native
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interlock.desk.who import By
 from interlock.gui.shell import Window
 from interlock.gui.widgets import Rect, Widget, Widgets
+from interlock.uitest.settling import Done, Settling
 from interlock.uitest.targets import Condition, Target, Verdict, find, judge, nearest, path_of, plain, tree
 
 Button = Literal["left", "right", "double", "middle"]
 
 _BUTTONS: dict[str, int] = {"left": 0, "right": 1, "middle": 2}
-_SETTLE_S = 1.0  # for what a click set off to be answered
+ACTION_S = 30.0  # for a click or a text: its turn, and what it set off, included
 _TYPED_FRAMES = 60  # for a text to arrive in its input
 _FACTS = 20  # lines of the journal that go with a failure
 _ANSWERS = ("inbox.edit", "inbox.message", "inbox.hunk")
@@ -42,17 +44,6 @@ class Type(Struct, frozen=True):
     clear_first: bool = False
 
 
-class Done(Struct, frozen=True):
-    """How an action ended: success means that it happened."""
-
-    success: bool
-    message: str
-    key: str = ""
-    path: str = ""
-    logs: tuple[str, ...] = ()
-    tree: str = ""  # of a failure: everything that was there
-
-
 class Looked(Struct, frozen=True):
     """What a condition came to."""
 
@@ -66,8 +57,9 @@ class Looked(Struct, frozen=True):
 class _Asked:
     """An action on its way."""
 
-    def __init__(self, action: Click | Type, by: By, started: Callable[[], None]) -> None:
+    def __init__(self, action: Click | Type, by: By, started: Callable[[], None], deadline: float) -> None:
         self.action = action
+        self.deadline = deadline
         self.by = by
         self.started = started
         self.future: Future[Done] = Future()
@@ -95,14 +87,17 @@ class Hands:
         self._idlers: list[tuple[Callable[[], bool], float, Future[bool]]] = []
         self._running = False
         self._closed = False
-        self.settling = False
+        self._settling = Settling(self._explained)
+        self._person: By | None = None  # whose window it is, while a test has its hands on it
         self.frames = 0
 
     # ── from any thread ──────────────────────────────────────────────────────────────────
 
-    def act(self, action: Click | Type, by: By, started: Callable[[], None]) -> "Future[Done]":
+    def act(
+        self, action: Click | Type, by: By, started: Callable[[], None], seconds: float = ACTION_S
+    ) -> "Future[Done]":
         """`started` is called when its turn has come. Cancelling the future before that takes it back."""
-        asked = _Asked(action, by, started)
+        asked = _Asked(action, by, started, time.monotonic() + seconds)
         self._asked.append(asked)
         self._wake()
         return asked.future
@@ -183,8 +178,12 @@ class Hands:
         return bool(self._asked or self._running or self._new or self._ready or self._arriving)
 
     @property
+    def settling(self) -> bool:
+        return bool(self._settling) and not self._running
+
+    @property
     def watching(self) -> bool:
-        return bool(self._watches or self._idlers)
+        return bool(self._watches or self._idlers or self._settling)
 
     def look(self) -> None:
         self.frames += 1
@@ -201,14 +200,28 @@ class Hands:
             self._check_idlers()
         engine, test = self._engine, self._test
         if engine is not None and test is not None:
+            assert self._window is not None
+            now = time.monotonic()
+            self._settling.check(self._window.send, now)
             self._running = not imgui.test_engine.is_test_queue_empty(engine)
-            if self._asked and not self._running:
-                self._running = True
-                imgui.test_engine.queue_test(engine, test)
+            if not self._running:
+                self._let_go(self._window)
+                if self._asked and not self._settling.recent(now):
+                    self._running = True
+                    imgui.test_engine.queue_test(engine, test)
+
+    def _let_go(self, window: Window) -> None:
+        """The person has the window back, and nothing of what the test pressed is left in it."""
+        if self._person is not None:
+            io = imgui.get_io()
+            io.clear_events_queue()
+            io.clear_input_keys()
+            window.send.by, self._person = self._person, None
 
     def closed(self) -> None:
         self._closed = True
         gone = ConnectionError("the window was closed")
+        self._settling.closed(gone)
         for asked in _taken(self._asked):
             _fail(asked.future, gone)
         for watch in (*_taken(self._arriving), *self._watches):
@@ -272,47 +285,38 @@ class Hands:
     # ── between two frames: the engine's test ────────────────────────────────────────────
 
     def _work(self, ctx: imgui.test_engine.TestContext) -> None:
-        while self._asked and not ctx.is_error():
+        """One action: the engine takes no input but its own until this returns, whatever a person does meanwhile."""
+        while self._asked:
             asked = self._asked.popleft()
             if not asked.future.set_running_or_notify_cancel():
                 continue
             try:
                 asked.started()
-                done = self._acted(ctx, asked)
+                done, set_off = self._acted(ctx, asked)
             except Exception as error:  # noqa: BLE001  whoever asked must hear of it
                 asked.future.set_exception(error)
-                continue
-            asked.future.set_result(done)
+                return
+            self._settling.add(done, set_off, time.monotonic(), asked.deadline, asked.future)
+            return
 
-    def _acted(self, ctx: imgui.test_engine.TestContext, asked: _Asked) -> Done:
+    def _acted(self, ctx: imgui.test_engine.TestContext, asked: _Asked) -> "tuple[Done, list[Future[Any]]]":
         window = self._window
         assert window is not None
-        notes, person = tuple(window.send.notes), window.send.by
+        if self._person is None:
+            self._person = window.send.by  # until `_let_go`
         window.send.by = asked.by
+        window.send.set_off = set_off = []
         try:
             match asked.action:
                 case Click():
-                    done = self._click(ctx, window, asked.action)
+                    return self._click(ctx, window, asked.action), set_off
                 case Type():
-                    done = self._type(ctx, window, asked.action)
-            if done.success:
-                self._settle(ctx, window)
-                refused = [n.text for n in window.send.notes if n.role == "bad" and not any(n is old for old in notes)]
-                if refused:
-                    done = Done(False, f"it was refused: {'; '.join(refused)}", done.key, done.path)
+                    return self._type(ctx, window, asked.action), set_off
         finally:
-            window.send.by = person
-        if done.success:
-            return done
-        return Done(False, done.message, done.key, done.path, self._facts(), tree(self._widgets()))
+            window.send.set_off = None
 
-    def _settle(self, ctx: imgui.test_engine.TestContext, window: Window) -> None:
-        """Until the workbench has answered what this set off."""
-        until = time.monotonic() + _SETTLE_S
-        self.settling = True
-        while window.send.waiting and time.monotonic() < until:
-            ctx.yield_()
-        self.settling = False
+    def _explained(self, done: Done) -> Done:
+        return replace(done, logs=self._facts(), tree=tree(self._widgets()))
 
     def _click(self, ctx: imgui.test_engine.TestContext, window: Window, click: Click) -> Done:
         found = find(self._widgets(), click.target)
