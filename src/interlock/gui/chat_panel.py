@@ -15,6 +15,8 @@ from interlock.views.display import one_line, safe
 
 _MOST = 200  # messages that are shown: the last
 _LONGEST = 20_000
+_LOW = 150.0  # pixels: there buttons stand beside the input, and leave their line to what was said
+_BUTTONS = 64.0
 
 
 class ChatPanel:
@@ -28,7 +30,10 @@ class ChatPanel:
     def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:
         found = frame.state.discussions.get(frame.view.discussion)
         self._head(ui, frame, found, send)
-        foot = 96.0
+        beside = imgui.get_content_region_avail().y < _LOW
+        button, gap = imgui.get_frame_height(), imgui.get_style().item_spacing.y
+        high = 2 * button + gap if beside else 54.0
+        foot = high + gap if beside else high + button + 2 * gap
         imgui.begin_child("messages", imgui.ImVec2(0, -foot))
         if found is None or not found.messages:
             ui.empty(
@@ -38,7 +43,7 @@ class ChatPanel:
         else:
             self._messages(ui, frame, found, send)
         imgui.end_child()
-        self._write(ui, frame, found, send)
+        self._write(ui, frame, found, send, high, beside=beside)
 
     def _head(self, ui: Ui, frame: Frame, found: Discussion | None, send: Sender) -> None:
         known = frame.state.discussions_in_order()
@@ -121,14 +126,17 @@ class ChatPanel:
             send.texts.forget(sha256)
         return found
 
-    def _write(self, ui: Ui, frame: Frame, found: Discussion | None, send: Sender) -> None:
+    def _write(
+        self, ui: Ui, frame: Frame, found: Discussion | None, send: Sender, high: float, *, beside: bool
+    ) -> None:
         busy = found is not None and not isinstance(found.stage, Quiet)
         said = ui.input(
             "ai_input",
             frame.view.values["ai_input"],
             label="Message",
             hint="Write to the model; Ctrl+Enter sends",
-            height=54,
+            height=high,
+            width=-_BUTTONS if beside else -1,
         )
         if said is not None:
             send.set_value("ai_input", said)
@@ -137,11 +145,17 @@ class ChatPanel:
         ready = bool(text.strip()) and not busy
         chord = imgui.Key.mod_ctrl.value | imgui.Key.enter.value
         pressed = active and ready and imgui.is_key_chord_pressed(chord)
+        if beside:
+            imgui.same_line()
+            imgui.begin_group()
         if ui.button("btn_gen_send", "Send", weight="go" if ready else "plain", enabled=ready) or pressed:
             send.click("btn_gen_send")
-        imgui.same_line()
+        if not beside:
+            imgui.same_line()
         if ui.button("btn_gen_stop", "Stop", enabled=busy, about="End the model's turn"):
             send.click("btn_gen_stop")
+        if beside:
+            imgui.end_group()
 
 
 def _so_far(stream: Stream) -> tuple[str, str]:
