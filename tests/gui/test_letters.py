@@ -8,6 +8,7 @@ from interlock.domain.approvals import Approval, ScriptPayload, digest
 from interlock.domain.state import State
 from interlock.gui import payload_view, symbols
 from interlock.gui.diff_view import _rows
+from interlock.gui.graph_panel import _within
 from interlock.gui.theme import NORMAL
 from interlock.views.diff import hunks_of
 from tests.gui.bench import AT, Bench, windowed
@@ -98,3 +99,23 @@ def test_a_long_line_of_a_diff_is_broken_and_not_cut(both_sides: bool) -> None:
         cells = [cell for row in rows for cell in row if cell is not None and cell.line.mark == mark]
         assert "".join(cell.text for cell in cells) == line
         assert [cell.first for cell in cells] == [True] + [False] * (len(cells) - 1)
+
+
+@pytest.mark.parametrize("letter", ["i", "W", "ש", "ن", "漢"])
+def test_what_a_ticket_says_ends_with_dots_where_it_has_no_room(letter: str) -> None:
+    with windowed() as bench:
+        font = bench.window.look.regular
+        found: list[tuple[str, float]] = []
+        panel = bench.window.panels[0]
+
+        def draw(*_: object) -> None:
+            words = _within(font, NORMAL, bench.window.look.drawn(letter * 40), 100)
+            imgui.push_font(font, NORMAL)
+            found.append((words, imgui.calc_text_size(words).x))
+            imgui.pop_font()
+
+        panel.draw = draw  # pyright: ignore[reportAttributeAccessIssue]
+        bench.draw(1)
+    (words, wide) = found[-1]
+    assert words.endswith("…")
+    assert 60 < wide <= 100

@@ -11,7 +11,9 @@ from imgui_bundle import imgui
 from interlock.desk.who import By
 from interlock.domain.approvals import Answered
 from interlock.domain.commands import AddTrack, StartConductor, StartTrack
+from interlock.gui.topbar import HIGH, LOW
 from interlock.uitest.hands import Click, Hands, Looked, Type
+from interlock.uitest.running import speaking
 from interlock.uitest.settling import Done
 from interlock.uitest.targets import read_condition, read_target
 from tests.api.serving import ADA, ticket
@@ -328,3 +330,29 @@ def test_what_is_refused_to_a_person_meanwhile_fails_no_test(table: Table) -> No
     table.bench.until(lambda: "notification" in table.bench.reachable())
     gate.open()
     assert table.until_done(clicked).success
+
+
+# ── what stands in a window ──────────────────────────────────────────────────────────────
+
+
+def test_a_panel_contains_every_word_in_it_whether_widget_or_not(table: Table) -> None:
+    assert table.look("text_contains:window:Dashboard:No tracks yet").verdict.holds
+    assert table.look("text_contains:window:Dashboard:Write a goal above and plan it").verdict.holds
+    assert table.look("text_contains:window:Dashboard:Plan it").verdict.holds
+    assert not table.look("text_contains:window:Inbox:Plan it").verdict.holds
+    assert not table.look("text_contains:window:Usage:spent").verdict.holds  # behind others
+
+
+@pytest.mark.parametrize(
+    ("name", "target"), [("Inbox", "window:Inbox"), ("Discussion", "window:Discussion"), ("Goal", "input:Goal")]
+)
+def test_a_sentence_means_the_panel_of_that_title_or_else_the_widget(table: Table, name: str, target: str) -> None:
+    assert str(speaking(table.until_done(table.hands.widgets()), name)) == target
+
+
+def test_bars_have_their_place(table: Table) -> None:
+    widgets = table.until_done(table.hands.widgets())
+    wide, high = table.bench.window._surface.size
+    places = {each.key: each.rect for each in widgets.all() if each.key in ("window.top", "window.bottom")}
+    assert places == {"window.top": (0, 0, wide, HIGH), "window.bottom": (0, high - LOW, wide, high)}
+    assert table.click("window:top").success

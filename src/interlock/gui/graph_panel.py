@@ -245,14 +245,16 @@ class GraphPanel:
             inside = imgui.ImVec4(x, y, x + wide - 20 * zoom, y + high)
             if zoom >= _NAMED:
                 place, size = Point(x + 12 * zoom, y + 7 * zoom), max(_SMALLEST, NORMAL * zoom)
-                draw.add_text(look.bold, size, place, look.text, one_line(name, 14), 0, inside)
+                words = _within(look.bold, size, look.drawn(one_line(name, 18)), wide - 32 * zoom)
+                draw.add_text(look.bold, size, place, look.text, words, 0, inside)
             draw.add_text(look.regular, SMALL * zoom, Point(x + wide - 18 * zoom, y + 8 * zoom), colour, symbol)
             if zoom >= _TOLD:
                 inside = imgui.ImVec4(x, y, x + wide - 4 * zoom, y + high)
-                words = one_line(ticket.spec.description, 22)
                 place = Point(x + 12 * zoom, y + 28 * zoom)
                 size = max(_SMALLEST, SMALL * zoom)
-                draw.add_text(look.regular, size, place, look.dim, look.drawn(words), 0, inside)
+                words = look.drawn(one_line(ticket.spec.description, 24))
+                words = _within(look.regular, size, words, wide - 16 * zoom)
+                draw.add_text(look.regular, size, place, look.dim, words, 0, inside)
         if name == self._chosen:
             draw.add_rect(Point(x - 3, y - 3), Point(x + wide + 3, y + high + 3), look.accent, 7 * zoom, 1.5)
         ui.note_at("graph.ticket", name, "item", (x, y, x + wide, y + high), scope=name, value=ticket.status)
@@ -331,6 +333,14 @@ class GraphPanel:
             low = Point(at.x + (x0 - left) * zoom, at.y + (y0 - top) * zoom)
             end = Point(at.x + (x1 - left) * zoom, max(low.y + 2, at.y + (y1 - top) * zoom))
             draw.add_rect_filled(low, end, look.by_role[role] if role != "faint" else look.line)
+
+
+def _within(font: imgui.ImFont, size: float, words: str, wide: float) -> str:
+    """As much of it as has room, by the width of its letters: some are three times as wide as others."""
+    imgui.push_font(font, size)
+    found = fitted(words, wide)
+    imgui.pop_font()
+    return found
 
 
 def _dragged() -> bool:

@@ -170,6 +170,7 @@ class Window:
         io.config_error_recovery_enable_debug_log = True  # one of the three must be on
         io.config_windows_move_from_title_bar_only = True
         io.config_flags |= imgui.ConfigFlags_.docking_enable.value
+        io.config_flags |= imgui.ConfigFlags_.nav_enable_keyboard.value  # Tab reaches buttons, Space presses them
         self.look.dress()
         self._known_places = self._surface.read_places()
 
@@ -266,6 +267,7 @@ class Window:
             imgui.pop_style_color()
             imgui.pop_style_var(3)
             self.ui.window = name.strip("#")
+            self.ui.note_at(f"window.{self.ui.window}", self.ui.window, "window", (0, y, size.x, y + high))
             self.guard.draw(self.ui.window, draw)
             self.guard.end(depth)
 

@@ -43,8 +43,11 @@ class Widget(Struct, frozen=True):
 class Widgets:
     """One whole frame's widgets. `hidden` are the windows that lie behind others of their dock."""
 
-    def __init__(self, noted: Iterable[_Noted] = (), hidden: Sequence[str] = ()) -> None:
+    def __init__(
+        self, noted: Iterable[_Noted] = (), hidden: Sequence[str] = (), said: Iterable[tuple[str, str]] = ()
+    ) -> None:
         self._noted = list(noted)
+        self._said = tuple(said)
         self.hidden = tuple(hidden)
         self._all: tuple[Widget, ...] | None = None
 
@@ -71,6 +74,11 @@ class Widgets:
     def find(self, name: str) -> Widget | None:
         """By key, key@scope, or another name of it; the first, where there are several."""
         return next((each for each in self.all() if name in (each.key, each.name) or name in each.also), None)
+
+    def text_in(self, window: str) -> str:
+        """Everything that stands in that window, a line each: what its widgets say, and all other words in it."""
+        lines = [words for each in self.all() if each.window == window for words in (each.label, each.value) if words]
+        return "\n".join(dict.fromkeys((*lines, *(words for place, words in self._said if place == window))))
 
     def keys(self) -> set[str]:
         return {name for each in self.all() for name in (each.key, *each.also)}
@@ -110,19 +118,20 @@ class Ui:
         self.shown = Widgets()
         self._noted: list[_Noted] = []
         self._hidden: list[str] = []
+        self._said: list[tuple[str, str]] = []
         self._drafts: dict[str, _Draft] = {}
         self._slots = defaultdict[str, Slots](lambda: Slots(_SLOTS))
         self._focus = ""
         self.typing = False  # letters go into an input: they are no shortcuts now
 
     def begin_frame(self) -> None:
-        self._noted, self._hidden = [], []
+        self._noted, self._hidden, self._said = [], [], []
         for slots in self._slots.values():
             slots.next_frame()
         self.typing = imgui.get_io().want_text_input
 
     def end_frame(self) -> None:
-        self.shown = Widgets(self._noted, self._hidden)
+        self.shown = Widgets(self._noted, self._hidden, self._said)
 
     def hide(self, window: str) -> None:
         """This window is not drawn now: another lies over it."""
@@ -161,6 +170,10 @@ class Ui:
         """Something drawn by hand."""
         low, high = imgui.ImVec2(rect[0], rect[1]), imgui.ImVec2(rect[2], rect[3])
         self._noted.append((key, scope, 0, label, kind, low, high, True, value, self.window, (), True))
+
+    def say(self, words: str) -> None:
+        """Words that stand in this window now, and are no widget."""
+        self._said.append((self.window, words))
 
     # ── what can be pressed ──────────────────────────────────────────────────────────────
 
@@ -323,6 +336,8 @@ class Ui:
             imgui.pop_style_color()
         if key:
             self.note(key, words[:200], "text", scope=scope, value=words[:2_000])
+        else:
+            self._said.append((self.window, words))
 
     def small(self, words: str, colour: int | None = None, *, key: str = "", scope: str = "") -> None:
         imgui.push_font(self.look.regular, SMALL)

@@ -77,7 +77,7 @@ class Runner:
             case "enabled":
                 return act.check(f"element_enabled:{meant(widgets, step.name, _TYPES)}", parent=parent)
             case "contains":
-                return act.wait(f"text_contains:{meant(widgets, step.name, _VALUES)}:{step.text}", parent=parent)
+                return act.wait(f"text_contains:{speaking(widgets, step.name)}:{step.text}", parent=parent)
             case "equals":
                 return act.wait(f"value_equals:{meant(widgets, step.name, _VALUES)}:{step.text}", parent=parent)
 
@@ -98,6 +98,12 @@ def meant(widgets: Widgets, name: str, types: Sequence[str]) -> Target:
     if find(widgets, given).widget is not None:
         return given
     return Target(type=types[0], label=name)
+
+
+def speaking(widgets: Widgets, name: str) -> Target:
+    """Of a panel by its title all that stands in it is meant, also where an input is called so."""
+    titles = {each.label for each in widgets.all() if each.type == "window"}.union(widgets.hidden)
+    return Target(type="window", label=name) if name in titles else meant(widgets, name, (*_VALUES, "window"))
 
 
 def _visible(target: Target) -> str:

@@ -14,6 +14,7 @@ TYPES = get_args(Type)
 _TYPED = re.compile(rf"(?:(?P<path>[^:]*)/)?(?P<type>{'|'.join(TYPES)}):(?P<label>.*)", re.DOTALL)
 _ANY = ("…", "...", "*", "**")  # as part of a path: whatever lies between
 _NEAREST = 5
+_MOST_SHOWN = 20_000  # characters of what a window says instead
 _TELLING = 3  # letters: a shorter name is in most words, and nobody meant it
 
 Check = Literal["window_visible", "element_visible", "element_enabled", "exists", "value_equals", "text_contains"]
@@ -137,8 +138,8 @@ def judge(widgets: Widgets, condition: Condition) -> Verdict:
             shown = text_of(widget)
             return Verdict(shown == condition.value, condition.value, shown, widget)
         case _:
-            shown = text_of(widget)
-            return Verdict(condition.value in shown, condition.value, shown, widget)
+            shown = widgets.text_in(widget.window) if widget.type == "window" else text_of(widget)
+            return Verdict(condition.value in shown, condition.value, shown[:_MOST_SHOWN], widget)
 
 
 _EXPECTED = {"exists": "there", "window_visible": "visible", "element_visible": "visible", "element_enabled": "enabled"}
