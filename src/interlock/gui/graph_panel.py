@@ -12,7 +12,7 @@ from interlock.gui.frame import Frame, count
 from interlock.gui.sending import Sender
 from interlock.gui.theme import NORMAL, SMALL
 from interlock.gui.ticket_view import draw_ticket, draw_welcome
-from interlock.gui.widgets import Ui, fitted, tooltip
+from interlock.gui.widgets import FLAT, Ui, fitted, tooltip
 from interlock.views.display import one_line
 from interlock.views.ticket_graph import TicketGraph, graph_of
 
@@ -71,7 +71,7 @@ class GraphPanel:
         imgui.end_child()
         if beside:
             imgui.same_line()
-        imgui.begin_child("ticket", Point(0, 0), imgui.ChildFlags_.borders.value)
+        imgui.begin_child("ticket", Point(0, 0), imgui.ChildFlags_.borders.value | FLAT)
         draw_ticket(ui, track, ticket, send)
         imgui.end_child()
 

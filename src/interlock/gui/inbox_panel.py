@@ -16,7 +16,7 @@ from interlock.gui import symbols
 from interlock.gui.frame import Frame
 from interlock.gui.payload_view import Answer, can_be_edited, draw_payload, editable
 from interlock.gui.sending import Sender
-from interlock.gui.widgets import Ui, Weight, clipped, fitted
+from interlock.gui.widgets import FLAT, Ui, Weight, clipped, fitted
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import title
 
@@ -78,7 +78,7 @@ class InboxPanel:
             self._list(ui, frame, index)
         ui.rule()
         approval = pending[index]
-        if imgui.begin_child("detail"):
+        if imgui.begin_child("detail", imgui.ImVec2(0, 0), FLAT):
             self._detail(ui, approval, frame, send)
         imgui.end_child()
 
@@ -115,7 +115,7 @@ class InboxPanel:
         pending = frame.pending
         high = 24.0
         room = min(len(pending) * (high + 4) + 4, max(130.0, imgui.get_content_region_avail().y * 0.22))
-        imgui.begin_child("list", imgui.ImVec2(0, room))
+        imgui.begin_child("list", imgui.ImVec2(0, room), FLAT)
         imgui.push_style_var(imgui.StyleVar_.item_spacing.value, imgui.ImVec2(6, 4))
 
         def row(at: int) -> None:
@@ -161,7 +161,7 @@ class InboxPanel:
         most = max(80.0, imgui.get_content_region_avail().y - self._foot_high - 20)
         imgui.set_next_window_size_constraints(imgui.ImVec2(0, 0), imgui.ImVec2(10_000, most))
         if imgui.begin_child(
-            ui.child("payload", approval.id), imgui.ImVec2(0, 0), imgui.ChildFlags_.auto_resize_y.value
+            ui.child("payload", approval.id), imgui.ImVec2(0, 0), imgui.ChildFlags_.auto_resize_y.value | FLAT
         ):
             why = f": {approval.why}" if approval.why else ""  # however long: it pushes no button out of sight
             words = f"{approval.id}   {safe(approval.asker)} asks{safe(why)}"

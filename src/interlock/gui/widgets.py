@@ -84,6 +84,9 @@ class Widgets:
         return {name for each in self.all() for name in (each.key, *each.also)}
 
 
+FLAT = imgui.ChildFlags_.nav_flattened.value
+"""Of a child window: Tab and the arrow keys go into it as if it were none."""
+
 _SLOTS = 4  # of each kind of child window and input: ids that are used in turns
 
 
