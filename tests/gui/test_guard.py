@@ -47,6 +47,20 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "disabled left": imgui.begin_disabled,
     "disabled too few": imgui.end_disabled,
     "a width too few": imgui.pop_item_width,
+    "a font too few": imgui.pop_font,
+    "a flag too few": imgui.pop_item_flag,
+    "a style too few": lambda: imgui.pop_style_var(1),
+    "a group too few": imgui.end_group,
+    "a tree too few": imgui.tree_pop,
+    "a wrap too few": imgui.pop_text_wrap_pos,
+    "a popup too few": imgui.end_popup,
+    "a tab bar too few": imgui.end_tab_bar,
+    "a table too few": imgui.end_table,
+    "a combo too few": imgui.end_combo,
+    "a tooltip too few": imgui.end_tooltip,
+    "a menu too few": imgui.end_menu_bar,
+    "a font too few in a child": _in_a_child(imgui.pop_font),
+    "every font too few": lambda: [imgui.pop_font() for _ in range(5)],
 }
 
 

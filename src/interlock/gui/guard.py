@@ -7,6 +7,7 @@ from pathlib import Path
 from imgui_bundle import imgui
 from msgspec import Struct
 
+from interlock.gui.theme import NORMAL
 from interlock.gui.widgets import Ui
 
 _STACKS = {
@@ -83,6 +84,10 @@ class Guard:
             if was != now:
                 wrong = f"it left {what} open" if now > was else f"it ended {what} that it had not begun"
                 break
+        for _ in range(after.size_of_font_stack, before.size_of_font_stack):  # ImGui itself would fail without one
+            imgui.push_font(self._ui.look.regular, NORMAL)
+        if after.size_of_tree_stack < before.size_of_tree_stack:
+            imgui.internal.get_current_window().dc.tree_depth = before.size_of_tree_stack
         if wrong and after.size_of_window_stack >= before.size_of_window_stack:
             imgui.internal.error_recovery_try_to_recover_state(before)
         return wrong

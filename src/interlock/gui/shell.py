@@ -176,6 +176,14 @@ class Window:
 
     def run(self, first: Callable[[], None] | None = None, frames: int | None = None) -> None:
         """Until it is closed or ended, or so many frames. `first` is called after the first one."""
+        try:
+            self._frames(first, frames)
+        finally:  # also where a signal ends it
+            if self._hands is not None:
+                self._hands.closed()
+            self._surface.keep_places()
+
+    def _frames(self, first: Callable[[], None] | None, frames: int | None) -> None:
         drawn = 0
         while not self._ended.is_set() and not self._surface.closing and (frames is None or drawn < frames):
             self.draw_once()
@@ -185,9 +193,6 @@ class Window:
                 first = None
             if frames is None or drawn < frames:
                 self._rest()
-        if self._hands is not None:
-            self._hands.closed()
-        self._surface.keep_places()
 
     def draw_once(self) -> None:
         self._surface.render()
