@@ -53,7 +53,7 @@ def test_words_of_whoever_asks_push_no_button_out_of_sight(number: int, size: tu
 
 
 WHOLE = ("dashboard", "provider", "usage", "diagnostics")
-"""Panels that scroll as they are; the others have a head or a foot that always stands, and only what is between scrolls."""
+"""Panels that scroll as they are; of the others a head or a foot always stands, and what is between scrolls."""
 
 
 class Cuts:

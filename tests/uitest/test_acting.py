@@ -13,16 +13,16 @@ from interlock.gui.widgets import Widgets
 from interlock.uitest.acting import Acting
 from interlock.uitest.executions import Executions, Live
 from interlock.uitest.hands import Click, Hands, Looked, Type
-from interlock.uitest.settling import Done
 from interlock.uitest.prompts import read_prompt
 from interlock.uitest.running import Runner
+from interlock.uitest.settling import Done
 from interlock.uitest.targets import Condition, judge
 
 
 class _Broken(Hands):
     """Hands that make a mistake, whatever they are to do."""
 
-    def act(self, action: Click | Type, by: By, started: Callable[[], None]) -> "Future[Done]":
+    def act(self, action: Click | Type, by: By, started: Callable[[], None], seconds: float = 30) -> "Future[Done]":
         return _failed()
 
     def watch(self, condition: Condition, seconds: float, every_s: float = 0.0) -> "Future[Looked]":

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import pytest
@@ -10,7 +11,8 @@ from imgui_bundle import imgui
 
 from interlock.desk.who import By
 from interlock.domain.approvals import Answered
-from interlock.domain.commands import AddTrack, StartConductor, StartTrack
+from interlock.domain.commands import AddTrack, AnswerApproval, StartConductor, StartTrack
+from interlock.errors import InterlockError
 from interlock.gui.topbar import HIGH, LOW
 from interlock.uitest.hands import Click, Hands, Looked, Type
 from interlock.uitest.running import speaking
@@ -356,3 +358,18 @@ def test_bars_have_their_place(table: Table) -> None:
     places = {each.key: each.rect for each in widgets.all() if each.key in ("window.top", "window.bottom")}
     assert places == {"window.top": (0, 0, wide, HIGH), "window.bottom": (0, high - LOW, wide, high)}
     assert table.click("window:top").success
+
+
+@pytest.mark.parametrize("frame", range(12))
+def test_a_click_on_a_question_that_somebody_answers_meanwhile_answers_no_other(table: Table, frame: int) -> None:
+    asking(table)
+    table.bench.draw(30)
+    clicked = table.hands.act(Click(read_target("btn_approve_mma_step@A-1")), TESTER, lambda: None)
+    table.bench.draw(frame)
+    before = clicked.done()
+    with suppress(InterlockError):  # the click came first
+        table.bench.submit(AnswerApproval("A-1", "reject"))
+    done = table.until_done(clicked)
+    (one,) = answered(table)
+    assert one == ("A-1", TESTER.actor if done.success else ADA)
+    assert done.success or not before

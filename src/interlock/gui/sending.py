@@ -148,7 +148,9 @@ def failure(future: "Future[Any]") -> str:
     error = None if future.cancelled() else future.exception()
     if error is None:
         return ""
-    return str(error) if isinstance(error, InterlockError) else f"a mistake in Interlock: {type(error).__name__}: {error}"
+    return (
+        str(error) if isinstance(error, InterlockError) else f"a mistake in Interlock: {type(error).__name__}: {error}"
+    )
 
 
 def _nothing() -> None:

@@ -125,6 +125,8 @@ class Ui:
         self._drafts: dict[str, _Draft] = {}
         self._slots = defaultdict[str, Slots](lambda: Slots(_SLOTS))
         self._focus = ""
+        self.meant: str | None = None  # while a test's hand presses: nothing else is pressed by it
+        self.pressed: list[str] = []  # meanwhile: buttons and rows, by name
         self.typing = False  # letters go into an input: they are no shortcuts now
 
     def begin_frame(self) -> None:
@@ -209,7 +211,17 @@ class Ui:
             tooltip(about)
         if shortcut is not None and enabled and not self.typing and imgui.is_key_pressed(shortcut, False):
             pressed = not imgui.get_io().key_ctrl or pressed
-        return pressed and enabled
+        return self._press(key, scope, pressed and enabled)
+
+    def _press(self, key: str, scope: str, pressed: bool) -> bool:
+        """Something else may have come under a hand on its way; a test's hand does not press that."""
+        if not pressed:
+            return False
+        name = f"{key}@{scope}" if scope else key
+        if self.meant is None:
+            return True
+        self.pressed.append(name)
+        return name == self.meant
 
     def beside(self, words: str, gap: float = 6) -> None:
         """The next button, with these words on it, stands on this line if it has room there, else on the next."""
@@ -252,7 +264,7 @@ class Ui:
             imgui.ImVec2(0, height or imgui.get_text_line_height()),
         )
         self.note(key, label, "row", scope=scope, value=value or ("chosen" if chosen else ""))
-        return pressed
+        return self._press(key, scope, pressed)
 
     # ── what can be written ──────────────────────────────────────────────────────────────
 

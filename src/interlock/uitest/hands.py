@@ -27,6 +27,7 @@ Button = Literal["left", "right", "double", "middle"]
 
 _BUTTONS: dict[str, int] = {"left": 0, "right": 1, "middle": 2}
 ACTION_S = 30.0  # for a click or a text: its turn, and what it set off, included
+_FELT_FRAMES = 3  # for a click to arrive at its button
 _TYPED_FRAMES = 60  # for a text to arrive in its input
 _FACTS = 20  # lines of the journal that go with a failure
 _ANSWERS = ("inbox.edit", "inbox.message", "inbox.hunk")
@@ -305,15 +306,18 @@ class Hands:
         if self._person is None:
             self._person = window.send.by  # until `_let_go`
         window.send.by = asked.by
-        window.send.set_off = set_off = []
+        set_off: list[Future[Any]] = []
+        window.send.set_off = set_off
         try:
             match asked.action:
                 case Click():
                     return self._click(ctx, window, asked.action), set_off
                 case Type():
+                    window.ui.meant = ""  # letters that miss their input are no shortcuts
                     return self._type(ctx, window, asked.action), set_off
         finally:
             window.send.set_off = None
+            window.ui.meant = None
 
     def _explained(self, done: Done) -> Done:
         return replace(done, logs=self._facts(), tree=tree(self._widgets()))
@@ -330,11 +334,28 @@ class Hands:
             return Done(False, f"{_named(widget)} is disabled", widget.name, path_of(widget))
         if _is_anothers(widget, window.send.by):
             return Done(False, f"it was refused: {window.send.by.why_not}", widget.name, path_of(widget))
-        self._press(ctx, widget, click.button)
+        went = self._pressed(ctx, window, widget, click.button)
         if ctx.is_error():
             return Done(False, f"{_named(widget)} cannot be reached: {self._why()}", widget.name, path_of(widget))
+        if not went:
+            return Done(False, f"{_named(widget)} went away before it was pressed", widget.name, path_of(widget))
         more = f" (the first of {found.others + 1})" if found.others else ""
         return Done(True, f"clicked {_named(widget)}{more}", widget.name, path_of(widget))
+
+    def _pressed(self, ctx: imgui.test_engine.TestContext, window: Window, widget: Widget, button: Button) -> bool:
+        """Press that and nothing else, whatever has come into its place; whether it felt it, where it could."""
+        ui = window.ui
+        ui.meant, ui.pressed = widget.name, []
+        try:
+            self._press(ctx, widget, button)
+            feels = widget.type in ("button", "row") and button in ("left", "double")
+            for _ in range(_FELT_FRAMES if feels and not ctx.is_error() else 0):
+                if widget.name in ui.pressed:
+                    return True
+                ctx.yield_()
+            return not feels or widget.name in ui.pressed
+        finally:
+            ui.meant = None
 
     def _press(self, ctx: imgui.test_engine.TestContext, widget: Widget, button: Button) -> None:
         middle = _middle(widget.rect)
