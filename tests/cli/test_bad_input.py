@@ -178,3 +178,19 @@ def test_a_full_disk_stops_the_work_with_a_sentence_and_it_goes_on_when_there_is
         project.check_whole()
     finally:
         subprocess.run(("umount", str(project.root)), check=True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["tickets list", "tickets list --json", "journal export", "context", "usage --json", "--version"],
+)
+def test_output_on_a_full_disk_is_one_line_and_a_failure(project: Project, line: str) -> None:
+    assert project.run("tracks", "import", project.tickets("plan.json", ONE)).code == 0
+    words = ["context", "--files", "plan.json"] if line == "context" else line.split()
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            project.argv(*words), cwd=project.root, env=project.env, stdout=full, stderr=subprocess.PIPE, timeout=60
+        )
+        lost = subprocess.run(project.argv(*words), cwd=project.root, env=project.env, stdout=full, stderr=full)
+    assert (done.returncode, done.stderr) == (1, b"interlock: the output cannot be written: No space left on device\n")
+    assert lost.returncode == 1

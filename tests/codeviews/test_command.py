@@ -108,9 +108,17 @@ def test_names_with_escapes_and_names_that_are_no_text(project: Project) -> None
             file.write(SOURCE)
     said = project.run("view", "skeleton", "d")
     assert said.code == 0
-    assert said.out == f"==> d/red.py <==\n{SKELETON}\n==> d/\ufffd.py <==\n{SKELETON}"
+    assert said.out == f'==> "d/\\u001b[31mred.py" <==\n{SKELETON}\n==> "d/\\xff.py" <==\n{SKELETON}'
     told: list[Said] = [project.run("view", "skeleton", "d", "--json")]
     assert [file["path"] for file in json.loads(told[0].out)["files"]] == ["d/\x1b[31mred.py", "d/\ufffd.py"]
+
+
+def test_a_name_cannot_pass_for_the_heading_of_another_file(project: Project) -> None:
+    project.write("d/a <==\nx = 1\n\n==> d/z.py", SOURCE)
+    (project.root / "d" / "gone\nskipped b").symlink_to("a.py")
+    said = project.run("view", "skeleton", "d")
+    assert said.out == f'==> "d/a <==\\nx = 1\\n\\n==> d/z.py" <==\n{SKELETON}'
+    assert said.err.splitlines()[0] == 'skipped "d/gone\\nskipped b": a link, not followed'
 
 
 def test_a_name_that_is_no_text_can_be_given(project: Project) -> None:

@@ -17,7 +17,7 @@ from interlock.domain.tickets import Ticket, TicketSpec
 from interlock.engine.briefing import Block
 from interlock.errors import Misconfigured
 from interlock.projects import Project, read_state
-from interlock.views.display import safe
+from interlock.views.display import name_of_file, safe
 from interlock.workspaces.looking import FOLDER
 
 
@@ -85,7 +85,7 @@ def _show(ticket: str | None, commit: str, blocks: list[Block], as_json: bool) -
 
 def _heading(block: Block) -> str:
     view = f" ({block.view})" if block.view else ""
-    return safe(f"{block.kind} {block.name}{view}")
+    return f"{block.kind} {name_of_file(block.name)}{view}"
 
 
 def _count(block: Block) -> int:

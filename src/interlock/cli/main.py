@@ -12,25 +12,33 @@ def main(argv: list[str] | None = None) -> int:
     # Bytes that are no text would be refused much later; only a view takes names of any files.
     if words[:1] != ["view"] and not all(map(str.isprintable, words)):
         words = [word.encode(errors="surrogateescape").decode(errors="replace") for word in words]
+    try:
+        code = _answer(words)
+        sys.stdout.flush()  # at the very end it could not be told any more
+        return code
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return 130  # exits.INTERRUPTED, which is not loaded for a version
+    except OSError as why:
+        return _unwritten(why)
+
+
+def _answer(words: list[str]) -> int:
     if words in (["--version"], ["-V"]):
         from interlock.version import VERSION
 
         sys.stdout.write(f"interlock {VERSION}\n")
         return 0
-    try:
-        from interlock.cli.parser import parse
+    from interlock.cli.parser import parse
 
-        args = parse(words)
-        return _run(args.handler, args)
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        return 130  # exits.INTERRUPTED, which is not loaded for a version
+    args = parse(words)
+    return _run(args.handler, args)
 
 
 def _run(handler: str, args: object) -> int:
     from importlib import import_module
 
-    from interlock.cli.exits import ERROR, report
+    from interlock.cli.exits import report
     from interlock.errors import InterlockError
 
     module, _, function = handler.partition(":")
@@ -38,12 +46,23 @@ def _run(handler: str, args: object) -> int:
         return int(getattr(import_module(f"interlock.cli.{module}"), function)(args))
     except InterlockError as error:
         return report(error, args)
-    except BrokenPipeError:
-        # Whoever read our output has gone; nothing is left to say, and nothing may be said at exit.
-        import os
 
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ERROR
+
+def _unwritten(why: OSError) -> int:
+    """Whoever read our output has gone, or there is no room for it: nothing more is said there, not even at exit."""
+    import contextlib
+    import errno
+    import os
+
+    gone = isinstance(why, BrokenPipeError)
+    full = why.filename is None and why.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
+    if not gone and not full:
+        raise why
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if full:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"interlock: the output cannot be written: {why.strerror}\n")
+    return 1  # exits.ERROR
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """`interlock view`: code views of files, folders and patterns, in a project or not."""
 
-import errno
 import gc
 import os
 import sys
@@ -14,24 +13,10 @@ from interlock.codeviews.cache import Cache, cache_folder
 from interlock.codeviews.many import processors, shown
 from interlock.codeviews.one import Skipped, Viewed
 from interlock.codeviews.walk import Found
-from interlock.errors import Misconfigured
-from interlock.views.display import safe
+from interlock.views.display import name_of_file, safe
 
 
 def view(args: Any) -> int:
-    try:
-        return _view(args)
-    except BrokenPipeError:
-        raise
-    except OSError as why:
-        if why.filename is not None or why.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG):
-            raise
-        with open(os.devnull, "wb") as nowhere:  # what is still held back would be written, and fail, at the end
-            os.dup2(nowhere.fileno(), sys.stdout.fileno())
-        raise Misconfigured(f"the output cannot be written: {why.strerror}") from why
-
-
-def _view(args: Any) -> int:
     paths: list[str] = [os.path.join(args.project or "", path) for path in args.paths]
     alone = len(paths) == 1 and not os.path.isdir(paths[0]) and os.path.lexists(paths[0])
     done = _Done()
@@ -73,7 +58,7 @@ class _Done:
 
     def skip(self, one: Skipped) -> None:
         self.skipped.append(one)
-        _tell(f"skipped {safe(_name(one.path))}: {one.reason}")
+        _tell(f"skipped {name_of_file(one.path)}: {one.reason}")
 
     def totals(self) -> dict[str, Any]:
         return {
@@ -106,7 +91,7 @@ def _print(one: Viewed, alone: bool, *, first: bool, terminal: bool) -> None:
     if terminal:
         text = safe(text.decode(errors="replace")).encode()
     if not alone:
-        text = (b"" if first else b"\n") + f"==> {safe(_name(one.path))} <==\n".encode() + text
+        text = (b"" if first else b"\n") + f"==> {name_of_file(one.path)} <==\n".encode() + text
         if not text.endswith(b"\n"):
             text += b"\n"
     sys.stdout.buffer.write(text)

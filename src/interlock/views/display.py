@@ -1,7 +1,7 @@
 """Text from elsewhere made safe to show: no terminal escapes, nothing invisible or turned around.
 
 `safe` is for what is read, `exact` for what will run: a shell does not skip what a terminal would, so there nothing is
-left out.
+left out. `name_of_file` is for names in headings and lists: no two are shown alike, and each on one line.
 """
 
 import re
@@ -21,6 +21,9 @@ _DECEIVING = re.compile(
     "\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000]"  # a space to people, and to a shell a letter
 )
 
+_UNPLAIN = re.compile(f'{_DECEIVING.pattern[:-1]}\n\t"\\\\]')
+_SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+
 
 def safe(text: str) -> str:
     """Escape sequences go; control, bidirectional and invisible characters show as <U+202E>."""
@@ -32,6 +35,11 @@ def safe(text: str) -> str:
 def exact(text: str) -> str:
     """Every character; those that could pass for nothing, a space or another letter show as <U+001B>."""
     return text if text.isascii() and text.isprintable() else _DECEIVING.sub(_named, text)
+
+
+def name_of_file(path: str) -> str:
+    """As it is, or in quotes with escapes, as C and git write them, if it could be taken for anything else."""
+    return f'"{_UNPLAIN.sub(_escaped, path)}"' if _UNPLAIN.search(path) else path
 
 
 def one_line(text: str, width: int = 100) -> str:
@@ -47,3 +55,11 @@ def pieces(line: str, columns: int) -> tuple[str, ...]:
 
 def _named(found: re.Match[str]) -> str:
     return f"<U+{ord(found[0]):04X}>"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if 0xDC80 <= code <= 0xDCFF:  # how Python keeps a byte that is no text
+        return f"\\x{code - 0xDC00:02x}"
+    long = f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    return _SHORT.get(found[0]) or long
