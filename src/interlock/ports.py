@@ -140,6 +140,12 @@ class Workspace(Struct, frozen=True):
     root: str = ""  # the whole worktree; `path` is inside it when the project is a folder of a larger repository
 
 
+class Link(Struct, frozen=True):
+    """What is there in place of a file: the name of another one, as it is written in the link."""
+
+    target: str
+
+
 class Conflict(Struct, frozen=True):
     """The attempt does not fit on the track's tip any more."""
 
@@ -185,7 +191,7 @@ class Workspaces(Protocol):
         """What the project's folder holds where work would begin now."""
         ...
 
-    async def read(self, commit: str, path: str) -> bytes | None:
+    async def read(self, commit: str, path: str) -> bytes | Link | None:
         """A file of a commit, by its path from the project's folder; None when there is none."""
         ...
 

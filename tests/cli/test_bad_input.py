@@ -193,4 +193,4 @@ def test_output_on_a_full_disk_is_one_line_and_a_failure(project: Project, line:
         )
         lost = subprocess.run(project.argv(*words), cwd=project.root, env=project.env, stdout=full, stderr=full)
     assert (done.returncode, done.stderr) == (1, b"interlock: the output cannot be written: No space left on device\n")
-    assert lost.returncode == 1
+    assert lost.returncode != 0

@@ -1,6 +1,7 @@
 """interlock context: what a worker would be sent, and that it is exactly what is sent."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,59 @@ def test_a_folder_in_place_of_instructions_counts_as_none(tmp_path: Path) -> Non
     project.write("a.py", BODY)
     said = project.run("context", "--files", "a.py", "--json")
     assert [block["kind"] for block in said.json["blocks"]] == ["system", "file"]
+
+
+def test_links_lead_to_files_of_the_project_and_the_worker_is_sent_just_that(project: Project) -> None:
+    repository(project)
+    project.write(".env", "KEY=planted")
+    project.write("CLAUDE.md", "Be quick.")
+    project.write("short", "no/link/at/all")
+    links = {
+        "AGENTS.md": "CLAUDE.md",
+        "src/near.py": "../src/./first.py",
+        "far": "near",
+        "near": "src/near.py",
+        "outside": "/etc/hosts",
+        "up": "../../x",
+        "gone": "nowhere",
+        "loop": "loop",
+        "key": ".env",
+    }
+    for name, target in links.items():
+        (project.root / name).unlink(missing_ok=True)
+        (project.root / name).symlink_to(target)
+    project.git("add", "-A", "-f")
+    project.git("commit", "-q", "-m", "links")
+    wanted = ["src/near.py", "far", "short", "outside", "up", "gone", "loop", "key"]
+    files = project.run("context", "--files", *wanted, "--json").json["blocks"]
+    named = {block["name"]: block for block in files}
+    assert named["AGENTS.md"]["text"].endswith("\n\n```\nBe quick.\n```")
+    assert {name: named[name]["view"] for name in wanted} == {
+        **dict.fromkeys(("src/near.py", "far"), "curated"),
+        "short": "skeleton",
+        **dict.fromkeys(("outside", "up", "gone", "loop"), "link"),
+        "key": "secret",
+    }
+    assert named["src/near.py"]["text"].endswith("\n\n```\ndef f():\n    ...\n\n```")
+    assert named["outside"]["text"] == "## outside\n\n(not shown: a link to /etc/hosts, no file of the project)"
+    ticket = {**TICKET, "target_file": wanted[0], "context_requirements": wanted[1:]}
+    project.run("tracks", "import", project.tickets("plan.json", [ticket]))
+    shown = project.run("context", "T-1", "--json").json
+    sent = [block for block in shown["blocks"] if block["kind"] not in ("ticket", "tools")]
+    assert sent == files
+    rules = project.home / "rules.json"
+    rules.write_text(json.dumps([{"match": "", "reply": "BLOCKED enough"}]))
+    project.run("resume", "--approve", "all", "--provider", "scripted", "--script", str(rules))
+    assert first_message(project) == text_of(shown)
+
+
+def test_what_is_no_file_is_named_as_what_it_is(tmp_path: Path) -> None:
+    project = Project(tmp_path, git=False)
+    os.mkfifo(project.root / "pipe")
+    said = project.run("context", "--files", "pipe")
+    assert (said.code, said.err) == (1, "interlock: pipe is a FIFO; name files\n")
+    (project.root / "null").symlink_to("/dev/null")
+    assert project.run("context", "--files", "null", "--json").json["blocks"][-1]["view"] == "link"
 
 
 def test_what_cannot_be_shown_is_said(project: Project) -> None:

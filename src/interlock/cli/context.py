@@ -55,7 +55,13 @@ def _inside(project: Project, name: str) -> str:
         raise Misconfigured(f"{name} is not in the project's folder {project.root}")
     if path.is_dir():
         raise Misconfigured(f"{name} is a folder; name files")
+    if not path.is_symlink() and path.exists() and not path.is_file():  # a worktree cannot hold it
+        raise Misconfigured(f"{name} is {_kind(path)}; name files")
     return path.relative_to(root).as_posix()
+
+
+def _kind(path: Path) -> str:
+    return "a FIFO" if path.is_fifo() else "a socket" if path.is_socket() else "a device"
 
 
 def _show(ticket: str | None, commit: str, blocks: list[Block], as_json: bool) -> int:

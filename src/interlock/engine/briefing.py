@@ -13,10 +13,9 @@ from msgspec import Struct
 
 from interlock.domain.tickets import Ticket, TicketSpec
 from interlock.engine.agent_loop import Brief
+from interlock.engine.links import Read, reach
 from interlock.ports import CodeViews, Workspace
 
-Read = Callable[[str, str], Awaitable[bytes | None]]
-"""A file of a commit, or None."""
 Answer = Callable[[str, str], Awaitable[str | None]]
 """What the worker of that track's ticket has answered."""
 
@@ -85,8 +84,9 @@ class Briefing:
         for folder in _folders(spec.target_file):
             for name in _INSTRUCTIONS:
                 path = posixpath.join(folder, name)
-                if (content := await self._read(commit, path)) is not None:
-                    text = _within(content.decode(errors="replace"), min(left, LONGEST_INSTRUCTIONS), path)
+                found = await reach(self._read, commit, path)
+                if found.content is not None and not _is_secret(found.path):
+                    text = _within(found.content.decode(errors="replace"), min(left, LONGEST_INSTRUCTIONS), path)
                     left -= min(len(text), left)
                     head = f"## Instructions of the project ({path})\n\n{_FROM_THE_REPOSITORY}"
                     yield Block("instructions", path, "", f"{head}\n\n{_fenced(text)}")
@@ -97,15 +97,24 @@ class Briefing:
             yield await self._file(name, commit, "curated" if name in curated else "skeleton")
 
     async def _file(self, name: str, commit: str, view: Literal["curated", "skeleton"]) -> Block:
-        if any(fnmatch(name.rpartition("/")[2].lower(), shape) for shape in _SECRET):
-            return Block("file", name, "secret", f"## {name}\n\n(not shown: it may hold secrets)")
-        content = await self._read(commit, name)
+        secret = Block("file", name, "secret", f"## {name}\n\n(not shown: it may hold secrets)")
+        if _is_secret(name):
+            return secret
+        found, content, target = await reach(self._read, commit, name)
+        if _is_secret(found):
+            return secret
+        if content is None and target:
+            return Block("file", name, "link", f"## {name}\n\n(not shown: a link to {target}, no file of the project)")
         if content is None:
             return Block("file", name, "missing", f"## {name}\n\n(does not exist yet)")
         if b"\0" in content[:8192]:
             return Block("file", name, "binary", f"## {name}\n\n(not shown: a binary file of {len(content):,} bytes)")
-        made = self._views.curated(name, content) if view == "curated" else self._views.skeleton(name, content)
+        made = self._views.curated(found, content) if view == "curated" else self._views.skeleton(found, content)
         return Block("file", name, view, f"## {name}\n\n{_fenced(_within(made, LARGEST, name))}")
+
+
+def _is_secret(path: str) -> bool:
+    return any(fnmatch(path.rpartition("/")[2].lower(), shape) for shape in _SECRET)
 
 
 def prompt_text(role: str) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import posixpath
 import re
 
+from interlock.engine.links import reach
 from interlock.ports import CodeViews, Survey, Workspaces
 
 MOST_TEXT = 120_000  # characters of skeletons
@@ -36,8 +37,11 @@ class Surveyor:
         survey = await self._workspaces.survey()
         blocks: list[str] = []
         for name in ("AGENTS.md", "CLAUDE.md"):
-            if name in survey.files and (content := await self._workspaces.read(survey.commit, name)) is not None:
-                text = content.decode(errors="replace")[:MOST_INSTRUCTIONS]
+            if name not in survey.files:
+                continue
+            found = await reach(self._workspaces.read, survey.commit, name)
+            if found.content is not None and not _SECRET.search(found.path):
+                text = found.content.decode(errors="replace")[:MOST_INSTRUCTIONS]
                 blocks.append(f"### INSTRUCTIONS OF THE PROJECT ({name}):\n{text}")
                 break
         blocks.append(f"### REPOSITORY:\n{listed(survey.files)}")
@@ -53,7 +57,7 @@ class Surveyor:
                 left_out += 1
                 continue
             content = await self._workspaces.read(survey.commit, path)
-            if content is None or len(content) > MOST_SIZE:
+            if not isinstance(content, bytes) or len(content) > MOST_SIZE:  # a link: its file has a name of its own
                 continue
             text = await asyncio.to_thread(self._views.skeleton, path, content)
             block = fenced(path, text)

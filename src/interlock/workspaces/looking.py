@@ -5,8 +5,9 @@ import posixpath
 import stat
 from pathlib import Path
 
-from interlock.ports import Sandbox
-from interlock.workspaces.git import Git, check_version, text
+from interlock.ports import Link, Sandbox
+from interlock.workspaces.committed import committed
+from interlock.workspaces.git import Git, check_version, shown, text
 from interlock.workspaces.integration import branch
 from interlock.workspaces.repository import Finder, Place
 from interlock.workspaces.threads import in_thread
@@ -38,23 +39,25 @@ class Looking:
                 return text(found.stdout)
         return FOLDER
 
-    async def read(self, commit: str, path: str) -> bytes | None:
+    async def read(self, commit: str, path: str) -> bytes | Link | None:
         inside = posixpath.normpath(path)
         if inside.startswith(("..", "/")) or "\0" in inside or "\n" in inside:
             return None
         if commit == FOLDER or self._git is None or self._place is None:
             return await in_thread(lambda: _read(self._project, inside))
         found = posixpath.join(self._place.prefix, inside)
-        output = await self._git("cat-file", "blob", f"{commit}:{found}", ok=(0, 128))
-        return output.stdout if output.code == 0 else None
+        return (await committed(self._git, commit, found))[0]
 
 
-def _read(folder: str, path: str) -> bytes | None:
-    """A plain file in the folder; what a link leads to only if that is in it too."""
-    real = os.path.realpath(os.path.join(folder, path))
+def _read(folder: str, path: str) -> bytes | Link | None:
+    """A plain file or a link in the folder; a folder on the way may be a link if what it leads to is in it too."""
+    above, name = os.path.split(os.path.join(folder, path))
+    real = os.path.join(os.path.realpath(above), name)
     if os.path.commonpath((folder, real)) != folder:
         return None
     try:
+        if stat.S_ISLNK(os.lstat(real).st_mode):
+            return Link(shown(os.readlink(os.fsencode(real))))
         fd = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY)
     except OSError:
         return None

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from interlock.domain.tampering import Change
 from interlock.domain.tickets import Saved
 from interlock.errors import Misconfigured, Rejected, Unavailable
-from interlock.ports import Combined, Conflict, Landing, Sandbox, Survey, Workspace
+from interlock.ports import Combined, Conflict, Landing, Link, Sandbox, Survey, Workspace
+from interlock.workspaces.committed import committed
 from interlock.workspaces.git import shown
 from interlock.workspaces.integration import Integration
 from interlock.workspaces.landing import Landings
@@ -90,7 +91,7 @@ class GitWorkspaces:
         self._root = state / "worktrees" / key
         self._finder = Finder(self._project, state / "git" / key, run)
         self._opened: _Opened | None = None
-        self._read: dict[tuple[str, str], bytes | None] = {}  # files by whole commit names: they never change
+        self._read: dict[tuple[str, str], bytes | Link | None] = {}  # files by whole commit names: they never change
 
     async def open(self) -> None:
         try:
@@ -156,21 +157,20 @@ class GitWorkspaces:
         return self._workspace(track, ticket, tip)
 
     @_in_words
-    async def read(self, commit: str, path: str) -> bytes | None:
+    async def read(self, commit: str, path: str) -> bytes | Link | None:
         inside = posixpath.normpath(posixpath.join(self._now.repository.place.prefix, path))
         if inside.startswith(("..", "/")) or "\0" in inside or "\n" in inside:
             return None
         if (commit, inside) in self._read:
             return self._read[commit, inside]
-        output = await self._now.repository.plumbing("cat-file", "blob", f"{commit}:{inside}", ok=(0, 128))
-        found = output.stdout if output.code == 0 else None
+        found, output = await committed(self._now.repository.plumbing, commit, inside)
         if len(commit) >= _WHOLE and (found is None) == (b"does not exist in" in output.stderr):
             self._remember(commit, inside, found)
         return found
 
-    def _remember(self, commit: str, path: str, content: bytes | None) -> None:
+    def _remember(self, commit: str, path: str, content: bytes | Link | None) -> None:
         """A worker's context is made anew whenever it goes on, of the same few files of the same commit."""
-        if content is None or len(content) <= _SMALL:
+        if not isinstance(content, bytes) or len(content) <= _SMALL:
             self._read[commit, path] = content
         while len(self._read) > _MOST:
             del self._read[next(iter(self._read))]
