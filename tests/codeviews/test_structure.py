@@ -229,6 +229,16 @@ def test_what_was_read_can_be_given_back_and_stays_where_it_was() -> None:
     assert STRUCTURE.with_variable(text, "A.x", variable.replace("1", "2")) == text.replace("1,", "2,")
 
 
+def test_comments_at_the_margin_of_a_definition_stay_there() -> None:
+    text = "class A:\n    def f(self):\n        go(\n  1)\n##    old()\n        return 1\n"
+    read = STRUCTURE.definition(text, "A.f")
+    for given in (read, "\n".join(line.removeprefix("    ") for line in read.split("\n"))):
+        made = STRUCTURE.with_definition(text, "A.f", given.replace("return 1", "return 2"))
+        assert made == text.replace("return 1", "return 2")
+    new = read.replace("##    old()", "# new")
+    assert "\n    # new\n" in STRUCTURE.with_definition(text, "A.f", new), "nobody put that one at the margin"
+
+
 def test_a_variable_is_replaced_alone_on_its_line() -> None:
     assert STRUCTURE.with_variable("a = 1; b = 2  # two\n", "b", "b: int = 3") == "a = 1; b: int = 3  # two\n"
 

@@ -21,18 +21,21 @@ def functions(source: bytes, root: "Node", known: Table) -> "Iterator[tuple[Node
 
     Most of a file is passed over: bodies, and whatever has no sign of one in it.
     """
-    kinds, bodies, signs, skipped = known.functions, known.bodies, known.signs, known.skipped
+    kinds, signs, skipped = known.functions, known.signs, known.skipped
     stack = [root]
     while stack:
         node = stack.pop()
         if node.type in kinds and (body := _body(node, known)) is not None:
-            if not bodies and not replaceable(source, body):  # x => x + 1
+            if known.style == "braces" and not replaceable(source, body):  # x => x + 1
                 stack.append(body)
             else:
                 yield node, body
             before = source.find(b"{", node.start_byte, body.start_byte)  # a function as the default of a parameter
             if before >= 0 or source.find(b"{", body.end_byte, node.end_byte) >= 0:  # catch after a try
                 stack += [child for child in node.named_children if child.id != body.id]
+            continue
+        if node.type in known.entered:
+            stack += node.named_children
             continue
         for child in node.named_children:
             start, end = child.start_byte, child.end_byte
@@ -45,6 +48,8 @@ def functions(source: bytes, root: "Node", known: Table) -> "Iterator[tuple[Node
 
 def _body(function: "Node", known: Table) -> "Node | None":
     body = function.child_by_field_name("body")
+    if body is not None and function.type in known.expressions:
+        return body
     if body is None or (known.bodies and body.type not in known.bodies):
         inside = [child for child in function.named_children if child.type in known.bodies] if body is None else []
         return inside[-1] if inside else None
@@ -70,7 +75,10 @@ def replaceable(source: bytes, body: "Node") -> bool:
     """An expression on one line is as short as any placeholder and says more; so does a => b => …"""
     if source[body.start_byte] == ord("{"):
         return True
-    return body.type != "arrow_function" and source.find(b"\n", body.start_byte, body.end_byte) >= 0
+    return (
+        body.type not in ("arrow_function", "lambda_expression")
+        and source.find(b"\n", body.start_byte, body.end_byte) >= 0
+    )
 
 
 def is_what_it_seems(source: bytes, function: "Node", body: "Node") -> bool:
@@ -125,16 +133,22 @@ def cut(source: bytes, body: "Node", known: Table) -> Cut | None:
         case "bash":
             return _bash(source, start, end)
         case _:
-            return _braces(source, start, end) if replaceable(source, body) else None
+            return _braces(source, body) if replaceable(source, body) else None
 
 
-def _braces(source: bytes, start: int, end: int) -> Cut | None:
+def _braces(source: bytes, body: "Node") -> Cut | None:
+    start, end = body.start_byte, body.end_byte
     if source[start] == ord("{"):
         empty = source[end - 1] != ord("}") or not source[start + 1 : end - 1].strip()
         return None if empty else Cut(start, end, BRACES)
-    if source.startswith(b"=>", start):  # C#: the semicolon belongs to it
+    around, before = body.parent, body.prev_sibling
+    if around is not None and around.type == "property_hook" and before is not None:  # PHP: as C#, by other nodes
+        start = before.start_byte
+    if source.startswith(b"=>", start):  # the semicolon belongs to it
         after = source.find(b";", end)
-        return Cut(start, after + 1, BRACES) if after >= 0 and not source[end:after].strip() else None
+        whole = around is not None and around.type in ("property_declaration", "indexer_declaration")
+        made = b"{ get %b }" % BRACES if whole else BRACES
+        return Cut(start, after + 1, made) if after >= 0 and not source[end:after].strip() else None
     return Cut(start, end, BRACES)
 
 

@@ -21,8 +21,8 @@ def with_definition(text: str, name: str, new: str, line: int) -> str:
     piece = _Piece(new, "new_definition")
     if not piece.statements or piece.statements[-1].type not in (*DEFINITIONS, "decorated_definition"):
         raise ToolFailure("new_definition must be the whole definition, from its decorators to its last line.")
-    made = piece.fitted(indentation(source.bytes, found.outer.start_byte), _unit(source, found.node))
-    return _replaced(source, Span(found.outer.start_byte, source.whole_lines(found.outer).end), made)
+    span = Span(found.outer.start_byte, source.whole_lines(found.outer).end)
+    return _replaced(source, span, piece.fitted(source, span, _unit(source, found.node)))
 
 
 def with_signature(text: str, name: str, new: str, line: int) -> str:
@@ -34,8 +34,9 @@ def with_signature(text: str, name: str, new: str, line: int) -> str:
     if [node.type for node in piece.statements] != [found.node.type]:
         old = " ".join(source.text_of(source.header(found.node)).split())
         raise ToolFailure(f"new_signature must be one header up to its colon, such as {old}")
-    made = piece.fitted(indentation(source.bytes, found.node.start_byte), None)
-    return _replaced(source, source.header(found.node), made[: made.rindex(b":") + 1])
+    span = source.header(found.node)
+    made = piece.fitted(source, span, None)
+    return _replaced(source, span, made[: made.rindex(b":") + 1])
 
 
 def with_variable(text: str, name: str, new: str, line: int) -> str:
@@ -45,8 +46,8 @@ def with_variable(text: str, name: str, new: str, line: int) -> str:
     piece = _Piece(new, "new_declaration")
     if len(piece.statements) != 1 or piece.statements[0].type not in ("expression_statement", "type_alias_statement"):
         raise ToolFailure(f"new_declaration must be one assignment, such as {name.rpartition('.')[2]} = 1")
-    made = piece.fitted(indentation(source.bytes, found.node.start_byte), None)
-    return _replaced(source, Span(found.node.start_byte, found.node.end_byte), made)
+    span = Span(found.node.start_byte, found.node.end_byte)
+    return _replaced(source, span, piece.fitted(source, span, None))
 
 
 def _must_be_sound(source: Source, node: "Node", name: str) -> None:
@@ -96,14 +97,18 @@ class _Piece:
         top: Node | None = root.named_children[0].child_by_field_name("consequence") if head else root
         self.statements = [node for node in top.named_children if node.type != "comment"] if top is not None else []
 
-    def fitted(self, indent: bytes, unit: bytes | None) -> bytes:
-        """At the depth of `indent`, which the first line comes without."""
+    def fitted(self, source: Source, span: Span, unit: bytes | None) -> bytes:
+        """At the depth of what it replaces; the first line comes without it."""
+        indent = indentation(source.bytes, span.start)
+        left = _left_of(indent, source.bytes[span.start : span.end])
         definition = next(self._definitions(), None)
         own = _unit(self._source, definition) if definition is not None else None
         swap = (own, unit) if own and unit and set(own) != set(unit) else None
         kept = self._rows_of_strings()
         lines = [
-            line if row in kept or not line.strip() else indent + _swapped(line.removeprefix(self._given), swap)
+            line
+            if row in kept or not line.strip() or (row and line in left)
+            else indent + _swapped(line.removeprefix(self._given), swap)
             for row, line in enumerate(self._lines)
         ]
         return b"\n".join(lines)[len(indent) :]
@@ -128,6 +133,12 @@ def _deeper(header: str) -> str:
     """The indentation of the first line that is not blank."""
     first = header.lstrip("\r\n").split("\n", 1)[0]
     return first[: len(first) - len(first.lstrip())]
+
+
+def _left_of(indent: bytes, old: bytes) -> set[bytes]:
+    """Lines that stand further left than what they are a part of, such as comments at the margin: there they stay."""
+    lines = old.replace(b"\r\n", b"\n").split(b"\n")[1:]
+    return {line for line in lines if line.strip() and not line.startswith(indent)}
 
 
 def _white(line: bytes) -> bytes:

@@ -7,7 +7,7 @@ from interlock.codeviews.detect import CODE
 Kind = Literal["skeleton", "curated", "summary", "outline"]
 KINDS: tuple[Kind, ...] = ("skeleton", "curated", "summary", "outline")
 
-VERSION = "3"
+VERSION = "4"
 """Of stored views: raise it with every change of what a view says, or of how it is stored."""
 
 

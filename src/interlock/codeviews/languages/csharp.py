@@ -12,12 +12,15 @@ TABLE = Table(
             "operator_declaration",
             "conversion_operator_declaration",
             "accessor_declaration",
+            "property_declaration",
+            "indexer_declaration",
             "local_function_statement",
             "lambda_expression",
             "anonymous_method_expression",
         ]
     ),
     bodies=frozenset(["block", "arrow_expression_clause"]),
+    expressions=frozenset(["lambda_expression"]),
     signs=(b"{", b"=>"),
     outline="""
 (method_declaration name: (_) @name) @func

@@ -8,6 +8,8 @@ TABLE = Table(
         ["method_declaration", "constructor_declaration", "compact_constructor_declaration", "lambda_expression"]
     ),
     bodies=frozenset(["block", "constructor_body"]),
+    expressions=frozenset(["lambda_expression"]),
+    signs=(b"{", b"->"),
     outline="""
 (method_declaration name: (_) @name) @func
 (constructor_declaration name: (_) @name) @func

@@ -5,8 +5,10 @@ from interlock.codeviews.languages.table import Table
 TABLE = Table(
     module="tree_sitter_php",
     entry="language_php",
-    functions=frozenset(["function_definition", "method_declaration", "anonymous_function"]),
+    functions=frozenset(["function_definition", "method_declaration", "anonymous_function", "property_hook"]),
     bodies=frozenset(["compound_statement"]),
+    expressions=frozenset(["property_hook"]),
+    entered=frozenset(["property_hook_list"]),
     outline="""
 (function_definition name: (_) @name) @func
 (method_declaration name: (_) @name) @func

@@ -6,9 +6,7 @@ TABLE = Table(
     module="tree_sitter_rust",
     functions=frozenset(["function_item", "closure_expression"]),
     bodies=frozenset(["block"]),
-    skipped=frozenset(
-        ["macro_definition", "token_tree", "use_declaration", "struct_item", "enum_item", "attribute_item"]
-    ),
+    skipped=frozenset(["macro_definition", "token_tree", "use_declaration", "attribute_item"]),
     outline="""
 (function_item name: (_) @name) @func
 (function_signature_item name: (_) @name) @func

@@ -20,8 +20,10 @@ class Table(Struct, frozen=True, kw_only=True):
     style: Style = "braces"
     functions: frozenset[str] = frozenset()
     bodies: frozenset[str] = frozenset()
+    expressions: frozenset[str] = frozenset()  # functions whose body may be any expression, whatever `bodies` says
     signs: tuple[bytes, ...] = (b"{",)
     skipped: frozenset[str] = frozenset()  # kinds of nodes that hold no body, whatever signs are in them
+    entered: frozenset[str] = frozenset()  # kinds of nodes whose children may hold a body without any sign of it
     outline: str = ""
     declarators: bool = False  # a function definition is one only if it declares a function: macros look like it
     preprocessor: bool = False  # #if and #endif may cross the borders of bodies

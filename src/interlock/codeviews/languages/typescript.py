@@ -16,9 +16,7 @@ TYPES = """
 (public_field_definition name: (_) @name value: [(arrow_function) (function_expression)]) @func
 """
 
-SKIPPED = frozenset(
-    ["interface_declaration", "type_alias_declaration", "type_annotation", "enum_declaration", "import_statement"]
-)
+SKIPPED = frozenset(["interface_declaration", "type_alias_declaration", "type_annotation", "import_statement"])
 
 TABLE = Table(
     module="tree_sitter_typescript",
