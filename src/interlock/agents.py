@@ -19,6 +19,7 @@ from interlock.engine.kept_texts import Fetch
 from interlock.engine.model_calls import ModelCalls
 from interlock.engine.planning import Planner
 from interlock.engine.surveying import Surveyor
+from interlock.engine.tool_outputs import with_reading
 from interlock.engine.workbench import Workbench
 from interlock.observe import Redact, redactor
 from interlock.ports import Policy, Sandbox, ToolPlace
@@ -129,7 +130,8 @@ async def worker_context(project: Project, ticket: Ticket, base: str | None = No
 
     blocks = await Briefing(looking.read, FileViews(), redactor(os.environ), answer).blocks(ticket, commit)
     offered = WorkerTools(git, {}, PythonStructure()).offered(changing=ticket.spec.assigned_to == "tier3-worker")
-    told = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in offered]
+    sent = with_reading(offered)
+    told = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in sent]
     return commit, (*blocks, Block("tools", str(len(told)), "", msgspec.json.encode(told).decode()))
 
 

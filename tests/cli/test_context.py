@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from interlock.codeviews import tokens
 from tests.cli.project import Project, shell
 
 TICKET = {
@@ -39,6 +40,12 @@ def first_message(project: Project) -> str:
     return json.loads(blob.read_text())["text"]
 
 
+def first_request(project: Project) -> dict[str, Any]:
+    """As it is in the log of what is said to models."""
+    (log,) = (project.root / ".interlock" / "logs" / "sessions").glob("*/comms.log")
+    return json.loads(log.read_text().splitlines()[0])["payload"]["request"]
+
+
 def test_what_is_shown_is_what_is_sent(project: Project) -> None:
     repository(project)
     plan = project.tickets("plan.json", [TICKET])
@@ -67,6 +74,12 @@ def test_what_is_shown_is_what_is_sent(project: Project) -> None:
     rules.write_text(json.dumps([{"match": "", "reply": "BLOCKED enough"}]))
     project.run("resume", "--approve", "all", "--provider", "scripted", "--script", str(rules))
     assert first_message(project) == text_of(shown)
+    request = first_request(project)
+    assert request["system"] == shown["blocks"][0]["text"]
+    assert request["tools"] == [tool["name"] for tool in json.loads(shown["blocks"][-1]["text"])]
+    parts = [block["tokens"] for block in shown["blocks"][1:-1]]
+    if shown["totals"]["method"] == "counted":
+        assert sum(parts) == tokens.count(text_of(shown).encode(), "markdown")
 
 
 def test_on_a_terminal_or_a_pipe_each_block_has_a_heading_and_a_row(project: Project) -> None:

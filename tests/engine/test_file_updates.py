@@ -53,6 +53,19 @@ def test_a_change_at_either_end_of_a_long_file_has_its_right_line_numbers() -> N
         assert header in block([("long.py", text(LONG), text(now))], no_outline)
 
 
+def test_a_long_file_that_lost_its_last_line_break_is_no_new_one() -> None:
+    said = block([("long.py", text(LONG), text(LONG).rstrip())], no_outline)
+    assert said.endswith("-line 300\n+line 300\n\\ No newline at end of file\n```")
+
+
+def test_a_form_feed_does_not_end_a_line() -> None:
+    lines = ["\f" if number % 2 else "\u2028" for number in range(150)]
+    now = text([*lines, *LONG])
+    changed = now.replace("line 300\n", "last\n")
+    assert "@@ -447,4 +447,4 @@" in block([("a.py", now, changed)], no_outline)
+    assert block([("a.py", None, text(lines))], no_outline).startswith("[SYSTEM: FILES UPDATED]\n\na.py (150 lines):")
+
+
 def test_a_long_file_with_nothing_to_compare_with_is_outlined() -> None:
     note = "long.py (300 lines) is new or has changed a lot; read the lines you need with get_file_slice"
     assert block([("long.py", None, text(LONG))], no_outline).endswith(f"\n\n{note}.")

@@ -14,7 +14,7 @@ from interlock.cli.tickets import find
 from interlock.codeviews import tokens
 from interlock.codeviews.detect import language_of
 from interlock.domain.tickets import Ticket, TicketSpec
-from interlock.engine.briefing import Block
+from interlock.engine.briefing import SEPARATOR, Block, is_in_message
 from interlock.errors import Misconfigured
 from interlock.projects import Project, read_state
 from interlock.views.display import name_of_file, safe
@@ -65,7 +65,8 @@ def _kind(path: Path) -> str:
 
 
 def _show(ticket: str | None, commit: str, blocks: list[Block], as_json: bool) -> int:
-    counted = [_count(block) for block in blocks]
+    parts = [block for block in blocks if is_in_message(block)]
+    counted = [_count(block, SEPARATOR if is_in_message(block) and block is not parts[-1] else "") for block in blocks]
     if as_json:
         rows = [
             {"kind": block.kind, "name": block.name, "view": block.view, "tokens": count, "text": block.text}
@@ -94,8 +95,9 @@ def _heading(block: Block) -> str:
     return f"{block.kind} {name_of_file(block.name)}{view}"
 
 
-def _count(block: Block) -> int:
-    text = block.text.encode(errors="replace")
+def _count(block: Block, separator: str) -> int:
+    """With what is sent between it and the next one: so they add up to what all of them are."""
+    text = (block.text + separator).encode(errors="replace")
     if block.kind == "file":
         return tokens.count(text, language_of(block.name, text))
     return tokens.count(text, "json" if block.kind == "tools" else "markdown")

@@ -23,6 +23,7 @@ LARGEST = 120_000
 """Characters of one file's block; more is cut."""
 LONGEST_INSTRUCTIONS = 16_000
 ALL_INSTRUCTIONS = 48_000
+SEPARATOR = "\n\n"  # between blocks of one message
 
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
 _DEEPEST = 20
@@ -46,7 +47,11 @@ class Block(Struct, frozen=True):
 
 def message(blocks: Sequence[Block]) -> str:
     """What the worker reads: all blocks but its system prompt and its tools, which are sent beside it."""
-    return "\n\n".join(block.text for block in blocks if block.kind not in ("system", "tools"))
+    return SEPARATOR.join(block.text for block in blocks if is_in_message(block))
+
+
+def is_in_message(block: Block) -> bool:
+    return block.kind not in ("system", "tools")
 
 
 class Briefing:

@@ -19,7 +19,7 @@ from interlock.domain.calls import Party
 from interlock.engine.activity import ToolExecution
 from interlock.engine.conversation import distinct, edited_call, for_request, rounds_since_asked, unanswered, why_asked
 from interlock.engine.model_calls import Booked, ModelCalls
-from interlock.engine.tool_outputs import READ_TOOL_OUTPUT, read_tool_output
+from interlock.engine.tool_outputs import READ_TOOL_OUTPUT, read_tool_output, with_reading
 from interlock.engine.tracked_files import TrackedFiles
 from interlock.errors import ToolFailure
 from interlock.model_port import Message, ModelRequest, Seen, ToolCall
@@ -156,7 +156,7 @@ class Dialogue:
         messages = for_request(self._messages)
         if last_call:
             messages = (*messages, Message("user", LAST_CALL.format(terms.rounds)))
-        offered = (*terms.offered, READ_TOOL_OUTPUT)
+        offered = with_reading(terms.offered)
         request = ModelRequest(
             terms.tier,
             terms.party.ticket or None,

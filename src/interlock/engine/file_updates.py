@@ -32,15 +32,25 @@ def block(changes: Sequence[tuple[str, str | None, str | None]], outline: Outlin
 def _said(path: str, before: str | None, now: str | None, outline: Outline) -> str:
     if now is None:
         return f"{path} was deleted."
-    rows = now.splitlines()
+    rows = _lines(now)
     count = f"{len(rows):,} {'line' if len(rows) == 1 else 'lines'}"
     if len(rows) <= WHOLE_LINES and len(now) <= EACH:
         return f"{path} ({count}):\n{_fenced(now)}"
-    if before is not None and (diff := _difference(path, before.splitlines(), rows)):
+    if before is not None and (diff := _difference(path, _lines(before), rows)):
         return f"{path} ({count}), what changed:\n{_fenced(diff)}"
     seen = outline(path, now)[:EACH].rstrip()
     shown = f":\n{_fenced(seen)}" if seen else "."
     return f"{path} ({count}) is new or has changed a lot; read the lines you need with get_file_slice{shown}"
+
+
+def _lines(text: str) -> list[str]:
+    """As editors and diffs count them: a form feed ends none, and a last line without an end is not the same line."""
+    lines = text.split("\n")
+    if lines[-1]:
+        lines[-1] += "\n\\ No newline at end of file"
+    else:
+        lines.pop()
+    return lines
 
 
 def _difference(path: str, before: list[str], now: list[str]) -> str:

@@ -38,6 +38,11 @@ READ_TOOL_OUTPUT = ToolSpec(
 )
 
 
+def with_reading(offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
+    """The tools as they are sent: whoever has results shortened can read the rest."""
+    return (*offered, READ_TOOL_OUTPUT)
+
+
 def handle_of(message: Message) -> str:
     """The beginning of the name that the message is kept by beside the journal."""
     return sha256(msgspec.json.encode(message)).hexdigest()[:12]
