@@ -186,6 +186,18 @@ def test_every_part_of_the_state_counts(tmp_path: Path, field: str) -> None:
     assert known.recall("/a/b.py", STATE._replace(**{field: 9})) is None
 
 
+@pytest.mark.usefixtures("hasty")
+def test_no_byte_of_the_notes_can_change_what_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(OLD)
+    cache = tmp_path / "cache"
+    before = looked_at(tmp_path / "a.py", cache)
+    (notes,) = (cache / VERSION / "seen").iterdir()
+    content = notes.read_bytes()
+    for at in range(len(content)):
+        notes.write_bytes(content[:at] + bytes([content[at] ^ 0xC4]) + content[at + 1 :])
+        assert looked_at(tmp_path / "a.py", cache) == before
+
+
 @pytest.mark.parametrize("content", [b"", b"\xff", b"\x81\xa1a", b"\x81\xa1a\x01", b"[]"])
 def test_damaged_notes_count_as_missing_and_are_written_anew(tmp_path: Path, content: bytes) -> None:
     known = Seen(str(tmp_path))

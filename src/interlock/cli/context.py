@@ -57,6 +57,8 @@ def _inside(project: Project, name: str) -> str:
         raise Misconfigured(f"{name} is a folder; name files")
     if not path.is_symlink() and path.exists() and not path.is_file():  # a worktree cannot hold it
         raise Misconfigured(f"{name} is {_kind(path)}; name files")
+    if path.is_file() and not os.access(path, os.R_OK):
+        raise Misconfigured(f"{name} cannot be read: Permission denied")
     return path.relative_to(root).as_posix()
 
 

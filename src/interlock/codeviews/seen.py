@@ -27,6 +27,8 @@ SHARDS = 64
 MOST = 20_000
 """Files noted in a shard; one that grows above begins anew."""
 
+_SUM = 4  # bytes of a checksum before the notes of a shard
+
 
 class State(NamedTuple):
     """A file as the kernel tells of it."""
@@ -104,7 +106,8 @@ class Seen:
             try:
                 os.makedirs(self._place, mode=0o700, exist_ok=True)
                 with open(beside, "wb") as file:
-                    file.write(_encode(self._shards[number]))
+                    notes = _encode(self._shards[number])
+                    file.write(zlib.crc32(notes).to_bytes(_SUM, "little") + notes)
                 os.replace(beside, f"{self._place}/{number}")
             except OSError:
                 with contextlib.suppress(OSError):
@@ -139,6 +142,9 @@ def _is_text(path: str) -> bool:
 def _read(path: str) -> _Shard:
     try:
         with open(path, "rb") as file:
-            return _decode(file.read())
-    except (OSError, msgspec.DecodeError):
+            kept = file.read()
+        if int.from_bytes(kept[:_SUM], "little") != zlib.crc32(kept[_SUM:]):
+            return {}
+        return _decode(kept[_SUM:])
+    except (OSError, ValueError, msgspec.DecodeError):
         return {}
