@@ -75,6 +75,11 @@ def test_a_long_file_with_nothing_to_compare_with_is_outlined() -> None:
     assert note.split(" (")[1][11:] in block([("long.py", text(LONG * 20), other)], no_outline)
 
 
+def test_an_outline_that_is_cut_says_so() -> None:
+    said = block([("long.py", None, text(LONG))], lambda *_: "\n".join(f"[Func] f{n:05}" for n in range(2_000)))
+    assert said.endswith("[Func] f01427\n[… 572 more lines of the outline are not shown]\n```")
+
+
 def test_all_that_is_said_stays_within_bounds() -> None:
     wide = "w" * 19_000
     said = block([(f"{n}.py", None, wide) for n in range(5)] + [("one.py", None, "w" * 30_000)], no_outline)

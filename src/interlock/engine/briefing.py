@@ -90,7 +90,7 @@ class Briefing:
             for name in _INSTRUCTIONS:
                 path = posixpath.join(folder, name)
                 found = await reach(self._read, commit, path)
-                if found.content is not None and not _is_secret(found.path):
+                if found.content is not None and found.content.strip() and not _unfit(found.path, found.content):
                     text = _within(found.content.decode(errors="replace"), min(left, LONGEST_INSTRUCTIONS), path)
                     left -= min(len(text), left)
                     head = f"## Instructions of the project ({path})\n\n{_FROM_THE_REPOSITORY}"
@@ -112,10 +112,18 @@ class Briefing:
             return Block("file", name, "link", f"## {name}\n\n(not shown: a link to {target}, no file of the project)")
         if content is None:
             return Block("file", name, "missing", f"## {name}\n\n(does not exist yet)")
-        if b"\0" in content[:8192]:
+        if _is_binary(content):
             return Block("file", name, "binary", f"## {name}\n\n(not shown: a binary file of {len(content):,} bytes)")
         made = self._views.curated(found, content) if view == "curated" else self._views.skeleton(found, content)
         return Block("file", name, view, f"## {name}\n\n{_fenced(_within(made, LARGEST, name))}")
+
+
+def _unfit(path: str, content: bytes) -> bool:
+    return _is_secret(path) or _is_binary(content)
+
+
+def _is_binary(content: bytes) -> bool:
+    return b"\0" in content[:8192]
 
 
 def _is_secret(path: str) -> bool:

@@ -38,9 +38,16 @@ def _said(path: str, before: str | None, now: str | None, outline: Outline) -> s
         return f"{path} ({count}):\n{_fenced(now)}"
     if before is not None and (diff := _difference(path, _lines(before), rows)):
         return f"{path} ({count}), what changed:\n{_fenced(diff)}"
-    seen = outline(path, now)[:EACH].rstrip()
+    seen = _within(outline(path, now).rstrip())
     shown = f":\n{_fenced(seen)}" if seen else "."
     return f"{path} ({count}) is new or has changed a lot; read the lines you need with get_file_slice{shown}"
+
+
+def _within(outline: str) -> str:
+    if len(outline) <= EACH:
+        return outline
+    kept = outline[: outline.rfind("\n", 0, EACH) + 1] or outline[:EACH] + "\n"
+    return f"{kept}[… {outline.count(chr(10), len(kept)) + 1:,} more lines of the outline are not shown]"
 
 
 def _lines(text: str) -> list[str]:
