@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from interlock.codeviews.detect import language_of
+from interlock.codeviews.secrets import is_secret
 from interlock.codeviews.structure import PythonStructure
 from interlock.codeviews.view import view
 from interlock.domain.approvals import ScriptPayload
@@ -24,6 +25,7 @@ from interlock.engine.workbench import Workbench
 from interlock.observe import Redact, redactor
 from interlock.ports import Policy, Sandbox, ToolPlace
 from interlock.projects import Project, kept_text, plain_git, read_state
+from interlock.tools.names import refusal
 from interlock.tools.registry import WorkerTools
 from interlock.workspaces.looking import Looking
 from interlock.workspaces.store import GitWorkspaces
@@ -37,6 +39,10 @@ class FileViews:
 
     def skeleton(self, path: str, content: bytes) -> str:
         return view("skeleton", content, language_of(path, content)).decode(errors="replace")
+
+    def is_secret(self, path: str) -> bool:
+        """What no view shows, and what no tool would open either."""
+        return is_secret(path) or refusal(tuple(path.split("/"))) is not None
 
 
 class Agents:

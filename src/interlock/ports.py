@@ -374,6 +374,10 @@ class CodeViews(Protocol):
     def curated(self, path: str, content: bytes) -> str: ...
     def skeleton(self, path: str, content: bytes) -> str: ...
 
+    def is_secret(self, path: str) -> bool:
+        """By its name: then nothing of it is shown."""
+        ...
+
 
 class Mention(Struct, frozen=True):
     """A name in a source, in code and not in a string or comment."""

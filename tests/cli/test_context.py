@@ -181,6 +181,15 @@ def test_links_lead_to_files_of_the_project_and_the_worker_is_sent_just_that(pro
     assert first_message(project) == text_of(shown)
 
 
+def test_no_file_is_shown_that_no_tool_would_open(tmp_path: Path) -> None:
+    project = Project(tmp_path, git=False)
+    hidden = [".npmrc", "secrets.toml", "a/id_dsa", "a.p12", ".git-credentials", ".aws/config", "a/.netrc"]
+    for name in (*hidden, "credentials.py"):
+        project.write(name, "x = 1\n")
+    shown = project.run("context", "--files", *hidden, "credentials.py", "--json").json["blocks"][1:]
+    assert [block["view"] for block in shown] == [*("secret" for _ in hidden), "skeleton"]
+
+
 def test_what_is_no_file_is_named_as_what_it_is(tmp_path: Path) -> None:
     project = Project(tmp_path, git=False)
     os.mkfifo(project.root / "pipe")

@@ -15,7 +15,7 @@ from interlock.engine.surveying import MOST_PATHS, listed, ranked
 from interlock.errors import JournalError, Rejected
 from interlock.ports import Survey
 from interlock.providers.scripted import Price
-from tests.engine.world import ANN, Process, World
+from tests.engine.world import ANN, Process, WholeFiles, World
 
 TRACKS = [{"id": "one", "title": "First", "description": "about a.py"}, {"id": "two", "title": "Second"}]
 TICKETS = [{"id": "T-2", "depends_on": ["T-1"], "verify": ["check"]}, {"id": "T-1", "description": "begin"}]
@@ -182,7 +182,7 @@ def test_a_plan_over_budget_is_not_made(caps: Caps, names: str) -> None:
 
 def test_planners_see_code_that_the_brief_names_first_and_never_secrets() -> None:
     survey = Survey("c", ("deep/er/z.py", "a.py", "money.py", ".env.py", "x.pem", "readme.md", "deep/rates.ts"))
-    assert ranked(survey, "fix rounding in Money and deep/er/z.py") == [
+    assert ranked(survey, "fix rounding in Money and deep/er/z.py", WholeFiles().is_secret) == [
         "money.py",
         "deep/er/z.py",
         "a.py",

@@ -312,6 +312,9 @@ class WholeFiles:
     def skeleton(self, path: str, content: bytes) -> str:
         return f"skeleton of {content.decode()}"
 
+    def is_secret(self, path: str) -> bool:
+        return path.startswith(".env")
+
 
 class FakeTools:
     """One tool that reads and one that changes; remembers every call that ran."""

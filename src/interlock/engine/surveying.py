@@ -3,6 +3,7 @@
 import asyncio
 import posixpath
 import re
+from collections.abc import Callable
 
 from interlock.engine.links import reach
 from interlock.ports import CodeViews, Survey, Workspaces
@@ -15,9 +16,6 @@ MOST_INSTRUCTIONS = 40_000
 
 _CODE = tuple(
     ".py .pyi .js .jsx .mjs .cjs .ts .tsx .go .rs .c .h .cc .cpp .hpp .java .cs .rb .php .sh .bash .toml".split()  # noqa: SIM905
-)
-_SECRET = re.compile(
-    r"(^|/)(\.env[^/]*|[^/]*\.(pem|key)|id_(rsa|ed25519)[^/]*|[^/]*history\.toml|credentials[^/]*)$", re.IGNORECASE
 )
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
 
@@ -40,7 +38,7 @@ class Surveyor:
             if name not in survey.files:
                 continue
             found = await reach(self._workspaces.read, survey.commit, name)
-            if found.content is not None and not _SECRET.search(found.path):
+            if found.content is not None and not self._views.is_secret(found.path):
                 text = found.content.decode(errors="replace")[:MOST_INSTRUCTIONS]
                 blocks.append(f"### INSTRUCTIONS OF THE PROJECT ({name}):\n{text}")
                 break
@@ -52,7 +50,7 @@ class Surveyor:
         survey = await self._workspaces.survey()
         blocks: list[str] = []
         size, left_out = 0, 0
-        for path in ranked(survey, brief):
+        for path in ranked(survey, brief, self._views.is_secret):
             if len(blocks) >= MOST_FILES or size >= MOST_TEXT:
                 left_out += 1
                 continue
@@ -71,7 +69,7 @@ class Surveyor:
         return "\n\n".join(blocks) or "(there is no code yet)"
 
 
-def ranked(survey: Survey, brief: str) -> list[str]:
+def ranked(survey: Survey, brief: str, is_secret: Callable[[str], bool]) -> list[str]:
     """Code only, and nothing that may hold secrets."""
     words = {word.lower() for word in _WORD.findall(brief)}
 
@@ -80,7 +78,7 @@ def ranked(survey: Survey, brief: str) -> list[str]:
         named = path in brief or stem in words
         return (0 if named else 1, path.count("/"), path)
 
-    code = [path for path in survey.files if path.lower().endswith(_CODE) and not _SECRET.search(path)]
+    code = [path for path in survey.files if path.lower().endswith(_CODE) and not is_secret(path)]
     return sorted(code, key=place)
 
 
