@@ -5,6 +5,8 @@ from collections import deque
 
 import numpy as np
 
+_EVERY_S = 0.05  # figures of the last second need not be told with every frame
+
 
 class Figures:
     """Kept by the thread that draws; `woken` and the figures may be used from any."""
@@ -20,6 +22,7 @@ class Figures:
         self.frame_time_ms = 0.0
         self.input_lag_ms = 0.0
         self.count = 0
+        self._told_at = 0.0
 
     def woken(self) -> None:
         if self._woken is None:
@@ -39,6 +42,9 @@ class Figures:
             spent = time.process_time()
             self.cpu = 100 * (spent - cpu) / (now - wall)
             self._cpu_at = (now, spent)
+        if now - self._told_at < _EVERY_S:
+            return
+        self._told_at = now
         last = [frame for frame in self.frames if frame[0] > now - 1]
         self.fps = float(len(last))
         self.frame_time_ms = sum(frame[1] for frame in last) / len(last)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from interlock.desk.desk import Desk, View
 from interlock.desk.picture import indicators
@@ -133,6 +134,7 @@ def duration(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{left:02d}" if hours else f"{minutes}:{left:02d}"
 
 
+@lru_cache(10_000)  # the same rows are drawn frame after frame
 def clock(text: str) -> str:
     """The time of day, here."""
     return datetime.fromtimestamp(moment(text), UTC).astimezone().strftime("%H:%M:%S")

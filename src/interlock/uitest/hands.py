@@ -297,7 +297,10 @@ class Hands:
             except Exception as error:  # noqa: BLE001  whoever asked must hear of it
                 asked.future.set_exception(error)
                 return
-            self._settling.add(done, set_off, time.monotonic(), asked.deadline, asked.future)
+            if set_off:
+                self._settling.add(done, set_off, time.monotonic(), asked.deadline, asked.future)
+            else:  # nothing to wait for, not even a frame
+                asked.future.set_result(done if done.success else self._explained(done))
             return
 
     def _acted(self, ctx: imgui.test_engine.TestContext, asked: _Asked) -> "tuple[Done, list[Future[Any]]]":
