@@ -189,6 +189,16 @@ def test_nothing_is_noted_if_the_rules_have_just_changed(
     assert not (tmp_path / "cache" / VERSION / "whole").exists()
 
 
+def test_of_a_folder_of_large_files_that_lie_in_no_pack_nothing_is_held(
+    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole, "MOST_HERE", 30)
+    monkeypatch.setattr(many, "WORTH_A_PACK", 1_000)
+    for _ in range(2):
+        assert looked_at(repository, tmp_path / "cache") == truth(repository)
+    assert not (tmp_path / "cache" / VERSION / "whole").exists()
+
+
 def test_whoever_looks_away_early_leaves_no_note(tmp_path: Path, repository: Path) -> None:
     rest = shown("skeleton", [str(repository)], Cache(tmp_path / "cache"), 1)
     next(rest)

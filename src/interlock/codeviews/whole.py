@@ -27,6 +27,7 @@ from interlock.codeviews.walk import Found, walk
 from interlock.version import VERSION
 
 WORTH_IT = 200  # files
+MOST_HERE = 8_000_000  # bytes of views that lie in no pack: a folder with more is not noted as a whole
 _STATE = struct.Struct("<QQQqq")
 
 
@@ -207,6 +208,9 @@ class Watch:
             self._rows.append(_Row(path, one.language, "", -1, self._size, len(one.view), 0, one.before, one.after))
             self._views.append(one.view)
             self._size += len(one.view)
+            if self._size > MOST_HERE:
+                self._fine = False
+                self._views.clear()
         else:
             number = self._packs.setdefault(where.pack, len(self._packs))
             self._rows.append(_Row(path, one.language, "", number, *where[1:]))
