@@ -68,8 +68,8 @@ $(BENCH_READY): benchmarks/requirements.txt pyproject.toml
 	@touch $@
 
 docs: $(READY) ## check that what the documentation names exists
-	@if [ -d tests/docs ]; then $(PYTEST) tests/docs tests/settings $(PYTEST_ARGS); \
-	else $(PYTEST) tests/settings/test_documentation.py $(PYTEST_ARGS); fi
+	@if [ -d tests/docs ]; then $(PYTEST) tests/docs tests/assembly/settings $(PYTEST_ARGS); \
+	else $(PYTEST) tests/assembly/settings/test_documentation.py $(PYTEST_ARGS); fi
 
 gui: packages $(READY) ## the desktop window (GUI_ARGS="--theme light")
 	@$(BIN)/interlock gui $(GUI_ARGS)

@@ -15,12 +15,12 @@ from typing import Any
 
 from benchmarks.samples import Data, Unavailable, folder, say, take
 from benchmarks.table import Row, at_least, at_most, seconds, times
-from interlock.app import conducting
+from interlock.assembly.build import conducting
+from interlock.assembly.project import open_project
+from interlock.assembly.service import Choice, Service
 from interlock.client import ApiHookClient
-from interlock.domain.commands import AddTrack, StartTrack
-from interlock.domain.tickets import TicketSpec
-from interlock.projects import open_project
-from interlock.serving import Choice, Service
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.values.tickets import TicketSpec
 
 GROUP = "api"
 CLIENTS = 32

@@ -8,10 +8,11 @@ from statistics import median, quantiles
 from benchmarks.engine import ACTOR, Says, opened, until
 from benchmarks.samples import Data, Unavailable, alternating, folder, say, take
 from benchmarks.table import Row, at_most, seconds, times
-from interlock.domain.approvals import ScriptPayload
-from interlock.domain.commands import AddTrack, AnswerApproval, StartTrack
-from interlock.domain.tickets import TicketSpec
-from interlock.ports import Assignment, Done
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.values.approvals import ScriptPayload
+from interlock.domain.values.tickets import TicketSpec
+from interlock.ports.work import Assignment, Done
 
 GROUP = "approval"
 P50_S, P99_S = 0.003, 0.020

@@ -83,8 +83,8 @@ def _languages(repeat: int) -> list[Row]:
 
 
 def in_language(name: str, language: str, repeat: int) -> Data:
-    from interlock.codeviews.skeleton import skeleton
-    from interlock.codeviews.trees import parse
+    from interlock.codeviews.syntax.trees import parse
+    from interlock.codeviews.views.skeleton import skeleton
 
     paths = sources(name, language)
     contents = [path.read_bytes() for path in paths[:: max(1, len(paths) // 500)]]
@@ -116,7 +116,7 @@ def contest(place: str, repeat: int) -> Data:
     import tree_sitter_python
     from tree_sitter import Language, Parser
 
-    from interlock.codeviews.skeleton import skeleton
+    from interlock.codeviews.views.skeleton import skeleton
 
     sources = [path.read_bytes() for path in Path(place).rglob("*.py") if "site-packages" not in path.parts]
     parser = Parser(Language(tree_sitter_python.language()))
@@ -170,8 +170,8 @@ def _warm(place: str, repeat: int) -> Row:
 
 
 def once(place: str, home: str) -> Data:
-    from interlock.codeviews.cache import Cache
-    from interlock.codeviews.many import processors, shown
+    from interlock.codeviews.folders.cache import Cache
+    from interlock.codeviews.folders.many import processors, shown
 
     begun = time.perf_counter()
     files = sum(1 for _ in shown("skeleton", [place], Cache(Path(home)), processors()))

@@ -56,7 +56,7 @@ def fetched(name: str) -> Path:
 
 def sources(name: str, language: str) -> list[Path]:
     """Its files in this language, in order."""
-    from interlock.codeviews.detect import language_of
+    from interlock.codeviews.syntax.detect import language_of
 
     found: list[Path] = []
     every = CORPORA[name].every

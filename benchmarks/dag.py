@@ -14,7 +14,7 @@ import msgspec
 from benchmarks.graphs import Graph, chain, layered
 from benchmarks.samples import Data, Memory, Unavailable, Watch, folder, say, take
 from benchmarks.table import Row, at_most, attempt, seconds, times
-from interlock.domain.dag import Dag
+from interlock.domain.checks.dag import Dag
 
 GROUP = "graph"
 PEERS = ("bare in-degree loop", "graphlib", "rustworkx", "networkx")

@@ -10,15 +10,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from benchmarks.samples import Data, Watch
-from interlock.app import RandomIds, SystemClock, tune_process
-from interlock.domain.approvals import ScriptPayload
-from interlock.domain.commands import AddTrack, StartConductor, StartTrack
-from interlock.domain.tickets import TicketSpec
-from interlock.engine.conductor import Conductor
-from interlock.engine.opening import load_state
-from interlock.engine.workbench import Workbench
+from interlock.assembly.build import RandomIds, SystemClock, tune_process
+from interlock.domain.messages.commands.conductor_commands import StartConductor
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.values.approvals import ScriptPayload
+from interlock.domain.values.tickets import TicketSpec
+from interlock.engine.bench.load_state import load_state
+from interlock.engine.bench.workbench import Workbench
+from interlock.engine.effects.conductor import Conductor
 from interlock.journal.sqlite import SqliteJournal
-from interlock.ports import Assignment, Done, PolicyVerdict
+from interlock.ports.work import Assignment, Done, PolicyVerdict
 
 WORKERS = 128
 WIDTH = 100

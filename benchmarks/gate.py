@@ -9,13 +9,13 @@ from statistics import median
 
 from benchmarks.samples import Data, say, take
 from benchmarks.table import Row, at_most, attempt, seconds, times
-from interlock.domain.gates import Gate, GateDefaults
-from interlock.domain.tickets import TicketSpec
+from interlock.domain.values.gates import Gate, GateDefaults
+from interlock.domain.values.tickets import TicketSpec
 from interlock.errors import Misconfigured
-from interlock.gates.runner import ShellGates
-from interlock.ports import Workspace
-from interlock.sandbox.choose import choose
-from interlock.sandbox.environment import clean_env
+from interlock.ports.workspaces import Workspace
+from interlock.runners.gate import ShellGates
+from interlock.sandbox.levels.choose import choose
+from interlock.sandbox.limits.environment import clean_env
 
 GROUP = "gate"
 LEVELS = {"bubblewrap": 0.040, "landlock": 0.040, "off": 0.003}

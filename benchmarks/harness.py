@@ -83,10 +83,10 @@ def lagging(folder: str, clicks: int) -> Data:
     import asyncio
 
     from benchmarks.window import _loop, _service, _stream  # pyright: ignore[reportPrivateUsage]
-    from interlock.desk.who import By
-    from interlock.uitest.hands import Click, Hands
+    from interlock.assembly.window import make_window
+    from interlock.desk.authority import By
+    from interlock.uitest.input_driver import Click, Hands
     from interlock.uitest.targets import read_condition, read_target
-    from interlock.windowing import make_window
 
     service = _service(folder, [{"match": "", "reply": "x " * 2_000, "delay_s": 10}])
     opened = service.open()

@@ -90,7 +90,7 @@ def _said(argv: list[str] | Unavailable, home: str, tags: str) -> str:
     """How many tokens its output is, where they can be counted."""
     if isinstance(argv, Unavailable):
         return ""
-    from interlock.codeviews import tokens
+    from interlock.codeviews.views import tokens
 
     done = subprocess.run(argv, capture_output=True, check=False, env={**os.environ, "HOME": home})
     text = Path(tags).read_bytes() if argv[0].endswith("ctags") else done.stdout

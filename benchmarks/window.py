@@ -67,9 +67,9 @@ def _figures(what: str, found: Data) -> list[Row]:
 
 
 def _service(place: str, rules: list[dict[str, Any]]) -> Any:
-    from interlock.app import conducting
-    from interlock.projects import open_project
-    from interlock.serving import Choice, Service
+    from interlock.assembly.build import conducting
+    from interlock.assembly.project import open_project
+    from interlock.assembly.service import Choice, Service
 
     root = Path(place) / "project"
     root.mkdir()
@@ -82,9 +82,9 @@ def _service(place: str, rules: list[dict[str, Any]]) -> Any:
 
 
 def drawing(folder: str, span: int, tickets: int = 0, lines: int = 0, near: bool = False) -> Data:
+    from interlock.assembly.window import WindowFigures, make_window
     from interlock.client import ApiHookClient
-    from interlock.domain.commands import AddTrack
-    from interlock.windowing import WindowFigures, make_window
+    from interlock.domain.messages.commands.track_commands import AddTrack
 
     service = _service(folder, [{"match": "", "reply": "x " * 2_000, "delay_s": 10}])
     opened = service.open()
@@ -159,7 +159,7 @@ async def _stream(streams: Any, span: int) -> None:
 
 
 def _layered(count: int) -> Any:
-    from interlock.domain.tickets import TicketSpec
+    from interlock.domain.values.tickets import TicketSpec
 
     wide = max(10, int(count**0.5))
     names = [f"T-{number}" for number in range(count)]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from benchmarks.samples import Data, alternating, folder, middle, say, take
 from benchmarks.table import Row, at_least, at_most, attempt, seconds
-from interlock.domain.envelopes import Recorded
-from interlock.domain.evolve import evolve
-from interlock.domain.state import State
-from interlock.projects import open_project, project_reader
+from interlock.assembly.project import open_project, project_reader
+from interlock.domain.facts.evolve import evolve
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.state.state import State
 
 GROUP = "workers"
 WORKERS = 4

@@ -20,18 +20,19 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 from window_story import EPIC, FILES, PRICE, QUESTION, rules
 
-from interlock.app import conducting
-from interlock.domain.commands import AddTrack, RecordTests, StartTrack
-from interlock.domain.discussions import Quiet
-from interlock.domain.gates import Gate
-from interlock.domain.state import State
-from interlock.domain.tests import Assertion, Execution
-from interlock.domain.tickets import TicketSpec
-from interlock.gui.shell import Window
-from interlock.model_choice import scripted_rules
-from interlock.projects import export_rows, make_sample, open_project
-from interlock.serving import Choice, Service
-from interlock.windowing import make_window
+from interlock.assembly.build import conducting
+from interlock.assembly.model_choice import scripted_rules
+from interlock.assembly.project import export_rows, make_sample, open_project
+from interlock.assembly.service import Choice, Service
+from interlock.assembly.window import make_window
+from interlock.domain.messages.commands.test_history_commands import RecordTests
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.state.state import State
+from interlock.domain.values.discussions import Quiet
+from interlock.domain.values.gates import Gate
+from interlock.domain.values.test_history import Assertion, Execution
+from interlock.domain.values.tickets import TicketSpec
+from interlock.gui.window.shell import Window
 
 ADA = "human:ada"
 PATIENCE = 4_000  # frames

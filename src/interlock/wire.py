@@ -9,20 +9,20 @@ from immutables import Map
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interlock.domain import schedule as scheduling
-from interlock.domain.approvals import Approval, Pending, approval_number
-from interlock.domain.budgets import Ledger, Reservation, Scope, Usage
-from interlock.domain.calls import OpenCall
-from interlock.domain.commands import Command
-from interlock.domain.discussions import Discussion
-from interlock.domain.envelopes import Recorded, Submission
-from interlock.domain.epics import Epic
-from interlock.domain.events import Event
-from interlock.domain.gates import Blob
-from interlock.domain.state import Conductor, State
-from interlock.domain.tests import History, Kept
-from interlock.domain.tickets import BUSY, STATUS, Ticket
-from interlock.domain.tracks import Counts, Landing, Track, TrackStatus
+from interlock.domain.messages.commands.command import Command
+from interlock.domain.messages.envelopes import Recorded, Submission
+from interlock.domain.messages.events.event import Event
+from interlock.domain.state import schedule as scheduling
+from interlock.domain.state.state import Conductor, State
+from interlock.domain.state.tracks import Counts, Landing, Track, TrackStatus
+from interlock.domain.values.approvals import Approval, Pending, approval_number
+from interlock.domain.values.budgets import Ledger, Reservation, Scope, Usage
+from interlock.domain.values.discussions import Discussion
+from interlock.domain.values.epics import Epic
+from interlock.domain.values.gates import Blob
+from interlock.domain.values.model_calls import OpenCall
+from interlock.domain.values.test_history import History, Kept
+from interlock.domain.values.tickets import BUSY, STATUS, Ticket
 
 SCHEMA = 1
 """Of the events as they are written now; see journal/upcast.py for older ones."""

@@ -16,18 +16,20 @@ from interlock.api.server import ApiServer, bind
 from interlock.api.tokens import Tokens, new_tokens
 from interlock.client import ApiHookClient, Server
 from interlock.desk.desk import Desk
-from interlock.domain.commands import AddTrack, Command, StartConductor, StartTrack
-from interlock.domain.envelopes import Actor, Recorded
-from interlock.domain.state import State
-from interlock.domain.tickets import TicketSpec
-from interlock.engine.chat import say_command
-from interlock.engine.kept_texts import KeptTexts
-from interlock.engine.streams import Streams
-from interlock.engine.thread import EngineThread
-from interlock.engine.workbench import Workbench
+from interlock.domain.messages.commands.command import Command
+from interlock.domain.messages.commands.conductor_commands import StartConductor
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.messages.envelopes import Actor, Recorded
+from interlock.domain.state.state import State
+from interlock.domain.values.tickets import TicketSpec
+from interlock.engine.agents.chat import say_command
+from interlock.engine.bench.engine_thread import EngineThread
+from interlock.engine.bench.workbench import Workbench
+from interlock.engine.blobs import KeptTexts
+from interlock.engine.models.streams import Streams
 from interlock.errors import BadValue, JournalError, Rejected
 from interlock.journal.memory import MemoryJournal
-from interlock.ports import Following, Receipt
+from interlock.ports.front import Following, Receipt
 
 ADA = "human:ada"
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from interlock.client import ApiError, ApiHookClient
-from interlock.domain.approvals import Answered, ScriptPayload
-from interlock.domain.commands import AskPerson, AskScript, StartConductor
+from interlock.domain.messages.commands.attempt_commands import AskScript
+from interlock.domain.messages.commands.conductor_commands import StartConductor
+from interlock.domain.messages.commands.external_ask_commands import AskPerson
+from interlock.domain.values.approvals import Answered, ScriptPayload
 from tests.api.serving import Served, asking, served
 
 

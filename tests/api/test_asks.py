@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from interlock.client import ApiError
-from interlock.domain.approvals import Answered, ToolPayload, Withdrawn
-from interlock.domain.commands import ExpireApproval, WithdrawAsk
+from interlock.domain.messages.commands.approval_commands import ExpireApproval
+from interlock.domain.messages.commands.external_ask_commands import WithdrawAsk
+from interlock.domain.values.approvals import Answered, ToolPayload, Withdrawn
 from tests.api.serving import Served, served
 
 

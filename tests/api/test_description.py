@@ -10,7 +10,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
-from interlock.domain.commands import AddTrack, AskPerson, StartDiscussion
+from interlock.domain.messages.commands.discussion_commands import StartDiscussion
+from interlock.domain.messages.commands.external_ask_commands import AskPerson
+from interlock.domain.messages.commands.track_commands import AddTrack
 from tests.api.serving import Served, asking, served, ticket
 
 STREAM = "/api/events"  # has no end; tests/api/test_events.py reads it

@@ -12,7 +12,9 @@ import pytest
 
 from interlock.api.live import Follower
 from interlock.client import Frame, NotServing
-from interlock.domain.commands import AddTrack, AskPerson, EditTrack, StartConductor, StartTrack
+from interlock.domain.messages.commands.conductor_commands import StartConductor
+from interlock.domain.messages.commands.external_ask_commands import AskPerson
+from interlock.domain.messages.commands.track_commands import AddTrack, EditTrack, StartTrack
 from tests.api.serving import Served, asking, served, ticket, until
 
 

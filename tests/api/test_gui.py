@@ -9,19 +9,15 @@ from interlock import wire
 from interlock.client import ApiError, ApiHookClient
 from interlock.desk.buttons import BUTTONS
 from interlock.desk.fields import FIELDS, INDICATORS, TABS
-from interlock.domain.approvals import Answered
-from interlock.domain.calls import Party
-from interlock.domain.commands import (
-    AddTrack,
-    AskPerson,
-    PlanEpic,
-    ProposeTracks,
-    ReserveCall,
-    SkipTicket,
-    StartConductor,
-    StartTrack,
-)
-from interlock.domain.epics import TrackPlan
+from interlock.domain.messages.commands.call_commands import ReserveCall
+from interlock.domain.messages.commands.conductor_commands import StartConductor
+from interlock.domain.messages.commands.epic_commands import PlanEpic, ProposeTracks
+from interlock.domain.messages.commands.external_ask_commands import AskPerson
+from interlock.domain.messages.commands.ticket_commands import SkipTicket
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.values.approvals import Answered
+from interlock.domain.values.epics import TrackPlan
+from interlock.domain.values.model_calls import Party
 from interlock.views.mma_status import show_ticket
 from tests.api.serving import Served, asking, served, ticket
 

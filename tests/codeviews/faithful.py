@@ -2,10 +2,10 @@
 
 from itertools import pairwise
 
-from interlock.codeviews.cuts import Cut
-from interlock.codeviews.outline import items
-from interlock.codeviews.skeleton import find_cuts, skeleton
-from interlock.codeviews.trees import errors, parse
+from interlock.codeviews.syntax.cuts import Cut
+from interlock.codeviews.syntax.trees import errors, parse
+from interlock.codeviews.views.outline import items
+from interlock.codeviews.views.skeleton import find_cuts, skeleton
 
 
 def faults(source: bytes, language: str) -> list[str]:

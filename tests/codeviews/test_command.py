@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.codeviews.view import KINDS
+from interlock.codeviews.views.view import KINDS
 from tests.cli.project import Project, Said
 from tests.cli.test_start_up import imported_by
 

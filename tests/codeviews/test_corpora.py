@@ -6,8 +6,8 @@ import pytest
 
 from benchmarks.corpora import CORPORA, sources
 from benchmarks.samples import Unavailable
-from interlock.codeviews.detect import CODE, language_of
-from interlock.codeviews.skeleton import skeleton
+from interlock.codeviews.syntax.detect import CODE, language_of
+from interlock.codeviews.views.skeleton import skeleton
 from tests.codeviews.faithful import faults
 
 SLICE = sorted(path for path in (Path(__file__).parent / "slice").iterdir() if path.suffix != ".md")

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock.codeviews import trees
-from interlock.codeviews.detect import CODE
-from interlock.codeviews.skeleton import find_cuts
-from interlock.codeviews.trees import errors, parse, table
-from interlock.codeviews.view import KINDS, view
+from interlock.codeviews.syntax import trees
+from interlock.codeviews.syntax.detect import CODE
+from interlock.codeviews.syntax.trees import errors, parse, table
+from interlock.codeviews.views.skeleton import find_cuts
+from interlock.codeviews.views.view import KINDS, view
 
 GOLDEN = Path(__file__).parent / "golden"
 PIECES = [

@@ -12,10 +12,10 @@ import pytest
 from msgspec import Struct
 
 from interlock.errors import Unavailable
-from interlock.model_port import Message, Model
-from interlock.providers.gemini_cli import GeminiCli
+from interlock.ports.model import Message, Model
+from interlock.providers.cli_agent.gemini_cli import GeminiCli
 from interlock.providers.scripted import CallRule, Rule, ScriptedModel, UsageRule
-from interlock.sandbox.bubblewrap import BubblewrapSandbox
+from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from tests.providers.loopback import Fault, serving
 from tests.providers.scripts import Called, Scripted
 from tests.providers.vendors import VENDORS, Vendor, request

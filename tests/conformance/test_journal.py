@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from interlock import wire
-from interlock.domain.envelopes import Recorded
-from interlock.domain.events import Event
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.events.event import Event
 from interlock.errors import JournalError
 from interlock.journal.chain import GENESIS, chained
 from interlock.journal.memory import MemoryJournal
 from interlock.journal.sqlite import SqliteJournal
-from interlock.ports import Checkpoint, Head, Journal
+from interlock.ports.journal import Checkpoint, Head, Journal
 from tests.domain.given import bench, shell
 from tests.journal.rows import records
 from tests.wire.anything import TEXT, anything

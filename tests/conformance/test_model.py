@@ -8,14 +8,14 @@ from hashlib import sha256
 import pytest
 from msgspec.structs import replace
 
-from interlock.codeviews.structure import PythonStructure
-from interlock.domain.budgets import Usage
-from interlock.engine.tool_outputs import READ_TOOL_OUTPUT
+from interlock.codeviews.python.structure import PythonStructure
+from interlock.domain.values.budgets import Usage
+from interlock.engine.agents.tool_outputs import READ_TOOL_OUTPUT
 from interlock.errors import Misconfigured, Unavailable
-from interlock.model_port import Message, Picture, Reply, ToolCall, unheard
-from interlock.providers.channel import Bounds
-from interlock.providers.http_model import REFUSED
-from interlock.sandbox.bubblewrap import BubblewrapSandbox
+from interlock.ports.model import Message, Picture, Reply, ToolCall, unheard
+from interlock.providers.http.channel import Bounds
+from interlock.providers.http.http_model import REFUSED
+from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from interlock.tools.registry import WorkerTools
 from tests.providers.loopback import Answer, Fault, Json, Loopback, Play, Refused, Request, serving
 from tests.providers.scripts import CALLED, SAID, THOUGHT, Called, Scripted

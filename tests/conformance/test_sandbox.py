@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from interlock.errors import Misconfigured, Unavailable
-from interlock.ports import Finished, Job, Output, Sandbox
-from interlock.sandbox.bubblewrap import BubblewrapSandbox
-from interlock.sandbox.landlock import LandlockSandbox
-from interlock.sandbox.unconfined import UnconfinedSandbox
+from interlock.ports.processes import Finished, Job, Output, Sandbox
+from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
+from interlock.sandbox.levels.landlock import LandlockSandbox
+from interlock.sandbox.levels.unconfined import UnconfinedSandbox
 from tests.sandbox.scenes import (
     BEAT,
     ENV,

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from interlock.api.ask_routes import Asks
+from interlock.api.routes.ask_routes import Asks
 from interlock.api.server import make_app
 from interlock.client import ApiHookClient
 from interlock.desk.buttons import BUTTONS

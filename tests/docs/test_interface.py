@@ -4,7 +4,7 @@ import argparse
 import re
 from pathlib import Path
 
-from interlock.cli.parser import build
+from interlock.cli.words.parser import build
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,42 +5,43 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from interlock.domain.approvals import ALLOWED
-from interlock.domain.commands import (
+from interlock.domain.facts.evolve import evolve
+from interlock.domain.messages.commands.approval_commands import AnswerApproval, ExpireApproval
+from interlock.domain.messages.commands.attempt_commands import (
+    AskScript,
+    FailWork,
+    FinishMerge,
+    RedoAttempt,
+    ReportGate,
+    SubmitWork,
+)
+from interlock.domain.messages.commands.command import Bulk, Command
+from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor, StopConductor
+from interlock.domain.messages.commands.ticket_commands import (
+    BlockTicket,
+    CancelTicket,
+    EditTicket,
+    KillWorker,
+    MoveTicket,
+    RetryTicket,
+    SkipTicket,
+    TicketChanges,
+)
+from interlock.domain.messages.commands.track_commands import (
     AbortTrack,
     AddTickets,
     AddTrack,
-    AnswerApproval,
-    AskScript,
-    BlockTicket,
-    Bulk,
-    CancelTicket,
-    Command,
-    EditTicket,
-    ExpireApproval,
-    FailWork,
-    FinishMerge,
-    KillWorker,
-    MoveTicket,
     PauseTrack,
-    Recover,
-    RedoAttempt,
-    ReportGate,
     ResumeTrack,
-    RetryTicket,
-    SkipTicket,
-    StartConductor,
     StartTrack,
-    StopConductor,
-    SubmitWork,
-    TicketChanges,
 )
-from interlock.domain.envelopes import SYSTEM
-from interlock.domain.events import ApprovalRequested, TicketStarted
-from interlock.domain.evolve import evolve
-from interlock.domain.gates import Gate
-from interlock.domain.state import State
-from interlock.domain.tickets import Merging, Ticket, TicketSpec, Verifying, Working
+from interlock.domain.messages.envelopes import SYSTEM
+from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.messages.events.attempt_events import TicketStarted
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import ALLOWED
+from interlock.domain.values.gates import Gate
+from interlock.domain.values.tickets import Merging, Ticket, TicketSpec, Verifying, Working
 from interlock.errors import Rejected
 from tests.domain.given import ADA, FAIL, PASS, SAVED, SCRIPT, SLOW, Bench
 

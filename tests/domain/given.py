@@ -2,23 +2,19 @@
 
 from collections.abc import Sequence
 
-from interlock.domain.approvals import Approval, ScriptPayload
-from interlock.domain.commands import (
-    AddTrack,
-    AnswerApproval,
-    AskScript,
-    Command,
-    StartConductor,
-    StartTrack,
-    SubmitWork,
-)
-from interlock.domain.door import replay, step
-from interlock.domain.envelopes import SYSTEM, Recorded, Submission
-from interlock.domain.events import Event
-from interlock.domain.gates import Gate, GateDefaults, GateResult
-from interlock.domain.state import State
-from interlock.domain.tickets import Saved, Ticket, TicketSpec
-from interlock.domain.tracks import Track
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.attempt_commands import AskScript, SubmitWork
+from interlock.domain.messages.commands.command import Command
+from interlock.domain.messages.commands.conductor_commands import StartConductor
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.messages.envelopes import SYSTEM, Recorded, Submission
+from interlock.domain.messages.events.event import Event
+from interlock.domain.state.state import State
+from interlock.domain.state.tracks import Track
+from interlock.domain.step import replay, step
+from interlock.domain.values.approvals import Approval, ScriptPayload
+from interlock.domain.values.gates import Gate, GateDefaults, GateResult
+from interlock.domain.values.tickets import Saved, Ticket, TicketSpec
 
 AT = "2026-01-01T00:00:00.000000Z"
 LATER = "2026-01-01T00:01:00.000000Z"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from interlock.domain.tests import Execution, History
+from interlock.domain.values.test_history import Execution, History
 
 NOW_MS = 1_767_225_600_000  # 2026-01-01
 

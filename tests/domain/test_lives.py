@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock import wire
-from interlock.domain import schedule as scheduling
-from interlock.domain.door import replay
-from interlock.domain.heap import Heap, pop
-from interlock.domain.schedule import Schedule
-from interlock.domain.state import State
-from interlock.domain.tickets import BUSY
-from interlock.domain.tracks import Track
+from interlock.domain.state import schedule as scheduling
+from interlock.domain.state.priority_heap import Heap, pop
+from interlock.domain.state.schedule import Schedule
+from interlock.domain.state.state import State
+from interlock.domain.state.tracks import Track
+from interlock.domain.step import replay
+from interlock.domain.values.tickets import BUSY
 from tests.domain.chaos import Chaos, no_start_before_its_dependencies
 
 ROOT = Path(__file__).parents[2]

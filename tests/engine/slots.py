@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from itertools import groupby
 
-from interlock.domain.envelopes import Recorded
-from interlock.domain.evolve import evolve
-from interlock.domain.state import State
+from interlock.domain.facts.evolve import evolve
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.state.state import State
 
 
 def most_at_once(records: Iterable[Recorded]) -> int:

@@ -6,13 +6,15 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
-from interlock.domain.approvals import Approval, ToolPayload, digest
-from interlock.domain.door import replay
-from interlock.domain.events import ApprovalAnswered, ApprovalRequested, TicketCompleted, ToolFinished, WorkSubmitted
-from interlock.domain.gates import Gate
-from interlock.domain.state import State
-from interlock.domain.tickets import TicketSpec
-from interlock.engine.agent_loop import Options
+from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
+from interlock.domain.messages.events.attempt_events import ToolFinished, WorkSubmitted
+from interlock.domain.messages.events.ticket_events import TicketCompleted
+from interlock.domain.state.state import State
+from interlock.domain.step import replay
+from interlock.domain.values.approvals import Approval, ToolPayload, digest
+from interlock.domain.values.gates import Gate
+from interlock.domain.values.tickets import TicketSpec
+from interlock.engine.agents.worker import Options
 from interlock.errors import JournalError
 from interlock.wire import encode_state
 from tests.engine.world import Ask, Process, World, all_ended, shell
@@ -59,7 +61,7 @@ async def live(world: World, *, first: bool) -> None:
 
 
 async def start_again(process: Process) -> None:
-    from interlock.domain.commands import StartTrack
+    from interlock.domain.messages.commands.track_commands import StartTrack
 
     await process.workbench.submit("human:ann", StartTrack("a"))
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock.domain.budgets import Usage
-from interlock.domain.tickets import TicketSpec
-from interlock.engine.briefing import prompt_text
-from interlock.model_port import ModelRequest
-from interlock.ports import ToolOutcome, ToolPlace
+from interlock.domain.values.budgets import Usage
+from interlock.domain.values.tickets import TicketSpec
+from interlock.engine.planning.briefing import prompt_text
+from interlock.ports.model import ModelRequest
+from interlock.ports.tools import ToolOutcome, ToolPlace
 from tests.engine.world import FakeTools, World
 
 NAMES = tuple(f"T-{number}" for number in range(6))

@@ -3,9 +3,9 @@
 import asyncio
 from typing import Any
 
-from interlock.domain.commands import PlanEpic
-from interlock.domain.tickets import TicketSpec
-from interlock.observe import redactor
+from interlock.assembly.redaction import redactor
+from interlock.domain.messages.commands.epic_commands import PlanEpic
+from interlock.domain.values.tickets import TicketSpec
 from tests.engine.world import ANN, World
 
 KEY = "sk-" + "a1B2" * 6

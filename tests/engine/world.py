@@ -8,46 +8,34 @@ from typing import Any
 
 import msgspec
 
-from interlock.domain.approvals import ScriptPayload
-from interlock.domain.budgets import Usage
-from interlock.domain.commands import AddTrack, AnswerApproval, StartConductor, StartTrack
-from interlock.domain.envelopes import SYSTEM, Recorded
-from interlock.domain.gates import GateResult
-from interlock.domain.state import State
-from interlock.domain.tampering import Change
-from interlock.domain.tickets import Saved, Ticket, TicketSpec
-from interlock.engine.activity import Activity
-from interlock.engine.agent_loop import Options, Send, Worker
-from interlock.engine.briefing import Briefing
-from interlock.engine.chat import Chat, say_command
-from interlock.engine.conductor import Conductor
-from interlock.engine.kept_texts import KeptTexts
-from interlock.engine.model_calls import ModelCalls
-from interlock.engine.opening import load_state
-from interlock.engine.planning import Planner
-from interlock.engine.streams import Streams
-from interlock.engine.surveying import Surveyor
-from interlock.engine.workbench import Workbench
+from interlock.domain.checks.test_tampering import Change
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.conductor_commands import StartConductor
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.messages.envelopes import SYSTEM, Recorded
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import ScriptPayload
+from interlock.domain.values.budgets import Usage
+from interlock.domain.values.gates import GateResult
+from interlock.domain.values.tickets import Saved, Ticket, TicketSpec
+from interlock.engine.agents.chat import Chat, say_command
+from interlock.engine.agents.worker import Options, Send, Worker
+from interlock.engine.bench.load_state import load_state
+from interlock.engine.bench.workbench import Workbench
+from interlock.engine.blobs import KeptTexts
+from interlock.engine.effects.conductor import Conductor
+from interlock.engine.models.activity import Activity
+from interlock.engine.models.calls import ModelCalls
+from interlock.engine.models.streams import Streams
+from interlock.engine.planning.briefing import Briefing
+from interlock.engine.planning.planner import Planner
+from interlock.engine.planning.survey import Surveyor
 from interlock.errors import JournalUnwritable, Rejected, ToolFailure
 from interlock.journal.memory import MemoryJournal
-from interlock.model_port import Model, ModelRequest, OnText, Reply, unheard
-from interlock.ports import (
-    Assignment,
-    Combined,
-    Conflict,
-    Done,
-    Failed,
-    Hunk,
-    Landing,
-    Policy,
-    PolicyVerdict,
-    Preview,
-    Survey,
-    ToolOutcome,
-    ToolPlace,
-    ToolSpec,
-    Workspace,
-)
+from interlock.ports.model import Model, ModelRequest, OnText, Reply, unheard
+from interlock.ports.tools import Hunk, Preview, ToolOutcome, ToolPlace, ToolSpec
+from interlock.ports.work import Assignment, Done, Failed, Policy, PolicyVerdict
+from interlock.ports.workspaces import Combined, Conflict, Landing, Survey, Workspace
 from interlock.providers.scripted import FREE, Rule, ScriptedModel
 
 ANN = "human:ann"

@@ -9,9 +9,12 @@ from typing import Any
 from imgui_bundle import imgui
 from immutables import Map
 
+from interlock.desk.authority import By
 from interlock.desk.desk import Desk
-from interlock.desk.who import By
-from interlock.domain.approvals import (
+from interlock.domain.messages.commands.command import Command
+from interlock.domain.messages.envelopes import Actor
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import (
     Approval,
     GatePayload,
     MergePayload,
@@ -24,19 +27,16 @@ from interlock.domain.approvals import (
     UnknownPayload,
     digest,
 )
-from interlock.domain.commands import Command
-from interlock.domain.envelopes import Actor
-from interlock.domain.epics import Epic, TrackPlan
-from interlock.domain.state import State
-from interlock.engine.thread import EngineThread
+from interlock.domain.values.epics import Epic, TrackPlan
+from interlock.engine.bench.engine_thread import EngineThread
 from interlock.errors import Rejected
-from interlock.gui.backends import Backend
-from interlock.gui.frame import Place
-from interlock.gui.sending import Sender
-from interlock.gui.shell import Hands, Window
-from interlock.gui.widgets import Widget
+from interlock.gui.data.frame import Place
+from interlock.gui.data.sending import Sender
+from interlock.gui.drawing.widgets import Widget
+from interlock.gui.window.backends import Backend
+from interlock.gui.window.shell import Hands, Window
 from interlock.journal.memory import MemoryJournal
-from interlock.ports import Following, Receipt
+from interlock.ports.front import Following, Receipt
 from tests.api.serving import ADA, Equipment, Front
 
 _GLANCE = 20  # frames that a person looks before a hand moves: what has just appeared cannot be answered

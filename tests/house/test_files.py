@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -22,6 +23,11 @@ def test_every_package_has_an_init_file() -> None:
 def test_no_module_is_longer_than_500_lines() -> None:
     lengths = {_name(path): len(path.read_text().splitlines()) for path in MODULES if not GENERATED.search(path.name)}
     assert {name: length for name, length in lengths.items() if length > 500} == {}
+
+
+def test_no_folder_holds_more_than_15_modules() -> None:
+    crowded = Counter(_name(path.parent) for path in MODULES)
+    assert {folder: count for folder, count in crowded.items() if count > 15} == {}
 
 
 def test_no_module_is_named_after_nothing() -> None:

@@ -22,7 +22,7 @@ STARTS_A_PROCESS = {
     *(f"exec{ending}" for ending in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
     *(f"spawn{ending}" for ending in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
 }
-POOL = Path("codeviews", "pool.py")  # docs/decisions/0005: our own code on bytes, no program
+POOL = Path("codeviews", "folders", "pool.py")  # docs/decisions/0005: our own code on bytes, no program
 TOUCHES_THE_WORLD = {"open", "print", "input", "breakpoint", "exec", "eval", "__import__"}
 
 

@@ -5,8 +5,8 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from interlock.domain.envelopes import Recorded
-from interlock.domain.events import TrackAdded
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.events.track_events import TrackAdded
 from interlock.journal.sqlite import SqliteJournal
 
 AT = "2026-01-01T00:00:00.000000Z"

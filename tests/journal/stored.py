@@ -5,9 +5,9 @@ from pathlib import Path
 
 import msgspec
 
-from interlock.domain.door import replay
-from interlock.domain.envelopes import Recorded
-from interlock.domain.state import State
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.state.state import State
+from interlock.domain.step import replay
 from interlock.journal.upcast import read_event
 
 SAMPLES = Path(__file__).parent / "samples"

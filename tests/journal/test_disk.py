@@ -13,7 +13,7 @@ from interlock.errors import JournalUnwritable
 from interlock.journal.reading import JournalReader
 from interlock.journal.sqlite import SqliteJournal
 from interlock.journal.verify import verify
-from interlock.ports import Checkpoint
+from interlock.ports.journal import Checkpoint
 from tests.journal.rows import opened, records, written
 
 BIG = "x" * 20_000

@@ -6,8 +6,9 @@ from typing import get_args
 import pytest
 
 from interlock import wire
-from interlock.domain.envelopes import Recorded
-from interlock.domain.events import ConductorStopped, Event
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.events.conductor_events import ConductorStopped
+from interlock.domain.messages.events.event import Event
 from interlock.journal.chain import GENESIS, chained
 from interlock.journal.upcast import read_event
 from interlock.journal.verify import rebuild_head, verify

@@ -17,7 +17,7 @@ from interlock.errors import JournalCorrupt, JournalError, JournalInUse, Journal
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.sqlite import SqliteJournal
 from interlock.journal.verify import verify
-from interlock.ports import Checkpoint
+from interlock.ports.journal import Checkpoint
 from tests.journal.rows import opened, records, tamper, written
 
 ROOT = Path(__file__).parents[2]

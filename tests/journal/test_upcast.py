@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interlock import wire
-from interlock.domain.events import TrackPaused
+from interlock.domain.messages.events.track_events import TrackPaused
 from interlock.errors import JournalCorrupt
 from interlock.journal.chain import GENESIS, chained
 from interlock.journal.upcast import UPCASTS, Plain, read_event

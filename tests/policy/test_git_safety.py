@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from interlock.policy import git_safety
-from interlock.policy.judge import ShellPolicy
 from interlock.policy.sources import shipped_rules
-from interlock.ports import PolicyVerdict
-from interlock.tools.names import refusal
+from interlock.policy.verdict import ShellPolicy
+from interlock.ports.work import PolicyVerdict
+from interlock.tools.files.names import refusal
 
 BARE = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from interlock.policy.judge import ShellPolicy
 from interlock.policy.paths import place_at, where
 from interlock.policy.sources import shipped_rules
-from interlock.tools.names import refusal
+from interlock.policy.verdict import ShellPolicy
+from interlock.tools.files.names import refusal
 
 
 @pytest.fixture

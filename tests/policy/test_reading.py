@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.policy.plain import plain_commands
+from interlock.policy.second_reader import plain_commands
 from interlock.policy.shell_ast import parse
 from interlock.policy.words import UNKNOWN, Word
 

@@ -6,13 +6,13 @@ import pytest
 
 from interlock.errors import Misconfigured
 from interlock.policy.flags import Parsed, has_loosely, known_options, parsed
-from interlock.policy.judge import PersonOnly, ShellPolicy
 from interlock.policy.rule_files import failed_examples, read_rules
 from interlock.policy.rules import Rule, Source
 from interlock.policy.sources import RuleSources, project_policy, shipped_rules
+from interlock.policy.verdict import PersonOnly, ShellPolicy
 from interlock.policy.words import Word
-from interlock.ports import PolicyVerdict
-from interlock.tools.names import refusal
+from interlock.ports.work import PolicyVerdict
+from interlock.tools.files.names import refusal
 
 
 def harmless(parts: tuple[str, ...]) -> str | None:

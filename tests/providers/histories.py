@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from interlock.model_port import Message, ToolCall
+from interlock.ports.model import Message, ToolCall
 
 UPDATES = "\n\n[SYSTEM: FILES UPDATED]\n\n"
 

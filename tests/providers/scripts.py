@@ -4,7 +4,7 @@ import asyncio
 
 from msgspec import Struct
 
-from interlock.model_port import Stop
+from interlock.ports.model import Stop
 
 
 class Called(Struct, frozen=True):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from interlock.providers.catalog import FREE, GENERIC_CONTEXT, GENERIC_OUTPUT, LOCAL, ModelFacts, catalog, facts_of
-from interlock.providers.hosted import HOSTED, place_of
+from interlock.providers.endpoints import HOSTED, place_of
 
 
 def test_the_data_names_every_model_once_and_successors_that_are_there() -> None:

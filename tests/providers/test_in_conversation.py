@@ -5,15 +5,15 @@ import asyncio
 import msgspec
 import pytest
 
-from interlock.engine.conversation import for_request
-from interlock.engine.dialogue import Answer, Dialogue, Terms
-from interlock.engine.kept_texts import KeptTexts
-from interlock.engine.model_calls import ModelCalls
-from interlock.engine.streams import Streams, Voice
-from interlock.engine.tracked_files import TrackedFiles
-from interlock.model_port import Message, Picture, Seen, ToolCall
-from interlock.ports import ToolPlace
-from tests.engine.test_dialogue import PARTY, Chat
+from interlock.engine.agents.conversation import for_request
+from interlock.engine.agents.dialogue import Answer, Dialogue, Terms
+from interlock.engine.agents.shown_files import TrackedFiles
+from interlock.engine.blobs import KeptTexts
+from interlock.engine.models.calls import ModelCalls
+from interlock.engine.models.streams import Streams, Voice
+from interlock.ports.model import Message, Picture, Seen, ToolCall
+from interlock.ports.tools import ToolPlace
+from tests.engine.agents.test_dialogue import PARTY, Chat
 from tests.providers.loopback import Fault, Json, Request, serving
 from tests.providers.scripts import Called, Scripted
 from tests.providers.vendors import VENDORS, Vendor, may_call, tool_names

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from interlock.model_port import Message, Model, Reply, ToolCall
-from interlock.providers.hosted import hosted_model
-from interlock.providers.http_model import Limits
+from interlock.ports.model import Message, Model, Reply, ToolCall
+from interlock.providers.endpoints import hosted_model
+from interlock.providers.http.http_model import Limits
 from tests.cli.project import Project
 from tests.providers.vendors import request
 

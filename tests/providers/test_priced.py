@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from interlock.domain.budgets import Usage
-from interlock.model_port import Message, ModelRequest, OnText, Reply, ToolCall, unheard
+from interlock.domain.values.budgets import Usage
+from interlock.ports.model import Message, ModelRequest, OnText, Reply, ToolCall, unheard
 from interlock.providers.catalog import PriceStep, facts_of
 from interlock.providers.priced import Priced, Tariff
 

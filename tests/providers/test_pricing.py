@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.domain.budgets import Usage
-from interlock.model_port import Message, ModelRequest, ToolCall
-from interlock.ports import ToolSpec
+from interlock.domain.values.budgets import Usage
+from interlock.ports.model import Message, ModelRequest, ToolCall
+from interlock.ports.tools import ToolSpec
 from interlock.providers.catalog import PriceStep, catalog
 from interlock.providers.pricing import cost, most_tokens, priced, quote
 

@@ -15,9 +15,9 @@ from anthropic.types import message_create_params as anthropic_params
 from openai.types.chat import completion_create_params as openai_params
 from pydantic import TypeAdapter, ValidationError
 
-from interlock.model_port import Message, ModelRequest, Picture, ToolCall
-from interlock.providers.http_model import Limits
-from interlock.providers.own_state import kept_state
+from interlock.ports.model import Message, ModelRequest, Picture, ToolCall
+from interlock.providers.http.http_model import Limits
+from interlock.providers.http.own_state import kept_state
 from tests.providers import anthropic_server, openai_server
 from tests.providers.loopback import Json, Request, serving
 from tests.providers.scripts import CALLED, SAID, THOUGHT, Scripted

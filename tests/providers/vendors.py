@@ -5,12 +5,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from interlock.model_port import Message, ModelRequest
-from interlock.ports import ToolSpec
-from interlock.providers.channel import Bounds
-from interlock.providers.gemini_model import GeminiModel
-from interlock.providers.hosted import hosted_model, place_of
-from interlock.providers.http_model import HttpModel
+from interlock.ports.model import Message, ModelRequest
+from interlock.ports.tools import ToolSpec
+from interlock.providers.endpoints import hosted_model, place_of
+from interlock.providers.gemini.model import GeminiModel
+from interlock.providers.http.channel import Bounds
+from interlock.providers.http.http_model import HttpModel
 from tests.providers import anthropic_server, gemini_server, openai_server
 from tests.providers.loopback import Json, Loopback, Play, Request
 from tests.providers.scripts import Scripted

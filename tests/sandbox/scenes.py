@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from interlock.ports import Finished, Job, Sandbox
+from interlock.ports.processes import Finished, Job, Sandbox
 
 ENV = {name: os.environ[name] for name in ("PATH", "HOME", "PYENV_ROOT") if name in os.environ}
 

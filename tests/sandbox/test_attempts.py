@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from interlock.ports import Job
-from interlock.sandbox import jobs
-from tests.sandbox.levels import CONFINED, made
+from interlock.ports.processes import Job
+from interlock.sandbox.jobs import jobs
+from tests.sandbox.sandbox_levels import CONFINED, made
 from tests.sandbox.scenes import ENV, run
 
 IPC_RMID, IPC_CREAT = 0, 0o1000

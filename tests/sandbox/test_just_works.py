@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from interlock.ports import Finished, Job
-from tests.sandbox.levels import CONFINED, made
+from interlock.ports.processes import Finished, Job
+from tests.sandbox.sandbox_levels import CONFINED, made
 from tests.sandbox.scenes import ENV, run, sh
 
 

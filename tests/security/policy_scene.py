@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from interlock.policy.judge import ShellPolicy
 from interlock.policy.sources import shipped_rules
-from interlock.tools.names import refusal
+from interlock.policy.verdict import ShellPolicy
+from interlock.tools.files.names import refusal
 
 CORPUS = Path(__file__).with_name("policy_corpus.jsonl")
 FILES = {

@@ -18,11 +18,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from interlock.errors import ToolFailure
-from interlock.tools import files, paths, searching
-from interlock.tools.beneath import Opener, best_opener, by_openat2, by_walking
-from interlock.tools.names import refusal
-from interlock.tools.paths import Root
-from interlock.tools.walking import Walk
+from interlock.tools.files import files, paths
+from interlock.tools.files.beneath import Opener, best_opener, by_openat2, by_walking
+from interlock.tools.files.names import refusal
+from interlock.tools.files.paths import Root
+from interlock.tools.files.walking import Walk
+from interlock.tools.reads import searching
 from tests.tools.desk import Desk
 
 OPENERS: dict[str, Opener] = {"openat2": by_openat2, "walking": by_walking}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from interlock.domain.plans import plans_from_answer, tickets_from_answer
+from interlock.domain.reading.planner_answer import plans_from_answer, tickets_from_answer
 
 MOCK = Path(__file__).parents[1] / "mock_gemini_cli.py"
 WORKER = "SUCCESS: Mock Tier 3 worker implemented the change. [MOCK OUTPUT]"

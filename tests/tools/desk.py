@@ -4,9 +4,10 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from interlock.codeviews.structure import PythonStructure
-from interlock.ports import Preview, Sandbox, ToolOutcome, ToolPlace
-from interlock.sandbox.unconfined import UnconfinedSandbox
+from interlock.codeviews.python.structure import PythonStructure
+from interlock.ports.processes import Sandbox
+from interlock.ports.tools import Preview, ToolOutcome, ToolPlace
+from interlock.sandbox.levels.unconfined import UnconfinedSandbox
 from interlock.tools.registry import WorkerTools
 from tests.sandbox.scenes import ENV
 

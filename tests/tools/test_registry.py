@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from interlock.errors import ToolFailure
-from interlock.ports import Tools
-from interlock.tools import files
-from interlock.tools.paths import Root
+from interlock.ports.tools import Tools
+from interlock.tools.files import files
+from interlock.tools.files.paths import Root
 from tests.tools.desk import Desk
 
 READING = [

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from interlock.codeviews.structure import PythonStructure
-from interlock.ports import Finished, Job, OnOutput, ToolOutcome, ToolPlace
-from interlock.sandbox.bubblewrap import BubblewrapSandbox
+from interlock.codeviews.python.structure import PythonStructure
+from interlock.ports.processes import Finished, Job, OnOutput
+from interlock.ports.tools import ToolOutcome, ToolPlace
+from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from interlock.tools.registry import WorkerTools
 from tests.sandbox.scenes import ENV
 from tests.tools.desk import Desk

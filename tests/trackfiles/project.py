@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from interlock.domain.commands import AddTrack
+from interlock.domain.messages.commands.track_commands import AddTrack
 from interlock.trackfiles.writing import TrackWriter
 from tests.domain.given import Bench, shell
 

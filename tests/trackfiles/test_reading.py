@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.domain.commands import CancelTicket, SkipTicket
+from interlock.domain.messages.commands.ticket_commands import CancelTicket, SkipTicket
 from interlock.trackfiles.reading import FiledTicket, FiledTrack, read_tracks
 from interlock.views.board import Progress, TrackRow, track_row
 from tests.domain.given import AT

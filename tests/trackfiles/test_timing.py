@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from interlock.domain.state import State
+from interlock.domain.state.state import State
 from interlock.trackfiles.writing import PAUSE_S, TrackFiles
 
 

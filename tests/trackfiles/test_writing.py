@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from interlock.domain.commands import EditTrack, SkipTicket
+from interlock.domain.messages.commands.ticket_commands import SkipTicket
+from interlock.domain.messages.commands.track_commands import EditTrack
 from interlock.trackfiles import folders
 from interlock.trackfiles.writing import TrackWriter
 from tests.domain.given import LATER

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from interlock.app import conducting
+from interlock.assembly.build import conducting
+from interlock.assembly.project import open_project
+from interlock.assembly.service import Choice, Service, approve_file
 from interlock.client import ApiHookClient
 from interlock.errors import Misconfigured
-from interlock.projects import open_project
-from interlock.serving import Choice, Service, approve_file
 from tests.cli.project import Project, shell
 from tests.uitest.program import Driven, driven
 

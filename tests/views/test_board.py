@@ -2,26 +2,16 @@
 
 import pytest
 
-from interlock.domain.commands import (
-    AddTrack,
-    AnswerApproval,
-    AskScript,
-    BlockTicket,
-    CancelTicket,
-    Command,
-    FailWork,
-    FinishMerge,
-    PlanEpic,
-    ProposeTracks,
-    ReportGate,
-    SkipTicket,
-    StartConductor,
-    StartTrack,
-    SubmitWork,
-)
-from interlock.domain.epics import TrackPlan
-from interlock.domain.gates import Gate, GateDefaults
-from interlock.domain.state import State
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.attempt_commands import AskScript, FailWork, FinishMerge, ReportGate, SubmitWork
+from interlock.domain.messages.commands.command import Command
+from interlock.domain.messages.commands.conductor_commands import StartConductor
+from interlock.domain.messages.commands.epic_commands import PlanEpic, ProposeTracks
+from interlock.domain.messages.commands.ticket_commands import BlockTicket, CancelTicket, SkipTicket
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.state.state import State
+from interlock.domain.values.epics import TrackPlan
+from interlock.domain.values.gates import Gate, GateDefaults
 from interlock.views.board import Progress, TrackRow, WorkerRow, doing, is_stuck, tickets_of, track_rows, workers
 from tests.domain.given import AT, FAIL, PASS, SAVED, SCRIPT, Bench, shell
 

@@ -1,10 +1,14 @@
 """What models have cost, by tier, epic, track or ticket."""
 
-from interlock.domain.budgets import Usage
-from interlock.domain.calls import Party
-from interlock.domain.commands import AddTrack, EndCall, FinishTurn, PlanEpic, ReserveCall, StartConductor, StartTrack
-from interlock.domain.gates import Blob
-from interlock.domain.tickets import TicketSpec
+from interlock.domain.messages.commands.attempt_commands import FinishTurn
+from interlock.domain.messages.commands.call_commands import EndCall, ReserveCall
+from interlock.domain.messages.commands.conductor_commands import StartConductor
+from interlock.domain.messages.commands.epic_commands import PlanEpic
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.values.budgets import Usage
+from interlock.domain.values.gates import Blob
+from interlock.domain.values.model_calls import Party
+from interlock.domain.values.tickets import TicketSpec
 from interlock.views.costs import UsageRow, cost_shown, usage_rows
 from tests.domain.given import SYSTEM, Bench
 

@@ -2,25 +2,25 @@
 
 from msgspec.structs import replace
 
-from interlock.domain.approvals import GatePayload, MergePayload, SpawnPayload, ToolPayload, UnknownPayload, digest
-from interlock.domain.commands import (
-    AddTrack,
-    AnswerApproval,
-    AskLanding,
-    AskScript,
-    AskWorker,
-    CancelTicket,
-    PlanEpic,
-    ProposeTracks,
-    ReportGate,
-    StartConductor,
-    StartTrack,
-    SubmitWork,
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.attempt_commands import AskScript, AskWorker, ReportGate, SubmitWork
+from interlock.domain.messages.commands.conductor_commands import StartConductor
+from interlock.domain.messages.commands.epic_commands import PlanEpic, ProposeTracks
+from interlock.domain.messages.commands.landing_commands import AskLanding
+from interlock.domain.messages.commands.ticket_commands import CancelTicket
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.values.approvals import (
+    GatePayload,
+    MergePayload,
+    SpawnPayload,
+    ToolPayload,
+    UnknownPayload,
+    digest,
 )
-from interlock.domain.epics import TrackPlan
-from interlock.domain.events import ApprovalRequested
-from interlock.domain.gates import Gate
-from interlock.domain.tickets import TicketSpec
+from interlock.domain.values.epics import TrackPlan
+from interlock.domain.values.gates import Gate
+from interlock.domain.values.tickets import TicketSpec
 from interlock.views.inbox import as_dict, listing, title
 from tests.domain.given import ADA, AT, FAIL, SAVED, SCRIPT, Bench, given, shell
 

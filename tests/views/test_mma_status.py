@@ -1,26 +1,19 @@
 """Where a run stands, in one look."""
 
-from interlock.domain.approvals import MergePayload, SpawnPayload, ToolPayload, digest
-from interlock.domain.budgets import Usage
-from interlock.domain.calls import Party
-from interlock.domain.commands import (
-    AddTrack,
-    AskLanding,
-    AskWorker,
-    EndCall,
-    PauseTrack,
-    PlanEpic,
-    ProposeTracks,
-    ReserveCall,
-    Say,
-    StartConductor,
-    StartDiscussion,
-    StartTrack,
-)
-from interlock.domain.epics import TrackPlan
-from interlock.domain.events import ApprovalRequested
-from interlock.domain.gates import Blob
-from interlock.domain.tickets import TicketSpec
+from interlock.domain.messages.commands.attempt_commands import AskWorker
+from interlock.domain.messages.commands.call_commands import EndCall, ReserveCall
+from interlock.domain.messages.commands.conductor_commands import StartConductor
+from interlock.domain.messages.commands.discussion_commands import Say, StartDiscussion
+from interlock.domain.messages.commands.epic_commands import PlanEpic, ProposeTracks
+from interlock.domain.messages.commands.landing_commands import AskLanding
+from interlock.domain.messages.commands.track_commands import AddTrack, PauseTrack, StartTrack
+from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.values.approvals import MergePayload, SpawnPayload, ToolPayload, digest
+from interlock.domain.values.budgets import Usage
+from interlock.domain.values.epics import TrackPlan
+from interlock.domain.values.gates import Blob
+from interlock.domain.values.model_calls import Party
+from interlock.domain.values.tickets import TicketSpec
 from interlock.views.mma_status import Status, mma_status, status
 from tests.domain.given import LATER, SYSTEM, Bench, given
 

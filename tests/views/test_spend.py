@@ -3,19 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.domain.budgets import Usage
-from interlock.domain.calls import Party
-from interlock.domain.envelopes import Recorded
-from interlock.domain.events import (
-    CallEnded,
-    CallReserved,
-    ConductorStopped,
-    DiscussionReplied,
-    Event,
-    PlannerAnswered,
-    TurnFinished,
-)
-from interlock.domain.gates import Blob
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.events.attempt_events import TurnFinished
+from interlock.domain.messages.events.call_events import CallEnded, CallReserved
+from interlock.domain.messages.events.conductor_events import ConductorStopped
+from interlock.domain.messages.events.discussion_events import DiscussionReplied
+from interlock.domain.messages.events.epic_events import PlannerAnswered
+from interlock.domain.messages.events.event import Event
+from interlock.domain.values.budgets import Usage
+from interlock.domain.values.gates import Blob
+from interlock.domain.values.model_calls import Party
 from interlock.views.spend import MOST_SLOTS, Slot, Spending, bars, spending
 
 KEPT = Blob("0" * 64, 1)

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.domain.commands import AddTrack
-from interlock.domain.tickets import TicketSpec
+from interlock.domain.messages.commands.track_commands import AddTrack
+from interlock.domain.values.tickets import TicketSpec
 from interlock.views.ticket_graph import Column, graph_of, lay_out
 from tests.domain.given import Bench
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from immutables import Map
 from msgspec.structs import replace
 
-from interlock.domain.commands import AddTrack, BlockTicket, CancelTicket, SkipTicket, StartTrack
-from interlock.domain.tickets import Blocked, Completed, Stage, Ticket, TicketSpec
-from interlock.domain.tracks import Track
+from interlock.domain.messages.commands.ticket_commands import BlockTicket, CancelTicket, SkipTicket
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.state.tracks import Track
+from interlock.domain.values.tickets import Blocked, Completed, Stage, Ticket, TicketSpec
 from interlock.views.track_files import is_ours, metadata_json, plan_md, spec_md, state_toml
 from tests.domain.given import AT, SAVED, Bench, bench, shell
 

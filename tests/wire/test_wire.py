@@ -8,12 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock import wire
-from interlock.domain.approvals import Approval
-from interlock.domain.commands import BlockTicket, Bulk, Command, SkipTicket
-from interlock.domain.envelopes import Recorded, Submission
-from interlock.domain.events import Event, TicketBlocked, TicketStarted
-from interlock.domain.state import State
-from interlock.domain.tickets import Stage, Ticket
+from interlock.domain.messages.commands.command import Bulk, Command
+from interlock.domain.messages.commands.ticket_commands import BlockTicket, SkipTicket
+from interlock.domain.messages.envelopes import Recorded, Submission
+from interlock.domain.messages.events.attempt_events import TicketStarted
+from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.ticket_events import TicketBlocked
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import Approval
+from interlock.domain.values.tickets import Stage, Ticket
 from tests.domain.given import AT, bench, shell
 from tests.wire.anything import TEXT, anything
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from interlock.domain.tickets import Saved
-from interlock.ports import Combined, Finished, Job, OnOutput, Output, Workspace
-from interlock.workspaces.store import GitWorkspaces
+from interlock.domain.values.tickets import Saved
+from interlock.ports.processes import Finished, Job, OnOutput, Output
+from interlock.ports.workspaces import Combined, Workspace
+from interlock.workspaces.git_workspaces import GitWorkspaces
 
 T = TypeVar("T")
 

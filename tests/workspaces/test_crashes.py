@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from interlock.domain.tickets import Saved
+from interlock.domain.values.tickets import Saved
 from interlock.errors import InterlockError, Unavailable
-from interlock.ports import Combined
-from interlock.workspaces.store import GitWorkspaces
+from interlock.ports.workspaces import Combined
+from interlock.workspaces.git_workspaces import GitWorkspaces
 from tests.workspaces.desk import Desk, attempt, merge, run, writes
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from interlock.errors import InterlockError, Rejected
-from interlock.ports import Landing
-from interlock.workspaces.store import GitWorkspaces
+from interlock.ports.workspaces import Landing
+from interlock.workspaces.git_workspaces import GitWorkspaces
 from tests.workspaces.desk import Desk, attempt, merge, run, writes
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from interlock.errors import Misconfigured, Rejected
-from interlock.ports import Output
-from interlock.workspaces.store import GitWorkspaces, project_key
+from interlock.ports.processes import Output
+from interlock.workspaces.git_workspaces import GitWorkspaces, project_key
 from tests.workspaces.desk import Desk, Runner, attempt, merge, run, writes
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from interlock.domain.tickets import Saved
+from interlock.domain.values.tickets import Saved
 from interlock.errors import Rejected
-from interlock.ports import Combined, Conflict
+from interlock.ports.workspaces import Combined, Conflict
 from tests.workspaces.desk import Desk, attempt, merge, run, writes
 
 

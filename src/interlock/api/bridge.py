@@ -5,8 +5,8 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol, TypeVar
 
 from interlock.desk.desk import Desk
-from interlock.domain.envelopes import Recorded
-from interlock.ports import Front
+from interlock.domain.messages.envelopes import Recorded
+from interlock.ports.front import Front
 
 T = TypeVar("T")
 

@@ -15,9 +15,9 @@ import msgspec
 from msgspec import Struct
 
 from interlock import wire
-from interlock.domain.commands import HumanCommand
+from interlock.domain.messages.commands.command import HumanCommand
 from interlock.errors import InterlockError, Misconfigured, Rejected
-from interlock.ports import Front, Receipt
+from interlock.ports.front import Front, Receipt
 
 LINE = 64 * 1024 * 1024
 """A track of 100,000 tickets is one line; more than this is refused."""

@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 
 from interlock import errors, wire
-from interlock.domain.commands import Command
-from interlock.domain.envelopes import Actor, Recorded
-from interlock.ports import Receipt
+from interlock.domain.messages.commands.command import Command
+from interlock.domain.messages.envelopes import Actor, Recorded
+from interlock.ports.front import Receipt
 
 
 class ControlClient:

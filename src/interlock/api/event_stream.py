@@ -12,9 +12,9 @@ from litestar.types import Receive, Send
 
 from interlock import wire
 from interlock.api.live import Follower, Live, Reading
-from interlock.domain.envelopes import Recorded
-from interlock.domain.events import ApprovalRequested
-from interlock.domain.state import State
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.state.state import State
 from interlock.views.inbox import as_dict
 
 PING_S = 15

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from interlock.domain.envelopes import Recorded
-from interlock.domain.events import ApprovalAnswered, ApprovalWithdrawn
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalWithdrawn
 
 RECENT = 4_096
 TEXT = 200_000  # characters kept of one stream: its end

@@ -16,18 +16,18 @@ from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 from msgspec import Struct
 
-from interlock.api import shapes
-from interlock.api.approval_routes import approval_routes
-from interlock.api.ask_routes import Asks, ask_routes
 from interlock.api.bridge import Bridge
 from interlock.api.guard import MOST_BODY, Guard, Log
-from interlock.api.gui_routes import gui_routes, status_picture
 from interlock.api.live import Live
-from interlock.api.replies import failed, known_query, refused, unreadable, wrong
-from interlock.api.talk_routes import talk_routes
-from interlock.api.tests_routes import tests_routes
+from interlock.api.routes import schemas
+from interlock.api.routes.approval_routes import approval_routes
+from interlock.api.routes.ask_routes import Asks, ask_routes
+from interlock.api.routes.discussion_routes import talk_routes
+from interlock.api.routes.gui_routes import gui_routes, status_picture
+from interlock.api.routes.replies import failed, known_query, refused, unreadable, wrong
+from interlock.api.routes.test_history_routes import tests_routes
+from interlock.api.routes.work_routes import work_routes
 from interlock.api.tokens import Tokens
-from interlock.api.work_routes import work_routes
 from interlock.errors import InterlockError, Misconfigured
 from interlock.version import VERSION
 
@@ -203,6 +203,6 @@ def _be_exact(app: Litestar) -> None:
                 deed.responses.pop("400", None)
     components = app.openapi_schema.components
     for name, schema in (components.schemas or {}).items() if components else ():
-        found = getattr(shapes, name.rpartition(".")[2], None)
+        found = getattr(schemas, name.rpartition(".")[2], None)
         if isinstance(found, type) and issubclass(found, Struct) and found.__struct_config__.forbid_unknown_fields:
             schema.additional_properties = False

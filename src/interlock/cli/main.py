@@ -29,7 +29,7 @@ def _answer(words: list[str]) -> int:
 
         sys.stdout.write(f"interlock {VERSION}\n")
         return 0
-    from interlock.cli.parser import parse
+    from interlock.cli.words.parser import parse
 
     args = parse(words)
     return _run(args.handler, args)
@@ -38,7 +38,7 @@ def _answer(words: list[str]) -> int:
 def _run(handler: str, args: object) -> int:
     from importlib import import_module
 
-    from interlock.cli.exits import report
+    from interlock.cli.terminal.exits import report
     from interlock.errors import InterlockError
 
     module, _, function = handler.partition(":")

@@ -3,25 +3,18 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from interlock.desk.authority import By
 from interlock.desk.desk import Desk
 from interlock.desk.fields import find
-from interlock.desk.who import By
-from interlock.domain.approvals import Approval, Decision, Kind
-from interlock.domain.commands import (
-    AbortTrack,
-    AnswerApproval,
-    CancelTicket,
-    Command,
-    KillWorker,
-    PauseTrack,
-    PlanEpic,
-    ResumeTrack,
-    RetryTicket,
-    SkipTicket,
-    StartTrack,
-    StopTurn,
-)
-from interlock.domain.events import ApprovalRequested, EpicAdded
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.command import Command
+from interlock.domain.messages.commands.discussion_commands import StopTurn
+from interlock.domain.messages.commands.epic_commands import PlanEpic
+from interlock.domain.messages.commands.ticket_commands import CancelTicket, KillWorker, RetryTicket, SkipTicket
+from interlock.domain.messages.commands.track_commands import AbortTrack, PauseTrack, ResumeTrack, StartTrack
+from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.messages.events.epic_events import EpicAdded
+from interlock.domain.values.approvals import Approval, Decision, Kind
 from interlock.errors import BadValue, NotFound, Rejected
 
 Result = dict[str, Any]

@@ -11,15 +11,16 @@ from typing import Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from interlock.desk.authority import By
 from interlock.desk.fields import TABS, check, find
-from interlock.desk.who import By
-from interlock.domain.commands import StartDiscussion, StopTurn, WithdrawAsk
-from interlock.domain.discussions import Quiet
-from interlock.domain.envelopes import Recorded
-from interlock.domain.events import DiscussionStarted, DiscussionTurnEnded
-from interlock.domain.state import State
+from interlock.domain.messages.commands.discussion_commands import StartDiscussion, StopTurn
+from interlock.domain.messages.commands.external_ask_commands import WithdrawAsk
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.events.discussion_events import DiscussionStarted, DiscussionTurnEnded
+from interlock.domain.state.state import State
+from interlock.domain.values.discussions import Quiet
 from interlock.errors import BadValue, NotFound, Rejected
-from interlock.ports import Front
+from interlock.ports.front import Front
 
 CHOICES = ("current_provider", "current_model", "gcli_path")
 """Fields that say which model is asked."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from interlock import wire
 from interlock.journal.blobs import discard
-from interlock.ports import Checkpoint, Head
+from interlock.ports.journal import Checkpoint, Head
 
 
 class _Title(Struct, frozen=True):

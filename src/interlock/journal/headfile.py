@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from interlock.errors import JournalUnwritable
-from interlock.ports import Head
+from interlock.ports.journal import Head
 
 
 class HeadFile:

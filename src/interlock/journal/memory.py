@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
 from interlock import wire
-from interlock.domain.envelopes import Recorded
+from interlock.domain.messages.envelopes import Recorded
 from interlock.errors import JournalError
 from interlock.journal.chain import GENESIS, chained
-from interlock.ports import Checkpoint, Head
+from interlock.ports.journal import Checkpoint, Head
 
 
 class MemoryJournal:

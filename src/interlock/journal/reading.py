@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from interlock.domain.envelopes import Recorded
+from interlock.domain.messages.envelopes import Recorded
 from interlock.errors import JournalCorrupt, JournalError
 from interlock.journal.blobs import Blobs
 from interlock.journal.chain import GENESIS
 from interlock.journal.checkpoints import load_checkpoint
 from interlock.journal.upcast import read_event
-from interlock.ports import Checkpoint, Head
+from interlock.ports.journal import Checkpoint, Head
 
 Row = tuple[int, str, str, str, int, str, str]
 

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from interlock import wire
-from interlock.domain.envelopes import Recorded
+from interlock.domain.messages.envelopes import Recorded
 from interlock.errors import JournalCorrupt, JournalError, JournalUnwritable
 from interlock.journal.blobs import Blobs, sync_folder
 from interlock.journal.chain import GENESIS, chained
@@ -22,7 +22,7 @@ from interlock.journal.headfile import HeadFile
 from interlock.journal.lock import WriterLock
 from interlock.journal.reading import describe, head_row, rows
 from interlock.journal.upcast import read_event
-from interlock.ports import Checkpoint, Head
+from interlock.ports.journal import Checkpoint, Head
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS events (

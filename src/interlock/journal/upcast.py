@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from interlock import wire
-from interlock.domain.events import Event
+from interlock.domain.messages.events.event import Event
 from interlock.errors import JournalCorrupt
 
 Plain = dict[str, Any]

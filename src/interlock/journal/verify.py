@@ -11,7 +11,7 @@ from interlock.journal.headfile import HeadFile, parse_head
 from interlock.journal.lock import WriterLock
 from interlock.journal.reading import JournalReader, rows
 from interlock.journal.upcast import read_event
-from interlock.ports import Head
+from interlock.ports.journal import Head
 
 
 class Report(Struct, frozen=True):

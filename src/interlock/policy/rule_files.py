@@ -12,8 +12,8 @@ from msgspec import Meta, Struct
 from interlock.errors import Misconfigured
 from interlock.policy.flags import known_options
 from interlock.policy.paths import Place, Private
-from interlock.policy.plain import plain_commands
 from interlock.policy.rules import Rule, Source, about, placed
+from interlock.policy.second_reader import plain_commands
 from interlock.policy.shell_ast import parse
 from interlock.policy.words import Word
 

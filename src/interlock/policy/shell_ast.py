@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from interlock.policy.plain import is_clean, plain_commands
+from interlock.policy.second_reader import is_clean, plain_commands
 from interlock.policy.words import UNKNOWN, Word, word_of
 from interlock.policy.wrappers import DOWNLOADERS, EVALUATORS, INTERPRETERS, Words, program, unwrapped
 

@@ -1,8 +1,8 @@
 """A model that cannot be asked, and says why: what stands in until one is chosen."""
 
-from interlock.domain.budgets import Micros
+from interlock.domain.values.budgets import Micros
 from interlock.errors import Misconfigured
-from interlock.model_port import ModelRequest, OnText, Reply, unheard
+from interlock.ports.model import ModelRequest, OnText, Reply, unheard
 
 NAMED_PROVIDERS = (
     "anthropic",

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from interlock.domain.budgets import Micros, Usage
+from interlock.domain.values.budgets import Micros, Usage
 from interlock.errors import Misconfigured
-from interlock.model_port import Model, ModelRequest, OnText, Reply, close_model, unheard
+from interlock.ports.model import Model, ModelRequest, OnText, Reply, close_model, unheard
 from interlock.providers.catalog import ModelFacts, PriceStep
 from interlock.providers.pricing import most_tokens, priced, quote
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from interlock.domain.budgets import Micros, Usage
-from interlock.model_port import Message, ModelRequest
+from interlock.domain.values.budgets import Micros, Usage
+from interlock.ports.model import Message, ModelRequest
 from interlock.providers.catalog import PriceStep
 
 PER_REQUEST, PER_MESSAGE, PER_IMAGE = 2_048, 16, 16_384

@@ -10,9 +10,9 @@ from typing import Any, Literal, cast
 import msgspec
 from msgspec import Struct
 
-from interlock.domain.budgets import Micros, Usage
+from interlock.domain.values.budgets import Micros, Usage
 from interlock.errors import Misconfigured, Unavailable
-from interlock.model_port import Message, ModelRequest, OnText, Reply, ToolCall, unheard
+from interlock.ports.model import Message, ModelRequest, OnText, Reply, ToolCall, unheard
 
 
 class CallRule(Struct, frozen=True, forbid_unknown_fields=True):

@@ -10,16 +10,17 @@ import msgspec
 from msgspec import Struct
 
 from interlock.errors import ToolFailure
-from interlock.ports import Preview, Sandbox, Structure, ToolOutcome, ToolPlace, ToolSpec
-from interlock.tools import applying
-from interlock.tools.editing import Edit
-from interlock.tools.git_diff import GitDiff
-from interlock.tools.offered import Tool, all_tools
-from interlock.tools.paths import Root
-from interlock.tools.reading import MOST_CHARACTERS
-from interlock.tools.searching import Searching
+from interlock.ports.processes import Sandbox
+from interlock.ports.tools import Preview, Structure, ToolOutcome, ToolPlace, ToolSpec
+from interlock.tools.catalogue import Tool, all_tools
+from interlock.tools.edits import applying
+from interlock.tools.edits.editing import Edit
+from interlock.tools.files.paths import Root
+from interlock.tools.files.snapshots import texts_of
+from interlock.tools.reads.git_diff import GitDiff
+from interlock.tools.reads.reading import MOST_CHARACTERS
+from interlock.tools.reads.searching import Searching
 from interlock.tools.shell import RunShell, Shell, problem_with
-from interlock.tools.snapshots import texts_of
 
 _T = TypeVar("_T")
 

@@ -9,7 +9,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from interlock.errors import ToolFailure
-from interlock.ports import Finished, Job, Sandbox, ToolOutcome, ToolPlace
+from interlock.ports.processes import Finished, Job, Sandbox
+from interlock.ports.tools import ToolOutcome, ToolPlace
 
 _LONGEST_S = 600
 

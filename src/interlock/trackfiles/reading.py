@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from interlock.domain.ids import is_id
+from interlock.domain.values.ids import is_id
 from interlock.trackfiles.folders import beginning, folder_in, parts_of, root_folder
 from interlock.views.board import Progress, TrackRow
 from interlock.views.track_files import METADATA, PLAN, STATE

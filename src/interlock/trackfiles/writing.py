@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
-from interlock.domain.state import State
-from interlock.domain.tracks import Track
+from interlock.domain.state.state import State
+from interlock.domain.state.tracks import Track
 from interlock.trackfiles.folders import beginning, exists, folder_in, parts_of, put, put_once, root_folder
 from interlock.views.track_files import (
     METADATA,

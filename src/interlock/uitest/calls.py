@@ -8,7 +8,7 @@ import grpc
 
 from interlock.errors import BadValue, NoHarness, NotFound, Unavailable
 from interlock.uitest import uitest_pb2 as pb
-from interlock.views.tests import STATUSES, Status, TestStatus
+from interlock.views.test_history import STATUSES, Status, TestStatus
 
 _SERVICE = "/interlock.uitest.v1.ImGuiTestHarness/"
 _CONNECT_S = 5.0

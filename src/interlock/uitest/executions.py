@@ -6,8 +6,17 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Literal
 
-from interlock.domain.tests import HIGHEST, LOWEST, Assertion, Category, Execution, History, Outcome, unused_id
-from interlock.views.tests import TestStatus, status_of
+from interlock.domain.values.test_history import (
+    HIGHEST,
+    LOWEST,
+    Assertion,
+    Category,
+    Execution,
+    History,
+    Outcome,
+    unused_id,
+)
+from interlock.views.test_history import TestStatus, status_of
 
 Verb = Literal["click", "type", "wait", "assert", "run"]
 _PREFIX: dict[Verb, str] = {

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from interlock.domain.tests import Assertion
-from interlock.gui.widgets import Widgets
-from interlock.uitest.acting import Acting, Begun, Result
+from interlock.domain.values.test_history import Assertion
+from interlock.gui.drawing.widgets import Widgets
+from interlock.uitest.actions import Acting, Begun, Result
 from interlock.uitest.executions import Executions, Live
-from interlock.uitest.hands import Hands
+from interlock.uitest.input_driver import Hands
 from interlock.uitest.prompts import Step
 from interlock.uitest.targets import Target, find, plain, read_target
 

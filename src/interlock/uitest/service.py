@@ -6,19 +6,19 @@ from typing import Any, NoReturn
 
 import grpc
 
-from interlock.domain.tests import Execution, History
+from interlock.domain.values.test_history import Execution, History
 from interlock.errors import BadValue, InterlockError, NotFound
-from interlock.gui.widgets import Rect, Widgets
+from interlock.gui.drawing.widgets import Rect, Widgets
 from interlock.uitest import uitest_pb2 as pb
-from interlock.uitest.acting import USUAL_WAIT_MS, Acting, Result
+from interlock.uitest.actions import USUAL_WAIT_MS, Acting, Result
 from interlock.uitest.artifacts import Artifacts
 from interlock.uitest.executions import Executions, Live, now_ms
-from interlock.uitest.hands import Button, Hands
+from interlock.uitest.input_driver import Button, Hands
 from interlock.uitest.prompts import read_prompt
 from interlock.uitest.running import Runner
 from interlock.uitest.targets import TYPES, find, nearest, path_of, plain, read_target
 from interlock.version import VERSION
-from interlock.views.tests import TestInfo, TestStatus, found_test, list_tests, results_of
+from interlock.views.test_history import TestInfo, TestStatus, found_test, list_tests, results_of
 
 Context = grpc.ServicerContext
 

@@ -2,8 +2,9 @@
 
 from msgspec import Struct
 
-from interlock.domain.state import State
-from interlock.domain.tickets import (
+from interlock.domain.state.state import State
+from interlock.domain.state.tracks import Track
+from interlock.domain.values.tickets import (
     Asking,
     Completed,
     Escalated,
@@ -14,7 +15,6 @@ from interlock.domain.tickets import (
     Verifying,
     Working,
 )
-from interlock.domain.tracks import Track
 
 
 class Progress(Struct, frozen=True):

@@ -4,8 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from interlock.domain.budgets import Micros, Scope, Usage
-from interlock.domain.state import State
+from interlock.domain.state.state import State
+from interlock.domain.values.budgets import Micros, Scope, Usage
 
 By = Literal["tier", "epic", "track", "ticket"]
 

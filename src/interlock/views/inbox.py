@@ -4,7 +4,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from interlock.domain.approvals import (
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import (
     ALLOWED,
     Answered,
     Approval,
@@ -18,7 +19,6 @@ from interlock.domain.approvals import (
     TracksPayload,
     approval_number,
 )
-from interlock.domain.state import State
 
 Which = Literal["pending", "answered", "withdrawn", "all"]
 

@@ -7,11 +7,12 @@ from typing import Any
 from msgspec import Struct, to_builtins
 from msgspec.json import decode
 
-from interlock.domain.approvals import Approval, ToolPayload
-from interlock.domain.calls import OpenCall
-from interlock.domain.state import State
-from interlock.domain.tickets import Working
-from interlock.domain.tracks import Track
+from interlock.domain.reading.ticket_data import ticket_to_dict
+from interlock.domain.state.state import State
+from interlock.domain.state.tracks import Track
+from interlock.domain.values.approvals import Approval, ToolPayload
+from interlock.domain.values.model_calls import OpenCall
+from interlock.domain.values.tickets import Working
 from interlock.views.board import doing, track_rows
 
 IDLE = "idle"
@@ -117,7 +118,7 @@ def _row(row: Any) -> dict[str, Any]:
 
 def show_ticket(track: Track, name: str) -> dict[str, Any]:
     ticket = track.tickets[name]
-    return {**ticket.to_dict(), "doing": doing(ticket, track)}
+    return {**ticket_to_dict(ticket), "doing": doing(ticket, track)}
 
 
 Show = Callable[[Track, str], Any]

@@ -4,9 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from interlock.domain.budgets import Micros, Usage
-from interlock.domain.envelopes import Recorded
-from interlock.domain.events import CallEnded, DiscussionReplied, PlannerAnswered, TurnFinished
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.events.attempt_events import TurnFinished
+from interlock.domain.messages.events.call_events import CallEnded
+from interlock.domain.messages.events.discussion_events import DiscussionReplied
+from interlock.domain.messages.events.epic_events import PlannerAnswered
+from interlock.domain.values.budgets import Micros, Usage
 
 MOST_SLOTS = 24
 _EIGHTHS = "▏▎▍▌▋▊▉█"

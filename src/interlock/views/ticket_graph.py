@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from interlock.domain.tracks import Track
+from interlock.domain.state.tracks import Track
 
 _SWEEPS = 2
 _LEAST = 8  # rows a column may have at least before a layer is broken into several columns

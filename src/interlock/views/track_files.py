@@ -3,8 +3,8 @@
 import json
 import re
 
-from interlock.domain.tickets import Blocked, Cancelled, Completed, Ticket, Todo
-from interlock.domain.tracks import Track
+from interlock.domain.state.tracks import Track
+from interlock.domain.values.tickets import Blocked, Cancelled, Completed, Ticket, Todo
 from interlock.views.display import HIDDEN, one_line, safe
 
 SPEC, PLAN, METADATA, STATE = "spec.md", "plan.md", "metadata.json", "state.toml"

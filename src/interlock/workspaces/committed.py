@@ -1,6 +1,7 @@
 """Files as they are in a commit."""
 
-from interlock.ports import Link, Output
+from interlock.ports.processes import Output
+from interlock.ports.workspaces import Link
 from interlock.workspaces.git import Git, shown
 
 _LONGEST_LINK = 4_096

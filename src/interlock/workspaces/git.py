@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 
 from interlock.errors import Misconfigured, Unavailable
-from interlock.ports import Output, Sandbox
+from interlock.ports.processes import Output, Sandbox
 
 OLDEST = (2, 38)  # `merge-tree --write-tree`, `core.fsyncMethod=batch`
 

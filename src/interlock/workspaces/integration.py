@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from interlock.domain.tampering import Change
-from interlock.domain.tickets import Saved
+from interlock.domain.checks.test_tampering import Change
+from interlock.domain.values.tickets import Saved
 from interlock.errors import Rejected
-from interlock.ports import Combined, Conflict, Output
+from interlock.ports.processes import Output
+from interlock.ports.workspaces import Combined, Conflict
 from interlock.workspaces.git import failure, shown, text
 from interlock.workspaces.objects import attempt_of, tree_of, with_trailers
 from interlock.workspaces.repository import Repository

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 from interlock.errors import Rejected
-from interlock.ports import Landing
+from interlock.ports.workspaces import Landing
 from interlock.workspaces.files import draft_of, fresh_folder, in_the_way, locked, put_in_place
 from interlock.workspaces.git import shown, text
 from interlock.workspaces.integration import Integration, branch, cut

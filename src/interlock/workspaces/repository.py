@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interlock.errors import Misconfigured
-from interlock.ports import Output, Sandbox
+from interlock.ports.processes import Output, Sandbox
 from interlock.workspaces.git import Git, check_version, flags, shown, text
 from interlock.workspaces.objects import Objects, identity
 

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterable
 
 from interlock.errors import Rejected
-from interlock.ports import Output
+from interlock.ports.processes import Output
 from interlock.workspaces.git import Git
 from interlock.workspaces.threads import in_thread
 

@@ -13,68 +13,69 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from interlock import wire
-from interlock.domain.approvals import MergePayload, SpawnPayload, ToolPayload
-from interlock.domain.budgets import Caps, Usage
-from interlock.domain.calls import Party
-from interlock.domain.commands import (
-    AbortTrack,
-    AddTickets,
-    AddTrack,
-    AnswerApproval,
-    AskInDiscussion,
-    AskLanding,
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.attempt_commands import (
     AskScript,
     AskWorker,
-    BeginDiscussionTool,
-    BlockTicket,
-    Bulk,
-    CancelTicket,
-    Command,
-    DropEpic,
-    EditTicket,
-    EditTrack,
-    EndCall,
-    EndTurn,
-    FailLanding,
-    FailPlanning,
     FailWork,
-    FinishDiscussionTool,
-    FinishLanding,
     FinishMerge,
-    FinishPlanning,
     FinishTool,
     FinishTurn,
-    ForgetTests,
-    KillWorker,
-    MoveTicket,
-    PauseTrack,
+    RedoAttempt,
+    ReportGate,
+    StartSession,
+    SubmitWork,
+)
+from interlock.domain.messages.commands.call_commands import EndCall, ReserveCall
+from interlock.domain.messages.commands.command import Bulk, Command
+from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor, StopConductor
+from interlock.domain.messages.commands.discussion_commands import (
+    AskInDiscussion,
+    BeginDiscussionTool,
+    EndTurn,
+    FinishDiscussionTool,
+    ReplyInDiscussion,
+    Say,
+    StartDiscussion,
+)
+from interlock.domain.messages.commands.epic_commands import (
+    DropEpic,
+    FailPlanning,
+    FinishPlanning,
     PlanEpic,
     PlanTickets,
     ProposeTracks,
-    RecordTests,
-    Recover,
-    RedoAttempt,
-    ReplyInDiscussion,
-    ReportGate,
-    ReserveCall,
-    ResumeTrack,
+)
+from interlock.domain.messages.commands.landing_commands import AskLanding, FailLanding, FinishLanding
+from interlock.domain.messages.commands.steering_commands import Hear, Tell
+from interlock.domain.messages.commands.test_history_commands import ForgetTests, RecordTests
+from interlock.domain.messages.commands.ticket_commands import (
+    BlockTicket,
+    CancelTicket,
+    EditTicket,
+    KillWorker,
+    MoveTicket,
     RetryTicket,
-    Say,
     SkipTicket,
-    StartConductor,
-    StartDiscussion,
-    StartSession,
-    StartTrack,
-    StopConductor,
-    SubmitWork,
     TicketChanges,
 )
-from interlock.domain.envelopes import SYSTEM
-from interlock.domain.epics import TrackPlan
-from interlock.domain.gates import Blob, Gate, GateDefaults, GateResult
-from interlock.domain.steering_commands import Hear, Tell
-from interlock.domain.tests import Assertion, Execution, Report
-from interlock.domain.tickets import TicketSpec
+from interlock.domain.messages.commands.track_commands import (
+    AbortTrack,
+    AddTickets,
+    AddTrack,
+    EditTrack,
+    PauseTrack,
+    ResumeTrack,
+    StartTrack,
+)
+from interlock.domain.messages.envelopes import SYSTEM
+from interlock.domain.values.approvals import MergePayload, SpawnPayload, ToolPayload
+from interlock.domain.values.budgets import Caps, Usage
+from interlock.domain.values.epics import TrackPlan
+from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateResult
+from interlock.domain.values.model_calls import Party
+from interlock.domain.values.test_history import Assertion, Execution, Report
+from interlock.domain.values.tickets import TicketSpec
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.sqlite import SqliteJournal
 from interlock.version import VERSION

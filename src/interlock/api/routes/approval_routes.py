@@ -1,0 +1,77 @@
+"""`/api/approvals`: the inbox over HTTP. Answering takes the approve token (SPEC A4)."""
+
+import json
+from typing import Annotated, Literal
+
+from litestar import Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath, JSONBody, QueryParameter
+
+from interlock import wire
+from interlock.api.bridge import Bridge
+from interlock.api.routes.replies import FINDS, READS, WRITES, Asking, Limit, Offset, next_offset, raw, who
+from interlock.api.routes.schemas import AnswerShape, Approvals, ApprovalShape, Edits
+from interlock.desk.buttons import answer
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.values.approvals import Approval
+from interlock.errors import BadValue
+from interlock.views.inbox import as_dict, listing
+
+Which = Literal["pending", "answered", "withdrawn", "all"]
+
+
+def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
+    @get("/api/approvals", responses=READS, summary="What waits for a person", sync_to_thread=False)
+    def inbox(
+        which: Annotated[Which, QueryParameter(name="state", description="which of them")] = "pending",
+        offset: Offset = 0,
+        limit: Limit = 100,
+    ) -> Response[Approvals]:
+        """Oldest first, a page at a time, each with its whole payload."""
+        now = bridge.front.state
+        found = listing(now, which, offset, limit)
+        total = len(now.pending) if which == "pending" else _count(bridge, which)
+        page = [as_dict(approval) for approval in found]
+        return raw(
+            wire.encode({"approvals": page, "total": total, "next_offset": next_offset(offset, len(page), total)})
+        )
+
+    @get("/api/approvals/{approval:str}", responses=FINDS, summary="One approval", sync_to_thread=False)
+    def one(approval: FromPath[str]) -> Response[ApprovalShape]:
+        """Who asks, why, and exactly what would run."""
+        return raw(wire.encode(as_dict(bridge.front.state.approval(approval))))
+
+    @post("/api/approvals/{approval:str}", status_code=200, responses=WRITES, summary="Answer it")
+    async def give(request: Asking, approval: FromPath[str], data: JSONBody[AnswerShape]) -> Response[ApprovalShape]:
+        """The first answer counts; whoever comes later gets 409 and is told who answered. Edited text is what runs."""
+        by = who(bridge, request)
+        by.must_answer()
+        command = _command(bridge.front.state.approval(approval), data)
+        await bridge.over(answer(bridge.desk, by, command))
+        return raw(wire.encode(as_dict(bridge.front.state.approval(approval))))
+
+    return [inbox, one, give]
+
+
+def _count(bridge: Bridge, which: Which) -> int:
+    return len(listing(bridge.front.state, which))
+
+
+def _command(approval: Approval, data: AnswerShape) -> AnswerApproval:
+    hunks = None if data.hunks is None else tuple(sorted(set(data.hunks)))
+    edited, context = _edited(approval, data.edits)
+    return AnswerApproval(approval.id, data.decision, edited, data.message, hunks, context)
+
+
+def _edited(approval: Approval, edits: Edits | str | None) -> tuple[str | None, str | None]:
+    if edits is None or isinstance(edits, str):
+        return edits, None
+    given = {name: value for name in Edits.__struct_fields__ if (value := getattr(edits, name)) is not None}
+    fitting = {"script": {"script"}, "tool": {"arguments"}, "ask": {"arguments"}, "spawn": {"prompt", "context"}}
+    allowed = {"tracks": {"tracks"}, **fitting}.get(approval.kind, set[str]())
+    if wrong := sorted(set(given) - allowed):
+        raise BadValue(f"a {approval.kind} approval has no {' or '.join(wrong)} to edit")
+    text = next((given[name] for name in ("script", "arguments", "prompt", "tracks") if name in given), None)
+    if text is not None and not isinstance(text, str):
+        text = json.dumps(text, ensure_ascii=False)
+    return text, given.get("context")

@@ -1,0 +1,126 @@
+"""`/api/ask`: a program outside asks and waits for a person's word (SPEC H6).
+
+An ask is as lasting as its asker: who goes away takes the question along. Where the workbench itself went away, the
+asker may come back with the same `key` and go on waiting; one that does not come back in time is withdrawn.
+"""
+
+import asyncio
+import json
+from hashlib import sha256
+from typing import Any
+
+from litestar import post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import JSONBody
+
+from interlock.api.bridge import Bridge
+from interlock.api.live import Live
+from interlock.api.routes.replies import WRITES, Asking
+from interlock.api.routes.schemas import AskAnswer, AskShape
+from interlock.domain.messages.commands.external_ask_commands import AskPerson, WithdrawAsk
+from interlock.domain.messages.envelopes import SYSTEM
+from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.rules.external_ask_rules import asked_before
+from interlock.domain.values.approvals import Answered, Approval, Pending
+from interlock.domain.values.gates import Blob
+
+MOST_INLINE = 4_096
+
+RETURN_S = 60
+"""How long an ask from before a restart waits for its asker."""
+
+
+class Asks:
+    def __init__(self, bridge: Bridge, live: Live) -> None:
+        self._bridge = bridge
+        self._live = live
+        self._waiting: dict[str, int] = {}  # approval → how many wait for it just now
+
+    async def ask(self, request: Asking, data: AskShape) -> AskAnswer:
+        approval = await self._bridge.over(self._asked(data))
+        self._waiting[approval] = self._waiting.get(approval, 0) + 1
+        answered = asyncio.ensure_future(self._live.answered(approval, lambda: not self._pending(approval)))
+        gone = asyncio.ensure_future(_gone(request))
+        try:
+            await asyncio.wait((answered, gone), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._waiting[approval] -= 1
+            alone = not self._waiting[approval]
+            if alone:
+                del self._waiting[approval]
+                self._live.forget(approval)
+            answered.cancel()
+            gone.cancel()
+        if self._pending(approval) and alone and not self._live.ended:
+            await self._bridge.over(self._withdraw(approval, "its asker has gone"))
+        return _answer(self._bridge.front.state.approval(approval), data)
+
+    async def expect_back(self) -> None:
+        """After a restart: who asked before has a while to come back."""
+        left = [found.id for found in self._bridge.front.state.pending_approvals() if found.kind == "ask"]
+        if not left:
+            return
+        await asyncio.sleep(RETURN_S)
+        for approval in left:
+            if approval not in self._waiting and self._pending(approval):
+                await self._bridge.over(self._withdraw(approval, "its asker did not come back after a restart"))
+
+    def _pending(self, approval: str) -> bool:
+        return isinstance(self._bridge.front.state.approval(approval).state, Pending)
+
+    async def _asked(self, data: AskShape) -> str:
+        front = self._bridge.front
+        deadline = None if data.deadline_s is None else self._bridge.backstage.later(data.deadline_s)
+        name = data.asker if data.asker.isprintable() and data.asker else "outside"
+        text = json.dumps(data.args, ensure_ascii=False)
+        named, whole = sha256(text.encode()).hexdigest(), None
+        if len(text) > MOST_INLINE:  # big texts are kept beside the journal
+            whole = Blob(await self._bridge.backstage.keep(text.encode()), len(text.encode()))
+            text = json.dumps({"too long to show here": f"{whole.size:,} bytes, kept as {whole.sha256}"})
+        command = AskPerson(
+            tool=data.tool,
+            arguments=text,
+            arguments_sha256=named,
+            whole=whole,
+            asker=f"program:{name}",
+            key=data.key,
+            directory=data.cwd,
+            why=f"{name} asks before it does this",
+            deadline=deadline,
+        )
+        if (before := asked_before(front.state, command)) is not None:
+            return before.id
+        receipt = await front.submit(SYSTEM, command)
+        return next(r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested))
+
+    async def _withdraw(self, approval: str, why: str) -> None:
+        await self._bridge.front.submit(SYSTEM, WithdrawAsk(approval, why))
+
+
+def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
+    @post("/api/ask", status_code=200, responses=WRITES, summary="Ask a person, and wait")
+    async def ask(request: Asking, data: JSONBody[AskShape]) -> AskAnswer:
+        """Answers when the person has decided; `args` are then what may run. Hanging up withdraws the question."""
+        return await asks.ask(request, data)
+
+    return [ask]
+
+
+async def _gone(request: Asking) -> None:
+    """Until the client hangs up."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _answer(approval: Approval, data: AskShape) -> AskAnswer:
+    match approval.state:
+        case Answered(decision="approve", message=message, edited=edited):
+            args: dict[str, Any] = data.args if edited is None else json.loads(edited)
+            changed = "" if edited is None else "a person changed the arguments"
+            return AskAnswer("allow", args, message or changed, approval.id)
+        case Answered(message=message):
+            return AskAnswer("deny", data.args, message or "a person said no", approval.id)
+        case Pending():
+            return AskAnswer("deny", data.args, "the workbench is ending; nobody has answered", approval.id)
+        case withdrawn:
+            return AskAnswer("deny", data.args, f"the question was withdrawn: {withdrawn.why}", approval.id)

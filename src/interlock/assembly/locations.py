@@ -1,0 +1,49 @@
+"""Where things are on disk: the project around a folder, the user's configuration, Interlock's own state."""
+
+import os
+from pathlib import Path
+
+from interlock.assembly.settings.settings import user_settings_file
+from interlock.errors import Misconfigured
+
+FOLDER = ".interlock"
+
+
+def current_folder() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise Misconfigured(f"the current folder cannot be used: {error.strerror}; go to another, or use -C") from error
+
+
+def root_of(named: str | None) -> Path:
+    """The folder somebody named as the project's, or the one around here."""
+    if named is None:
+        return find_root(current_folder())
+    if not Path(named).is_dir():
+        raise Misconfigured(f"{named} is not a folder")
+    return Path(named).resolve()
+
+
+def find_root(start: Path) -> Path:
+    """The nearest folder upwards that is a project, else the nearest git repository, else `start`."""
+    candidates = (start, *start.parents)
+    for mark in (FOLDER, ".git"):
+        for folder in candidates:
+            if (folder / mark).exists() and folder != Path(folder.anchor):
+                return folder
+    return start
+
+
+def user_settings() -> Path:
+    return user_settings_file(os.environ, Path.home())
+
+
+def user_folder() -> Path:
+    """The user's configuration: settings, and `prompts/`, `gates/`, `frameworks/`, `styles/`."""
+    return user_settings().parent
+
+
+def state_folder() -> Path:
+    base = Path(os.environ.get("XDG_STATE_HOME", ""))
+    return (base if base.is_absolute() else Path.home() / ".local" / "state") / "interlock"

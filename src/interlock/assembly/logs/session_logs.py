@@ -1,0 +1,183 @@
+"""What a session writes down for people, without secrets: what was said to models and by them, tool calls, calls of
+CLI agents, requests to the API, and the scripts that ran (SPEC L1, P9).
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from interlock.assembly.logs.session_files import Now, SessionFiles
+from interlock.assembly.redaction import Redact
+from interlock.engine.models.activity import Happening, ToolExecution
+from interlock.engine.models.prefix_blocks import blocks_of
+from interlock.ports.model import ModelRequest
+from interlock.views.prefix import Sent
+
+PREFIXES = "prefixes.log"
+
+_LONGEST = 200_000  # characters of one text in a log
+_ARGUMENTS, _RESULT = 4_000, 2_000  # characters of a tool call's
+
+
+class SessionLogs:
+    """All of them. Nothing here raises into the work that it tells of."""
+
+    def __init__(self, folder: Path, now: Now, redact: Redact, keep_days: int = 30) -> None:
+        self._files = SessionFiles(folder, now, keep_days)
+        self._redact = redact
+        self.comms = CommsLog(self._files, redact)
+        self.tools = ToolCallsLog(self._files, redact)
+        self.cli = CliCallsLog(self._files, redact)
+        self.api = ApiHooksLog(self._files, redact)
+
+    def script(self, text: str) -> None:
+        """A script that passed its approval and is about to run."""
+        self._files.script(self._redact(text))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self._files.warnings
+
+    def close(self) -> None:
+        self._files.close()
+
+
+class CommsLog:
+    """`comms.log`: a JSON line for each message."""
+
+    def __init__(self, files: SessionFiles, redact: Redact) -> None:
+        self._files = files
+        self._redact = redact
+        self._told: dict[str, int] = {}  # by key: messages that are in the log already
+
+    def write(self, direction: str, kind: str, provider: str, model: str, payload: dict[str, Any]) -> None:
+        entry = {"ts": self._files.now(), "direction": direction, "kind": kind, "provider": provider, "model": model}
+        self._files.append("comms.log", lambda: _line({**entry, "payload": self._plain(payload)}, self._redact))
+        if isinstance(request := payload.get("request"), ModelRequest):
+            sent = {
+                "key": payload.get("key", ""),
+                "attempt": payload.get("attempt", 0),
+                "call": payload.get("call", ""),
+            }
+            about = {"ts": entry["ts"], "provider": provider, "model": model, **sent}
+            self._files.append(PREFIXES, lambda: _prefix(about, request))
+
+    def _plain(self, payload: dict[str, Any]) -> Any:
+        """Of a request only what the log does not hold yet: its messages grow with every turn."""
+        plain = cast("dict[str, Any]", msgspec.to_builtins(payload))
+        if (request := plain.get("request")) is not None:
+            key, messages = str(plain.get("key")), request["messages"]
+            before = self._told.get(key, 0)
+            before = before if before < len(messages) else 0
+            self._told[key] = len(messages)
+            shown = {"model": request["model"], "tools": [tool["name"] for tool in request["tools"]]}
+            if not before:
+                shown |= {"system": request["system"], "context": request["context"]}
+            plain["request"] = {**shown, "messages_before": before, "messages": messages[before:]}
+        return plain
+
+
+class ToolCallsLog:
+    """`toolcalls.log`: a section of Markdown for each call of a tool."""
+
+    def __init__(self, files: SessionFiles, redact: Redact) -> None:
+        self._files = files
+        self._redact = redact
+
+    def hear(self, happening: Happening) -> None:
+        if isinstance(happening, ToolExecution) and happening.ended:
+            at = self._files.now()
+            self._files.append("toolcalls.log", lambda: self._section(at, happening))
+
+    def _section(self, at: str, call: ToolExecution) -> str:
+        ended = "failed" if call.failed else "ok"
+        args = json.dumps(_safe(call.args, self._redact), ensure_ascii=False, indent=2)
+        return (
+            f"## {at} {_one_line(call.key)}: {_one_line(call.tool)}\n\n"
+            f"{ended} after {call.duration_ms} ms, allowed by {_one_line(call.by)}\n\n"
+            f"{_fenced(_head(args, _ARGUMENTS), 'json')}\n\n"
+            f"{_fenced(_head(self._redact(call.result), _RESULT))}\n\n"
+        )
+
+
+class CliCallsLog:
+    """`clicalls.log`: a JSON line for each call of a CLI agent."""
+
+    def __init__(self, files: SessionFiles, redact: Redact) -> None:
+        self._files = files
+        self._redact = redact
+
+    def write(self, fields: dict[str, Any]) -> None:
+        entry = {"ts": self._files.now(), **fields}
+        self._files.append("clicalls.log", lambda: _line(entry, self._redact))
+
+
+class ApiHooksLog:
+    """`apihooks.log`: a JSON line for each request to the API."""
+
+    def __init__(self, files: SessionFiles, redact: Redact) -> None:
+        self._files = files
+        self._redact = redact
+
+    def write(
+        self,
+        *,
+        method: str,
+        path: str,
+        status: int,
+        capability: str = "",
+        duration_ms: float = 0,
+        refused: str = "",
+        **more: Any,
+    ) -> None:
+        entry = {
+            "ts": self._files.now(),
+            "method": method,
+            "path": path,
+            "status": status,
+            "capability": capability,
+            "duration_ms": duration_ms,
+            "refused": refused,
+            **more,
+        }
+        self._files.append("apihooks.log", lambda: _line(entry, self._redact))
+
+
+def _prefix(about: dict[str, Any], request: ModelRequest) -> str:
+    """Which blocks a request has, by their hashes: for finding out what broke a prefix. No text is in it."""
+    return msgspec.json.encode(Sent(**about, blocks=blocks_of(request))).decode() + "\n"
+
+
+def _line(entry: dict[str, Any], redact: Redact) -> str:
+    return json.dumps(_safe(entry, redact), ensure_ascii=False, default=repr) + "\n"
+
+
+def _safe(value: Any, redact: Redact) -> Any:
+    """Without secrets, and no text longer than it may be."""
+    match value:
+        case str():
+            return redact(_head(value, _LONGEST))
+        case dict():
+            return {key: _safe(inner, redact) for key, inner in cast("dict[str, Any]", value).items()}
+        case list() | tuple():
+            return [_safe(inner, redact) for inner in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+def _head(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}\n[… {len(text) - most:,} more characters …]"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:200]
+
+
+def _fenced(text: str, word: str = "") -> str:
+    """In a fence that is longer than any inside."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{word}\n{text}\n{fence}"

@@ -1,0 +1,377 @@
+"""A project on disk: where it is, what its settings say, what can be done with it without a running workbench."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from interlock.assembly.locations import FOLDER, state_folder, user_folder, user_settings
+from interlock.assembly.settings.settings import Settings, Start, load_settings, started_by
+from interlock.domain.state.state import State
+from interlock.domain.values.gates import Gate, GateDefaults, GateResult, limits
+from interlock.engine.bench.load_state import load_state
+from interlock.errors import Misconfigured, Rejected
+from interlock.journal.blobs import Blobs
+from interlock.journal.reading import JournalReader, stored_lines
+from interlock.journal.verify import Report, rebuild_head, verify
+from interlock.library.library import Library, project_files
+from interlock.policy.always_rules import free_name, narrowest_rule
+from interlock.policy.rule_files import read_rules
+from interlock.policy.sources import NAME as POLICY
+from interlock.policy.sources import RuleSources, project_policy
+from interlock.policy.trust import TrustStore
+from interlock.policy.verdict import ShellPolicy
+from interlock.ports.processes import Sandbox
+from interlock.runners.gate_here import no_command, verify_here
+from interlock.sandbox.jobs.jobs import Limits
+from interlock.sandbox.levels.choose import choice, choose
+from interlock.sandbox.limits.environment import clean_env
+from interlock.tools.files.names import refusal
+from interlock.workspaces.git_workspaces import GitWorkspaces
+
+PROMISES: dict[str, tuple[str, ...]] = {
+    "bubblewrap": (
+        "writes only in its own worktree and a private /tmp",
+        "sees system folders and your toolchain read-only; not your home, other worktrees, .interlock or tokens",
+        "reads git's data but cannot change it, nor see addresses in its configuration; only the engine commits",
+        "has no network, and sees no process but its own",
+        "cannot make the system calls by which sandboxes are left",
+        "is gone, with everything it started, when it ends or is stopped",
+    ),
+    "landlock": (
+        "writes only in its own worktree and a private temporary folder",
+        "reads system folders and your toolchain; not your home, other worktrees, .interlock or tokens",
+        "can see that other files are there, and change the mode and times of yours, but not read or write them",
+        "reads git's data but cannot change it (a .git file is put back when it ends); only the engine commits",
+        "has no network and no sockets by name, not even among its own processes",
+        "can see the command lines of other processes, but not signal, trace or look into them",
+        "cannot make the system calls by which sandboxes are left",
+        "is gone, with everything it started, when it ends or is stopped",
+    ),
+    "off": (
+        "RUNS WITHOUT A SANDBOX, because your settings say so: it can do whatever you can",
+        "is gone, with everything it started, when it ends or is stopped",
+    ),
+}
+
+
+class Project(Struct, frozen=True):
+    """A folder that Interlock works on, and where its own things are."""
+
+    root: Path
+    settings: Settings
+    state_dir: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.root / FOLDER
+
+    @property
+    def socket(self) -> Path:
+        return self.folder / "run" / "control.sock"
+
+    @property
+    def not_in_git(self) -> tuple[str, ...]:
+        """Folders of ours in the project, which are nobody's to commit."""
+        return (f"{FOLDER}/", f"{self.settings.tracks_dir}/")
+
+    @property
+    def library(self) -> Library:
+        """Prompts, gates, frameworks and styles, the project's (where they are trusted) before the user's."""
+        return Library(self.root, user_folder(), lambda name, content: is_trusted(self, Thing(name, content)))
+
+    @property
+    def whole_library(self) -> Library:
+        """The same, trusted or not: for looking."""
+        return Library(self.root, user_folder())
+
+    @property
+    def is_made(self) -> bool:
+        return (self.folder / "journal.db").exists()
+
+
+def open_project(root: Path) -> Project:
+    user_file = user_settings()
+    return Project(root, load_settings(user_file, root / "interlock.toml"), state_folder())
+
+
+def read_state(project: Project) -> State:
+    """The state as the journal tells it now; needs no lock and starts nothing."""
+    if not project.is_made:
+        return State()
+    reader = JournalReader(project.folder)
+    try:
+        return load_state(reader)
+    finally:
+        reader.close()
+
+
+def kept_text(project: Project, name: str) -> bytes:
+    """A text that is kept beside the journal."""
+    return Blobs(project.folder / "blobs").get(name)
+
+
+def keep_text(project: Project, content: bytes) -> str:
+    """Keep a text there, durable when this returns its name. Texts are named by what they are: this needs no lock."""
+    return Blobs(project.folder / "blobs").put(content)
+
+
+def remove_artifacts(project: Project, paths: tuple[str, ...]) -> None:
+    """Files in `.interlock/artifacts`, named from the project's root or absolutely; and those that are too old."""
+    folder = (project.folder / "artifacts").resolve()
+    if not folder.is_dir():
+        return
+    for named in paths:
+        path = project.root / named
+        with suppress(OSError):
+            if not path.is_symlink() and path.is_file() and path.resolve().is_relative_to(folder):
+                path.unlink()
+    oldest = time.time() - project.settings.tests.keep_days * 86_400
+    for path in folder.rglob("*"):
+        with suppress(OSError):
+            if not path.is_dir() and path.lstat().st_mtime < oldest:
+                path.unlink()
+
+
+def project_reader(project: Project) -> JournalReader:
+    return JournalReader(project.folder)
+
+
+def journal_report(project: Project) -> Report:
+    return verify(project.folder)
+
+
+def rebuild_journal_head(project: Project) -> Report:
+    return rebuild_head(project.folder)
+
+
+def export_rows(project: Project) -> Iterator[str]:
+    """Each row as it is stored, one JSON object per line: enough to check the chain elsewhere."""
+    reader = JournalReader(project.folder)
+    try:
+        yield from stored_lines(reader)
+    finally:
+        reader.close()
+
+
+def make_project(project: Project) -> None:
+    """The project's own folder; asks nothing, changes nothing that is there."""
+    try:
+        project.folder.mkdir(mode=0o700, exist_ok=True)
+        ignore = project.folder / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n")
+    except OSError as error:
+        raise Misconfigured(f"cannot write {project.folder}: {error.strerror}") from error
+
+
+# ── trust ────────────────────────────────────────────────────────────────────────────────
+
+SETUP = "workspace.setup"
+
+
+class Thing(Struct, frozen=True):
+    """Something that came with a project and would grant rights or start programs."""
+
+    name: str
+    content: bytes
+    what: str = ""  # would become of it, in words
+
+    @property
+    def digest(self) -> str:
+        """Of exactly this content under this name."""
+        named = b"" if self.name == SETUP else f"{self.name}\0".encode()
+        return sha256(named + self.content).hexdigest()
+
+
+def _started_things(project: Project) -> Iterator[Thing]:
+    for start in project_starts(project):
+        yield Thing(start.key, start.text.encode(), start.what)
+
+
+def _policy_thing(project: Project) -> Iterator[Thing]:
+    file = project.root / "interlock.toml"
+    if file.is_file() and (rules := project_policy(file.read_text(encoding="utf-8"))) is not None:
+        yield Thing(POLICY, rules, "rules of interlock.toml; until they are trusted they only tighten")
+
+
+def _library_things(project: Project) -> Iterator[Thing]:
+    for name, content in project_files(project.root):
+        yield Thing(name, content)
+
+
+TRUSTED: tuple[Callable[[Project], Iterator[Thing]], ...] = (_started_things, _policy_thing, _library_things)
+"""Everything of a project that counts only when it is trusted."""
+
+
+def things_to_trust(project: Project) -> tuple[Thing, ...]:
+    return tuple(thing for found in TRUSTED for thing in found(project))
+
+
+def trust_store(project: Project) -> TrustStore:
+    return TrustStore(project.state_dir / "trust.json", project.root)
+
+
+def is_trusted(project: Project, thing: Thing) -> bool:
+    return trust_store(project).trusts(thing.digest)
+
+
+def project_starts(project: Project) -> tuple[Start, ...]:
+    """What the project's own settings would start, trusted or not."""
+    return started_by(project.settings, load_settings(user_settings(), Path(os.devnull)))
+
+
+def trusted_setup(project: Project) -> str | None:
+    """The workspace's setup command, if the user wrote it or trusts exactly it."""
+    _check_trust(project, "workspace.setup")
+    return project.settings.workspace.setup
+
+
+def trusted_agent_command(project: Project) -> str:
+    """The command line of `gemini_cli`, if it is the usual one or the user's, or the user trusts exactly it."""
+    _check_trust(project, "gemini_cli.command")
+    return project.settings.gemini_cli.command
+
+
+def trusted_network(project: Project) -> bool:
+    """Whether gates have the network: the user says so, or trusts the project that does."""
+    _check_trust(project, "gates.network")
+    return project.settings.gates.network
+
+
+def _check_trust(project: Project, key: str) -> None:
+    for start in project_starts(project):
+        if start.key == key and not trust_store(project).trusts(start.digest):
+            raise Misconfigured(
+                f"{project.root / 'interlock.toml'} wants this to be {start.what}: {start.text!r}."
+                " Nothing of a project runs before you trust it: read it, then say 'interlock trust'."
+            )
+
+
+# ── policy ───────────────────────────────────────────────────────────────────────────────
+
+
+def rule_sources(project: Project | None) -> RuleSources:
+    """The user's rules, the shipped ones, and the project's as far as they count."""
+    if project is None:
+        return RuleSources(user_settings(), None, lambda _: False, refusal)
+    store = trust_store(project)
+    return RuleSources(
+        user_settings(),
+        project.root / "interlock.toml",
+        lambda content: store.trusts(Thing(POLICY, content).digest),
+        refusal,
+        store.path,
+    )
+
+
+def policy_of(project: Project | None) -> ShellPolicy:
+    return ShellPolicy(rule_sources(project).rules, refusal)
+
+
+def policy_with(project: Project, rule: str) -> ShellPolicy:
+    """As if the user's file had this rule as well."""
+    added = read_rules(rule, "the new rule", "user")
+    sources = rule_sources(project)
+    return ShellPolicy(lambda: (*added, *sources.rules()), refusal)
+
+
+def lasting_rule(project: Project, script: str, directory: str) -> str:
+    """The narrowest rule that allows this script. Raises Rejected where none can, or it would not help."""
+    taken = {rule.name for rule in rule_sources(project).rules()}
+    made = narrowest_rule(script, free_name(taken.__contains__))
+    found = policy_with(project, made).script(script, directory)
+    if found.verdict != "allow":
+        raise Rejected(f"a rule of yours would not help: {found.rule} says {found.verdict}: {found.reason}")
+    return made
+
+
+async def exclude_from_git(project: Project) -> Literal["repository", "private"]:
+    """Make git ignore what is ours; says whether the folder is a repository of the user's."""
+    workspaces = GitWorkspaces(project.root, project.state_dir, await plain_git())
+    await workspaces.open()
+    await workspaces.exclude(project.not_in_git)
+    return "private" if (project.folder / "private.git").exists() else "repository"
+
+
+def make_sample(project: Project, files: Mapping[str, str]) -> None:
+    """A new git repository with these files in its first commit."""
+    for name, text in files.items():
+        path = project.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    async def commit() -> None:
+        git = await plain_git()
+        env = {
+            "PATH": os.environ.get("PATH", ""),
+            "HOME": str(project.root),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            **{f"GIT_{who}_NAME": "Interlock demo" for who in ("AUTHOR", "COMMITTER")},
+            **{f"GIT_{who}_EMAIL": "interlock@localhost" for who in ("AUTHOR", "COMMITTER")},
+        }
+        for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "A shop with a bug")):
+            said = await git.run_trusted(("git", *words), cwd=str(project.root), env=env)
+            if said.code:
+                raise Misconfigured(f"git {words[0]} failed: {said.stderr.decode(errors='replace').strip()}")
+
+    asyncio.run(commit())
+
+
+class SandboxReport(Struct, frozen=True):
+    works: bool
+    level: str
+    reason: str  # why there is no sandbox, or not the strongest
+    git: str
+    promises: tuple[str, ...]
+
+
+async def sandbox_report(project: Project) -> SandboxReport:
+    git = await (await plain_git()).run_trusted(("git", "--version"), cwd="/", env={"PATH": os.environ.get("PATH", "")})
+    said = git.stdout.decode(errors="replace").strip() if git.code == 0 else ""
+    try:
+        chosen = await choice(project.settings.sandbox, hidden_folders(project), limits_of(project.settings))
+    except Misconfigured as error:
+        return SandboxReport(False, "none", str(error), said, ("does not run: there is no sandbox it could run in",))
+    level = chosen.sandbox.level
+    return SandboxReport(True, level, chosen.why, said, PROMISES[level])
+
+
+async def verify_command(
+    command: str, folder: str, timeout_s: float | None, *, before: Callable[[str], None]
+) -> GateResult:
+    """Run it as a gate on a folder that need not be a project; the user's settings count.
+
+    `before` is told the level of the sandbox when all is ready.
+    """
+    if (result := no_command(command)) is not None:
+        return result
+    own = load_settings(user_settings(), Path(os.devnull))
+    sandbox = await choose(own.sandbox, (str(state_folder()), str(user_folder())), limits_of(own))
+    defaults = GateDefaults(own.gates.max_attempts, own.gates.timeout_s)
+    seconds = limits(Gate(command, timeout_s=timeout_s), defaults).timeout_s
+    before(sandbox.level)
+    return await verify_here(sandbox, command, folder, env=clean_env(os.environ), timeout_s=seconds)
+
+
+def hidden_folders(project: Project) -> tuple[str, ...]:
+    """Our own folders: a sandbox must not have them, whatever else it is given."""
+    config = user_folder()
+    return (str(project.state_dir), str(config))
+
+
+def limits_of(settings: Settings) -> Limits:
+    """What commands may use."""
+    most = settings.limits
+    return Limits(processes=most.processes, memory_mb=most.memory_mb, open_files=most.open_files)
+
+
+async def plain_git() -> Sandbox:
+    """Our own git needs no confinement, only the one door."""
+    return await choose("off")

@@ -1,0 +1,68 @@
+"""`interlock demo`: from a goal in words to landed commits, on a sample repository with a real bug.
+
+No key, no network: the model is the scripted one. Its first fix fails the gate, it is told so, and fixes it. The demo
+answers its own approvals, and every answer is labelled as such.
+"""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from interlock.assembly.build import conducting
+from interlock.assembly.model_choice import scripted_rules
+from interlock.assembly.project import make_sample, open_project
+from interlock.cli.demo.report import report
+from interlock.cli.demo.story import EPIC, FILES, PRICE, RULES, TRACK
+from interlock.cli.terminal.exits import BLOCKED, DONE
+from interlock.cli.terminal.output import paint, say
+from interlock.cli.terminal.progress import Progress
+from interlock.cli.terminal.sessions import LocalSession, Session
+from interlock.cli.work.goal import Goal
+from interlock.domain.messages.commands.epic_commands import PlanEpic
+from interlock.domain.messages.envelopes import Recorded
+from interlock.errors import Rejected
+
+
+def demo(args: Any) -> int:
+    root = Path(args.dir).absolute() if args.dir else Path(tempfile.mkdtemp(prefix="interlock-demo-"))
+    if root.exists() and any(root.iterdir()):
+        raise Rejected(f"{root} is not empty; name a folder that does not exist yet")
+    root.mkdir(parents=True, exist_ok=True)
+    project = open_project(root)
+    make_sample(project, FILES)
+    if not args.json:
+        say(f"A sample repository with a bug in it: {root}")
+        say(f"The goal: {EPIC}")
+        say(paint("Approvals are answered by the demo itself and recorded as policy:approve-all.", "waiting"))
+        say()
+    conduct = conducting(project, auto_queue=True, approve_all=True, workers=None)
+    with LocalSession(project, conduct, sample=True, model=scripted_rules(RULES, PRICE)) as session:
+        records = _work(session, quiet=args.json)
+        code = DONE if TRACK in session.state.tracks and session.state.track(TRACK).status == "done" else BLOCKED
+        if code == DONE:
+            code = _land(session)
+        report(session.state, records, project.root, code, as_json=args.json)
+    return code
+
+
+def _work(session: Session, *, quiet: bool) -> list[Recorded]:
+    since = session.state.version
+    session.submit(PlanEpic(EPIC))
+    goal = Goal(epics=("E-1",))
+    seen: list[Recorded] = []
+    with Progress(quiet=quiet) as progress:
+        for records in session.follow(since):
+            seen += records
+            progress.show(records, session.state, goal.tracks(session.state))
+            if goal.over(session.state):
+                break
+    return seen
+
+
+def _land(session: Session) -> int:
+    session.ask_landing(TRACK)
+    for _ in session.follow():
+        landing = session.state.track(TRACK).landing
+        if landing is not None and landing.state in ("landed", "failed"):
+            return DONE if landing.state == "landed" else BLOCKED
+    return BLOCKED

@@ -1,0 +1,105 @@
+"""`interlock context`: exactly what a worker would be sent, block by block, before it is sent."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from interlock.assembly.agents import worker_context
+from interlock.assembly.project import Project, read_state
+from interlock.cli.terminal.exits import DONE, wrong_usage
+from interlock.cli.terminal.output import paint, say, say_json, table
+from interlock.cli.terminal.sessions import project_of
+from interlock.cli.work.tickets import find
+from interlock.codeviews.syntax.detect import language_of
+from interlock.codeviews.views import tokens
+from interlock.domain.values.tickets import Ticket, TicketSpec
+from interlock.engine.planning.briefing import SEPARATOR, Block, is_in_message
+from interlock.errors import Misconfigured
+from interlock.views.display import name_of_file, safe
+from interlock.workspaces.read_only import FOLDER
+
+
+def context(args: Any) -> int:
+    if bool(args.ticket) == bool(args.files):
+        return wrong_usage("context: name a ticket, or files with --files", args)
+    project = project_of(args)
+    if args.files:
+        made = asyncio.run(worker_context(project, _for_files(project, args), FOLDER))
+        blocks = [block for block in made[1] if block.kind not in ("ticket", "tools")]
+        return _show(None, "", blocks, args.json)
+    state = read_state(project)
+    ticket = state.ticket(*find(state, args.ticket))
+    if ticket.spec.assigned_to == "shell":
+        raise Misconfigured(f"ticket {ticket.id!r} is a script: no worker is told anything")
+    commit, blocks = asyncio.run(worker_context(project, ticket))
+    return _show(f"{ticket.track}/{ticket.id}", commit, list(blocks), args.json)
+
+
+def _for_files(project: Project, args: Any) -> Ticket:
+    """A ticket that wants exactly these files: the first is the one to change."""
+    names = [_inside(project, os.path.join(args.project or "", name)) for name in args.files]
+    spec = TicketSpec(id="files", target_file=names[0], context_requirements=tuple(names[1:]))
+    return Ticket(track="", spec=spec, created_at="")
+
+
+def _inside(project: Project, name: str) -> str:
+    """The path from the project's folder."""
+    path = Path(os.path.abspath(name))
+    root = Path(os.path.abspath(project.root))
+    if not path.is_relative_to(root):
+        path = Path(os.path.realpath(name))
+        root = Path(os.path.realpath(project.root))
+    if not path.is_relative_to(root):
+        raise Misconfigured(f"{name} is not in the project's folder {project.root}")
+    if path.is_dir():
+        raise Misconfigured(f"{name} is a folder; name files")
+    if not path.is_symlink() and path.exists() and not path.is_file():  # a worktree cannot hold it
+        raise Misconfigured(f"{name} is {_kind(path)}; name files")
+    if path.is_file() and not os.access(path, os.R_OK):
+        raise Misconfigured(f"{name} cannot be read: Permission denied")
+    return path.relative_to(root).as_posix()
+
+
+def _kind(path: Path) -> str:
+    return "a FIFO" if path.is_fifo() else "a socket" if path.is_socket() else "a device"
+
+
+def _show(ticket: str | None, commit: str, blocks: list[Block], as_json: bool) -> int:
+    parts = [block for block in blocks if is_in_message(block)]
+    counted = [_count(block, SEPARATOR if is_in_message(block) and block is not parts[-1] else "") for block in blocks]
+    if as_json:
+        rows = [
+            {"kind": block.kind, "name": block.name, "view": block.view, "tokens": count, "text": block.text}
+            for block, count in zip(blocks, counted, strict=True)
+        ]
+        totals = {"tokens": sum(counted), "method": tokens.method()}
+        say_json({"ticket": ticket, "base": commit or None, "blocks": rows, "totals": totals})
+        return DONE
+    shown = safe if sys.stdout.isatty() else str
+    for block, count in zip(blocks, counted, strict=True):
+        say(paint(f"==> {_heading(block)}: {count:,} tokens <==", "bold"))
+        say(f"{shown(block.text)}\n")
+    say(f"files as of {f'commit {commit[:12]}' if commit else 'the folder now'}; tokens {tokens.method()}")
+    table(
+        ("TOKENS", "BLOCK"),
+        [
+            *((f"{count:>8,}", _heading(block)) for block, count in zip(blocks, counted, strict=True)),
+            (f"{sum(counted):>8,}", "all"),
+        ],
+    )
+    return DONE
+
+
+def _heading(block: Block) -> str:
+    view = f" ({block.view})" if block.view else ""
+    return f"{block.kind} {name_of_file(block.name)}{view}"
+
+
+def _count(block: Block, separator: str) -> int:
+    """With what is sent between it and the next one: so they add up to what all of them are."""
+    text = (block.text + separator).encode(errors="replace")
+    if block.kind == "file":
+        return tokens.count(text, language_of(block.name, text))
+    return tokens.count(text, "json" if block.kind == "tools" else "markdown")

@@ -1,0 +1,95 @@
+"""`interlock policy …`: what rules say, which there are, whether their examples hold."""
+
+from pathlib import Path
+from typing import Any
+
+from interlock.assembly.locations import FOLDER, current_folder, root_of
+from interlock.assembly.project import Project, open_project, policy_of, rule_sources
+from interlock.cli.terminal.exits import DONE, ERROR
+from interlock.cli.terminal.output import paint, say, say_json, table
+from interlock.errors import Misconfigured
+from interlock.policy.rules import Rule
+from interlock.policy.sources import shipped_rules
+from interlock.views.display import one_line, safe
+
+_COLOUR = {"allow": "good", "ask": "waiting", "deny": "bad"}
+
+
+def check(args: Any) -> int:
+    """Any verdict is an answer: exit 0."""
+    project = _project(args)
+    folder = Path(args.cwd) if args.cwd else project.root if project else current_folder()
+    if not folder.is_dir():
+        raise Misconfigured(f"{folder} is not a folder")
+    rule_sources(project).rules()  # a mistake in a file is told, not turned into a verdict
+    found = policy_of(project).script(args.command, str(folder))
+    if args.json:
+        say_json({"verdict": found.verdict, "rule": found.rule, "reason": found.reason})
+    else:
+        reason = f": {safe(found.reason)}" if found.reason else ""
+        say(f"{paint(found.verdict, _COLOUR[found.verdict])} ({safe(found.rule)}){reason}")
+    return DONE
+
+
+def list_(args: Any) -> int:
+    sources = rule_sources(_project(args))
+    trusted = sources.trusted()
+    rows = [
+        *((rule, True) for rule in sources.user()),
+        *((rule, trusted or rule.verdict != "allow") for rule in sources.project()),
+        *((rule, True) for rule in shipped_rules()),
+    ]
+    if args.json:
+        say_json([_plain(rule, counts=counts) for rule, counts in rows])
+        return DONE
+    table(
+        ("SOURCE", "VERDICT", "RULE", "ABOUT"),
+        [
+            (rule.source, rule.verdict if counts else f"{rule.verdict} (not trusted)", rule.name, _about(rule))
+            for rule, counts in rows
+        ],
+    )
+    if not trusted:
+        say("the project's rules only tighten until you trust them: interlock trust")
+    return DONE
+
+
+def test(args: Any) -> int:
+    failed = rule_sources(_project(args)).failed()
+    if args.json:
+        say_json({"ok": not failed, "failed": failed})
+    elif failed:
+        for line in failed:
+            say(safe(line))
+    else:
+        say("every example of every rule holds")
+    return ERROR if failed else DONE
+
+
+def _project(args: Any) -> Project | None:
+    """The one around here; without one only the user's and the shipped rules count."""
+    root = root_of(args.project)
+    there = args.project is not None or (root / FOLDER).exists() or (root / "interlock.toml").exists()
+    return open_project(root) if there or (root / ".git").exists() else None
+
+
+def _about(rule: Rule) -> str:
+    if rule.tool:
+        return f"tool {rule.tool}"
+    if rule.exactly:
+        return one_line("exactly: " + " ".join(word.text for word in rule.exactly), 80)
+    return one_line(", ".join(" ".join(begin) for begin in rule.commands), 80)
+
+
+def _plain(rule: Rule, *, counts: bool) -> dict[str, object]:
+    return {
+        "name": rule.name,
+        "source": rule.source,
+        "verdict": rule.verdict,
+        "reason": rule.reason,
+        "about": _about(rule),
+        "counts": counts,
+        "match": rule.match,
+        "not_match": rule.not_match,
+        "at": rule.at,
+    }

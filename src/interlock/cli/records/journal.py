@@ -1,0 +1,126 @@
+"""`interlock journal …`: reading never needs the lock, and nothing here changes a row."""
+
+import gzip
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from interlock.assembly.project import Project, export_rows, journal_report, project_reader, rebuild_journal_head
+from interlock.cli.terminal.exits import DONE, ERROR
+from interlock.cli.terminal.output import paint, say, say_json
+from interlock.cli.terminal.sessions import RemoteSession, project_of
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.step import replay as replayed
+from interlock.errors import Misconfigured, Rejected, Unavailable
+from interlock.views.board import track_rows
+from interlock.views.display import one_line
+from interlock.wire import encode, encode_state, event_name, to_plain
+
+
+def show(args: Any) -> int:
+    project = project_of(args)
+    reader = project_reader(project)
+    try:
+        after = max(args.after, reader.head().version - args.last if args.last else 0)
+        for recorded in reader.read(after):
+            _say(recorded, as_json=args.json)
+            after = recorded.version
+    finally:
+        reader.close()
+    if args.follow:
+        sys.stdout.flush()  # whoever reads a pipe waits for this
+        _follow(project, after, as_json=args.json)
+    return DONE
+
+
+def verify(args: Any) -> int:
+    project = project_of(args)
+    report = rebuild_journal_head(project) if args.rebuild_head else journal_report(project)
+    if args.json:
+        say_json(to_plain(report))
+    elif report.ok:
+        say(paint(f"ok: {report.rows} rows, unbroken; head {report.head[:16]}…", "good"))
+    else:
+        say(paint(f"NOT OK: {report.problem}", "bad"), sys.stderr)
+        say(f"{report.rows} rows before that are as they were written", sys.stderr)
+    return DONE if report.ok else ERROR
+
+
+def export(args: Any) -> int:
+    project = project_of(args)
+    if not args.file or args.file == "-":
+        for line in export_rows(project):
+            sys.stdout.write(line)
+        return DONE
+    try:
+        with Path(args.file).open("w", encoding="utf-8") as file:
+            count = sum(1 for line in export_rows(project) if file.write(line))
+    except OSError as error:
+        raise Misconfigured(f"{args.file} cannot be written: {error.strerror}") from error
+    say(f"{count} events in {args.file}")
+    return DONE
+
+
+def archive(args: Any) -> int:
+    """A verified copy, compressed; the journal itself is left as it is."""
+    project = project_of(args)
+    report = journal_report(project)
+    if not report.ok:
+        raise Misconfigured(f"the journal is not whole and is not archived: {report.problem}")
+    name = args.file or f"journal-{report.rows:08d}.jsonl.gz"
+    try:
+        with gzip.open(name, "xt", encoding="utf-8") as file:
+            for line in islice(export_rows(project), report.rows):
+                file.write(line)
+    except FileExistsError:
+        raise Rejected(f"{name} exists already; name another file") from None
+    except OSError as error:
+        raise Misconfigured(f"{name} cannot be written: {error.strerror}") from error
+    shown = {"file": name, "rows": report.rows, "head": report.head}
+    if args.json:
+        say_json(shown)
+    else:
+        say(f"{report.rows} events in {name}, up to hash {report.head[:16]}…")
+    return DONE
+
+
+def replay(args: Any) -> int:
+    reader = project_reader(project_of(args))
+    try:
+        last = reader.head().version
+        to = last if args.to is None else args.to
+        if not 0 <= to <= last:
+            raise Rejected(f"there are versions 0 to {last}, not {to}")
+        state = replayed(islice(reader.read(), to))
+    finally:
+        reader.close()
+    if args.json:
+        sys.stdout.write(encode_state(state).decode() + "\n")
+        return DONE
+    say(f"after version {to}: {len(state.track_order)} tracks, {len(state.pending)} approvals open")
+    for row in track_rows(state):
+        say(f"  {row.id}: {row.status}, {row.progress.completed} of {row.progress.total} done")
+    return DONE
+
+
+def _say(recorded: Recorded, *, as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write(encode(recorded).decode() + "\n")
+        return
+    plain = to_plain(recorded.event)
+    facts = " ".join(f"{key}={one_line(str(value), 60)}" for key, value in plain.items() if key != "type")
+    at = paint(recorded.at[:23], "dim")
+    say(f"{recorded.version:6}  {at}  {recorded.actor:20}  {event_name(recorded.event):20} {one_line(facts, 160)}")
+
+
+def _follow(project: Project, after: int, *, as_json: bool) -> None:
+    try:
+        session = RemoteSession(project)
+    except Unavailable:
+        say("nobody is working on this project now; there is nothing to follow", sys.stderr)
+        return
+    with session:
+        for recorded in session.client.follow(after):
+            _say(recorded, as_json=as_json)
+            sys.stdout.flush()

@@ -1,0 +1,43 @@
+"""`interlock status`: where things stand, in one look."""
+
+from functools import reduce
+from typing import Any
+
+from interlock.assembly.project import read_state
+from interlock.cli.terminal.exits import DONE
+from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json
+from interlock.cli.terminal.sessions import project_of
+from interlock.domain.values.budgets import Usage
+from interlock.views.costs import cost_shown
+from interlock.views.display import one_line, safe
+from interlock.views.inbox import title
+from interlock.views.mma_status import mma_status, status
+
+MOST = 20
+
+
+def status_(args: Any) -> int:
+    state = read_state(project_of(args))
+    if args.json:
+        say_json(mma_status(state, {}, args.track))
+        return DONE
+    now = status(state, args.track)
+    if now.track is None:
+        say(f"{now.status}; {len(state.tracks)} tracks ('interlock tracks list')")
+    else:
+        done = sum(ticket["status"] == "completed" for ticket in now.tickets)
+        head = f"{paint(now.track['id'], 'bold')}  {paint(now.status, STATUS_COLOUR.get(now.status))}"
+        say(f"{head}  {done}/{len(now.tickets)}  {safe(now.track['title'])}")
+    for ticket in [t for t in now.tickets if t["status"] in ("in_progress", "blocked")][:MOST]:
+        mark = paint(SYMBOL[ticket["status"]], STATUS_COLOUR.get(ticket["status"]))
+        say(f"  {mark} {ticket['id']:12} {one_line(ticket['doing'], 90)}")
+    if now.active_tiers:
+        say(f"at work: {', '.join(safe(tier) for tier in now.active_tiers[:MOST])}")
+    pending = state.pending_approvals()
+    if pending:
+        say(paint(f"{len(pending)} wait for you:", "waiting"))
+        for approval in pending[:MOST]:
+            say(f"  {approval.id:6} {approval.kind:7} {one_line(title(approval), 90)}")
+    if state.usage:
+        say(f"spent {cost_shown(reduce(Usage.plus, state.usage.values(), Usage()))}")
+    return DONE

@@ -1,0 +1,161 @@
+"""`interlock usage`: tokens and money, as a table and as bars; `interlock usage cache`: what broke a prefix."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from interlock.assembly.logs.session_logs import PREFIXES
+from interlock.assembly.model_choice import saved_by_cache
+from interlock.assembly.project import Project, project_reader, read_state
+from interlock.cli.terminal.exits import DONE
+from interlock.cli.terminal.output import paint, say, say_json, table
+from interlock.cli.terminal.sessions import project_of
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.values.budgets import Micros, dollars
+from interlock.views.costs import UsageRow, cost_shown, usage_rows
+from interlock.views.display import one_line, safe
+from interlock.views.prefix import Found, Sent, broken_prefixes
+from interlock.views.spend import bars, spending
+from interlock.wire import to_plain
+
+_EVENTS = 200_000  # the latest, that money over time is drawn from
+_NARROW, _WIDEST = 50, 60  # columns: below the one there is no plot, beyond the other no bar
+_REQUESTS = 100_000  # that are looked through for broken prefixes
+
+
+def usage(args: Any) -> int:
+    if args.what == "cache":
+        return _cache(args)
+    project = project_of(args)
+    rows = usage_rows(read_state(project), args.by)
+    if args.json:
+        say_json({row.name: _plain(row) for row in rows})
+    elif not rows:
+        say("no model was called yet")
+    else:
+        _table(rows, args.by)
+        _plot(rows, project)
+    return DONE
+
+
+def _table(rows: tuple[UsageRow, ...], by: str) -> None:
+    table(
+        (by.upper(), "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST", "UNKNOWN"),
+        [
+            (
+                safe(row.name),
+                *(f"{n:,}" for n in (row.used.input, row.used.output, row.used.cache_read, row.used.cache_write)),
+                cost_shown(row.used),
+                f"${row.unknown / 1e6:.4f}" if row.unknown else "",
+            )
+            for row in rows
+        ],
+    )
+    if any(row.unknown for row in rows):
+        say(paint("UNKNOWN: set aside for calls that broke off or are under way; it counts as spent", "dim"))
+    if calls := sum(row.used.without_price for row in rows):
+        say(
+            paint(
+                f"cost unknown of {calls:,} calls: their models have no price; they count as $0 ([prices])", "waiting"
+            )
+        )
+
+
+def _plot(rows: tuple[UsageRow, ...], project: Project) -> None:
+    """Where there is money to show, and room."""
+    room = shutil.get_terminal_size().columns
+    costs = [row.used.cost + row.unknown for row in rows]
+    if room < _NARROW or not any(costs):
+        return
+    plain = not "█".encode(sys.stdout.encoding or "ascii", "ignore")
+    _bars([(one_line(row.name, 24), cost) for row, cost in zip(rows, costs, strict=True)], room, plain=plain)
+    reader = project_reader(project)
+    try:
+        over_time = spending(_latest(reader.read(max(0, reader.head().version - _EVENTS))))
+    finally:
+        reader.close()
+    if len(over_time.slots) > 1:
+        say()
+        say(paint(f"by the {over_time.every} (UTC)", "dim"))
+        _bars([(slot.name, slot.cost) for slot in over_time.slots], room, plain=plain)
+
+
+def _latest(records: Iterator[Recorded]) -> Iterator[Recorded]:
+    return islice(records, _EVENTS)
+
+
+def _bars(values: list[tuple[str, Micros]], room: int, *, plain: bool) -> None:
+    names = max(len(name) for name, _ in values)
+    money = [dollars(cost) for _, cost in values]
+    digits = max(map(len, money))
+    say()
+    drawn = bars([cost for _, cost in values], min(room - names - digits - 4, _WIDEST), plain=plain)
+    for (name, _), cost, bar in zip(values, money, drawn, strict=True):
+        say(f"{safe(name):{names}}  {cost:>{digits}}  {paint(bar, 'running')}".rstrip())
+
+
+def _plain(row: UsageRow) -> dict[str, Any]:
+    return {**to_plain(row.used), "cost_usd": row.used.cost_usd, "unknown_usd": row.unknown / 1e6}
+
+
+# ── caches ───────────────────────────────────────────────────────────────────────────────
+
+
+def _cache(args: Any) -> int:
+    project = project_of(args)
+    requests = list(islice(_sent(project), _REQUESTS))
+    found = broken_prefixes(requests)
+    paid = [saved_by_cache(project, each.sent.provider, each.sent.model, each.broken.again) for each in found]
+    if args.json:
+        say_json({"requests": len(requests), "breaks": [_break(*each) for each in zip(found, paid, strict=True)]})
+        return DONE
+    if not requests:
+        say("no request is in the logs yet (.interlock/logs/sessions)")
+        return DONE
+    if found:
+        table(
+            ("WHEN", "WHO", "BLOCK", "", "TOKENS", "AGAIN", "PAID"),
+            [
+                (
+                    each.sent.ts[:19].replace("T", " "),
+                    one_line(each.sent.key, 30),
+                    one_line(each.broken.block, 40),
+                    each.broken.how,
+                    f"{each.broken.tokens:,}",
+                    f"{each.broken.again:,}",
+                    "unknown" if cost is None else dollars(cost),
+                )
+                for each, cost in zip(found, paid, strict=True)
+            ],
+        )
+        say(
+            paint("AGAIN: tokens after the block that had been sent before; PAID: what a cache would have saved", "dim")
+        )
+    again = sum(each.broken.again for each in found)
+    known = [cost for cost in paid if cost is not None]
+    total = "" if found and not known else f" for {dollars(sum(known))}"
+    say(f"{len(requests):,} requests, {len(found):,} broke their prefix: about {again:,} tokens paid again{total}")
+    return DONE
+
+
+def _break(found: Found, paid: Micros | None) -> dict[str, Any]:
+    sent, broken = found.sent, found.broken
+    about = {"ts": sent.ts, "key": sent.key, "attempt": sent.attempt, "provider": sent.provider, "model": sent.model}
+    return {**about, "call": sent.call, **to_plain(broken), "paid_usd": None if paid is None else paid / 1e6}
+
+
+def _sent(project: Project) -> Iterator[Sent]:
+    """Oldest first; what cannot be read is left out, as logs may be cut off anywhere."""
+    folders = (project.folder / "logs" / "sessions").glob("*")
+    for folder in sorted(folders):
+        for file in sorted(folder.glob(f"{PREFIXES}*"), reverse=True):  # those put aside are older, by their number
+            with file.open("rb") as lines:
+                for line in lines:
+                    try:
+                        yield msgspec.json.decode(line, type=Sent)
+                    except msgspec.MsgspecError:
+                        continue

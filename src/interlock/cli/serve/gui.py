@@ -1,0 +1,118 @@
+"""`interlock gui`, and `interlock` alone: the desktop window."""
+
+import os
+import sys
+import threading
+from argparse import Namespace
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from interlock.assembly.build import conducting
+from interlock.assembly.service import Choice, Service
+from interlock.assembly.window import Beside, end_with, harness_beside, make_window, serve_beside
+from interlock.cli.terminal.exits import DONE
+from interlock.cli.terminal.model_choices import with_choices
+from interlock.cli.terminal.output import paint, say
+from interlock.cli.terminal.sessions import actor, project_of
+from interlock.cli.terminal.signals import end_in_order
+from interlock.errors import JournalInUse, Misconfigured
+
+CLOSING_S = 1.6
+"""What is not closed by then is left as it is: everything that counts is in the journal."""
+
+
+def gui(args: Any) -> int:
+    from interlock.gui.window.backends import check
+
+    check(args.backend)
+    if args.screenshot and args.backend == "null":
+        raise Misconfigured("--screenshot needs pixels: use --backend egl")
+    if args.script and args.provider != "scripted":
+        raise Misconfigured("--script goes with --provider scripted")
+    end_in_order(once=True)
+    project = with_choices(project_of(args), Namespace(max_tool_rounds=args.max_tool_rounds, model=None))
+    conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)
+    choice = Choice(args.provider or "", args.model or "", args.script or "")
+    service = Service(project, conduct, choice, actor(), test_policy=args.test_policy)
+    reason = "the window was closed"
+    try:
+        try:
+            service.open()
+        except JournalInUse as busy:
+            raise JournalInUse(f"{busy}; end that first, or use the window it has", busy.pid) from None
+        _show(args, service)
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    except BaseException:
+        _stop(service, "the window did not open")
+        raise
+    _stop(service, reason)
+    with suppress(OSError):  # the terminal may be gone
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(DONE)  # threads of libraries and of the graphics driver are not waited for
+
+
+def _show(args: Any, service: Service) -> None:
+    settings = service.project.state_dir / "window.ini" if args.backend == "desktop" else None
+    hands = None
+    if args.enable_test_harness:
+        from interlock.uitest.input_driver import Hands
+
+        hands = Hands()
+    window = make_window(
+        service,
+        actor(),
+        backend=args.backend,
+        settings=settings,
+        hooks=args.enable_test_hooks,
+        theme=args.theme,
+        hands=hands,
+    )
+    end_with(service, window)
+    window.open()
+    if args.screenshot:
+        for _ in range(args.frames - 1):
+            window.draw_once()
+        taken = window.picture(Path(args.screenshot).absolute())
+        window.draw_once()
+        try:
+            taken.result()
+        except OSError as error:
+            raise Misconfigured(f"{args.screenshot} cannot be written: {error.strerror}") from error
+        return
+    if args.test_policy:
+        say(
+            paint("TEST POLICY: the drive token and the test harness may answer approvals.", "bad", sys.stderr),
+            sys.stderr,
+        )
+
+    def served(port: int) -> None:
+        say(f"HTTP hooks at http://127.0.0.1:{port}")
+        sys.stdout.flush()
+
+    def driven(port: int) -> None:
+        say(f"test harness at 127.0.0.1:{port}")
+        sys.stdout.flush()
+
+    beside: list[Beside] = []
+
+    def first() -> None:
+        if args.enable_test_hooks:
+            serve_beside(service, window, args.port, served)
+        if hands is not None:
+            beside.append(harness_beside(service, window, hands, args.test_harness_port, driven))
+
+    try:
+        window.run(first)
+    finally:
+        for each in beside:
+            each.stop()
+
+
+def _stop(service: Service, reason: str) -> None:
+    """In good order where that is quick; a task that hangs does not keep the window."""
+    closing = threading.Thread(target=service.stop, args=(reason,), daemon=True)
+    closing.start()
+    closing.join(CLOSING_S)

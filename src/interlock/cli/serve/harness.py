@@ -1,0 +1,167 @@
+"""`interlock test click|type|wait|assert|discover|screenshot|run`, and `status --follow`: the window, driven."""
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from interlock.assembly.project import read_state
+from interlock.cli.records.test_history import EXITS, say_status
+from interlock.cli.terminal.exits import DONE, ERROR, USAGE, report, wrong_usage
+from interlock.cli.terminal.output import paint, say, say_json, table
+from interlock.cli.terminal.sessions import project_of
+from interlock.client import NotServing, read_api_file
+from interlock.errors import BadValue, NoHarness
+from interlock.views.display import one_line, safe
+from interlock.views.test_history import TestStatus, status_of
+
+if TYPE_CHECKING:
+    from interlock.uitest.calls import Calls
+
+NO_HARNESS = 5
+
+
+def click(args: Any) -> int:
+    if not args.target and not args.widget_key:
+        return wrong_usage("test click: name what to click: a TARGET such as 'button:Plan it', or --widget-key", args)
+    return _driven(args, lambda calls: calls.click(args.target, args.type, args.widget_key))
+
+
+def type_(args: Any) -> int:
+    text = sys.stdin.read() if args.text == "-" else args.text
+    return _driven(args, lambda calls: calls.type(args.target, text, clear_first=args.clear, key=args.widget_key))
+
+
+def wait(args: Any) -> int:
+    return _driven(args, lambda calls: calls.wait(args.condition, args.timeout or 5_000, args.poll, args.widget_key))
+
+
+def assert_(args: Any) -> int:
+    return _driven(args, lambda calls: calls.check(args.condition, args.message, args.widget_key))
+
+
+def run(args: Any) -> int:
+    """Its steps are tests of their own; the id is that of the whole."""
+    if not args.prompt.strip():
+        return wrong_usage('test run: the prompt says nothing: try "Open Inbox and verify it loads"', args)
+    return _driven(args, lambda calls: calls.run(args.prompt))
+
+
+def screenshot(args: Any) -> int:
+    def shown(calls: "Calls") -> int:
+        answer = calls.screenshot(args.window, args.output_path)
+        if args.json:
+            say_json(_plain(answer))
+        else:
+            say(answer.file_path if answer.success else paint(safe(answer.message), "bad"))
+        return DONE if answer.success else ERROR
+
+    return _with(args, shown)
+
+
+def discover(args: Any) -> int:
+    def shown(calls: "Calls") -> int:
+        answer = calls.discover(args.window, args.type)
+        if args.json:
+            say_json(_plain(answer))
+            return DONE
+        rows: list[tuple[str, ...]] = []
+        for window in answer.windows:
+            if not window.visible:
+                rows.append((safe(window.title), "window", "", "", "behind others"))
+            for each in window.widgets:
+                marks = [
+                    word for word, on in (("disabled", not each.enabled), ("out of sight", not each.visible)) if on
+                ]
+                rows.append(
+                    (
+                        safe(window.title),
+                        each.type,
+                        one_line(each.label, 40),
+                        safe(each.key),
+                        ", ".join(marks) or one_line(each.value, 40),
+                    )
+                )
+        if not rows:
+            say("nothing like that; 'interlock test discover' without words lists everything")
+            return DONE
+        table(("WINDOW", "TYPE", "LABEL", "KEY", "VALUE"), rows)
+        return DONE
+
+    return _with(args, shown)
+
+
+def status(args: Any) -> int:
+    """Of one that has ended from the history; of one under way from the harness, to its end with `--follow`."""
+    found = status_of(read_state(project_of(args)).tests, args.test_id)
+    if found.status == "UNKNOWN":
+        found = _live(args) or found
+    say_status(found, args)
+    return EXITS[found.status]
+
+
+def _live(args: Any) -> TestStatus | None:
+    try:
+        with _calls(args) as calls:
+            if not args.follow:
+                return calls.status(args.test_id)
+            found = None
+            for found in calls.watch(args.test_id):
+                if found.status != "UNKNOWN" and not args.json:
+                    say(paint(f"{safe(args.test_id)}: {found.status}", "dim", sys.stderr), sys.stderr)
+            return found
+    except NoHarness:
+        return None
+
+
+def _driven(args: Any, act: Callable[["Calls"], Any]) -> int:
+    """One test: what became of it, and its exit code."""
+
+    def done(calls: "Calls") -> int:
+        answer = act(calls)
+        status = "PASSED" if answer.success else calls.status(answer.test_id).status
+        if args.json:
+            say_json({**_plain(answer), "status": status})
+        else:
+            colour = "good" if answer.success else "bad"
+            say(f"Test ID: {answer.test_id}")
+            say(f"Status: {paint(status, colour)}")
+            say(safe(answer.message))
+        return EXITS[status]
+
+    return _with(args, done)
+
+
+def _with(args: Any, work: Callable[["Calls"], int]) -> int:
+    try:
+        with _calls(args) as calls:
+            return work(calls)
+    except NoHarness as error:
+        report(error, args)
+        return NO_HARNESS
+    except BadValue as error:
+        report(error, args)
+        return USAGE
+
+
+def _calls(args: Any) -> "Calls":
+    from interlock.uitest.calls import Calls  # a tenth of a second: not before a window is to be driven
+
+    file = project_of(args).folder / "run" / "harness.json"
+    if not file.exists():
+        raise NoHarness("no window with a harness runs here: start 'interlock gui --enable-test-harness' first")
+    try:
+        found = read_api_file(file)
+    except NotServing as error:
+        raise NoHarness(f"{error}: start 'interlock gui --enable-test-harness' first") from None
+    return Calls(str(found["host"]), int(found["port"]), str(found["token"]))
+
+
+def _plain(message: Any) -> Any:
+    """As JSON says it: every field, numbers as numbers."""
+    found: dict[str, Any] = {}
+    for field in message.DESCRIPTOR.fields:
+        value = getattr(message, field.name)
+        if field.message_type is not None:
+            value = [_plain(each) for each in value] if field.is_repeated else _plain(value)
+        found[field.name] = value
+    return found

@@ -1,0 +1,56 @@
+"""`interlock serve`: the workbench without a window, driven over HTTP."""
+
+import sys
+from argparse import Namespace
+from typing import Any
+
+from interlock.assembly.build import conducting
+from interlock.assembly.service import Choice, Service, approve_file
+from interlock.cli.terminal.exits import DONE
+from interlock.cli.terminal.model_choices import with_choices
+from interlock.cli.terminal.output import paint, say, say_json_line
+from interlock.cli.terminal.sessions import actor, project_of
+from interlock.cli.terminal.signals import end_in_order
+from interlock.errors import JournalInUse, Misconfigured
+
+
+def serve(args: Any) -> int:
+    end_in_order()
+    project = with_choices(project_of(args), Namespace(max_tool_rounds=args.max_tool_rounds, model=None))
+    if args.script and args.provider != "scripted":
+        raise Misconfigured("--script goes with --provider scripted")
+    conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)
+    choice = Choice(args.provider or "", args.model or "", args.script or "")
+    service = Service(project, conduct, choice, actor(), test_policy=args.test_policy)
+    reason = "the workbench was closed"
+    try:
+        try:
+            opened = service.open()
+        except JournalInUse as busy:
+            raise JournalInUse(
+                f"{busy}; end that first ('interlock serve' holds the project it serves)", busy.pid
+            ) from None
+        port = service.serve_http(args.port)
+        url = f"http://127.0.0.1:{port}"
+        files = {"api_file": str(project.folder / "run" / "api.json"), "approve_file": str(approve_file(project))}
+        if args.json:
+            said = {"url": url, "port": port, "project": str(project.root), "sandbox": opened.sandbox_level, **files}
+            say_json_line(said)
+        else:
+            say(f"serving {project.root} at {url}")
+            say(f"  driving: the token in {files['api_file']}; answering approvals: the one in {files['approve_file']}")
+            say("  what it can do: GET /openapi.json; from Python: interlock.client.ApiHookClient()")
+            say("  in another terminal: interlock approvals list; Ctrl-C ends it")
+        if opened.sandbox_level == "off":
+            say(paint("THE SANDBOX IS OFF: what runs here can do whatever you can.", "bad", sys.stderr), sys.stderr)
+        if args.test_policy:
+            say(paint("TEST POLICY: the drive token may answer approvals.", "bad", sys.stderr), sys.stderr)
+        sys.stdout.flush()
+        service.wait()
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    finally:
+        service.stop(reason)
+    if not args.json:
+        say("ended; everything is in the journal")
+    return DONE

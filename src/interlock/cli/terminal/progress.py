@@ -1,0 +1,168 @@
+"""Live progress of a run: one line per fact, and on a terminal a bar below them."""
+
+import re
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+from interlock.cli.terminal.output import colour_on, paint, say
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
+from interlock.domain.messages.events.attempt_events import (
+    AttemptLost,
+    AttemptReturned,
+    GateFinished,
+    TicketStarted,
+    ToolFinished,
+)
+from interlock.domain.messages.events.epic_events import (
+    EpicAccepted,
+    EpicAdded,
+    EpicDropped,
+    PlannerAnswered,
+    PlanningFailed,
+    TrackPlanned,
+)
+from interlock.domain.messages.events.ticket_events import (
+    TicketBlocked,
+    TicketCancelled,
+    TicketCompleted,
+    TicketSkipped,
+)
+from interlock.domain.messages.events.track_events import TrackEnded
+from interlock.domain.state.state import State
+from interlock.domain.values.gates import GateResult
+from interlock.views.display import one_line, safe
+from interlock.views.inbox import title
+
+QUIET_ABOVE = 1_000
+"""Of a huge track only trouble and the bar are shown: nobody reads 100,000 lines."""
+
+
+class Progress:
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._bar: Any = None
+        self._task: Any = None
+        self._live = not quiet and colour_on(sys.stdout)
+
+    def __enter__(self) -> Self:
+        if self._live:
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[note]}"),
+                TimeElapsedColumn(),
+                transient=True,
+            )
+            self._task = self._bar.add_task("", total=None, note="")
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    @contextmanager
+    def paused(self) -> Generator[None]:
+        """The terminal is the prompt's for a while."""
+        if self._bar is None:
+            yield
+            return
+        self._bar.stop()
+        try:
+            yield
+        finally:
+            self._bar.start()
+
+    def show(self, records: Sequence[Recorded], state: State, tracks: Sequence[str]) -> None:
+        if self._quiet:
+            return
+        total = sum(state.tracks[name].total for name in tracks)
+        for recorded in records:
+            event = recorded.event
+            if getattr(event, "track", None) in tracks or hasattr(event, "approval") or hasattr(event, "epic"):
+                told = line_of(recorded, state)
+                if told is not None and (total <= QUIET_ABOVE or told[1] == "bad"):
+                    self._say(recorded.at[11:19], *told)
+        if self._bar is not None:
+            done = sum(state.tracks[name].counts.completed for name in tracks)
+            waiting = len(state.pending)
+            note = f"{state.busy} running" + (f", {waiting} waiting for you" if waiting else "")
+            self._bar.update(self._task, total=total, completed=done, note=note, description=" ".join(tracks[:3]))
+
+    def _say(self, at: str, text: str, colour: str | None) -> None:
+        line = f"{paint(at, 'dim')}  {paint(text, colour)}"
+        if self._bar is not None:
+            from rich.text import Text
+
+            self._bar.console.print(Text.from_ansi(line))
+        else:
+            say(line)
+
+
+def telling_line(result: GateResult) -> str:
+    """Of what a failed command said, the one line that matters most."""
+    lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
+    errors = [line for line in lines if re.search(r"\b(\w+Error|error|fatal):", line)]
+    return (errors[:1] or lines[-1:] or [""])[0].strip()
+
+
+def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
+    """What a person watching wants to read of this, and its colour."""
+    event = recorded.event
+    match event:
+        case EpicAdded(epic, text):
+            return f"{epic}  planning: {one_line(text, 80)}", "running"
+        case EpicAccepted(epic, tracks):
+            return f"{epic}  accepted: {', '.join(tracks)}; planning their tickets", "good"
+        case EpicDropped(epic, reason):
+            return f"{epic}  dropped: {one_line(reason)}", "bad"
+        case PlannerAnswered(epic, track, _, tier, model, usage):
+            tokens = f"{usage.input:,} tokens in, {usage.output:,} out"
+            return f"{track or epic}  {tier} answered ({safe(model)}, {tokens})", None
+        case PlanningFailed(epic, track, reason):
+            return f"{track or epic}  planning failed: {one_line(reason)}", "bad"
+        case TrackPlanned(track):
+            return f"track {track} is planned: {state.tracks[track].total} tickets", "good"
+        case TicketStarted(_, ticket, attempt):
+            again = f", attempt {attempt}" if attempt > 1 else ""
+            return f"{ticket}  started{again}", "running"
+        case GateFinished(_, ticket, _, _, result, _, feedback):
+            gate = f"{ticket}  gate {one_line(result.command, 60)}"
+            if result.passed:
+                return f"{gate}: passed ({result.duration_ms} ms)", "good"
+            back = "; back to the worker" if feedback is not None else ""
+            how = result.explanation or telling_line(result) or f"exit code {result.exit_code}, and it said nothing"
+            return f"{gate}: failed: {one_line(how, 80)}{back}", "bad"
+        case ToolFinished(_, ticket, _, _, tool, failed, by) if by != "policy:reading":
+            return (
+                f"{ticket}  {safe(tool)}: {'failed' if failed else 'done'} (allowed by {by})",
+                "bad" if failed else None,
+            )
+        case TicketCompleted(_, ticket, _, commit, unverified):
+            where = f", merged as {commit[:10]}" if commit else ""
+            return f"{ticket}  completed{' (unverified)' if unverified else ''}{where}", "good"
+        case TicketBlocked(_, ticket, reason):
+            return f"{ticket}  blocked: {one_line(reason)}", "bad"
+        case TicketSkipped(_, ticket):
+            return f"{ticket}  skipped by {recorded.actor}", None
+        case TicketCancelled(_, ticket, reason):
+            return f"{ticket}  cancelled: {one_line(reason)}", None
+        case AttemptReturned(_, ticket, attempt, why):
+            return f"{ticket}  attempt {attempt} cannot be merged, a new one follows: {one_line(why)}", "waiting"
+        case AttemptLost(_, ticket, attempt, why):
+            return f"{ticket}  attempt {attempt} lost: {one_line(why)}", "waiting"
+        case ApprovalRequested(approval=approval):
+            return f"{approval}  asks: {one_line(title(state.approvals[approval]))}", "waiting"
+        case ApprovalAnswered(approval, decision):
+            return f"{approval}  {decision} by {recorded.actor}", None
+        case TrackEnded(track, status):
+            return f"track {track} is {status}", "good" if status == "done" else "bad"
+        case _:
+            return None

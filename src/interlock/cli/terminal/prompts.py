@@ -1,0 +1,210 @@
+"""Asking a person in the terminal: who asks, why, the exact bytes, and then y / n / e / a."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from interlock.cli.terminal.output import paint, say
+from interlock.cli.terminal.sessions import Session
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.values.approvals import (
+    Answered,
+    Approval,
+    Decision,
+    GatePayload,
+    MergePayload,
+    ScriptPayload,
+    SpawnPayload,
+    StepPayload,
+    ToolPayload,
+    TracksPayload,
+    UnknownPayload,
+    Withdrawn,
+)
+from interlock.errors import Rejected
+from interlock.sandbox.jobs.foreground import run_editor
+from interlock.views.display import exact, safe
+from interlock.views.inbox import title
+from interlock.wire import pretty
+
+_WORDS: dict[str, dict[str, Decision]] = {
+    "script": {"y": "approve", "n": "reject", "e": "approve", "a": "abort"},
+    "tool": {"y": "approve", "n": "reject", "e": "approve", "a": "abort"},
+    "spawn": {"y": "approve", "n": "reject", "e": "approve", "c": "approve", "a": "abort"},
+    "step": {"y": "approve", "n": "reject", "a": "abort"},
+    "gate": {"r": "retry", "s": "skip", "a": "abort"},
+    "merge": {"y": "approve", "n": "reject"},
+    "tracks": {"y": "approve", "n": "reject", "e": "approve"},
+    "unknown": {"r": "retry", "s": "skip", "a": "abort"},
+}
+_QUESTIONS = {
+    "script": "run it? [y]es / [n]o / [e]dit / [a]bort the track: ",
+    "tool": "allow it? [y]es / [n]o / [e]dit the arguments / [a]bort the track: ",
+    "spawn": "start it? [y]es / [n]o / [e]dit the prompt / edit the [c]ontext / [a]bort the track: ",
+    "step": "start it? [y]es / [n]o / [a]bort the track: ",
+    "gate": "[r]etry / [s]kip, unverified / [a]bort the ticket: ",
+    "merge": "land it? [y]es / [n]o: ",
+    "tracks": "plan these tracks and start the first? [y]es / [n]o / [e]dit: ",
+    "unknown": "[r]etry / [s]kip / [a]bort: ",
+}
+
+
+class Prompts:
+    """One approval at a time; whoever answers first elsewhere wins."""
+
+    def __init__(self, blobs: Path = Path()) -> None:
+        self._blobs = blobs  # the folder of texts too big for an approval
+        self.possible = sys.stdin.isatty() and sys.stdout.isatty()
+
+    def ask(self, session: Session, approval: Approval) -> None:
+        """Ask until there is an answer, here or anywhere. Raises KeyboardInterrupt at end of input."""
+        for line in describe(approval):
+            say(line)
+        words = _WORDS.get(approval.kind, _WORDS["merge"])
+        while True:
+            word = _read(_QUESTIONS.get(approval.kind, _QUESTIONS["merge"])).strip().lower()[:1]
+            if word not in words:
+                continue
+            edited = _edit(approval) if word == "e" else None
+            context = self._edit_context(approval) if word == "c" else None
+            if word in "ec" and edited is None and context is None:
+                say("not changed")
+                continue
+            message = _read("why? (may be empty): ").strip() if words[word] == "reject" else ""
+            try:
+                session.submit(AnswerApproval(approval.id, words[word], edited, message, edited_context=context))
+            except Rejected as refusal:
+                say(paint(str(refusal), "waiting"))
+                if not isinstance(session.state.approval(approval.id).state, Answered | Withdrawn):
+                    continue
+            return
+
+    def _edit_context(self, approval: Approval) -> str | None:
+        """All of it, also where the approval itself holds only its beginning."""
+        payload = approval.payload
+        if not isinstance(payload, SpawnPayload):
+            return None
+        text = payload.context
+        if payload.context_blob is not None:
+            try:
+                text = (self._blobs / payload.context_blob.sha256).read_text()
+            except (OSError, UnicodeDecodeError) as error:
+                say(paint(f"the whole context cannot be read: {error}", "waiting"))
+                return None
+        return _edit_text(approval, text, "md")
+
+
+def describe(approval: Approval) -> list[str]:
+    """Everything about an approval, safe to print."""
+    where = f"{approval.track}/{approval.ticket}" if approval.ticket else approval.track or approval.discussion
+    where = f" for {where}" if where else ""
+    lines = [
+        "",
+        f"{paint(approval.id, 'bold')}  {paint(title_line(approval), 'waiting')}",
+        f"  asked by {_inline(approval.asker)}{where}" + (f": {_inline(approval.why)}" if approval.why else ""),
+    ]
+    payload = approval.payload
+    match payload:
+        case ScriptPayload():
+            lines += _numbered(payload.script)
+            network = "on" if payload.network else "off"
+            lines.append(f"  in {exact(payload.directory)}   sandbox {payload.sandbox}   network {network}")
+            lines.append(paint(f"  environment: {' '.join(payload.env_names)}", "dim"))
+        case ToolPayload():
+            if payload.diff:
+                lines += _exactly(payload.diff)
+            else:
+                lines.append(f"  {_inline(payload.tool)} {exact(payload.arguments)}")
+            if payload.diff_blob:
+                lines.append(f"  … the whole change: .interlock/blobs/{payload.diff_blob.sha256}")
+            lines.append(f"  in {_inline(payload.directory)}" + (f"   {payload.hunks} hunks" if payload.hunks else ""))
+        case SpawnPayload():
+            lines += _exactly(payload.prompt)
+            lines.append(paint("  context:", "dim"))
+            lines += _exactly(payload.context)
+            if payload.context_blob:
+                lines.append(f"  … the whole context: .interlock/blobs/{payload.context_blob.sha256}")
+        case StepPayload():
+            lines.append(f"  {safe(payload.description)}   ({payload.role})")
+            if payload.script:
+                lines += _numbered(payload.script)
+        case GatePayload():
+            lines += [f"  {safe(line)}" for line in payload.message.splitlines()]
+        case MergePayload():
+            lines.append(f"  onto {exact(payload.branch)}: {payload.before[:12]} -> {payload.after[:12]}")
+            lines += _exactly(payload.diff)
+            if payload.diff_blob:
+                lines.append(f"  … the whole diff: .interlock/blobs/{payload.diff_blob.sha256}")
+        case TracksPayload():
+            lines += [f"  {safe(line)}" for line in payload.text.splitlines()]
+            for plan in payload.tracks:
+                lines.append(f"  {paint(safe(plan.id), 'bold')}  {safe(plan.title)}")
+                lines += [f"      {safe(line)}" for line in plan.description.splitlines()]
+        case UnknownPayload():
+            lines.append(f"  {safe(payload.question)}")
+    lines.append(paint(f"  digest {approval.digest[:16]}…", "dim"))
+    match approval.state:
+        case Answered(decision, by, at, message):
+            lines.append(f"  answered: {decision} by {safe(by)} at {at}" + (f": {safe(message)}" if message else ""))
+        case Withdrawn(why, at):
+            lines.append(f"  withdrawn at {at}: {safe(why)}")
+        case _:
+            pass
+    return lines
+
+
+def title_line(approval: Approval) -> str:
+    return safe(title(approval)).split("\n", 1)[0]
+
+
+def _inline(text: str) -> str:
+    """Names that a program outside gave: a line break in one must not look like a line of ours."""
+    return exact(text).replace("\n", "<U+000A>")
+
+
+def _numbered(script: str) -> list[str]:
+    return [f"  {paint(f'{number:3}', 'dim')} {exact(line)}" for number, line in enumerate(_lines(script), 1)]
+
+
+def _exactly(text: str) -> list[str]:
+    return [f"  {exact(line)}" for line in _lines(text)]
+
+
+def _lines(text: str) -> list[str]:
+    """As a shell or git sees them: other breaks than the usual one are characters like any other."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _read(question: str) -> str:
+    try:
+        return input(question)
+    except EOFError:
+        raise KeyboardInterrupt from None
+
+
+def _edit(approval: Approval) -> str | None:
+    """The text as the person's editor leaves it; None when nothing was changed."""
+    match approval.payload:
+        case ScriptPayload(script):
+            text, suffix = script, "sh"
+        case ToolPayload():
+            text, suffix = approval.payload.arguments, "json"
+        case SpawnPayload():
+            text, suffix = approval.payload.prompt, "md"
+        case TracksPayload():
+            text, suffix = pretty(approval.payload.tracks), "json"
+        case _:
+            return None
+    return _edit_text(approval, text, suffix)
+
+
+def _edit_text(approval: Approval, text: str, suffix: str) -> str | None:
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    with tempfile.TemporaryDirectory(prefix="interlock-edit-") as folder:
+        file = Path(folder) / f"{approval.ticket or approval.id}.{suffix}"
+        file.write_text(text)
+        if not run_editor(command, file):
+            return None
+        edited = file.read_text()
+    return edited if edited != text else None

@@ -1,0 +1,93 @@
+"""`interlock approvals …`"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from interlock.assembly.locations import user_settings
+from interlock.assembly.project import Project, lasting_rule, read_state
+from interlock.cli.terminal.exits import DONE
+from interlock.cli.terminal.output import say, say_json, table
+from interlock.cli.terminal.prompts import describe
+from interlock.cli.terminal.sessions import open_session, project_of
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.values.approvals import Answered, Approval, ScriptPayload
+from interlock.errors import Misconfigured, Rejected
+from interlock.policy.always_rules import append_rule
+from interlock.views.display import one_line, safe
+from interlock.views.inbox import as_dict, listing, state_word, title
+
+
+def list_(args: Any) -> int:
+    state = read_state(project_of(args))
+    found = listing(state, args.state, args.offset, args.limit or None)
+    if args.json:
+        say_json([as_dict(approval) for approval in found])
+        return DONE
+    if not found:
+        say("nothing waits for you" if args.state == "pending" else "none")
+        return DONE
+    table(
+        ("ID", "KIND", "STATE", "TICKET", "WHAT"),
+        [
+            (a.id, a.kind, state_word(a), f"{a.track}/{a.ticket}" if a.ticket else a.track, one_line(title(a), 80))
+            for a in found
+        ],
+    )
+    return DONE
+
+
+def show(args: Any) -> int:
+    approval = read_state(project_of(args)).approval(args.id)
+    if args.json:
+        say_json(as_dict(approval))
+    else:
+        for line in describe(approval):
+            say(line)
+    return DONE
+
+
+def answer(args: Any) -> int:
+    hunks = _numbers(args.hunks) if args.hunks else None
+    edited, context = _text(args.edit), _text(args.edit_context)
+    project = project_of(args)
+    with open_session(project) as session:
+        rule = _rule(session.state.approval(args.id), args, project) if args.always else ""
+        if rule:
+            say(f"a rule for {user_settings()}:\n\n{safe(rule)}", sys.stderr)
+        session.submit(AnswerApproval(args.id, args.decision, edited, args.message, hunks, context))
+        approval = session.state.approval(args.id)
+    if rule:
+        append_rule(user_settings(), rule)
+    if args.json:
+        say_json(as_dict(approval))
+    elif isinstance(approval.state, Answered):
+        say(f"{approval.id}: {approval.state.decision} by {approval.state.by}")
+        if session.state.running and not session.state.conductor.on:
+            say("'interlock resume' goes on with the work")
+    return DONE
+
+
+def _rule(approval: Approval, args: Any, project: Project) -> str:
+    """The narrowest that allows what is asked. Raises Rejected where none can, or it would not help."""
+    payload = approval.payload
+    if not isinstance(payload, ScriptPayload) or args.decision != "approve" or args.edit:
+        raise Rejected("--always is for approving a script as it is")
+    return lasting_rule(project, payload.script, payload.directory)
+
+
+def _text(file: str | None) -> str | None:
+    if not file:
+        return None
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misconfigured(f"{file} cannot be read: {error}") from error
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """`1,3` → (1, 3)"""
+    try:
+        return tuple(sorted({int(part) for part in text.split(",")}))
+    except ValueError:
+        raise Rejected(f"--hunks takes numbers like 1,3, not {text!r}") from None

@@ -1,0 +1,47 @@
+"""`interlock tracks list` and `show` in a folder without a journal: from the files written for people."""
+
+import sys
+from typing import Any
+
+from interlock.assembly.project import Project
+from interlock.cli.terminal.exits import DONE
+from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json
+from interlock.domain.reading.ticket_data import ticket_to_dict
+from interlock.domain.values.tickets import Ticket, TicketSpec
+from interlock.errors import Rejected
+from interlock.trackfiles.reading import FiledTrack, read_tracks
+from interlock.views.board import TrackRow
+from interlock.views.display import one_line, safe
+from interlock.wire import to_plain
+
+
+def filed_tracks(project: Project) -> tuple[FiledTrack, ...]:
+    """Empty where there is a journal, which alone counts then; a note says where the rest comes from."""
+    found = () if project.is_made else read_tracks(project.root, project.settings.tracks_dir)
+    if found:
+        say(f"there is no journal here; this is what the files in {safe(project.settings.tracks_dir)} say", sys.stderr)
+    return found
+
+
+def filed_rows(project: Project) -> tuple[TrackRow, ...]:
+    return tuple(track.row for track in filed_tracks(project))
+
+
+def show_filed(found: tuple[FiledTrack, ...], args: Any) -> int:
+    track = next((track for track in found if track.row.id == args.track), None)
+    if track is None:
+        raise Rejected(f"no track {args.track!r}; there are {', '.join(track.row.id for track in found[:10])}")
+    row = track.row
+    if args.json:
+        unknown = dict.fromkeys(ticket_to_dict(Ticket(track="", spec=TicketSpec(id=""), created_at="")))
+        tickets = [{**unknown, "track": row.id, **to_plain(ticket)} for ticket in track.tickets]
+        say_json({**to_plain(row), "description": None, "landing": None, "tickets": tickets})
+        return DONE
+    say(f"{paint(row.id, 'bold')}  {paint(safe(row.status), STATUS_COLOUR.get(row.status))}  {safe(row.title)}")
+    say(f"{row.progress.completed} of {row.progress.total} done, {row.blocked} blocked, {row.cancelled} cancelled")
+    say()
+    for ticket in track.tickets:
+        mark = paint(SYMBOL.get(ticket.status, "?"), STATUS_COLOUR.get(ticket.status))
+        about = f"{one_line(ticket.id, 64):12} {one_line(ticket.description, 60):60}"
+        say(f"  {mark} {about} {one_line(ticket.status, 60)}".rstrip())
+    return DONE

@@ -1,0 +1,80 @@
+"""What a run is about: tracks, and epics with whatever tracks come of them."""
+
+from collections.abc import Sequence
+
+from interlock.cli.terminal.exits import BLOCKED, BUDGET, DONE
+from interlock.domain.state.state import State
+from interlock.domain.state.tracks import Track
+from interlock.domain.values.approvals import Approval, TracksPayload
+from interlock.domain.values.epics import Epic
+from interlock.domain.values.tickets import Blocked
+
+ENDED = ("done", "blocked", "aborted", "paused")
+
+
+class Goal:
+    def __init__(self, tracks: Sequence[str] = (), epics: Sequence[str] = ()) -> None:
+        self._tracks = tuple(tracks)
+        self._epics = tuple(epics)
+
+    def epics(self, state: State) -> tuple[Epic, ...]:
+        return tuple(state.epics[name] for name in self._epics)
+
+    def tracks(self, state: State) -> tuple[str, ...]:
+        planned = (name for epic in self.epics(state) for name in epic.tracks)
+        return tuple(dict.fromkeys((*self._tracks, *planned)))
+
+    def waiting(self, state: State) -> list[Approval]:
+        """What a person must answer for it to go on, oldest first."""
+        tracks = self.tracks(state)
+        return [a for a in state.pending_approvals() if (a.track in tracks if a.track else self._about(a))]
+
+    def over(self, state: State) -> bool:
+        """Nothing moves any more; tracks whose turn has not come do not count."""
+        planning = any(epic.status in ("planning", "proposed") for epic in self.epics(state))
+        return not planning and all(state.tracks[name].status in (*ENDED, "ready") for name in self.tracks(state))
+
+    def next_track(self, state: State) -> str | None:
+        """The tracks of an epic are done one after the other, in order."""
+        for epic in self.epics(state):
+            for name in epic.tracks:
+                status = state.tracks[name].status
+                if status == "ready":
+                    return name
+                if status != "done":
+                    break
+        return None
+
+    def code(self, state: State) -> int:
+        found = [state.tracks[name] for name in self.tracks(state)]
+        epics = self.epics(state)
+        if any(epic.budget for epic in epics) or any(map(_short_of_money, found)):
+            return BUDGET
+        fine = all(track.status in ("done", "ready") for track in found)
+        return DONE if fine and all(epic.status == "accepted" for epic in epics) else BLOCKED
+
+    def _about(self, approval: Approval) -> bool:
+        return isinstance(approval.payload, TracksPayload) and approval.payload.epic in self._epics
+
+
+def _short_of_money(track: Track) -> bool:
+    if track.fault.startswith("over budget"):
+        return True
+    return track.counts.blocked > 0 and any(
+        isinstance(ticket.stage, Blocked) and ticket.stage.budget for ticket in track.tickets.values()
+    )
+
+
+def unfinished(state: State) -> Goal:
+    """Epics still being planned or worked on; tracks started, or stored and never started."""
+    epics = [epic.id for epic in state.epics_in_order() if epic.status in ("planning", "proposed")]
+    epics += [
+        epic.id
+        for epic in state.epics_in_order()
+        if any(state.tracks[name].status in ("proposed", "ready", "running") for name in epic.tracks)
+    ]
+    mine = {name for epic in epics for name in state.epics[epic].tracks}
+    tracks = [
+        name for name in state.track_order if name not in mine and state.tracks[name].status in ("running", "ready")
+    ]
+    return Goal(tracks, epics)

@@ -1,0 +1,181 @@
+"""`interlock run` and `interlock resume`: until everything is done, blocked, or waits for a person."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from interlock.assembly.build import conducting
+from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE, wrong_usage
+from interlock.cli.terminal.model_choices import model_of, with_choices
+from interlock.cli.terminal.output import say, say_json
+from interlock.cli.terminal.progress import Progress
+from interlock.cli.terminal.prompts import Prompts
+from interlock.cli.terminal.sessions import RemoteSession, Session, open_session, project_of
+from interlock.cli.terminal.signals import end_in_order
+from interlock.cli.work.goal import Goal, unfinished
+from interlock.cli.work.tracks import land_track, read_tickets, with_free_id
+from interlock.domain.messages.commands.epic_commands import PlanEpic
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.messages.events.epic_events import EpicAdded
+from interlock.domain.reading.ticket_data import ticket_to_dict
+from interlock.domain.state.tracks import Track
+from interlock.domain.values.approvals import ALLOWED
+from interlock.errors import Unavailable
+from interlock.views.board import is_stuck, track_row
+from interlock.views.display import safe
+from interlock.views.inbox import as_dict
+from interlock.wire import to_plain
+
+
+def run(args: Any) -> int:
+    wanted = [word for word in (args.epic is not None, args.tickets, args.resume) if word]
+    if len(wanted) != 1:
+        return wrong_usage("run: give an EPIC, --tickets FILE or --resume, one of them. See --help.", args)
+    if args.resume:
+        return _go(args, _everything)
+    if args.epic is not None:
+        return _go(args, lambda session: _epic(session, args.epic))
+    command = read_tickets(args.tickets)
+    return _go(args, lambda session: _given(session, with_free_id(command, session.state, named=args.tickets)))
+
+
+def resume(args: Any) -> int:
+    return _go(args, _everything if args.track is None else lambda session: _one(session, args.track))
+
+
+def _go(args: Any, begin: Callable[[Session], Goal]) -> int:
+    end_in_order(ctrl_c=False)
+    project = with_choices(project_of(args), args)
+    conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=args.workers)
+    with open_session(project, conduct, model_of(project, args)) as session:
+        if isinstance(session, RemoteSession) and (args.approve or args.workers or args.provider or args.model):
+            say(
+                "another process works on this project: its own --workers, --approve, --provider and --model count",
+                sys.stderr,
+            )
+        since = session.state.version
+        goal = begin(session)
+        empty = not goal.epics(session.state) and not goal.tracks(session.state)
+        if empty:
+            blocked = any(track.status == "blocked" for track in session.state.tracks.values())
+            return _finish(session, goal, BLOCKED if blocked else DONE, args)
+        if changed := session.dirty():
+            named = ", ".join(safe(path) for path in changed[:3]) + (" …" if len(changed) > 3 else "")
+            say(f"your tree has uncommitted changes ({named}); the work starts from HEAD, without them", sys.stderr)
+        return _finish(session, goal, _see_through(session, goal, since, args), args)
+
+
+def _everything(session: Session) -> Goal:
+    goal = unfinished(session.state)
+    mine = {name for epic in goal.epics(session.state) for name in epic.tracks}
+    for name in goal.tracks(session.state):
+        if name not in mine and session.state.track(name).status == "ready":
+            session.submit(StartTrack(name))
+    if (name := goal.next_track(session.state)) is not None:
+        session.submit(StartTrack(name))
+    return goal
+
+
+def _epic(session: Session, text: str) -> Goal:
+    receipt = session.submit(PlanEpic(text))
+    return Goal(epics=[r.event.epic for r in receipt.records if isinstance(r.event, EpicAdded)])
+
+
+def _given(session: Session, command: AddTrack) -> Goal:
+    session.submit(command)
+    session.submit(StartTrack(command.track))
+    return Goal((command.track,))
+
+
+def _one(session: Session, name: str) -> Goal:
+    session.submit(StartTrack(session.state.track(name).id))
+    return Goal((name,))
+
+
+def _see_through(session: Session, goal: Goal, since: int, args: Any) -> int:
+    """Until nothing is left to do, a track of an epic after the other, each landed before the next if so wished."""
+    shown = "nothing" if args.json else "words"
+    while True:
+        code = _drive(session, goal, since, args)
+        if code != DONE:
+            return code
+        if args.land:
+            for name in goal.tracks(session.state):
+                if track_row(session.state.tracks[name]).unlanded:
+                    code = land_track(session, name, everything=args.approve == "all", shown=shown) or code
+            if code != DONE:
+                return code
+        following = goal.next_track(session.state)
+        if following is None:
+            return DONE
+        since = session.state.version
+        session.submit(StartTrack(following))
+
+
+def _drive(session: Session, goal: Goal, since: int, args: Any) -> int:
+    """Watch, and ask where there is a terminal to ask in."""
+    prompts = Prompts(project_of(args).folder / "blobs")
+    asks = prompts.possible and not args.json
+    with Progress(quiet=args.json) as progress:
+        for records in session.follow(since):
+            state = session.state
+            progress.show(records, state, goal.tracks(state))
+            if goal.over(state):
+                break
+            waiting = goal.waiting(state)
+            if asks and waiting:
+                # One at a time: every answer is a record, so what happened meanwhile is shown before the next.
+                with progress.paused():
+                    prompts.ask(session, waiting[0])
+            elif is_stuck(state, goal.tracks(state), tuple(epic.id for epic in goal.epics(state))):
+                return APPROVAL
+    if not goal.over(session.state):
+        raise Unavailable("the workbench that was at work here has ended; 'interlock resume' goes on")
+    return goal.code(session.state)
+
+
+def _finish(session: Session, goal: Goal, code: int, args: Any) -> int:
+    state = session.state
+    waiting = goal.waiting(state)
+    epics, tracks = goal.epics(state), [state.tracks[name] for name in goal.tracks(state)]
+    if args.json:
+        shown = [
+            {**to_plain(track_row(track)), "fault": track.fault or None, "tickets": _tickets(track)} for track in tracks
+        ]
+        planned = [{"id": e.id, "text": e.text, "status": e.status, "reason": e.reason} for e in epics]
+        pending = [as_dict(a) for a in waiting]
+        say_json({"exit_code": code, "epics": planned, "tracks": shown, "pending_approvals": pending})
+        return code
+    if not tracks and not epics:
+        say("nothing is unfinished")
+        if blocked := [track.id for track in state.tracks.values() if track.status == "blocked"]:
+            say(f"blocked: {', '.join(sorted(blocked))}; 'interlock tickets retry' (or skip) lets them go on")
+    for epic in epics:
+        if epic.status in ("failed", "dropped"):
+            say(f"epic {epic.id} is {epic.status}: {safe(epic.reason)}")
+    for track in tracks:
+        _say_track(track)
+    if code == DONE and not args.land:
+        for track in tracks:
+            say(f"its work is on branch interlock/{track.id}; 'interlock tracks land {track.id}' brings it to yours")
+    if code == APPROVAL:
+        say("1 approval waits for you:" if len(waiting) == 1 else f"{len(waiting)} approvals wait for you:")
+        for approval in waiting[:10]:
+            answers = "|".join(ALLOWED[approval.kind])
+            say(f"  interlock approvals show {approval.id};  interlock approvals answer {approval.id} {answers}")
+        say("then: interlock resume")
+    return code
+
+
+def _say_track(track: Track) -> None:
+    row = track_row(track)
+    say(f"track {track.id}: {track.status}, {row.progress.completed} of {row.progress.total} done")
+    if track.fault:
+        say(f"  its tickets could not be planned: {safe(track.fault)}; 'interlock resume {track.id}' tries again")
+    for ticket in (track.tickets[name] for name in track.order):
+        if ticket.blocked_reason:
+            say(f"  {ticket.id} is blocked: {ticket.blocked_reason.splitlines()[0]}")
+
+
+def _tickets(track: Track) -> list[dict[str, Any]]:
+    return [ticket_to_dict(track.tickets[name]) for name in track.order]

@@ -1,0 +1,44 @@
+"""`interlock tell` and `interlock discussions stop`: a word to whoever is at work, and the end of a turn."""
+
+from typing import Any
+
+from interlock.cli.terminal.exits import DONE
+from interlock.cli.terminal.output import say, say_json
+from interlock.cli.terminal.sessions import open_session, project_of
+from interlock.cli.work.tickets import find
+from interlock.cli.work.tracks import read_text
+from interlock.domain.messages.commands.discussion_commands import StopTurn
+from interlock.domain.messages.commands.steering_commands import Tell
+from interlock.domain.state.state import State
+
+
+def tell(args: Any) -> int:
+    text = read_text("-") if args.text == "-" else args.text
+    with open_session(project_of(args)) as session:
+        command = _command(session.state, args.whom, text)
+        session.submit(command)
+    whom = command.discussion or f"{command.track}/{command.ticket}"
+    if args.json:
+        say_json({"told": whom})
+    else:
+        say(f"{whom} is told: it joins the conversation before the model is asked again")
+    return DONE
+
+
+def stop(args: Any) -> int:
+    with open_session(project_of(args)) as session:
+        name = session.state.discussion(args.discussion).id
+        session.submit(StopTurn(name, args.message or "stopped"))
+    if args.json:
+        say_json({"stopped": name})
+    else:
+        say(f"{name}: its turn is ended; what was said stays")
+    return DONE
+
+
+def _command(state: State, whom: str, text: str) -> Tell:
+    """A discussion by its id, anything else is a ticket."""
+    if whom in state.discussions:
+        return Tell(text, discussion=whom)
+    track, ticket = find(state, whom)
+    return Tell(text, track, ticket)

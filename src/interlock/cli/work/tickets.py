@@ -1,0 +1,196 @@
+"""`interlock tickets …` and `interlock workers …`"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from interlock.assembly.project import Project, read_state
+from interlock.cli.terminal.exits import DONE
+from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
+from interlock.cli.terminal.sessions import open_session, project_of
+from interlock.domain.messages.commands.command import Bulk, TicketCommand
+from interlock.domain.messages.commands.ticket_commands import (
+    BlockTicket,
+    CancelTicket,
+    EditTicket,
+    KillWorker,
+    MoveTicket,
+    RetryTicket,
+    SkipTicket,
+)
+from interlock.domain.reading.ticket_data import ticket_to_dict
+from interlock.domain.reading.tickets_from_data import changes_from_dict
+from interlock.domain.state.state import State
+from interlock.domain.values.tickets import Escalated, Ticket, Verifying
+from interlock.errors import Misconfigured, Rejected
+from interlock.views.board import doing
+from interlock.views.board import workers as worker_rows
+from interlock.views.display import exact, one_line, safe
+from interlock.wire import to_plain
+
+
+def list_(args: Any) -> int:
+    state = read_state(project_of(args))
+    tracks = [state.track(args.track)] if args.track else [state.tracks[name] for name in state.track_order]
+    chosen = [
+        (ticket, track)
+        for track in tracks
+        for name in track.order
+        if (ticket := track.tickets[name]) and (not args.status or ticket.status == args.status)
+    ]
+    chosen = chosen[args.offset : args.offset + args.limit if args.limit else None]
+    if args.json:
+        say_json([ticket_to_dict(ticket) for ticket, _ in chosen])
+        return DONE
+    if not chosen:
+        say("no tickets")
+        return DONE
+    table(
+        ("", "TICKET", "STATUS", "TRIES", "WHERE IT STANDS", "DESCRIPTION"),
+        [
+            (
+                SYMBOL[ticket.status],
+                ticket.id if args.track else ticket.name,
+                ticket.status,
+                str(ticket.attempts),
+                one_line(doing(ticket, track), 50),
+                one_line(ticket.spec.description, 60),
+            )
+            for ticket, track in chosen
+        ],
+        [STATUS_COLOUR.get(ticket.status) for ticket, _ in chosen],
+    )
+    return DONE
+
+
+def show(args: Any) -> int:
+    state = read_state(project_of(args))
+    track_id, ticket_id = find(state, args.ticket)
+    ticket, track = state.ticket(track_id, ticket_id), state.track(track_id)
+    if args.json:
+        say_json(ticket_to_dict(ticket))
+        return DONE
+    say(f"{paint(ticket.name, 'bold')}  {paint(ticket.status, STATUS_COLOUR.get(ticket.status))}")
+    say(safe(ticket.spec.description))
+    say(f"stands at:   {safe(doing(ticket, track))}")
+    say(f"assigned to: {ticket.spec.assigned_to}   priority: {ticket.spec.priority}   attempts: {ticket.attempts}")
+    if ticket.spec.depends_on:
+        say(f"depends on:  {', '.join(ticket.spec.depends_on)}")
+    for gate in ticket.spec.verify:
+        say(f"gate:        {exact(gate.shown)}")
+    if ticket.spec.script:
+        say("script:")
+        for line in ticket.spec.script.split("\n"):
+            say(f"  {exact(line)}")
+    if ticket.result:
+        say("result:")
+        say(f"  {safe(ticket.result)}")
+    for line in _failures(ticket):
+        say(line)
+    return DONE
+
+
+def edit(args: Any) -> int:
+    changes: dict[str, Any] = {}
+    if args.file:
+        try:
+            changes = json.loads(Path(args.file).read_text())
+        except (OSError, ValueError) as error:
+            raise Misconfigured(f"{args.file} cannot be read: {error}") from error
+    for pair in args.set:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise Rejected(f"--set takes KEY=VALUE, not {pair!r}")
+        changes[key.strip()] = _value(key.strip(), value)
+    return _each(args, [args.ticket], lambda track, ticket: EditTicket(track, ticket, changes_from_dict(changes)))
+
+
+def retry(args: Any) -> int:
+    return _each(args, args.ticket, RetryTicket)
+
+
+def skip(args: Any) -> int:
+    return _each(args, args.ticket, SkipTicket)
+
+
+def block(args: Any) -> int:
+    return _each(args, args.ticket, lambda track, ticket: BlockTicket(track, ticket, args.message))
+
+
+def cancel(args: Any) -> int:
+    return _each(args, args.ticket, lambda track, ticket: CancelTicket(track, ticket, "cancelled by the user"))
+
+
+def move(args: Any) -> int:
+    return _each(args, [args.ticket], lambda track, ticket: MoveTicket(track, ticket, args.position - 1))
+
+
+def kill(args: Any) -> int:
+    return _each(args, args.ticket, KillWorker)
+
+
+def workers(args: Any) -> int:
+    rows = worker_rows(read_state(project_of(args)))
+    if args.json:
+        say_json(to_plain(rows))
+    elif not rows:
+        say("no attempt is under way")
+    else:
+        table(
+            ("TICKET", "ATTEMPT", "DOING", "SINCE"),
+            [(f"{row.track}/{row.ticket}", str(row.attempt), one_line(row.doing, 70), row.since[:19]) for row in rows],
+        )
+    return DONE
+
+
+def find(state: State, name: str) -> tuple[str, str]:
+    """`TRACK/TICKET`, or a ticket's id alone where only one track has it."""
+    track, slash, ticket = name.partition("/")
+    if slash:
+        state.ticket(track, ticket)
+        return track, ticket
+    having = [track_id for track_id in state.track_order if name in state.tracks[track_id].tickets]
+    if len(having) > 1:
+        named = ", ".join(f"{track_id}/{name}" for track_id in having)
+        raise Rejected(f"several tracks have a ticket {name!r}: say which of {named}")
+    if not having:
+        raise Rejected(f"no ticket {name!r}; 'interlock tickets list' shows them")
+    return having[0], name
+
+
+def _each(args: Any, names: list[str], make: Callable[[str, str], TicketCommand]) -> int:
+    """One command per ticket, all of them or none."""
+    project: Project = project_of(args)
+    with open_session(project) as session:
+        found = [find(session.state, name) for name in names]
+        commands: tuple[TicketCommand, ...] = tuple(make(track, ticket) for track, ticket in found)
+        session.submit(commands[0] if len(commands) == 1 else Bulk(commands))
+        tickets = [session.state.ticket(track, ticket) for track, ticket in found]
+        tracks = [session.state.track(track) for track, _ in found]
+    if args.json:
+        say_json([ticket_to_dict(ticket) for ticket in tickets])
+    else:
+        for ticket, track in zip(tickets, tracks, strict=True):
+            say(f"{ticket.name}: {ticket.status} ({one_line(doing(ticket, track))})")
+    return DONE
+
+
+def _value(key: str, text: str) -> Any:
+    """Text is taken as it is for the fields that are text; JSON elsewhere."""
+    if key in ("description", "script", "priority", "assigned_to", "target_file", "model_override") and text != "null":
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return [part for part in text.split(",") if part] if key in ("depends_on", "context_requirements") else text
+
+
+def _failures(ticket: Ticket) -> list[str]:
+    stage = ticket.stage.at if isinstance(ticket.stage, Escalated) else ticket.stage
+    if not isinstance(stage, Verifying):
+        return []
+    return [
+        f"try {number}: {safe(result.command)}: {result.explanation or result.status}"
+        for number, result in enumerate(stage.previous_results, 1)
+    ]

@@ -1,0 +1,255 @@
+"""`interlock tracks …`"""
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from interlock.assembly.project import Project, read_state
+from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE
+from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
+from interlock.cli.terminal.prompts import Prompts
+from interlock.cli.terminal.sessions import Session, open_session, project_of
+from interlock.cli.work.filed_tracks import filed_rows, filed_tracks, show_filed
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.track_commands import (
+    AbortTrack,
+    AddTickets,
+    AddTrack,
+    EditTrack,
+    PauseTrack,
+    ResumeTrack,
+)
+from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.reading.ticket_data import ticket_to_dict
+from interlock.domain.reading.tickets_from_data import track_from_json
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import TracksPayload
+from interlock.domain.values.ids import is_id
+from interlock.errors import Misconfigured, Rejected
+from interlock.ports.front import Receipt
+from interlock.views.board import doing, tickets_of, track_row, track_rows
+from interlock.views.display import one_line, safe
+from interlock.views.inbox import as_dict
+from interlock.wire import to_plain
+
+
+def list_(args: Any) -> int:
+    project = project_of(args)
+    rows = track_rows(read_state(project)) or filed_rows(project)
+    if args.json:
+        say_json(to_plain(rows))
+        return DONE
+    if not rows:
+        say("no tracks yet; 'interlock run EPIC' plans some, 'interlock run --tickets FILE' takes yours")
+        return DONE
+    table(
+        ("TRACK", "STATUS", "DONE", "BLOCKED", "TITLE"),
+        [
+            (
+                row.id,
+                row.status,
+                f"{row.progress.completed}/{row.progress.total}",
+                str(row.blocked),
+                one_line(row.title),
+            )
+            for row in rows
+        ],
+        [STATUS_COLOUR.get(row.status) for row in rows],
+    )
+    return DONE
+
+
+def show(args: Any) -> int:
+    project = project_of(args)
+    if found := filed_tracks(project):
+        return show_filed(found, args)
+    track = read_state(project).track(args.track)
+    if args.json:
+        shown = to_plain(track_row(track))
+        landing = to_plain(track.landing) if track.landing else None
+        tickets = [ticket_to_dict(ticket) for ticket in tickets_of(track)]
+        say_json({**shown, "description": track.description, "landing": landing, "tickets": tickets})
+        return DONE
+    row = track_row(track)
+    say(f"{paint(track.id, 'bold')}  {paint(row.status, STATUS_COLOUR.get(row.status))}  {safe(track.title)}")
+    say(f"{row.progress.completed} of {row.progress.total} done, {row.blocked} blocked, {row.cancelled} cancelled")
+    if track.landing:
+        say(f"landing on {safe(track.landing.branch)}: {track.landing.state} {safe(track.landing.detail)}".rstrip())
+    say()
+    for ticket in tickets_of(track):
+        mark = paint(SYMBOL[ticket.status], STATUS_COLOUR.get(ticket.status))
+        say(f"  {mark} {ticket.id:12} {one_line(ticket.spec.description, 60):60} {one_line(doing(ticket, track), 60)}")
+    return DONE
+
+
+def import_(args: Any) -> int:
+    project = project_of(args)
+    command = read_tickets(args.file)
+    with open_session(project) as session:
+        if args.into:
+            session.submit(AddTickets(args.into, command.tickets))
+            name = args.into
+        else:
+            command = with_free_id(command, session.state, named=args.file)
+            session.submit(command)
+            name = command.track
+    if args.json:
+        say_json({"track": name, "tickets": len(command.tickets)})
+    else:
+        say(f"{len(command.tickets)} tickets stored in track {name}; 'interlock resume {name}' runs them")
+    return DONE
+
+
+def accept(args: Any) -> int:
+    edited = read_text(args.edit) if args.edit else None
+    return _answer_proposal(args, AnswerApproval("", "approve", edited))
+
+
+def reject(args: Any) -> int:
+    return _answer_proposal(args, AnswerApproval("", "reject", message=args.message))
+
+
+def _answer_proposal(args: Any, answer: AnswerApproval) -> int:
+    with open_session(project_of(args)) as session:
+        waiting = {
+            a.payload.epic: a.id for a in session.state.pending_approvals() if isinstance(a.payload, TracksPayload)
+        }
+        if args.epic is None and len(waiting) > 1:
+            raise Rejected(f"several proposals wait: name one of {', '.join(waiting)}")
+        name = args.epic or next(iter(waiting), "")
+        if name not in waiting:
+            raise Rejected(f"no proposed tracks {f'of epic {name} ' if name else ''}wait for an answer")
+        session.submit(replace(answer, approval=waiting[name]))
+        epic = session.state.epic(name)
+    if args.json:
+        say_json({"epic": epic.id, "status": epic.status, "tracks": list(epic.tracks)})
+    elif epic.status == "accepted":
+        say(f"accepted: {', '.join(epic.tracks)}; they are planned as soon as a workbench runs ('interlock resume')")
+    else:
+        say(f"epic {epic.id} is {epic.status}")
+    return DONE
+
+
+def edit(args: Any) -> int:
+    return _tell(args, EditTrack(args.track, args.title, args.description), "edited")
+
+
+def pause(args: Any) -> int:
+    return _tell(args, PauseTrack(args.track), "paused: running attempts finish, none start")
+
+
+def resume(args: Any) -> int:
+    return _tell(args, ResumeTrack(args.track), "goes on as soon as a workbench runs ('interlock resume')")
+
+
+def abort(args: Any) -> int:
+    return _tell(args, AbortTrack(args.track, args.message or "aborted by the user"), "aborted")
+
+
+def land(args: Any) -> int:
+    with open_session(project_of(args)) as session:
+        return land_track(session, args.track, everything=args.approve == "all", shown="json" if args.json else "words")
+
+
+def land_track(
+    session: Session, track: str, *, everything: bool, shown: Literal["words", "json", "nothing"] = "words"
+) -> int:
+    """Ask for the landing, answer it if a person is there, and tell what came of it."""
+    found = session.state.track(track).landing
+    if found is None or found.state in ("landed", "failed"):
+        waiting = [a for a in session.state.pending_approvals() if a.kind == "merge" and a.track == track]
+        if not waiting:
+            approval_id = _asked(session.ask_landing(track))
+        else:
+            approval_id = waiting[0].id
+        approval = session.state.approval(approval_id)
+        if approval_id in session.state.pending.values():
+            prompts = Prompts()
+            if everything:
+                session.submit(AnswerApproval(approval_id, "approve", message="--approve all"))
+            elif prompts.possible and shown == "words":
+                prompts.ask(session, approval)
+            else:
+                if shown == "json":
+                    say_json({"state": "asked", "pending_approvals": [as_dict(approval)]})
+                say(
+                    f"landing waits for approval {approval_id}: interlock approvals answer {approval_id} approve",
+                    sys.stderr,
+                )
+                return APPROVAL
+    for _ in session.follow():
+        landing = session.state.track(track).landing
+        if landing is not None and landing.state in ("landed", "failed"):
+            break
+        if landing is None:
+            return BLOCKED
+    landing = session.state.track(track).landing
+    if shown == "json":
+        say_json(to_plain(landing) if landing else {"state": "rejected"})
+    elif shown == "nothing":
+        pass  # whoever asked for it tells of it with all the rest
+    elif landing and landing.state == "landed":
+        say(paint(f"landed on {landing.branch}: {landing.after[:12]}", "good"))
+    else:
+        say(paint(f"not landed: {safe(landing.detail) if landing else 'rejected'}", "bad"), sys.stderr)
+    return DONE if landing and landing.state == "landed" else BLOCKED
+
+
+def read_text(file: str) -> str:
+    """A file's text, or what comes on stdin."""
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misconfigured(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+def read_tickets(file: str) -> AddTrack:
+    """A track from a JSON file (or stdin); mistakes are named with file and line."""
+    text = read_text(file)
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise Misconfigured(f"{file}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+    except RecursionError:
+        raise Misconfigured(f"{file}: not a file of tickets: nested too deeply") from None
+    try:
+        command = track_from_json(data, default_id="")
+    except Rejected as error:
+        raise Rejected(f"{file}: {error}") from None
+    if not command.tickets:
+        raise Rejected(f"{file}: there is no ticket in it")
+    return command
+
+
+def with_free_id(command: AddTrack, state: State, named: str) -> AddTrack:
+    """A track without an id is named after its file, with a number if that is taken."""
+    if command.track:
+        return command
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(named).stem).strip("-._")[:50]
+    stem = stem if is_id(stem) else "track"
+    name, number = stem, 1
+    while name in state.tracks:
+        number += 1
+        name = f"{stem}-{number}"
+    title = command.title or name
+    return AddTrack(name, title, command.description, command.tickets)
+
+
+def _asked(receipt: Receipt) -> str:
+    return next(r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested))
+
+
+def _tell(args: Any, command: PauseTrack | ResumeTrack | AbortTrack | EditTrack, words: str) -> int:
+    project: Project = project_of(args)
+    with open_session(project) as session:
+        session.submit(command)
+        track = session.state.track(args.track)
+    if args.json:
+        say_json(to_plain(track_row(track)))
+    else:
+        say(f"track {args.track} {words}")
+    return DONE

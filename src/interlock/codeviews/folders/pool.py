@@ -1,0 +1,171 @@
+"""Processes that make views: the parser holds Python's lock, so threads would not help.
+
+The one place outside `sandbox` that starts processes (docs/decisions/0005): they run our own code on bytes, start no
+program, and end with us.
+"""
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from interlock.codeviews.folders.walk import Found
+from interlock.codeviews.views.view import Kind
+
+if TYPE_CHECKING:
+    from interlock.codeviews.folders.cache import Cache
+    from interlock.codeviews.folders.one import Skipped, Viewed
+
+_PR_SET_PDEATHSIG = 1
+
+
+class Pool:
+    """Started when it is first needed, and anew after a crash."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._executor: ProcessPoolExecutor | None = None
+        self._works: bool | None = None
+        self._apart: Pool | None = None
+
+    def works(self) -> bool:
+        """Can processes be started here at all? Not from a script that does not expect it, for example."""
+        if self._works is None:
+            try:
+                self._works = self._running().submit(os.getpid).result() > 0
+            except (BrokenProcessPool, OSError):
+                self._works = False
+                self._close()
+        return self._works
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+        if self._apart is not None:
+            self._apart._close()
+
+    def run(
+        self, kind: Kind, folder: str | None, chunks: Sequence[Sequence[Found]]
+    ) -> "Iterator[list[Viewed | Skipped] | None]":
+        """What each chunk came to, in order; None for one that was not done when a process died.
+
+        Work begins at once, not when the first outcome is asked for.
+        """
+        return self._outcomes(kind, folder, chunks, [self._submit(kind, folder, chunk) for chunk in chunks])
+
+    def _outcomes(
+        self, kind: Kind, folder: str | None, chunks: Sequence[Sequence[Found]], given: "list[_Given]"
+    ) -> "Iterator[list[Viewed | Skipped] | None]":
+        for number in range(len(chunks)):
+            done = self._outcome(given[number])
+            yield done
+            if done is None:
+                given[number + 1 :] = [
+                    one if _is_done(one.future) else self._submit(kind, folder, chunk)
+                    for chunk, one in zip(chunks[number + 1 :], given[number + 1 :], strict=True)
+                ]
+
+    def run_alone(self, kind: Kind, folder: str | None, found: Found) -> "Viewed | Skipped | None":
+        """None when its process died. That is a process apart: there nobody else can end it."""
+        if self._apart is None:
+            self._apart = Pool(1)
+        done = self._apart._outcome(self._apart._submit(kind, folder, [found]))
+        return done[0] if done is not None else None
+
+    def _outcome(self, given: "_Given") -> "list[Viewed | Skipped] | None":
+        try:
+            return given.future.result()
+        except (BrokenProcessPool, CancelledError):
+            if self._executor is given.executor:  # else others have begun anew already
+                self._close()
+            return None
+
+    def _submit(self, kind: Kind, folder: str | None, chunk: Sequence[Found]) -> "_Given":
+        executor = self._running()
+        try:
+            return _Given(executor, executor.submit(_work, kind, folder, list(chunk)))
+        except BrokenProcessPool:
+            self._close()
+            executor = self._running()
+            return _Given(executor, executor.submit(_work, kind, folder, list(chunk)))
+
+    def _running(self) -> ProcessPoolExecutor:
+        if self._executor is None:
+            # Forked only where there is no other thread whose locks a copy would hold for ever: then what was imported
+            # is there at once in each of them.
+            alone = _only_thread()
+            if alone:
+                _prepare()
+            context = multiprocessing.get_context("fork" if alone else "spawn")
+            self._executor = ProcessPoolExecutor(self._workers, context, _begin, (os.getpid(),))
+        return self._executor
+
+    def _close(self) -> None:
+        if self._executor is not None:
+            self._executor.shutdown(cancel_futures=True)
+            self._executor = None
+
+
+class _Given(NamedTuple):
+    """Work that was handed out, and to whom: after a crash there are others."""
+
+    executor: ProcessPoolExecutor
+    future: "Future[list[Viewed | Skipped]]"
+
+
+def _only_thread() -> bool:
+    """As the kernel counts them: libraries start threads that Python does not know of."""
+    try:
+        return len(os.listdir("/proc/self/task")) == 1
+    except OSError:
+        return False
+
+
+def _prepare() -> None:
+    """What every process will need."""
+    import tree_sitter  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
+    from interlock.codeviews.folders import one  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    from interlock.codeviews.views import skeleton, tokens  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
+    tokens.load()
+
+
+def _is_done(future: "Future[list[Viewed | Skipped]]") -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None
+
+
+def _begin(parent: int) -> None:
+    """Die with the one that started us, also when that is killed; leave Ctrl-C to it. Collect rarely."""
+    import ctypes
+    import gc
+
+    gc.freeze()  # trees and views hold no cycles: there is little to look for
+    gc.set_threshold(50_000)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGIO, signal.SIG_IGN)  # told to whoever has a lease of a file that another opens
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _work(kind: Kind, folder: str | None, chunk: list[Found]) -> "list[Viewed | Skipped]":
+    from interlock.codeviews.folders.one import make
+
+    known = _cache_in(folder) if folder is not None else None
+    return [make(kind, found, known, leases=True) for found in chunk]
+
+
+@cache
+def _cache_in(folder: str) -> "Cache":
+    """One for all that this process does: what it has learnt of the packs need not be read again."""
+    from interlock.codeviews.folders.cache import Cache
+
+    return Cache(Path(folder))

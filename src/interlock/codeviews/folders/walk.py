@@ -1,0 +1,208 @@
+"""Which files a person means: files as they are, folders without what git ignores, patterns."""
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from typing import NamedTuple, Protocol
+
+from interlock.codeviews.folders.ignore import Rules, translate
+from interlock.codeviews.folders.secrets import is_secret, is_secret_name
+
+NEVER = frozenset([".git", ".hg", ".svn", ".interlock", "__pycache__"])
+_MAGIC = re.compile(r"[*?\[]")
+
+
+class Found(NamedTuple):
+    """A file, or why there is none here. `asked`: it was named, not found in a folder."""
+
+    path: str
+    skipped: str | None = None
+    asked: bool = False
+
+
+def find(paths: Sequence[str]) -> Iterator[Found]:
+    """In the order given, each once; below a folder by name."""
+    if len(paths) == 1:
+        yield from _meant(paths[0])
+        return
+    seen: set[str] = set()
+    for path in paths:
+        for found in _meant(path):
+            name = os.path.normpath(found.path)
+            if name not in seen:
+                seen.add(name)
+                yield found
+
+
+def _meant(path: str) -> Iterator[Found]:
+    try:
+        folder = stat.S_ISDIR(os.stat(path).st_mode)
+    except (OSError, ValueError) as why:
+        if _MAGIC.search(path) and not os.path.islink(path):
+            yield from _matching(path)
+        else:
+            yield Found(path, _reason(why), asked=True)
+        return
+    if folder:
+        yield from walk(path)
+    else:
+        yield Found(path, "it may hold secrets" if is_secret(path) else None, asked=True)
+
+
+def _matching(pattern: str) -> Iterator[Found]:
+    """A pattern that the shell left alone; `**` is any number of folders. What it matches counts with all below it."""
+    parts = pattern.split("/")
+    plain = next(number for number, part in enumerate(parts) if _MAGIC.search(part))
+    base = "/".join(parts[:plain]) or ("/" if pattern.startswith("/") else "")
+    regex = translate("/".join(parts[plain:]).rstrip("/"))
+    matches = re.compile(rf"{regex}(?:/.*)?", re.DOTALL) if regex is not None else None
+    any_found = False
+    for found in walk(base or "."):
+        path = found.path if base else found.path.removeprefix("./")
+        below = path[len(base) :].lstrip("/") if base else path
+        if matches is not None and matches.fullmatch(below):
+            any_found = True
+            yield found._replace(path=path)
+    if not any_found:
+        yield Found(pattern, "nothing matches it", asked=True)
+
+
+class Watcher(Protocol):
+    """Is told what a walk depends on, before that is looked at."""
+
+    def repository(self, path: str, *, lies: bool) -> None: ...
+    def outer_rules(self, path: str) -> None: ...
+    def folder(self, path: str) -> None: ...
+    def rules(self, path: str) -> None: ...
+    def failed(self) -> None: ...
+
+
+class _Nobody:
+    def repository(self, path: str, *, lies: bool) -> None: ...
+    def outer_rules(self, path: str) -> None: ...
+    def folder(self, path: str) -> None: ...
+    def rules(self, path: str) -> None: ...
+    def failed(self) -> None: ...
+
+
+_NOBODY = _Nobody()
+
+
+def walk(top: str, watcher: Watcher = _NOBODY) -> Iterator[Found]:
+    """Links are not followed, so there are no loops; what is neither file nor folder is named."""
+    rules, relative = _outer_rules(top, watcher)
+    stack = [_entries(top, relative, rules, watcher)]
+    while stack:
+        step = next(stack[-1], None)
+        if step is None:
+            stack.pop()
+        elif isinstance(step, Found):
+            yield step
+        else:
+            stack.append(_entries(*step, watcher))
+
+
+_by_name = attrgetter("name")
+_Ruled = tuple[tuple[int, Rules], ...]  # each with the length of its folder's path
+
+
+def _entries(folder: str, relative: str, rules: _Ruled, watcher: Watcher) -> Iterator[Found | tuple[str, str, _Ruled]]:
+    """The files of a folder, and how to enter each folder in it."""
+    watcher.folder(folder)
+    try:
+        with os.scandir(folder) as scan:
+            entries = sorted(scan, key=_by_name)
+    except OSError as why:
+        watcher.failed()
+        yield Found(folder, _reason(why))
+        return
+    if any(entry.name == ".gitignore" for entry in entries):
+        watcher.rules(os.path.join(folder, ".gitignore"))
+        rules = (*_read_rules(os.path.join(folder, ".gitignore"), len(relative)), *rules)
+    inside = os.path.join(folder, "")
+    for entry in entries:
+        name = entry.name
+        if name in NEVER:
+            continue
+        path, below = inside + name, relative + name
+        try:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if rules and _ignored(below, is_folder, rules):
+                continue
+            if entry.is_symlink():
+                yield Found(path, "a link, not followed")
+            elif is_secret_name(name):
+                yield Found(path, "it may hold secrets")
+            elif is_folder:
+                yield path, f"{below}/", rules
+            elif entry.is_file(follow_symlinks=False):
+                yield Found(path)
+            else:
+                yield Found(path, kind_of(entry.stat(follow_symlinks=False).st_mode))
+        except OSError as why:
+            watcher.failed()
+            yield Found(path, _reason(why))
+
+
+def _ignored(path: str, folder: bool, rules: _Ruled) -> bool:
+    for length, one in rules:
+        decided = one.decide(path[length:], folder=folder)
+        if decided is not None:
+            return decided
+    return False
+
+
+def _outer_rules(top: str, watcher: Watcher) -> tuple[_Ruled, str]:
+    """The rules of the repository around a folder, innermost first, and the folder's place in it."""
+    real = os.path.realpath(top)
+    root = real
+    while not (lies := os.path.lexists(git := os.path.join(root, ".git"))):
+        watcher.repository(git, lies=lies)
+        parent = os.path.dirname(root)
+        if parent == root:
+            return (), ""
+        root = parent
+    watcher.repository(git, lies=lies)
+    exclude = os.path.join(git, "info", "exclude")
+    watcher.outer_rules(exclude)
+    rules: _Ruled = tuple(_read_rules(exclude, 0))
+    if real == root:
+        return rules, ""
+    names = os.path.relpath(real, root).split(os.sep)
+    relative = ""
+    for name in names:
+        ignore = os.path.join(root, relative, ".gitignore")
+        watcher.outer_rules(ignore)
+        rules = (*_read_rules(ignore, len(relative)), *rules)
+        relative += name
+        if _ignored(relative, True, rules):  # whoever names an ignored folder wants to see it
+            return (), ""
+        relative += "/"
+    return rules, relative
+
+
+def _read_rules(path: str, length: int) -> Iterator[tuple[int, Rules]]:
+    try:
+        if stat.S_ISREG(os.lstat(path).st_mode):
+            with open(path, "rb") as file:
+                yield length, Rules(file.read(1_000_000))
+    except OSError:
+        return
+
+
+def kind_of(mode: int) -> str:
+    for check, name in (
+        (stat.S_ISFIFO, "a FIFO"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISBLK, "a device"),
+        (stat.S_ISCHR, "a device"),
+    ):
+        if check(mode):
+            return f"{name}, not a file"
+    return "not a file"
+
+
+def _reason(why: OSError | ValueError) -> str:
+    return (why.strerror or str(why)) if isinstance(why, OSError) else str(why)

@@ -1,0 +1,194 @@
+"""Languages other than Python: what of a body is replaced, and by what."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from interlock.codeviews.languages.table import Table
+from interlock.codeviews.syntax.cuts import Cut, indentation, line_break, line_end, without_return
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+BRACES = b"{ /* ... */ }"
+_RUBY_HEREDOC = re.compile(rb"<<[~-]?[\"'`A-Za-z_\x80-\xff]")  # list << item has a space
+_BASH_HEREDOC = re.compile(rb"(?<!<)<<(?!<)")  # <<< takes a word of its own line
+_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
+
+
+def functions(source: bytes, root: "Node", known: Table) -> "Iterator[tuple[Node, Node]]":
+    """Functions with their bodies. Functions inside a body go or stay with it; those in a short expression count.
+
+    Most of a file is passed over: bodies, and whatever has no sign of one in it.
+    """
+    kinds, signs, skipped = known.functions, known.signs, known.skipped
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.type in kinds and (body := _body(node, known)) is not None:
+            if known.style == "braces" and not replaceable(source, body):  # x => x + 1
+                stack.append(body)
+            else:
+                yield node, body
+            before = source.find(b"{", node.start_byte, body.start_byte)  # a function as the default of a parameter
+            if before >= 0 or source.find(b"{", body.end_byte, node.end_byte) >= 0:  # catch after a try
+                stack += [child for child in node.named_children if child.id != body.id]
+            continue
+        if node.type in known.entered:
+            stack += node.named_children
+            continue
+        for child in node.named_children:
+            start, end = child.start_byte, child.end_byte
+            for sign in signs:
+                if source.find(sign, start, end) >= 0:
+                    if child.type not in skipped:
+                        stack.append(child)
+                    break
+
+
+def _body(function: "Node", known: Table) -> "Node | None":
+    body = function.child_by_field_name("body")
+    if body is not None and function.type in known.expressions:
+        return body
+    if body is None or (known.bodies and body.type not in known.bodies):
+        inside = [child for child in function.named_children if child.type in known.bodies] if body is None else []
+        return inside[-1] if inside else None
+    if known.declarators and function.type == "function_definition" and not _declares_function(function):
+        return None
+    return body
+
+
+def _declares_function(definition: "Node") -> bool:
+    """`class EXPORT Name { … }` looks like a function called Name to the grammar."""
+    node = definition.child_by_field_name("declarator")
+    while node is not None:
+        if node.type in ("function_declarator", "operator_cast"):
+            return True
+        inner = node.child_by_field_name("declarator")
+        if inner is None and node.named_child_count:
+            inner = node.named_child(node.named_child_count - 1)
+        node = inner
+    return False
+
+
+def replaceable(source: bytes, body: "Node") -> bool:
+    """An expression on one line is as short as any placeholder and says more; so does a => b => …"""
+    if source[body.start_byte] == ord("{"):
+        return True
+    return (
+        body.type not in ("arrow_function", "lambda_expression")
+        and source.find(b"\n", body.start_byte, body.end_byte) >= 0
+    )
+
+
+def is_what_it_seems(source: bytes, function: "Node", body: "Node") -> bool:
+    """A second opinion for files that do not parse."""
+    return not _may_be_a_type(function, body) and _ends_where_it_seems(source, function, body)
+
+
+def _may_be_a_type(function: "Node", body: "Node") -> bool:
+    """Where the beginning of a type was not understood, `name: (a: A) => { b: B };` in it is read as a labelled arrow
+    function with labelled statements."""
+    if function.type != "arrow_function":
+        return False
+    statement = function.parent
+    around = statement.parent if statement is not None and statement.type == "expression_statement" else None
+    first = body.named_child(0) if body.named_child_count else None
+    return any(near is not None and near.type == "labeled_statement" for near in (around, first))
+
+
+def _ends_where_it_seems(source: bytes, function: "Node", body: "Node") -> bool:
+    """Where a brace is missing, a body takes what comes after it.
+
+    The body's last line must begin where its first does, and all between further in.
+    """
+    end = body.end_byte - 1 if source[body.end_byte - 1] in b"})" else function.end_byte - 1
+    if b"\n" not in source[function.start_byte : end]:
+        return True
+    depths = {_depth(indentation(source, at)) for at in (function.start_byte, body.start_byte)}
+    if source[body.start_byte] not in b"{(":  # Ruby's body has no opening line
+        depths = {_depth(indentation(source, function.start_byte))}
+    if _depth(indentation(source, end)) not in depths:
+        return False
+    inside = source[body.start_byte : source.rfind(b"\n", 0, end)]
+    least = min(depths)
+    if b"\t" not in inside:
+        return re.search(rb"\n[ \r\f\v]{0,%d}\S" % least, inside) is None
+    lines = inside.split(b"\n")[1:]
+    return all(_depth(line[: len(line) - len(text)]) > least for line in lines if (text := line.lstrip()))
+
+
+def _depth(white: bytes) -> int:
+    return len(white.expandtabs(8))
+
+
+def cut(source: bytes, body: "Node", known: Table) -> Cut | None:
+    """None when there is nothing to replace, or no safe way to."""
+    start, end = body.start_byte, body.end_byte
+    if known.preprocessor and not _balanced(source[start:end]):
+        return None
+    match known.style:
+        case "ruby":
+            return _ruby(source, start, end)
+        case "bash":
+            return _bash(source, start, end)
+        case _:
+            return _braces(source, body) if replaceable(source, body) else None
+
+
+def _braces(source: bytes, body: "Node") -> Cut | None:
+    start, end = body.start_byte, body.end_byte
+    if source[start] == ord("{"):
+        empty = source[end - 1] != ord("}") or not source[start + 1 : end - 1].strip()
+        return None if empty else Cut(start, end, BRACES)
+    around, before = body.parent, body.prev_sibling
+    if around is not None and around.type == "property_hook" and before is not None:  # PHP: as C#, by other nodes
+        start = before.start_byte
+    if source.startswith(b"=>", start):  # the semicolon belongs to it
+        after = source.find(b";", end)
+        whole = around is not None and around.type in ("property_declaration", "indexer_declaration")
+        made = b"{ get %b }" % BRACES if whole else BRACES
+        return Cut(start, after + 1, made) if after >= 0 and not source[end:after].strip() else None
+    return Cut(start, end, BRACES)
+
+
+def _ruby(source: bytes, start: int, end: int) -> Cut | None:
+    """What follows the body on its last line must not become a part of the comment."""
+    if _heredoc_beyond(source, start, end, _RUBY_HEREDOC):
+        return None
+    end = without_return(source, end)
+    rest = source[end : line_end(source, end)]
+    if not rest.strip() or rest.lstrip().startswith(b"#"):
+        return Cut(start, end + len(rest), b"# ...")
+    after = end + len(rest) - len(rest.lstrip())
+    return Cut(start, after, b"# ..." + line_break(source, start) + indentation(source, start))
+
+
+def _bash(source: bytes, start: int, end: int) -> Cut | None:
+    if _heredoc_beyond(source, start, end, _BASH_HEREDOC) or not source[start + 1 : end - 1].strip():
+        return None
+    if source[start : start + 1] + source[end - 1 : end] not in (b"{}", b"()"):
+        return None
+    new = line_break(source, start)
+    outer = indentation(source, start)
+    inside = source[start + 1 : end]
+    first = end - len(inside.lstrip())
+    indent = indentation(source, first) if b"\n" in source[start:first] else outer + b"  "
+    return Cut(start + 1, end - 1, new + indent + b": # ..." + new + outer)
+
+
+def _heredoc_beyond(source: bytes, start: int, end: int, sign: re.Pattern[bytes]) -> bool:
+    """The text of a heredoc that begins on the body's last line stands after the body."""
+    return sign.search(source, max(start, source.rfind(b"\n", start, end)), end) is not None
+
+
+def _balanced(text: bytes) -> bool:
+    """Every #if of the body ends in it."""
+    if b"#" not in text:
+        return True
+    depth = 0
+    for found in _DIRECTIVE.finditer(text):
+        depth += 1 if found[1] == b"if" else -1
+        if depth < 0:
+            return False
+    return depth == 0

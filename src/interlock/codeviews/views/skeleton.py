@@ -1,0 +1,86 @@
+"""The skeleton of a source: bodies of functions replaced, every other byte as it is.
+
+Never wrong silently: a body near something that does not parse is kept, and if the outcome had more errors than the
+source, the source is shown whole.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from interlock.codeviews.syntax import other_bodies, python_bodies
+from interlock.codeviews.syntax.cuts import Cut, apply
+from interlock.codeviews.syntax.marks import is_marked
+from interlock.codeviews.syntax.trees import errors, parse, table
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def skeleton(source: bytes, language: str, *, curated: bool = False) -> bytes:
+    """`curated` keeps marked bodies. A source that cannot be read in time is shown whole."""
+    if language == "python" and not python_bodies.readable(source):
+        return source
+    # No function is without one of these bytes, so there is nothing to find. (The parser may guess a word that is
+    # missing, but what it guessed has an error in it, and is kept.)
+    if not any(sign in source for sign in table(language).signs):
+        return source
+    tree = parse(source, language)
+    if tree is None:
+        return source
+    root = tree.root_node
+    cuts = find_cuts(source, root, language, curated=curated)
+    made = apply(source, cuts)
+    if root.has_error and cuts:
+        again = parse(made, language)
+        if again is None or errors(again.root_node) > errors(root):
+            return source
+    return made
+
+
+def find_cuts(source: bytes, root: "Node", language: str, *, curated: bool = False) -> list[Cut]:
+    """In order, none inside another."""
+    broken = root.has_error
+    seen: dict[int, bool] = {}
+
+    def keeps(function: "Node") -> bool:
+        if broken and not sound(function, seen):
+            return True
+        return curated and is_marked(source, function)
+
+    if language != "python":
+        return sorted(_other(source, root, language, keeps))
+    kept = (function for function in python_bodies.functions(root) if not keeps(function))
+    if broken:
+        kept = (function for function in kept if python_bodies.ends_where_it_seems(source, function))
+    return [made for function in kept if (made := python_bodies.cut(source, function))]
+
+
+def _other(source: bytes, root: "Node", language: str, keeps: "Callable[[Node], bool]") -> Iterator[Cut]:
+    known = table(language)
+    for function, body in other_bodies.functions(source, root, known):
+        if keeps(function) or (root.has_error and not other_bodies.is_what_it_seems(source, function, body)):
+            continue
+        if made := other_bodies.cut(source, body, known):
+            yield made
+
+
+def sound(function: "Node", seen: dict[int, bool]) -> bool:
+    """Nothing in it, around it or directly beside it failed to parse, and nothing around it lacks its end.
+
+    `seen` is what was found out of the nodes around other functions of the tree, by their ids.
+    """
+    if function.has_error:
+        return False
+    node: Node | None = function
+    passed: list[int] = []
+    found = True
+    while node is not None and found:
+        if node.id in seen:
+            found = seen[node.id]
+            break
+        passed.append(node.id)
+        beside = (node, node.prev_sibling, node.next_sibling, node.child(node.child_count - 1))
+        found = not any(near is not None and (near.is_error or near.is_missing) for near in beside)
+        node = node.parent
+    seen.update(dict.fromkeys(passed, found))
+    return found

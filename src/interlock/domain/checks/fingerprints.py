@@ -1,0 +1,48 @@
+"""Whether a failure is the same as before: its output without what differs from run to run anyway (SPEC G8)."""
+
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+
+from interlock.domain.values.gates import GateResult
+
+LINES = 25  # at the end of each stream: its beginning may be cut off anywhere
+
+_NOISE = tuple(
+    (re.compile(pattern), word)
+    for pattern, word in (
+        (r"\x1b\[[0-9;?]*[ -/]*[@-~]", ""),
+        (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?([.,]\d+)?( ?(Z|[+-]\d\d:?\d\d))?", "<time>"),
+        (r"\b\d\d?:\d\d:\d\d([.,]\d+)?\b", "<time>"),
+        (r"\b\d+([.,]\d+)? ?(ns|µs|us|ms|s|secs?|seconds?|mins?|minutes?)\b", "<duration>"),
+        (r"\b0x[0-9a-fA-F]+\b", "<address>"),
+        (r"\b[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b", "<id>"),
+        (r"(?i)\b(pid|process|thread|port|seed)([ =:#]+)\d+", r"\1\2<number>"),
+        (r"(?<![\w.\]>-])(?:/[^\s/:'\"`()<>,;]+)+/", "<folder>/"),
+        (r"[ \t]+", " "),
+    )
+)
+
+
+def normalised(text: str) -> str:
+    for pattern, word in _NOISE:
+        text = pattern.sub(word, text)
+    return text
+
+
+def fingerprint(result: GateResult) -> str:
+    """The same for two failures that a person would call the same."""
+    ends = [_end(result.stdout), _end(result.stderr)]
+    told = "\0".join([result.status, str(result.exit_code), *ends])
+    return sha256(told.encode(errors="replace")).hexdigest()[:16]
+
+
+def is_stuck(results: Sequence[GateResult], after: int) -> bool:
+    """The same failure so often in a row; 0 is never. A list of failures that shrinks is not the same."""
+    if not after or len(results) < after:
+        return False
+    return len({fingerprint(result) for result in results[-after:]}) == 1
+
+
+def _end(text: str) -> str:
+    return normalised("\n".join(line.rstrip() for line in text.strip().splitlines()[-LINES:]))

@@ -1,0 +1,150 @@
+"""What a failed gate says: to the worker, who is to fix it, and to the human, when it was tried often enough."""
+
+import re
+from collections.abc import Sequence
+
+from interlock.domain.checks.fingerprints import fingerprint
+from interlock.domain.values.gates import Gate, GateResult
+
+TAIL = 2_000
+RETURNS = "gate_action: `retry` (the worker is told this and tries again), `skip` (go on, unverified) or `abort`."
+ACTIONS = "gate_action: `retry` (count again from 0), `skip` (go on, unverified) or `abort` (block the ticket)."
+
+
+def bounce_back(result: GateResult, attempt: int, max_attempts: int) -> str:
+    """For the worker: attempt number `attempt` (from 1) of `max_attempts` failed."""
+    return "\n".join(
+        [
+            f"## Shell Verification FAILED (Attempt {attempt}/{max_attempts})",
+            "",
+            *_facts(result),
+            "",
+            "### Error Output",
+            "",
+            _output(result),
+            "",
+            "Fix the cause and submit again; it will be verified in the same way again.",
+        ]
+    )
+
+
+def begins_anew(failed: int) -> bool:
+    """From the fourth attempt on a worker does not go on with its long history (SPEC G7)."""
+    return failed >= 3
+
+
+def fresh_brief(goal: str, results: Sequence[GateResult], changed: str, max_attempts: int) -> str:
+    """For a worker without a memory: the goal, what was tried, what is changed so far, and the last failure."""
+    story = [f"- Attempt {number}: {_in_short(result)}" for number, result in enumerate(results, 1)]
+    return "\n".join(
+        [
+            goal,
+            "",
+            "## The story so far",
+            "",
+            "Workers before you have changed files in this worktree, and their work was verified with this command:",
+            "",
+            *story,
+            "",
+            "Do not repeat what did not help. What they changed is still there; read it before you go on:",
+            "",
+            _fenced(changed.strip("\n") or "(nothing is changed)"),
+            "",
+            bounce_back(results[-1], len(results), max_attempts),
+        ]
+    )
+
+
+def _in_short(result: GateResult) -> str:
+    """One failure on one line: how it ended, and the last thing it said."""
+    text = result.stderr if result.stderr.strip() else result.stdout
+    last = text.strip().rpartition("\n")[2].strip()[:200]
+    how = "timed out" if result.timed_out else f"exit code {result.exit_code}"
+    return f"{how}: {last}" if last else how
+
+
+def escalation(result: GateResult, attempts: int, max_attempts: int) -> str:
+    """For the human: the last attempt failed too."""
+    command, *rest = _facts(result)
+    return "\n".join(
+        [
+            "## Shell Verification FAILED - Maximum Attempts Reached",
+            "",
+            command,
+            f"**Attempts:** {attempts}/{max_attempts}",
+            *rest,
+            "",
+            "### Recent Error Output",
+            "",
+            _output(result),
+            "",
+            ACTIONS,
+        ]
+    )
+
+
+def not_converging(result: GateResult, attempts: int, max_attempts: int, times: int) -> str:
+    """For the human: there are tries left, but they all end the same way."""
+    return "\n".join(
+        [
+            f"## Shell Verification FAILED - Not Converging ({attempts}/{max_attempts})",
+            "",
+            *_facts(result),
+            f"**Evidence:** the same {times} times in a row, but for times, paths and addresses: {fingerprint(result)}",
+            "",
+            "### Recent Error Output",
+            "",
+            _output(result),
+            "",
+            ACTIONS,
+        ]
+    )
+
+
+def other_gates(found: Sequence[tuple[Gate, GateResult | None]]) -> str:
+    """What became of the gates after the one that failed; None has not been run yet."""
+    if not found:
+        return ""
+    lines = [f"- {_code(gate.shown)}: {'not yet' if result is None else _outcome(result)}" for gate, result in found]
+    return "\n".join(["", "", "### The Other Gates", "", *lines])
+
+
+def _outcome(result: GateResult) -> str:
+    return "passed" if result.passed else f"failed, {_in_short(result)}"
+
+
+def _facts(result: GateResult) -> list[str]:
+    lines = [f"**Command:** {_code(result.command)}", f"**Exit Code:** {result.exit_code}"]
+    if result.timed_out:
+        lines.append(f"**Timed out:** {result.explanation or 'yes'}")
+    elif result.explanation:
+        lines.append(f"**Meaning:** {result.explanation}")
+    return lines
+
+
+def _output(result: GateResult) -> str:
+    """The last of stderr, else of stdout, between fences that nothing in it can close."""
+    text = (result.stderr if result.stderr.strip() else result.stdout)[-TAIL:].strip("\n")
+    if not text.strip():
+        text = "(no output)"
+    return _fenced(text)
+
+
+def _fenced(text: str) -> str:
+    fence = "`" * max(3, 1 + _longest_run(text))
+    return f"{fence}\n{text}\n{fence}"
+
+
+def _code(text: str) -> str:
+    """A Markdown code span, or for several lines a fenced block, that nothing in the text can close."""
+    run = _longest_run(text)
+    if "\n" in text:
+        fence = "`" * max(3, run + 1)
+        return f"\n{fence}sh\n{text}\n{fence}"
+    ticks = "`" * (run + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}"
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, re.findall(r"`+", text)), default=0)

@@ -1,0 +1,101 @@
+"""Whether a worker has changed what judges it: tests that were there before, files that its gate runs (SPEC G8)."""
+
+import re
+from collections.abc import Sequence
+from fnmatch import translate
+from functools import lru_cache
+from posixpath import join, normpath, relpath
+from typing import Literal
+
+from msgspec import Struct
+
+from interlock.domain.values.gates import Gate
+
+SHOWN = 20
+
+
+class Change(Struct, frozen=True, gc=False):
+    """A file that differs between two commits; `blob` is what it is now, empty where it is gone."""
+
+    how: Literal["added", "changed", "deleted"]
+    path: str  # from the project's folder
+    blob: str
+
+
+def tampered(
+    changes: Sequence[Change], gates: Sequence[Gate], test_paths: Sequence[str], target: str | None = None
+) -> tuple[str, ...]:
+    """`path@content` of each; the same change has the same name. New files are nobody's judge yet; nor is the file that
+    the ticket itself is about, where a gate names it: it is what is judged.
+    """
+    commands = [_Read(gate) for gate in gates if gate.command]
+    own = normpath(target) if target else None
+
+    def judges(path: str) -> bool:
+        named = path != own and any(command.names(path) for command in commands)
+        return named or any(_fits(path, one) for one in test_paths)
+
+    return tuple(
+        f"{change.path}@{change.blob[:12] or 'deleted'}"
+        for change in changes
+        if change.how != "added" and judges(change.path)
+    )
+
+
+def asks(files: Sequence[str]) -> str:
+    """For the human."""
+    lines = [f"- {file}" for file in files[:SHOWN]]
+    if len(files) > SHOWN:
+        lines.append(f"- and {len(files) - SHOWN} more")
+    return "\n".join(
+        [
+            "## Existing Tests Were Changed",
+            "",
+            "The worker has changed or deleted files that its work is verified with, and that were there before it:",
+            "",
+            *lines,
+            "",
+            "gate_action: `retry` (the changes are fine: verify with them), `skip` (go on, unverified) or `abort`.",
+        ]
+    )
+
+
+class _Read:
+    """A gate's command, read for the files that it names: rather one too many than one too few."""
+
+    def __init__(self, gate: Gate) -> None:
+        text = _UNQUOTED.sub("", gate.command)
+        text = _VARIABLE.sub("", text)  # of $PWD/x, x is left
+        text = _SAME_FOLDER.sub("/", text)
+        text = _BEGINNING.sub("", text)
+        while (shorter := _UP_AGAIN.sub("", text)) != text:
+            text = shorter
+        self._text = text
+        start = normpath(join("/", gate.cwd or ""))
+        self._folders = {"/", start, *(normpath(join(start, folder)) for folder in _ENTERED.findall(text))}
+
+    def names(self, path: str) -> bool:
+        return any(self._has(relpath(f"/{path}", folder)) for folder in self._folders)
+
+    def _has(self, name: str) -> bool:
+        return name in self._text and bool(re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)", self._text))
+
+
+_UNQUOTED = re.compile(r"[\\'\"]")
+_VARIABLE = re.compile(r"(?:\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`)/")
+_SAME_FOLDER = re.compile(r"/(?:\.?/)+")
+_BEGINNING = re.compile(r"(?<![\w./-])(?:\./)+")
+_UP_AGAIN = re.compile(r"(?<![\w./-])(?!\.\./)[\w.-]+/\.\./")
+_ENTERED = re.compile(r"(?:\bcd|\bpushd|-C|--prefix|--cwd|--directory)[\s=]+(?:--\s+)?([^\s;&|)]+)")
+
+
+def _fits(path: str, pattern: str) -> bool:
+    """A pattern without a slash is about the name alone; `**` is any number of folders."""
+    if "/" not in pattern:
+        return _compiled(pattern).match(path.rpartition("/")[2]) is not None
+    return _compiled(pattern).match(path) is not None
+
+
+@lru_cache(256)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(translate(pattern.replace("**/", "*").replace("/**", "/*")))

@@ -1,0 +1,84 @@
+"""What follows by itself from the state: tickets start, steps are asked, tracks end.
+
+Pure, and part of the same all-or-nothing batch as the command that made it possible.
+"""
+
+from collections.abc import Iterator
+
+from interlock.domain.messages.envelopes import SYSTEM, Actor
+from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
+from interlock.domain.messages.events.attempt_events import AttemptResumed, TicketStarted
+from interlock.domain.messages.events.conductor_events import ConductorStarted
+from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.track_events import TrackEnded
+from interlock.domain.rules.approval_rules import automatic, begun_by
+from interlock.domain.state.state import State
+from interlock.domain.state.tracks import Track
+from interlock.domain.values.approvals import StepPayload, digest
+from interlock.domain.values.tickets import Queued, Ticket
+
+APPROVE_ALL: Actor = "policy:approve-all"
+
+
+def next_move(state: State) -> tuple[Actor, Event] | None:
+    """The one next thing that happens by itself, or None when nothing does."""
+    for track_id in state.running:
+        track = state.tracks[track_id]
+        if state.conductor.moves(track_id) and (event := _start_or_ask(state, track)):
+            return SYSTEM, event
+        if not track.counts.in_progress and not track.schedule.startable:
+            return SYSTEM, TrackEnded(track.id, "done" if track.counts.completed == track.total else "blocked")
+    return None
+
+
+def answer_to(state: State, event: Event) -> Iterator[tuple[Actor, Event]]:
+    """What a rule or `--approve all` allows is answered in the batch that makes the request, and labelled."""
+    match event:
+        case ApprovalRequested(approval=approval_id, allowed_by=rule) if rule:
+            allowed = ApprovalAnswered(approval_id, "approve", message=event.why, digest=event.digest)
+            yield f"policy:{rule}", allowed
+            return
+        case ApprovalRequested(approval=approval_id) if state.conductor.on and state.conductor.approve_all:
+            asked = (state.approvals[approval_id],)
+        case ConductorStarted(approve_all=True):
+            asked = state.pending_approvals()
+        case _:
+            return
+    for approval in asked:
+        if answer := automatic(approval):
+            yield APPROVE_ALL, answer
+            yield from ((SYSTEM, begun) for begun in begun_by(state, approval))
+
+
+def _start_or_ask(state: State, track: Track) -> Event | None:
+    schedule = track.schedule
+    if schedule.steps is not None:
+        return _ask(state, track.tickets[schedule.steps[2]])
+    free = state.busy < state.conductor.workers
+    if free and schedule.cleared is not None:
+        ticket = track.tickets[schedule.cleared[2]]
+        if isinstance(ticket.stage, Queued):
+            return AttemptResumed(track.id, ticket.id, ticket.attempts)
+        return TicketStarted(track.id, ticket.id, ticket.attempts + 1)
+    if schedule.ready is not None:
+        ticket = track.tickets[schedule.ready[2]]
+        if not state.conductor.auto_queue:
+            return _ask(state, ticket)
+        if free:
+            return TicketStarted(track.id, ticket.id, ticket.attempts + 1)
+    return None
+
+
+def _ask(state: State, ticket: Ticket) -> ApprovalRequested:
+    payload = StepPayload(ticket.spec.description, ticket.spec.assigned_to, ticket.spec.script)
+    why = "the ticket is in step mode" if ticket.spec.step_mode else "tickets start by themselves only with auto_queue"
+    return ApprovalRequested(
+        approval=state.next_approval_id(),
+        kind="step",
+        asker="system",
+        track=ticket.track,
+        ticket=ticket.id,
+        why=why,
+        payload=payload,
+        digest=digest(payload),
+    )

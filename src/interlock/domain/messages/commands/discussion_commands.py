@@ -1,0 +1,60 @@
+"""Commands about discussions and their turns."""
+
+from interlock.domain.values.approvals import ScriptPayload, ToolPayload
+from interlock.domain.values.budgets import Usage
+from interlock.domain.values.gates import Blob
+from interlock.domain.values.wire_names import Tagged as _Command
+
+
+class StartDiscussion(_Command, frozen=True):
+    title: str = ""
+
+
+class StopTurn(_Command, frozen=True):
+    """End the model's turn as it is."""
+
+    discussion: str
+    reason: str = "stopped"
+
+
+class Say(_Command, frozen=True):
+    """The user's words in a discussion; the text itself is kept beside the journal."""
+
+    discussion: str
+    message: Blob
+    made_of: Blob
+
+
+class ReplyInDiscussion(_Command, frozen=True):
+    """One answer of the model, which may still ask for tools."""
+
+    discussion: str
+    message: Blob
+    tier: str
+    model: str
+    usage: Usage
+    call: str
+
+
+class BeginDiscussionTool(_Command, frozen=True):
+    discussion: str
+    call: str
+
+
+class FinishDiscussionTool(_Command, frozen=True):
+    discussion: str
+    message: Blob
+    tool: str
+    failed: bool
+    by: str
+
+
+class AskInDiscussion(_Command, frozen=True):
+    discussion: str
+    payload: ToolPayload | ScriptPayload
+    why: str
+
+
+class EndTurn(_Command, frozen=True):
+    discussion: str
+    error: str = ""

@@ -1,0 +1,32 @@
+"""What surrounds a command on its way in and an event on its way to the journal."""
+
+from msgspec import Struct
+
+from interlock.domain.messages.commands.command import Command
+from interlock.domain.messages.events.event import Event
+
+Actor = str  # "human:<name>", "policy:<rule>", "worker:<ticket>/<attempt>", "test:<id>", "system"
+
+SYSTEM: Actor = "system"
+
+
+class Submission(Struct, frozen=True, gc=False):
+    """An intent, plain data: who wants what. `id` becomes the cause of its events."""
+
+    id: str
+    actor: Actor
+    command: Command
+
+
+class Recorded(Struct, frozen=True, gc=False):
+    """A fact with its place in the journal."""
+
+    version: int
+    at: str  # RFC 3339, UTC
+    actor: Actor
+    cause: str
+    event: Event
+
+
+def is_agent(actor: Actor) -> bool:
+    return actor.startswith("worker:")

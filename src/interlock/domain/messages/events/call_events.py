@@ -1,0 +1,24 @@
+"""Events of model calls: reserved before, ended after."""
+
+from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.values.budgets import Micros, Usage
+from interlock.domain.values.model_calls import Party
+
+
+class CallReserved(BaseEvent, frozen=True):
+    """A model is being asked; so much is set aside for it."""
+
+    call: str
+    party: Party
+    tier: str
+    model: str
+    amount: Micros
+
+
+class CallEnded(BaseEvent, frozen=True):
+    """A call that brought no message, with the error if it was one; without a usage, what was set aside stays spent."""
+
+    call: str
+    tier: str
+    usage: Usage | None
+    error: str

@@ -1,0 +1,19 @@
+"""Events of the conductor."""
+
+from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.values.budgets import Caps
+from interlock.domain.values.gates import GateDefaults
+
+
+class ConductorStarted(BaseEvent, frozen=True):
+    workers: int
+    auto_queue: bool
+    approve_all: bool
+    gates: GateDefaults
+    deadline_s: int | None = None
+    caps: Caps = Caps()
+    focus: tuple[str, ...] | None = None
+
+
+class ConductorStopped(BaseEvent, frozen=True):
+    reason: str

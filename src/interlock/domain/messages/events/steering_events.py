@@ -1,0 +1,19 @@
+"""Events of notes to a worker or a discussion at work."""
+
+from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.values.gates import Blob
+from interlock.domain.values.model_calls import Party
+
+
+class Told(BaseEvent, frozen=True):
+    """The user has said something to whoever is at work; it joins the conversation before the next model call."""
+
+    party: Party
+    text: str
+
+
+class Heard(BaseEvent, frozen=True):
+    """It has joined."""
+
+    party: Party
+    message: Blob

@@ -1,0 +1,154 @@
+"""Tickets as plain data: the flat dict of `ticket_to_dict`, and how it is read back."""
+
+from typing import cast, get_args
+
+from msgspec import to_builtins
+
+from interlock.domain.reading.field_readers import (
+    Plain,
+    Read,
+    Wrong,
+    flag,
+    gates,
+    one_of,
+    or_null,
+    read_table,
+    shown,
+    text,
+    texts,
+    whole,
+    written,
+)
+from interlock.domain.values.gates import Blob
+from interlock.domain.values.tickets import (
+    STATUS,
+    Blocked,
+    Cancelled,
+    Completed,
+    Grant,
+    Priority,
+    Role,
+    Stage,
+    Status,
+    Ticket,
+    TicketSpec,
+    Todo,
+    Working,
+)
+from interlock.errors import Rejected
+
+CHANGEABLE: dict[str, Read] = {
+    "description": text,
+    "assigned_to": one_of(get_args(Role)),
+    "target_file": or_null(text),
+    "context_requirements": texts,
+    "depends_on": texts,
+    "step_mode": flag,
+    "verify": gates,
+    "script": or_null(text),
+    "priority": one_of(get_args(Priority)),
+    "model_override": or_null(text),
+    "with_answers": flag,
+    "returns": flag,
+}
+"""What an author writes, and an edit can change."""
+
+KEPT: dict[str, Read] = {
+    "track": text,
+    "status": one_of(get_args(Status)),
+    "blocked_reason": or_null(text),
+    "attempts": whole(0, 2**53),
+    "created_at": text,
+    "started_at": or_null(text),
+    "finished_at": or_null(text),
+    "result": or_null(text),
+    "unverified": flag,
+    "stage": written(Stage),
+    "grant": written(Grant | None),
+    "why": or_null(text),
+    "resumes": whole(0, 2**53),
+    "spawn": written(Grant | None),
+    "session": written(tuple[Blob, ...]),
+    "failures": whole(0, 2**53),
+    "carried": texts,
+    "accepted": texts,
+}
+"""What Interlock itself keeps about a ticket."""
+
+_FIELDS: dict[str, Read] = {"id": text, **CHANGEABLE, **KEPT}
+_FOLLOWING = ("status", "blocked_reason")  # from the stage
+
+
+def ticket_to_dict(ticket: Ticket) -> Plain:
+    """All of it as plain data, flat (SPEC D1); the keys after `unverified` are what the others cannot say."""
+    spec = ticket.spec
+    return {
+        "id": spec.id,
+        "track": ticket.track,
+        "description": spec.description,
+        "status": ticket.status,
+        "assigned_to": spec.assigned_to,
+        "target_file": spec.target_file,
+        "context_requirements": list(spec.context_requirements),
+        "depends_on": list(spec.depends_on),
+        "blocked_reason": ticket.blocked_reason,
+        "step_mode": spec.step_mode,
+        "verify": [to_builtins(gate) for gate in spec.verify],
+        "script": spec.script,
+        "priority": spec.priority,
+        "model_override": spec.model_override,
+        "with_answers": spec.with_answers,
+        "returns": spec.returns,
+        "attempts": ticket.attempts,
+        "created_at": ticket.created_at,
+        "started_at": ticket.started_at,
+        "finished_at": ticket.finished_at,
+        "result": ticket.result,
+        "unverified": ticket.unverified,
+        "stage": to_builtins(ticket.stage),
+        "grant": to_builtins(ticket.grant),
+        "why": ticket.why,
+        "resumes": ticket.resumes,
+        "spawn": to_builtins(ticket.spawn),
+        "session": to_builtins(ticket.session),
+        "failures": ticket.failures,
+        "carried": list(ticket.carried),
+        "accepted": list(ticket.accepted),
+    }
+
+
+def ticket_from_dict(data: object) -> Ticket:
+    """The inverse of `ticket_to_dict`; without `stage` the status says where the ticket stands."""
+    try:
+        found = read_table(data, _FIELDS, required=("id",))
+        stage = _stage(found)
+    except Wrong as wrong:
+        raise Rejected(f"{ticket_label(data, 'a ticket')}: {wrong}") from None
+    spec = TicketSpec(**{key: value for key, value in found.items() if key not in KEPT})
+    kept = {key: value for key, value in found.items() if key in KEPT and key not in _FOLLOWING}
+    fields: Plain = {"track": "", "created_at": "", **kept, "spec": spec, "stage": stage}
+    return Ticket(**fields)
+
+
+def ticket_label(data: object, place: str) -> str:
+    """How a message names the ticket that `data` is meant to be."""
+    name = cast("dict[object, object]", data).get("id") if isinstance(data, dict) else None
+    return f"ticket {shown(name)}" if isinstance(name, str) else place
+
+
+def _stage(found: Plain) -> Stage:
+    status: Status | None = found.get("status")
+    stage: Stage | None = found.get("stage")
+    if stage is None:
+        reason = found.get("blocked_reason") or ""
+        implied: dict[Status, Stage] = {
+            "todo": Todo(),
+            "in_progress": Working(),
+            "completed": Completed(),
+            "blocked": Blocked(reason),
+            "cancelled": Cancelled(reason),
+        }
+        return implied[status or "todo"]
+    if status is not None and STATUS[type(stage)] != status:
+        raise Wrong(f"'status' is {status!r}, but its 'stage' means {STATUS[type(stage)]!r}")
+    return stage

@@ -1,0 +1,194 @@
+"""Rules for answering: once, by someone who may, with an answer that fits (SPEC A2–A5)."""
+
+from typing import Any, assert_never
+
+from msgspec import MsgspecError
+from msgspec.json import decode
+from msgspec.structs import replace
+
+from interlock.domain.messages.commands.approval_commands import AnswerApproval, ApproveTask, ExpireApproval
+from interlock.domain.messages.envelopes import is_agent
+from interlock.domain.messages.events.approval_events import ApprovalAnswered
+from interlock.domain.messages.events.discussion_events import DiscussionTurnEnded
+from interlock.domain.messages.events.epic_events import EpicDropped
+from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.ticket_events import TicketBlocked
+from interlock.domain.messages.events.track_events import LandingFailed, LandingStarted
+from interlock.domain.reading.planner_answer import plans_from_json
+from interlock.domain.rules.epic_rules import accepted
+from interlock.domain.rules.track_rules import abort_events
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import (
+    ALLOWED,
+    NEVER_AUTOMATIC,
+    Answered,
+    Approval,
+    MergePayload,
+    Payload,
+    Pending,
+    ScriptPayload,
+    SpawnPayload,
+    ToolPayload,
+    TracksPayload,
+    Withdrawn,
+    digest,
+    is_call,
+)
+from interlock.domain.values.epics import TrackPlan
+from interlock.errors import BadValue, Rejected
+
+Events = tuple[Event, ...]
+
+MOST_CONTEXT = 1_000_000  # characters of an edited one
+
+
+def answer(state: State, command: AnswerApproval, actor: str) -> Events:
+    approval = state.approval(command.approval)
+    _may_answer(approval, actor)
+    if command.decision not in ALLOWED[approval.kind]:
+        raise BadValue(
+            f"approval {approval.id} asks about a {approval.kind}: answer {' or '.join(ALLOWED[approval.kind])},"
+            f" not {command.decision}"
+        )
+    if actor.startswith("policy:") and approval.kind in NEVER_AUTOMATIC:
+        raise Rejected(f"a {approval.kind} approval is answered by a person")
+    return _consequences(state, approval, command)
+
+
+def approve_task(state: State, command: ApproveTask, actor: str) -> Events:
+    ticket = state.ticket(command.track, command.ticket)
+    approval = state.approval_of(command.track, command.ticket)
+    if approval is None or approval.kind != "step":
+        raise Rejected(f"ticket {ticket.name!r} is {ticket.status} and does not wait for a step approval")
+    return answer(state, AnswerApproval(approval.id, "approve"), actor)
+
+
+def expire(state: State, command: ExpireApproval) -> Events:
+    """A deadline denies; it never allows."""
+    approval = state.approval(command.approval)
+    if not isinstance(approval.state, Pending) or approval.deadline is None:
+        return ()
+    decision = "abort" if approval.kind in ("gate", "unknown") else "reject"
+    refusal = AnswerApproval(approval.id, decision, message=f"no answer by its deadline, {approval.deadline}")
+    return _consequences(state, approval, refusal)
+
+
+def automatic(approval: Approval) -> ApprovalAnswered | None:
+    """What `--approve all` answers by itself, and what it never does."""
+    if approval.kind in NEVER_AUTOMATIC:
+        return None
+    return ApprovalAnswered(approval.id, "approve", message="--approve all", digest=approval.digest)
+
+
+def begun_by(state: State, approval: Approval, plans: tuple[TrackPlan, ...] | None = None) -> Events:
+    """What saying yes to an approval that is about no ticket begins."""
+    match approval.payload:
+        case MergePayload(branch, before, after):
+            return (LandingStarted(approval.track, branch, before, after),)
+        case TracksPayload(epic, _, tracks):
+            return accepted(state, epic, tracks if plans is None else plans)
+        case _:
+            return ()
+
+
+def _may_answer(approval: Approval, actor: str) -> None:
+    match approval.state:
+        case Answered(decision, by, at):
+            raise Rejected(f"approval {approval.id} was already answered by {by}: {decision}, at {at}")
+        case Withdrawn(why):
+            raise Rejected(f"approval {approval.id} was withdrawn: {why}")
+        case Pending():
+            pass
+        case _:
+            assert_never(approval.state)
+    if is_agent(actor):
+        whose = "its own request" if actor == approval.asker else "an approval"
+        raise Rejected(f"an agent can never answer {whose}")
+
+
+def _consequences(state: State, approval: Approval, command: AnswerApproval) -> Events:
+    message = command.message.strip()
+    allowed = _digest_allowed(approval, command)
+    answered = ApprovalAnswered(
+        approval.id, command.decision, message, command.edited, allowed, command.hunks, command.edited_context
+    )
+    track, ticket = approval.track, approval.ticket
+    if approval.discussion:
+        ends = command.decision == "abort"
+        why = f"aborted{': ' + message if message else ''}"
+        return (answered, DiscussionTurnEnded(approval.discussion, why)) if ends else (answered,)
+    if command.decision == "abort" and approval.kind not in ("gate", "unknown"):
+        found = state.track(track)
+        return (answered, *abort_events(state, found, message or f"aborted at {approval.id}", but=approval.id))
+    if approval.kind == "ask":
+        return (answered,)  # whoever asked is waiting for just this
+    if ticket is None:
+        if command.decision == "approve":
+            return (answered, *begun_by(state, approval, _edited_plans(approval, command)))
+        if isinstance(approval.payload, TracksPayload):
+            return (answered, EpicDropped(approval.payload.epic, message or "the proposed tracks were rejected"))
+        return (answered, LandingFailed(track, message or "landing was rejected"))
+    if command.decision == "abort":
+        reason = f"verification aborted{': ' + message if message else ''}"
+        return (answered, TicketBlocked(track, ticket, reason, failed=True))
+    if command.decision == "reject" and not is_call(approval):
+        return (answered, TicketBlocked(track, ticket, message or f"{approval.kind} was rejected"))
+    return (answered,)
+
+
+def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
+    """Of what may run now. What cannot be edited, or not so, is refused."""
+    payload, edited = approval.payload, command.edited
+    if command.hunks is not None:
+        _check_hunks(approval, command)
+    if command.edited_context is not None:
+        payload = _with_context(payload, command)
+    if edited is None:
+        return digest(payload)
+    editable = ScriptPayload | SpawnPayload | ToolPayload | TracksPayload
+    if command.decision != "approve" or not isinstance(payload, editable):
+        raise BadValue(
+            "only a script, a worker's prompt, a tool's arguments or proposed tracks can be edited,"
+            " while approving them"
+        )
+    if not edited.strip():
+        raise BadValue("the edited text is empty; reject it instead")
+    if isinstance(payload, TracksPayload):
+        return digest(replace(payload, tracks=plans_from_json(edited)))
+    if isinstance(payload, ScriptPayload):
+        return digest(replace(payload, script=edited))
+    if isinstance(payload, SpawnPayload):
+        return digest(replace(payload, prompt=edited))
+    if approval.kind == "ask":
+        _check_arguments(edited)
+    return digest(replace(payload, arguments=edited))
+
+
+def _check_arguments(edited: str) -> None:
+    """They go back to the program that asked, which can use nothing but an object."""
+    try:
+        decode(edited, type=dict[str, Any])
+    except MsgspecError as error:
+        raise BadValue(f"the edited arguments must be a JSON object: {error}") from None
+
+
+def _with_context(payload: Payload, command: AnswerApproval) -> SpawnPayload:
+    context = command.edited_context or ""
+    if command.decision != "approve" or not isinstance(payload, SpawnPayload):
+        raise BadValue("only a worker's context can be edited, while approving its start")
+    if len(context) > MOST_CONTEXT:
+        raise BadValue(f"the edited context has {len(context):,} characters; {MOST_CONTEXT:,} are the most")
+    return replace(payload, context=context, context_blob=None)
+
+
+def _edited_plans(approval: Approval, command: AnswerApproval) -> tuple[TrackPlan, ...] | None:
+    edited = command.edited
+    return plans_from_json(edited) if edited is not None and isinstance(approval.payload, TracksPayload) else None
+
+
+def _check_hunks(approval: Approval, command: AnswerApproval) -> None:
+    payload, hunks = approval.payload, command.hunks or ()
+    if command.decision != "approve" or not isinstance(payload, ToolPayload) or not payload.hunks:
+        raise BadValue("hunks are chosen while approving a file edit")
+    if not hunks or any(not 1 <= number <= payload.hunks for number in hunks) or command.edited is not None:
+        raise BadValue(f"choose some of the hunks 1 to {payload.hunks}, and edit nothing else; or reject it")

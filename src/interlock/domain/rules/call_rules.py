@@ -1,0 +1,50 @@
+"""Rules for model calls: made only by somebody still at work, and only with money left (SPEC P7)."""
+
+from interlock.domain.messages.commands.call_commands import EndCall, ReserveCall
+from interlock.domain.messages.events.call_events import CallEnded, CallReserved
+from interlock.domain.messages.events.event import Event
+from interlock.domain.state.state import State
+from interlock.domain.values.discussions import Doing, Thinking
+from interlock.domain.values.model_calls import Party
+from interlock.domain.values.tickets import Merging, Verifying, Working
+from interlock.errors import Rejected
+
+Events = tuple[Event, ...]
+
+
+def reserve_call(state: State, command: ReserveCall) -> Events:
+    party = command.party
+    _still_there(state, party)
+    epic = party.epic or (state.tracks[party.track].epic if party.track else "")
+    scopes, caps = party.scopes(command.tier, epic), state.conductor.caps
+    if command.amount is None:
+        state.ledger.check_unpriced(scopes, command.model, caps)
+    else:
+        state.ledger.check(scopes, command.amount, caps)
+    return (CallReserved(f"C-{state.call_count + 1}", party, command.tier, command.model, command.amount or 0),)
+
+
+def end_call(state: State, command: EndCall) -> Events:
+    call = state.calls.get(command.call)
+    if call is None:
+        raise Rejected(f"call {command.call!r} is over")
+    return (CallEnded(call.id, call.tier, command.usage, command.error),)
+
+
+def _still_there(state: State, party: Party) -> None:
+    if party.ticket:
+        ticket = state.ticket(party.track, party.ticket)
+        if ticket.attempts != party.attempt or not isinstance(ticket.stage, Working | Verifying | Merging):
+            raise Rejected(f"attempt {party.attempt} of ticket {ticket.name!r} is over")
+    elif party.track:
+        track = state.track(party.track)
+        if track.planned or track.status != "proposed":
+            raise Rejected(f"the planning of track {track.id!r} is over")
+    elif party.epic:
+        if state.epic(party.epic).status != "planning":
+            raise Rejected(f"the planning of epic {party.epic} is over")
+    elif party.discussion:
+        if not isinstance(state.discussion(party.discussion).stage, Thinking | Doing):
+            raise Rejected(f"the turn in discussion {party.discussion} is over")
+    else:
+        raise Rejected("a model call is made for somebody")

@@ -1,0 +1,165 @@
+"""Rules for epics: planned, proposed, accepted or dropped; and for the planning of each track (SPEC C1, C2)."""
+
+from collections.abc import Sequence
+
+from interlock.domain.checks.dag import Dag
+from interlock.domain.messages.commands.epic_commands import (
+    DropEpic,
+    FailPlanning,
+    FinishPlanning,
+    PlanEpic,
+    PlanTickets,
+    ProposeTracks,
+)
+from interlock.domain.messages.events.approval_events import ApprovalRequested, ApprovalWithdrawn
+from interlock.domain.messages.events.epic_events import (
+    EpicAccepted,
+    EpicAdded,
+    EpicDropped,
+    PlannerAnswered,
+    PlanningFailed,
+    TrackPlanned,
+    TracksProposed,
+)
+from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.track_events import TrackAdded, TrackStarted
+from interlock.domain.rules.track_rules import checked, rows
+from interlock.domain.state.state import State
+from interlock.domain.state.tracks import Track
+from interlock.domain.values.approvals import Approval, TracksPayload, digest
+from interlock.domain.values.epics import Epic, TrackPlan
+from interlock.domain.values.ids import check_id
+from interlock.errors import Rejected
+
+Events = tuple[Event, ...]
+
+MOST_TEXT = 100_000
+
+
+def plan_epic(state: State, command: PlanEpic) -> Events:
+    text = command.text.strip()
+    if not text:
+        raise Rejected("an epic says what is to be achieved; it is empty")
+    if len(text) > MOST_TEXT:
+        raise Rejected(f"an epic has at most {MOST_TEXT:,} characters, this one {len(text):,}")
+    return (EpicAdded(f"E-{len(state.epics) + 1}", text),)
+
+
+def drop_epic(state: State, command: DropEpic) -> Events:
+    epic = state.epic(command.epic)
+    if epic.status not in ("planning", "proposed"):
+        raise Rejected(f"epic {epic.id} is {epic.status} already")
+    open_ones = [a.id for a in state.pending_approvals() if _asks_about(a, epic.id)]
+    reason = command.reason.strip() or "dropped"
+    return (*(ApprovalWithdrawn(name, f"epic {epic.id}: {reason}") for name in open_ones), EpicDropped(epic.id, reason))
+
+
+def finish_planning(state: State, command: FinishPlanning) -> Events:
+    _being_planned(state, command.epic, command.track)
+    return (
+        PlannerAnswered(
+            command.epic,
+            command.track,
+            command.messages,
+            command.tier,
+            command.model,
+            command.usage,
+            command.call,
+        ),
+    )
+
+
+def propose_tracks(state: State, command: ProposeTracks) -> Events:
+    epic = state.epic(command.epic)
+    _being_planned(state, epic.id, "")
+    plans = check_plans(state, command.tracks)
+    payload = TracksPayload(epic.id, epic.text, plans)
+    count = f"{len(plans)} track{'s' if len(plans) != 1 else ''}"
+    return (
+        TracksProposed(epic.id, plans),
+        ApprovalRequested(
+            approval=state.next_approval_id(),
+            kind="tracks",
+            asker="system",
+            track="",
+            why=f"epic {epic.id} would become {count}",
+            payload=payload,
+            digest=digest(payload),
+        ),
+    )
+
+
+def check_plans(state: State, plans: Sequence[TrackPlan]) -> tuple[TrackPlan, ...]:
+    """Proposed tracks that could become tracks; an id in use already gets a number."""
+    if not plans:
+        raise Rejected("a proposal has at least one track")
+    seen: dict[str, None] = {}
+    checked_plans: list[TrackPlan] = []
+    for plan in plans:
+        check_id(plan.id, "track")
+        if plan.id in seen:
+            raise Rejected(f"duplicate track id {plan.id!r}")
+        seen[plan.id] = None
+        if (length := len(plan.title) + len(plan.description)) > MOST_TEXT:
+            raise Rejected(f"track {plan.id!r} is described in at most {MOST_TEXT:,} characters, not {length:,}")
+    taken = {*state.tracks, *seen}
+    for plan in plans:
+        name = plan.id if plan.id not in state.tracks else _free(plan.id, taken)
+        taken.add(name)
+        checked_plans.append(TrackPlan(name, plan.title.strip() or name, plan.description))
+    return tuple(checked_plans)
+
+
+def accepted(state: State, epic: str, plans: tuple[TrackPlan, ...]) -> Events:
+    """What saying yes to proposed tracks begins."""
+    kept = check_plans(state, plans)
+    return (
+        EpicAccepted(epic, tuple(plan.id for plan in kept)),
+        *(TrackAdded(plan.id, plan.title, plan.description, epic) for plan in kept),
+    )
+
+
+def plan_tickets(state: State, command: PlanTickets) -> Events:
+    """The first track of its epic starts; the others are ready."""
+    track = _track_being_planned(state, command.track)
+    if not command.tickets:
+        raise Rejected("a plan has at least one ticket")
+    specs = checked(command.tickets)
+    dag = Dag([spec.id for spec in specs], (spec.depends_on for spec in specs))
+    by_id = {spec.id: spec for spec in specs}
+    ordered = tuple(by_id[name] for name in dag.topological_order())
+    first = state.epics[track.epic].tracks[0] == track.id
+    return (*rows(track.id, ordered), TrackPlanned(track.id), *((TrackStarted(track.id),) if first else ()))
+
+
+def fail_planning(state: State, command: FailPlanning) -> Events:
+    _being_planned(state, command.epic, command.track)
+    return (PlanningFailed(command.epic, command.track, command.reason, command.budget),)
+
+
+def _being_planned(state: State, epic_id: str, track_id: str) -> None:
+    """Refuses what comes of planning that is over."""
+    if track_id:
+        _track_being_planned(state, track_id)
+        return
+    epic: Epic = state.epic(epic_id)
+    if epic.status != "planning":
+        raise Rejected(f"the planning of epic {epic.id} is over: it is {epic.status}")
+
+
+def _track_being_planned(state: State, track_id: str) -> Track:
+    track = state.track(track_id)
+    if track.planned or track.status != "proposed":
+        raise Rejected(f"the planning of track {track.id!r} is over: it is {track.status}")
+    return track
+
+
+def _asks_about(approval: Approval, epic: str) -> bool:
+    return isinstance(approval.payload, TracksPayload) and approval.payload.epic == epic
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number = 2
+    while (found := f"{name[:58]}-{number}") in taken:
+        number += 1
+    return found

@@ -1,0 +1,59 @@
+"""Rules for asks: a program outside wants to do something and waits for a person's word (SPEC H6)."""
+
+from interlock.domain.messages.commands.external_ask_commands import AskPerson, WithdrawAsk
+from interlock.domain.messages.events.approval_events import ApprovalRequested, ApprovalWithdrawn
+from interlock.domain.messages.events.event import Event
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import Approval, Pending, ToolPayload, digest
+from interlock.errors import Rejected
+
+Events = tuple[Event, ...]
+
+MOST_NAME = 200
+
+
+def ask(state: State, command: AskPerson) -> Events:
+    if not command.tool.strip() or len(command.tool) > MOST_NAME:
+        raise Rejected(f"name the tool, in at most {MOST_NAME} characters")
+    payload = ToolPayload(
+        call=command.key,
+        tool=command.tool,
+        arguments=command.arguments,
+        arguments_sha256=command.arguments_sha256,
+        title=command.tool,
+        hunks=0,
+        diff="",
+        directory=command.directory,
+        diff_blob=command.whole,
+    )
+    return (
+        ApprovalRequested(
+            approval=state.next_approval_id(),
+            kind="ask",
+            asker=command.asker,
+            track="",
+            why=command.why,
+            payload=payload,
+            digest=digest(payload),
+            deadline=command.deadline,
+        ),
+    )
+
+
+def withdraw(state: State, command: WithdrawAsk) -> Events:
+    """Only what nobody has answered yet; an answer that comes at the same moment stands."""
+    approval = state.approval(command.approval)
+    if approval.kind != "ask":
+        raise Rejected(f"approval {approval.id} is a {approval.kind}: only an ask can be withdrawn")
+    return (ApprovalWithdrawn(approval.id, command.why),) if isinstance(approval.state, Pending) else ()
+
+
+def asked_before(state: State, command: AskPerson) -> Approval | None:
+    """The same question by the same asker, where a connection broke and it comes back for its answer."""
+    for approval in state.approvals.values():
+        payload = approval.payload
+        if approval.kind == "ask" and isinstance(payload, ToolPayload) and command.key and payload.call == command.key:
+            if (payload.tool, payload.arguments_sha256) != (command.tool, command.arguments_sha256):
+                raise Rejected(f"the ask {command.key!r} was about something else")
+            return approval
+    return None

@@ -1,0 +1,78 @@
+"""Steering: the user says something to whoever is at work, and it joins the conversation before the next model call.
+
+It is recorded at once. A ticket keeps what was said to its workers: a new attempt, after a crash too, hears it again.
+"""
+
+from interlock.domain.messages.commands.steering_commands import Hear, Tell
+from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.steering_events import Heard, Told
+from interlock.domain.state.state import State
+from interlock.domain.values.discussions import Quiet
+from interlock.domain.values.model_calls import Party
+from interlock.domain.values.tickets import Asking, Escalated, Merging, Queued, Ticket, Todo, Verifying, Working
+from interlock.errors import Rejected
+
+Events = tuple[Event, ...]
+
+MOST_BYTES = 4_000
+"""Of one word: it stands in the journal itself."""
+
+
+def tell(state: State, command: Tell) -> Events:
+    if bool(command.ticket) == bool(command.discussion):
+        raise Rejected("name whom to tell: a ticket or a discussion")
+    _check(command.text)
+    if command.discussion:
+        found = state.discussion(command.discussion)
+        if isinstance(found.stage, Quiet):
+            raise Rejected(
+                f"discussion {found.id} is not answering: just say it (interlock chat --in {found.id} 'TEXT')"
+            )
+        return (Told(Party(discussion=found.id), command.text),)
+    ticket = state.ticket(command.track, command.ticket)
+    _check_stage(ticket)
+    return (Told(Party(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts), command.text),)
+
+
+def hear(state: State, command: Hear) -> Events:
+    party = command.party
+    if not unheard(state, party):
+        raise Rejected("there is nothing that was not heard")
+    if party.ticket:
+        ticket = state.ticket(party.track, party.ticket)
+        if ticket.attempts != party.attempt or not isinstance(ticket.stage, Working):
+            raise Rejected(f"attempt {party.attempt} of ticket {ticket.name!r} is over")
+    elif isinstance(state.discussion(party.discussion).stage, Quiet):
+        raise Rejected(f"the turn in discussion {party.discussion} is over")
+    return (Heard(party, command.message),)
+
+
+def unheard(state: State, party: Party) -> tuple[str, ...]:
+    """What the party was told and has not heard, oldest first."""
+    if party.ticket:
+        ticket = state.ticket(party.track, party.ticket)
+        return ticket.told[ticket.heard :]
+    return state.discussion(party.discussion).told if party.discussion else ()
+
+
+def _check(text: str) -> None:
+    if not text.strip():
+        raise Rejected("there is nothing to tell: the text is empty")
+    if (size := len(text.encode(errors="replace"))) > MOST_BYTES:
+        raise Rejected(f"a word to somebody at work has at most {MOST_BYTES:,} bytes, this one {size:,}")
+
+
+def _check_stage(ticket: Ticket) -> None:
+    if ticket.spec.assigned_to == "shell":
+        raise Rejected(f"ticket {ticket.name!r} is a script: nobody there can be told anything")
+    match ticket.stage:
+        case Working() | Asking() | Queued() | Escalated():
+            return
+        case Todo():
+            raise Rejected(f"ticket {ticket.name!r} has not started: edit it instead (interlock tickets edit)")
+        case Verifying() | Merging():
+            raise Rejected(
+                f"the work on ticket {ticket.name!r} is handed in and being checked: it can be told nothing now"
+            )
+        case _:
+            raise Rejected(f"ticket {ticket.name!r} is {ticket.status}: nobody is at work on it")

@@ -1,0 +1,73 @@
+"""Rules for the memory of tests: ids are never used again, and an event holds no long texts."""
+
+from interlock.domain.checks.test_history_texts import LONGEST, shortened
+from interlock.domain.messages.commands.test_history_commands import ForgetTests, RecordTests
+from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.test_history_events import TestExecuted, TestReportRead, TestsForgotten
+from interlock.domain.state.state import State
+from interlock.domain.values.test_history import Execution, is_test_id
+from interlock.errors import BadValue, Rejected
+
+Events = tuple[Event, ...]
+
+MOST_AT_ONCE = 100_000
+MOST_METRICS = 100
+INT32 = 2**31 - 1
+LAST_MS = 253_402_300_799_999  # the end of the year 9999
+
+
+def record(state: State, command: RecordTests) -> Events:
+    if not command.executions and command.report is None:
+        raise Rejected("there is no test to record")
+    if len(command.executions) > MOST_AT_ONCE:
+        raise Rejected(f"{len(command.executions):,} tests at once; {MOST_AT_ONCE:,} are the most")
+    new: set[str] = set()
+    for execution in command.executions:
+        _check(execution)
+        if execution.test_id in state.tests.ids or execution.test_id in new:
+            raise Rejected(f"there was a test {execution.test_id!r} already: ids are never used again")
+        new.add(execution.test_id)
+    if command.report is None:
+        return tuple(map(TestExecuted, command.executions))
+    if not command.again:
+        check_new(state, command.report.sha256)
+    return (TestReportRead(command.report), *map(TestExecuted, command.executions))
+
+
+def check_new(state: State, sha256: str) -> None:
+    """Raises Rejected for a report that was recorded before."""
+    if at := state.tests.reports.get(sha256):
+        raise Rejected(f"exactly this report was recorded already, at {at[:19]}Z; --again records it once more")
+
+
+def forget(state: State, command: ForgetTests) -> Events:
+    """The oldest go: those beyond `keep`, and those recorded before that moment."""
+    history = state.tests
+    through = max(history.oldest - 1, history.count - max(0, command.keep))
+    while through < history.count and history.kept[through + 1].at < command.before:
+        through += 1
+    return (TestsForgotten(through),) if through >= history.oldest else ()
+
+
+def _check(execution: Execution) -> None:
+    named = repr(execution.test_id[:100])
+    if not is_test_id(execution.test_id):
+        raise BadValue(
+            f"malformed test id {named}: a word of small letters, digits and '_', then '_' and a number from 10000000"
+            " to 99999999"
+        )
+    if not execution.name.strip():
+        raise BadValue(f"test {named} has no name")
+    if execution.parent and not is_test_id(execution.parent):
+        raise BadValue(f"test {named}: its parent {execution.parent[:100]!r} is no test id")
+    times = (execution.queued_at_ms, execution.started_at_ms, execution.completed_at_ms)
+    if not all(0 <= at <= LAST_MS for at in times) or not 0 <= execution.execution_time_ms <= INT32:
+        raise BadValue(f"test {named}: its times are not Unix milliseconds")
+    if len(execution.metrics) > MOST_METRICS or any(
+        len(name) > 100 or not -INT32 <= value <= INT32 for name, value in execution.metrics
+    ):
+        raise BadValue(f"test {named}: at most {MOST_METRICS} metrics, each a number of 32 bits with a short name")
+    if len(execution.screenshot_path) > LONGEST:
+        raise BadValue(f"test {named}: its screenshot has a path of {len(execution.screenshot_path):,} characters")
+    if shortened(execution) != execution:
+        raise BadValue(f"test {named}: its texts are too long for the journal; keep them beside it")

@@ -1,0 +1,168 @@
+"""Rules about whole tracks: adding, starting, pausing, aborting."""
+
+from collections.abc import Iterable
+from math import isfinite
+
+from msgspec.structs import replace
+
+from interlock.domain.checks.dag import Dag
+from interlock.domain.messages.commands.track_commands import (
+    AbortTrack,
+    AddTickets,
+    AddTrack,
+    EditTrack,
+    PauseTrack,
+    ResumeTrack,
+    StartTrack,
+)
+from interlock.domain.messages.events.approval_events import ApprovalWithdrawn
+from interlock.domain.messages.events.epic_events import PlanningRetried
+from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.ticket_events import TicketCancelled
+from interlock.domain.messages.events.track_events import (
+    TicketsAdded,
+    TrackAborted,
+    TrackAdded,
+    TrackEdited,
+    TrackPaused,
+    TrackStarted,
+)
+from interlock.domain.state.state import State
+from interlock.domain.state.tracks import Track
+from interlock.domain.values.gates import Gate
+from interlock.domain.values.ids import check_id
+from interlock.domain.values.tickets import TERMINAL, Merging, Ticket, TicketSpec
+from interlock.errors import Rejected
+
+Events = tuple[Event, ...]
+
+ROW = 1_000
+"""Tickets per event: a huge import is many rows of one all-or-nothing append, not one huge row."""
+
+
+def add_track(state: State, command: AddTrack) -> Events:
+    check_id(command.track, "track")
+    if command.track in state.tracks:
+        raise Rejected(f"track {command.track!r} exists already; choose another id, or add tickets to it")
+    specs = checked(command.tickets)
+    Dag([spec.id for spec in specs], (spec.depends_on for spec in specs))
+    title = command.title.strip() or command.track
+    return (TrackAdded(command.track, title, command.description), *rows(command.track, specs))
+
+
+def add_tickets(state: State, command: AddTickets) -> Events:
+    track = state.track(command.track)
+    if track.status == "aborted":
+        raise Rejected(f"track {track.id!r} is aborted; import the tickets as another track")
+    if not track.planned:
+        raise Rejected(f"the tickets of track {track.id!r} are still to be planned; add yours when they are")
+    if not command.tickets:
+        raise Rejected("there is no ticket to add")
+    specs = checked(command.tickets)
+    everything = [*(track.tickets[name].spec for name in track.order), *specs]
+    Dag([spec.id for spec in everything], (spec.depends_on for spec in everything))
+    return (*rows(track.id, specs), *_awake(track))
+
+
+def start_track(state: State, command: StartTrack) -> Events:
+    track = state.track(command.track)
+    match track.status:
+        case "running":
+            return ()
+        case "blocked" if not track.planned:
+            return (PlanningRetried(track.id),)
+        case "ready" | "paused" | "blocked":
+            return (TrackStarted(track.id),)
+        case "proposed":
+            raise Rejected(f"the tickets of track {track.id!r} are still being planned")
+        case _:
+            raise Rejected(f"track {track.id!r} is {track.status}; it cannot be started")
+
+
+def pause_track(state: State, command: PauseTrack) -> Events:
+    track = state.track(command.track)
+    if track.status == "paused":
+        return ()
+    if track.status not in ("running", "ready"):
+        raise Rejected(f"track {track.id!r} is {track.status}; only a running track can be paused")
+    return (TrackPaused(track.id),)
+
+
+def resume_track(state: State, command: ResumeTrack) -> Events:
+    track = state.track(command.track)
+    if track.status != "paused":
+        raise Rejected(f"track {track.id!r} is {track.status}, not paused")
+    return (TrackStarted(track.id),)
+
+
+def edit_track(state: State, command: EditTrack) -> Events:
+    track = state.track(command.track)
+    title = track.title if command.title is None else command.title.strip()
+    description = track.description if command.description is None else command.description
+    if not title:
+        raise Rejected("a track has a title")
+    if (title, description) == (track.title, track.description):
+        raise Rejected("the edit changes nothing")
+    return (TrackEdited(track.id, title, description),)
+
+
+def abort_track(state: State, command: AbortTrack) -> Events:
+    track = state.track(command.track)
+    if track.status in ("done", "aborted"):
+        raise Rejected(f"track {track.id!r} is {track.status} already")
+    return abort_events(state, track, command.reason)
+
+
+def abort_events(state: State, track: Track, reason: str, but: str | None = None) -> Events:
+    """Every unfinished ticket is cancelled; approvals still open (except `but`) are taken back.
+
+    A merge under way is left to end: its commit may be on the branch already.
+    """
+    open_ones = [a for a in state.pending_approvals() if a.track == track.id and a.id != but]
+    unfinished = [
+        t for t in (track.tickets[name] for name in track.order) if not isinstance(t.stage, (*TERMINAL, Merging))
+    ]
+    return (
+        *(ApprovalWithdrawn(a.id, f"track aborted: {reason}") for a in open_ones),
+        *(TicketCancelled(track.id, t.id, f"track aborted: {reason}") for t in unfinished),
+        TrackAborted(track.id, reason),
+    )
+
+
+def awake_for(state: State, ticket: Ticket) -> Events:
+    return _awake(state.track(ticket.track))
+
+
+def _awake(track: Track) -> Events:
+    """A track that had ended goes on: there is something to move again."""
+    return (TrackStarted(track.id),) if track.status in ("done", "blocked") else ()
+
+
+def rows(track: str, specs: tuple[TicketSpec, ...]) -> Iterable[TicketsAdded]:
+    return (TicketsAdded(track, specs[start : start + ROW]) for start in range(0, len(specs), ROW))
+
+
+def checked(specs: tuple[TicketSpec, ...]) -> tuple[TicketSpec, ...]:
+    return tuple(check_spec(spec) for spec in specs)
+
+
+def check_spec(spec: TicketSpec) -> TicketSpec:
+    """A ticket that makes sense by itself, without repeated dependencies."""
+    if spec.assigned_to == "shell" and not (spec.script and spec.script.strip()):
+        raise Rejected(f"ticket {spec.id!r} is assigned to 'shell' and needs a 'script'")
+    if spec.assigned_to != "shell" and spec.script is not None:
+        raise Rejected(f"ticket {spec.id!r} has a 'script' but is assigned to {spec.assigned_to!r}, not to 'shell'")
+    for gate in spec.verify:
+        if gate.max_attempts is not None and gate.max_attempts < 1:
+            raise Rejected(f"ticket {spec.id!r}: max_attempts of a gate is at least 1, not {gate.max_attempts}")
+        if gate.timeout_s is not None and not isfinite(gate.timeout_s):
+            raise Rejected(f"ticket {spec.id!r}: timeout_s of a gate is a number of seconds")
+    if any(type(gate.timeout_s) is int for gate in spec.verify):  # read back from the journal it would be a float
+        spec = replace(spec, verify=tuple(_exact(gate) for gate in spec.verify))
+    if len(spec.depends_on) > 1 and len(set(spec.depends_on)) != len(spec.depends_on):
+        spec = replace(spec, depends_on=tuple(dict.fromkeys(spec.depends_on)))
+    return spec
+
+
+def _exact(gate: Gate) -> Gate:
+    return gate if gate.timeout_s is None else replace(gate, timeout_s=float(gate.timeout_s))

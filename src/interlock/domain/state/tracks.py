@@ -1,0 +1,59 @@
+"""A track: an ordered set of tickets with a shared goal, and its counts."""
+
+from typing import Literal
+
+from immutables import Map
+from msgspec import Struct
+
+from interlock.domain.state.schedule import Schedule, current
+from interlock.domain.values.gates import Blob
+from interlock.domain.values.tickets import Ticket
+
+TrackStatus = Literal["proposed", "ready", "running", "paused", "done", "blocked", "aborted"]
+
+
+class Counts(Struct, frozen=True):
+    """How many tickets stand where (SPEC's five words)."""
+
+    todo: int = 0
+    in_progress: int = 0
+    completed: int = 0
+    blocked: int = 0
+    cancelled: int = 0
+
+
+class Landing(Struct, frozen=True):
+    branch: str
+    before: str
+    after: str
+    state: Literal["asked", "started", "landed", "failed"]
+    detail: str = ""
+
+
+class Track(Struct, frozen=True, kw_only=True):
+    id: str
+    title: str
+    description: str
+    status: TrackStatus = "ready"
+    created_at: str
+    updated_at: str
+    order: tuple[str, ...] = ()
+    tickets: Map[str, Ticket] = Map()
+    counts: Counts = Counts()
+    landing: Landing | None = None
+    epic: str = ""  # the epic it was planned for
+    planned: bool = True  # False: its tickets are still to come
+    planning: tuple[Blob, ...] = ()  # what its planner was told and said
+    fault: str = ""  # why its planning failed
+    schedule: Schedule = Schedule()
+
+    @property
+    def total(self) -> int:
+        return len(self.order)
+
+    def executable(self) -> tuple[Ticket, ...]:
+        """Todo tickets with every dependency completed, in order."""
+        waiting = current(self.schedule, self.order, self.tickets).waiting
+        return tuple(
+            ticket for name in self.order if (ticket := self.tickets[name]).status == "todo" and name not in waiting
+        )

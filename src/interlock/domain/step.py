@@ -1,0 +1,65 @@
+"""The door everyone uses: a submission in, its records and the state after them out. Pure."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from interlock.domain.consequences import answer_to, next_move
+from interlock.domain.facts.evolve import evolve
+from interlock.domain.messages.commands.command import Bulk
+from interlock.domain.messages.envelopes import Actor, Recorded, Submission
+from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.messages.events.event import Event
+from interlock.domain.rules.decide import decide
+from interlock.domain.state.state import State
+from interlock.errors import Rejected
+
+
+class Step(Struct, frozen=True):
+    records: tuple[Recorded, ...]
+    state: State
+
+
+def step(state: State, submission: Submission, at: str) -> Step:
+    """Raises Rejected, and nothing has happened; or gives everything that follows, as one whole."""
+    records: list[Recorded] = []
+
+    def record(actor: Actor, event: Event) -> None:
+        nonlocal state
+        if isinstance(event, ApprovalRequested) and event.deadline is None and state.conductor.deadline_s:
+            event = replace(event, deadline=_later(at, state.conductor.deadline_s))
+        recorded = Recorded(state.version + 1, at, actor, submission.id, event)
+        records.append(recorded)
+        state = evolve(state, recorded)
+
+    command = submission.command
+    if isinstance(command, Bulk):
+        if not command.commands:
+            raise Rejected("the bulk operation is empty")
+        parts = [Submission(submission.id, submission.actor, part) for part in command.commands]
+    else:
+        parts = [submission]
+    for part in parts:
+        for event in decide(state, part):
+            record(part.actor, event)
+            for actor, answer in answer_to(state, event):
+                record(actor, answer)
+    while move := next_move(state):
+        record(*move)
+        for actor, answer in answer_to(state, move[1]):
+            record(actor, answer)
+    return Step(tuple(records), state)
+
+
+def _later(at: str, seconds: int) -> str:
+    moment = datetime.fromisoformat(at) + timedelta(seconds=seconds)
+    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def replay(records: Iterable[Recorded], state: State | None = None) -> State:
+    state = State() if state is None else state
+    for recorded in records:
+        state = evolve(state, recorded)
+    return state

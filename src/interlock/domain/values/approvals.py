@@ -1,0 +1,175 @@
+"""Approvals: what is asked, exactly what would run, and how it was answered."""
+
+from hashlib import sha256
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.json import Encoder
+
+from interlock.domain.values.epics import TrackPlan
+from interlock.domain.values.gates import Blob
+
+Kind = Literal["script", "tool", "step", "spawn", "ask", "tracks", "gate", "merge", "unknown"]
+Decision = Literal["approve", "reject", "abort", "retry", "skip"]
+
+NEVER_AUTOMATIC: frozenset[Kind] = frozenset({"gate", "unknown"})
+"""Kinds that `--approve all` leaves to a person."""
+
+_exact = Encoder(order="deterministic")
+
+
+class ScriptPayload(Struct, frozen=True, gc=False, tag="script"):
+    """A shell script: the bytes, where, with which environment names, how confined."""
+
+    script: str
+    directory: str
+    env_names: tuple[str, ...]
+    sandbox: str
+    network: bool = False
+    call: str = ""  # the tool call of a worker that wants it
+
+
+class ToolPayload(Struct, frozen=True, gc=False, tag="tool"):
+    """A changing tool call of a worker: its exact arguments and what they would change."""
+
+    call: str
+    tool: str
+    arguments: str  # JSON, cut when long
+    arguments_sha256: str  # of all of it
+    title: str
+    hunks: int
+    diff: str
+    directory: str
+    diff_blob: Blob | None = None
+
+
+class SpawnPayload(Struct, frozen=True, gc=False, tag="spawn"):
+    """A worker about to start: who it is and everything it will be told."""
+
+    role: str
+    model: str
+    prompt: str
+    context: str  # its beginning, where the whole is a text beside the journal
+    context_blob: Blob | None = None
+
+
+class StepPayload(Struct, frozen=True, gc=False, tag="step"):
+    """A ticket that starts only by a human's word."""
+
+    description: str
+    role: str
+    script: str | None = None
+
+
+class GatePayload(Struct, frozen=True, gc=False, tag="gate"):
+    """A gate that failed for the last time it may: retry, skip or abort."""
+
+    gate: int
+    command: str
+    attempts: int
+    max_attempts: int
+    message: str
+    files: tuple[str, ...] = ()  # changed by the worker, though they judge it
+    feedback: Blob | None = None  # what a worker is told when a person lets it try again
+    fresh: bool = False
+
+
+class MergePayload(Struct, frozen=True, gc=False, tag="merge"):
+    """Landing a track on the user's branch."""
+
+    branch: str
+    before: str
+    after: str
+    diff: str
+    diff_blob: Blob | None = None
+
+
+class TracksPayload(Struct, frozen=True, gc=False, tag="tracks"):
+    """What an epic would become; accepting it plans the tickets of each track."""
+
+    epic: str
+    text: str
+    tracks: tuple[TrackPlan, ...]
+
+
+class UnknownPayload(Struct, frozen=True, gc=False, tag="unknown"):
+    """An effect that may or may not have happened before a crash."""
+
+    what: str
+    question: str
+
+
+Payload = (
+    ScriptPayload
+    | ToolPayload
+    | SpawnPayload
+    | StepPayload
+    | GatePayload
+    | MergePayload
+    | TracksPayload
+    | UnknownPayload
+)
+
+
+class Pending(Struct, frozen=True, gc=False, tag="pending"):
+    pass
+
+
+class Answered(Struct, frozen=True, gc=False, tag="answered"):
+    decision: Decision
+    by: str
+    at: str
+    message: str = ""
+    edited: str | None = None
+    digest: str = ""
+    hunks: tuple[int, ...] | None = None
+    edited_context: str | None = None
+
+
+class Withdrawn(Struct, frozen=True, gc=False, tag="withdrawn"):
+    why: str
+    at: str
+
+
+class Approval(Struct, frozen=True, gc=False, kw_only=True):
+    id: str
+    kind: Kind
+    asker: str
+    track: str
+    ticket: str | None = None
+    why: str = ""
+    payload: Payload
+    digest: str
+    requested_at: str
+    deadline: str | None = None
+    discussion: str = ""
+    state: Pending | Answered | Withdrawn = Pending()
+
+
+ALLOWED: dict[Kind, tuple[Decision, ...]] = {
+    "script": ("approve", "reject", "abort"),
+    "tool": ("approve", "reject", "abort"),
+    "step": ("approve", "reject", "abort"),
+    "spawn": ("approve", "reject", "abort"),
+    "ask": ("approve", "reject"),
+    "tracks": ("approve", "reject"),
+    "gate": ("retry", "skip", "abort"),
+    "merge": ("approve", "reject"),
+    "unknown": ("retry", "skip", "abort"),
+}
+
+
+def digest(payload: Payload) -> str:
+    """Names exactly what would run: any change to it is another digest."""
+    return sha256(_exact.encode(payload)).hexdigest()
+
+
+def approval_number(approval_id: str) -> int:
+    """`A-17` → 17; ids count up in the order of asking."""
+    return int(approval_id[2:])
+
+
+def is_call(approval: Approval) -> bool:
+    """Asked by a worker about a tool call: a no goes back to it as the call's result."""
+    payload = approval.payload
+    return isinstance(payload, ToolPayload) or (isinstance(payload, ScriptPayload) and bool(payload.call))

@@ -1,0 +1,167 @@
+"""The memory of tests: what ran, how it ended, and how often it did so before (SPEC U3, U5).
+
+An execution is one event, at its end. It gets the next number of the project, which is its place in every list; the
+oldest are forgotten first, so what is kept is one unbroken run of numbers.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+from immutables import Map
+from msgspec import Struct
+from msgspec.structs import replace
+
+from interlock.domain.values.gates import Blob
+
+Category = Literal["grpc", "unit", "integration", "e2e"]
+Outcome = Literal["passed", "failed", "timeout"]
+
+LOWEST, HIGHEST = 10_000_000, 99_999_999
+_ID = re.compile(r"[a-z][a-z0-9_]{0,63}_[1-9][0-9]{7}")
+
+
+class Assertion(Struct, frozen=True, gc=False, omit_defaults=True):
+    description: str
+    passed: bool
+    expected_value: str = ""
+    actual_value: str = ""
+    error_message: str = ""
+
+
+class Execution(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+    """One run of one test. Times are Unix milliseconds, 0 where it never came so far."""
+
+    test_id: str
+    name: str
+    category: Category
+    status: Outcome
+    queued_at_ms: int
+    started_at_ms: int
+    completed_at_ms: int
+    execution_time_ms: int
+    error_message: str = ""
+    assertions: tuple[Assertion, ...] = ()
+    logs: tuple[str, ...] = ()  # the last lines
+    metrics: tuple[tuple[str, int], ...] = ()
+    screenshot_path: str = ""  # below .interlock/artifacts
+    parent: str = ""  # the test that this one is a step of
+    widget_tree: str = ""
+    whole: Blob | None = (
+        None  # this execution as it was, where its texts had to be shortened (domain/checks/test_history_texts.py)
+    )
+
+
+class Report(Struct, frozen=True, gc=False):
+    """A file of results that another tool wrote, named by its content."""
+
+    sha256: str
+    name: str
+    runs: int
+    skipped: int
+
+
+class Aggregate(Struct, frozen=True, gc=False):
+    """All kept executions of one category and name."""
+
+    runs: int = 0
+    passed: int = 0
+    total_ms: int = 0
+
+    @property
+    def failed(self) -> int:
+        """Timeouts too."""
+        return self.runs - self.passed
+
+    @property
+    def average_ms(self) -> int:
+        return round(self.total_ms / self.runs) if self.runs else 0
+
+    @property
+    def flake_rate(self) -> float:
+        """The share of failures where it has both passed and failed; always the same outcome is 0."""
+        return self.failed / self.runs if self.passed and self.failed else 0.0
+
+
+class Kept(Struct, frozen=True, gc=False):
+    number: int
+    at: str  # when it was recorded
+    execution: Execution
+
+
+class History(Struct, frozen=True):
+    count: int = 0  # numbers given so far
+    oldest: int = 1  # of those that are kept
+    kept: Map[int, Kept] = Map()
+    ids: Map[str, int] = Map()  # every id there ever was, and its number
+    aggregates: Map[tuple[str, str], Aggregate] = Map()  # by category and name
+    tallies: Map[tuple[str, str], int] = Map()  # by category and outcome
+    steps: Map[str, tuple[str, ...]] = Map()  # of a test that is made of others: their ids, oldest first
+    reports: Map[str, str] = Map()  # digest of a file → when it was read
+
+    def find(self, test_id: str) -> Kept | None:
+        return self.kept.get(self.ids.get(test_id, 0))
+
+    def aggregate(self, execution: Execution) -> Aggregate:
+        return self.aggregates.get(_key(execution), Aggregate())
+
+    def added(self, execution: Execution, at: str) -> "History":
+        number = self.count + 1
+        steps = self.steps
+        if execution.parent:
+            steps = steps.set(execution.parent, (*steps.get(execution.parent, ()), execution.test_id))
+        grown = replace(
+            self,
+            count=number,
+            kept=self.kept.set(number, Kept(number, at, execution)),
+            ids=self.ids.set(execution.test_id, number),
+            steps=steps,
+        )
+        return grown._counted(execution, 1)
+
+    def without(self, through: int) -> "History":
+        """Everything up to this number is forgotten; its ids stay taken."""
+        found = self
+        for number in range(self.oldest, min(through, self.count) + 1):
+            execution = found.kept[number].execution
+            steps = found.steps
+            if execution.parent:
+                rest = steps[execution.parent][1:]
+                steps = steps.set(execution.parent, rest) if rest else steps.delete(execution.parent)
+            found = replace(found, kept=found.kept.delete(number), oldest=number + 1, steps=steps)
+            found = found._counted(execution, -1)
+        return found
+
+    def _counted(self, execution: Execution, by: Literal[1, -1]) -> "History":
+        key, tally = _key(execution), (execution.category, execution.status)
+        before = self.aggregate(execution)
+        after = Aggregate(
+            before.runs + by,
+            before.passed + by * (execution.status == "passed"),
+            before.total_ms + by * execution.execution_time_ms,
+        )
+        number = self.tallies.get(tally, 0) + by
+        return replace(
+            self,
+            aggregates=self.aggregates.set(key, after) if after.runs else self.aggregates.delete(key),
+            tallies=self.tallies.set(tally, number) if number else self.tallies.delete(tally),
+        )
+
+
+def is_test_id(text: str) -> bool:
+    return _ID.fullmatch(text) is not None
+
+
+def unused_id(history: History, prefix: str, draw: Callable[[], int]) -> str:
+    """`<prefix>_<8 digits>` that no test of this project ever had; `draw` gives numbers from LOWEST to HIGHEST."""
+    while (found := f"{prefix}_{draw()}") in history.ids:
+        pass
+    return found
+
+
+def _key(execution: Execution) -> tuple[str, str]:
+    return execution.category, execution.name
+
+
+read_execution = msgspec.json.Decoder(Execution).decode

@@ -1,0 +1,172 @@
+"""A ticket: what is asked (TicketSpec), where it stands (Stage), what became of it (Ticket)."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from interlock.domain.values.gates import Blob, Gate, GateResult
+
+Role = Literal["tier3-worker", "tier4-qa", "shell"]
+Priority = Literal["high", "medium", "low"]
+Status = Literal["todo", "in_progress", "completed", "blocked", "cancelled"]
+
+PRIORITY_RANK: dict[str, int] = {"high": 0, "medium": 1, "low": 2}
+
+
+class TicketSpec(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+    """What the author of a ticket wrote; it changes only by an edit."""
+
+    id: str
+    description: str = ""
+    assigned_to: Role = "tier3-worker"
+    target_file: str | None = None
+    context_requirements: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
+    step_mode: bool = False
+    verify: tuple[Gate, ...] = ()
+    script: str | None = None
+    priority: Priority = "medium"
+    model_override: str | None = None
+    with_answers: bool = False  # its worker is told what the tickets it depends on have answered
+    returns: bool = False  # after a failed gate without `loop` a person says whether it tries again
+
+
+class Saved(Struct, frozen=True, gc=False):
+    """An attempt's work as a commit: made on `base`, kept on a ref of its own."""
+
+    base: str
+    commit: str
+    tree: str
+
+
+class Grant(Struct, frozen=True, gc=False):
+    """A human's or a rule's yes to exactly one payload, not yet used up."""
+
+    approval: str
+    digest: str
+    edited: str | None = None
+    context: str | None = None  # what a worker is shown instead, where that was edited
+
+
+# Where a ticket stands. Only Working and Verifying occupy a worker.
+
+
+class Tried(Struct, frozen=True, gc=False):
+    """A gate that failed in this attempt, and how often: a worker's next submission counts on."""
+
+    gate: int
+    attempt_count: int
+    previous_results: tuple[GateResult, ...]
+
+
+class Todo(Struct, frozen=True, gc=False, tag="todo", omit_defaults=True):
+    asked: str | None = None  # the pending step approval
+    cleared: bool = False  # its step approval was given
+    tried: Tried | None = None  # a gate's failures before a crash lost the attempt: they still count
+
+
+class Working(Struct, frozen=True, gc=False, tag="working", omit_defaults=True):
+    tried: Tried | None = None
+
+
+class Asking(Struct, frozen=True, gc=False, tag="asking", omit_defaults=True):
+    approval: str
+    then: Working = Working()
+
+
+class Verifying(Struct, frozen=True, gc=False, tag="verifying", omit_defaults=True):
+    """Pending verification: gate number `gate` of the ticket is next or running on `saved`."""
+
+    saved: Saved
+    gate: int = 0
+    attempt_count: int = 0
+    previous_results: tuple[GateResult, ...] = ()
+    skipped: bool = False  # a gate before this one was skipped by a human
+    tried: Tried | None = None  # what the submission before this one failed at
+
+
+class Escalated(Struct, frozen=True, gc=False, tag="escalated"):
+    approval: str
+    at: Verifying
+
+
+class Queued(Struct, frozen=True, gc=False, tag="queued"):
+    """Answered, waiting for a free worker."""
+
+    then: Working | Verifying
+
+
+class Merging(Struct, frozen=True, gc=False, tag="merging"):
+    saved: Saved
+    unverified: bool
+
+
+class Completed(Struct, frozen=True, gc=False, tag="completed"):
+    commit: str | None = None
+
+
+class Blocked(Struct, frozen=True, gc=False, tag="blocked", omit_defaults=True):
+    reason: str
+    budget: bool = False  # the money ran out
+    failed: bool = False  # the work or its gate did
+
+
+class Cancelled(Struct, frozen=True, gc=False, tag="cancelled"):
+    reason: str
+
+
+Stage = Todo | Working | Asking | Verifying | Escalated | Queued | Merging | Completed | Blocked | Cancelled
+
+
+class Ticket(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+    track: str
+    spec: TicketSpec
+    stage: Stage = Todo()
+    attempts: int = 0
+    created_at: str
+    started_at: str | None = None
+    finished_at: str | None = None
+    result: str | None = None
+    unverified: bool = False
+    grant: Grant | None = None
+    why: str | None = None  # what went wrong in the attempt before
+    resumes: int = 0  # how often an answered attempt got its worker back
+    spawn: Grant | None = None  # the yes to its worker, good for a new attempt after a crash
+    session: tuple[Blob, ...] = ()  # the messages of this attempt's conversation
+    failures: int = 0  # how often somebody else had to take over: a stronger model may
+    carried: tuple[str, ...] = ()  # approvals whose calls a crash cut off: the answers still count for the same call
+    told: tuple[str, ...] = ()  # what the user has said to its workers: every new conversation hears all of it
+    heard: int = 0  # how much of that is in this one
+    accepted: tuple[str, ...] = ()  # changes to files that judge it, which a person has accepted
+
+    @property
+    def id(self) -> str:
+        return self.spec.id
+
+    @property
+    def name(self) -> str:
+        return f"{self.track}/{self.spec.id}"
+
+    @property
+    def status(self) -> Status:
+        return STATUS[type(self.stage)]
+
+    @property
+    def blocked_reason(self) -> str | None:
+        return self.stage.reason if isinstance(self.stage, Blocked) else None
+
+
+STATUS: dict[type[Stage], Status] = {
+    Todo: "todo",
+    Working: "in_progress",
+    Asking: "in_progress",
+    Verifying: "in_progress",
+    Escalated: "in_progress",
+    Queued: "in_progress",
+    Merging: "in_progress",
+    Completed: "completed",
+    Blocked: "blocked",
+    Cancelled: "cancelled",
+}
+BUSY: tuple[type[Stage], ...] = (Working, Verifying)
+TERMINAL: tuple[type[Stage], ...] = (Completed, Cancelled)

@@ -1,0 +1,92 @@
+"""Conversations as values: what is still unanswered, what is sent, what an edit of the human's means."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from interlock.domain.values.approvals import Answered
+from interlock.engine.agents.tool_outputs import LEAST, NEWEST, OLDER, REQUEST_BYTES, WARNING, shortened
+from interlock.ports.model import Message, ToolCall
+from interlock.ports.tools import Preview
+
+
+def unanswered(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
+    """The calls of the last round that have no answer yet."""
+    answered = set[str]()
+    for message in reversed(messages):
+        if message.role == "tool":
+            answered.add(message.call_id)
+        else:
+            return tuple(call for call in message.calls if call.id not in answered)
+    return ()
+
+
+def rounds_since_asked(messages: Sequence[Message]) -> int:
+    """How often tools were called for the latest request: whatever the model was last told by a user."""
+    rounds = 0
+    for message in reversed(messages):
+        if message.role == "user":
+            break
+        rounds += bool(message.calls)
+    return rounds
+
+
+def distinct(calls: Sequence[ToolCall], messages: Sequence[Message]) -> tuple[ToolCall, ...]:
+    """The calls, each with an id of its own: an answer must never count for another call."""
+    taken = {"", *(call.id for message in messages for call in message.calls)}
+    found: list[ToolCall] = []
+    for call in calls:
+        name, number = call.id, 1
+        while name in taken:
+            number += 1
+            name = f"{call.id or 'call'}-{number}"
+        taken.add(name)
+        found.append(call if name == call.id else replace(call, id=name))
+    return tuple(found)
+
+
+def for_request(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """As the model gets them: results of the newest round whole, older ones shortened, all of them within bounds;
+    what was said about changed files only the last time, because what was said before is no longer true.
+    """
+    newest = max((number for number, message in enumerate(messages) if message.role == "assistant"), default=-1)
+    updated = max((number for number, message in enumerate(messages) if message.updates), default=-1)
+    told: list[Message] = []
+    heard = 0
+    for number, message in enumerate(messages):
+        if message.role == "user":
+            heard = 0
+        if message.role != "tool":
+            told.append(replace(message, updates="", seen=(), reasoning=""))
+            continue
+        heard += len(message.text.encode(errors="replace"))
+        most = NEWEST if number > newest else OLDER
+        text = shortened(message, most) if heard <= REQUEST_BYTES else f"{shortened(message, LEAST)}\n{WARNING}"
+        if number == updated:
+            text = f"{text}\n\n{message.updates}"
+        told.append(Message("tool", text, call_id=message.call_id, images=message.images))
+    return tuple(told)
+
+
+def why_asked(preview: Preview, reason: str = "") -> str:
+    if reason and preview.script is not None:
+        return reason
+    return "no rule allows this script" if preview.script is not None else "no rule allows this change"
+
+
+def edited_call(call: ToolCall, decided: Answered) -> tuple[dict[str, Any] | str, str]:
+    """The arguments to use, and what the model must be told about them."""
+    if decided.edited is None:
+        left = "" if decided.hunks is None else f"The human allowed only hunks {', '.join(map(str, decided.hunks))}.\n"
+        return call.args, left
+    if call.name == "run_shell":
+        return {**call.args, "script": decided.edited}, f"The human changed the script to:\n{decided.edited}\n\n"
+    try:
+        args = json.loads(decided.edited)
+    except ValueError:
+        return "the human's edit of the arguments is not JSON, so it did not run", ""
+    if not isinstance(args, dict):
+        return "the human's edit of the arguments is not an object, so it did not run", ""
+    return cast("dict[str, Any]", args), f"The human changed the arguments to:\n{decided.edited}\n\n"

@@ -1,0 +1,22 @@
+"""What rules say to a call that would change something, before any person is asked."""
+
+import asyncio
+from collections.abc import Sequence
+
+from interlock.ports.model import ToolCall
+from interlock.ports.tools import Preview, ToolPlace
+from interlock.ports.work import Policy, PolicyVerdict
+
+OWN_GATE = PolicyVerdict("allow", "own-gate", "it is a gate of its own ticket")
+NO_POLICY = PolicyVerdict("ask", "", "")
+
+
+async def permission(
+    policy: Policy | None, call: ToolCall, preview: Preview, place: ToolPlace, own: Sequence[str] = ()
+) -> PolicyVerdict:
+    """In a thread: a rule may look at many files."""
+    if policy is None:
+        return OWN_GATE if preview.script is not None and preview.script in own else NO_POLICY
+    if preview.script is None:
+        return policy.tool(call.name)
+    return await asyncio.to_thread(policy.script, preview.script, place.root, own)

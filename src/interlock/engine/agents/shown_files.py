@@ -1,0 +1,94 @@
+"""The files a model has been shown, and what became of them since.
+
+What it was last shown is in the conversation's own messages: each names the texts of the files it is about, and those
+are kept beside the journal. So a conversation that goes on in another process compares as well as the one before it.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from posixpath import normpath
+
+from interlock.engine.agents.file_updates import Outline, block
+from interlock.engine.blobs import KeptTexts
+from interlock.errors import JournalError
+from interlock.ports.model import Message, Seen, ToolCall
+from interlock.ports.tools import ToolPlace, Tools
+
+MOST_FILES = 200
+MOST_KEPT = 1_000_000  # characters of a text that is kept to be compared with
+
+
+def no_outline(path: str, text: str) -> str:
+    return ""
+
+
+class TrackedFiles:
+    """Of one conversation. `start` names the files that its first message shows."""
+
+    def __init__(
+        self,
+        tools: Tools,
+        place: ToolPlace,
+        texts: KeptTexts,
+        start: Sequence[str] = (),
+        redact: Callable[[str], str] = str,
+        outline: Outline = no_outline,
+    ) -> None:
+        self._tools = tools
+        self._place = place
+        self._texts = texts
+        self._start = tuple(start)
+        self._redact = redact
+        self._outline = outline
+
+    async def met(self, messages: Sequence[Message], calls: Sequence[ToolCall] = ()) -> tuple[Seen, ...]:
+        """Files that come into sight now: those of the start, and those that these calls are about."""
+        known = _last_seen(messages)
+        named = [path for call in calls if isinstance(path := call.args.get("path"), str)]
+        new = dict.fromkeys(path for name in (*self._start, *named) if (path := self._plain(name)) not in known)
+        now = await self._now(list(new)[: max(MOST_FILES - len(known), 0)])
+        return tuple([await self._seen(path, text) for path, text in now.items()])
+
+    async def changed(self, messages: Sequence[Message], met: Sequence[Seen]) -> tuple[str, tuple[Seen, ...]]:
+        """What is to be said about files that differ from what was last shown, and how they are now."""
+        known = {**_last_seen(messages), **{seen.path: seen for seen in met}}
+        found: list[Seen] = []
+        changes: list[tuple[str, str | None, str | None]] = []
+        for path, text in (await self._now(list(known))).items():
+            seen = known[path]
+            if _name(text) == seen.sha256:
+                continue
+            found.append(await self._seen(path, text))
+            changes.append((path, await self._before(seen), text))
+        said = await asyncio.to_thread(block, changes, self._outline) if changes else ""
+        return said, tuple(found)
+
+    async def _now(self, paths: list[str]) -> dict[str, str | None]:
+        found = await self._tools.texts(self._place, paths) if paths else {}
+        return {path: None if text is None else self._redact(text) for path, text in found.items()}
+
+    async def _seen(self, path: str, text: str | None) -> Seen:
+        kept = text is not None and len(text) <= MOST_KEPT
+        if text is not None and kept:
+            await self._texts.keep(text)
+        return Seen(path, _name(text), kept)
+
+    async def _before(self, seen: Seen) -> str | None:
+        if not seen.kept:
+            return None
+        try:
+            return await self._texts.read(seen.sha256)
+        except JournalError:
+            return None  # somebody removed it; then there is nothing to compare with
+
+    def _plain(self, path: str) -> str:
+        return normpath(path.removeprefix(self._place.root.rstrip("/") + "/"))
+
+
+def _last_seen(messages: Sequence[Message]) -> dict[str, Seen]:
+    return {seen.path: seen for message in messages for seen in message.seen}
+
+
+def _name(text: str | None) -> str:
+    return "" if text is None else sha256(text.encode(errors="replace")).hexdigest()

@@ -1,0 +1,195 @@
+"""A worker: a model, its tools, one ticket, one worktree.
+
+The conversation lives in the journal, a text per message, so it can stop at a question and go on whenever the answer
+comes, in this process or another. A model call and a tool call in the sandboxed worktree are disposable: after a
+crash in the middle of one, the attempt is lost and a new one begins.
+"""
+
+from collections.abc import Awaitable, Callable
+from posixpath import join, relpath
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from interlock.domain.checks.model_ladder import model_for
+from interlock.domain.checks.test_tampering import tampered
+from interlock.domain.messages.commands.attempt_commands import (
+    AskWorker,
+    FailWork,
+    RedoAttempt,
+    StartSession,
+    SubmitWork,
+)
+from interlock.domain.messages.commands.command import Command
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import SpawnPayload, digest
+from interlock.domain.values.model_calls import Party
+from interlock.domain.values.tickets import Grant, Ticket
+from interlock.engine.agents.analysis import analysed
+from interlock.engine.agents.dialogue import Answer, Dialogue, Question, Terms
+from interlock.engine.agents.file_updates import Outline
+from interlock.engine.agents.shown_files import TrackedFiles, no_outline
+from interlock.engine.agents.ticket_host import Analyse, ScriptTerms, Send, TicketHost
+from interlock.engine.blobs import Fetch, Keep, KeptTexts
+from interlock.engine.models.calls import ModelCalls
+from interlock.errors import OverBudget, Unavailable
+from interlock.ports.model import Message
+from interlock.ports.tools import ToolPlace, Tools
+from interlock.ports.work import Policy
+from interlock.ports.workspaces import Workspace, Workspaces
+
+TIER = "Tier 3"
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """How workers work: as the settings say."""
+
+    max_tool_rounds: int = 50
+    analyse_failures: bool = True
+    escalation: tuple[str, ...] = ()  # models to try after failures, weakest first
+    test_paths: tuple[str, ...] = ()  # files that are tests
+
+
+USUAL = Options()
+
+
+class Brief(Struct, frozen=True):
+    """Everything a worker is told at its start."""
+
+    system: str
+    prompt: str
+    context: str
+
+
+class Worker:
+    """Does one ticket's work as far as it can go now; the command it returns tells what comes next."""
+
+    def __init__(
+        self,
+        calls: ModelCalls,
+        tools: Tools,
+        workspaces: Workspaces,
+        keep: Keep,
+        fetch: Fetch,
+        send: Send,
+        state: Callable[[], State],
+        terms: ScriptTerms,
+        brief: Callable[[Ticket, Workspace], Awaitable[Brief]],
+        redact: Callable[[str], str] = str,
+        options: Options = USUAL,
+        outline: Outline = no_outline,
+        policy: Policy | None = None,
+    ) -> None:
+        self._calls = calls
+        self._tools = tools
+        self._workspaces = workspaces
+        self._texts = KeptTexts(keep, fetch)
+        self._send = send
+        self._state = state
+        self._terms = terms
+        self._brief = brief
+        self._redact = redact
+        self._options = options
+        self._outline = outline
+        self._policy = policy
+
+    async def work(self, ticket: Ticket) -> Command:
+        name = (ticket.track, ticket.id, ticket.attempts)
+        if ticket.session:
+            workspace = await self._workspaces.current(ticket.track, ticket.id)
+            if workspace is None:
+                return RedoAttempt(*name, "its folder was gone")
+            brief = await self._brief(ticket, workspace)
+            messages = [await self._texts.read_message(blob) for blob in ticket.session]
+        else:
+            workspace = await self._workspaces.prepare(ticket.track, ticket.id)
+            brief = await self._brief(ticket, workspace)
+            asked = await self._may_start(ticket, brief)
+            if isinstance(asked, AskWorker):
+                return asked
+            seen = await self._files(ticket, workspace).met(())
+            first = Message("user", asked, seen=seen)
+            await self._send(StartSession(*name, await self._texts.message(first)))
+            messages = [first]
+        return await self._converse(ticket, workspace, brief, messages)
+
+    async def _converse(self, ticket: Ticket, workspace: Workspace, brief: Brief, messages: list[Message]) -> Command:
+        name = (ticket.track, ticket.id, ticket.attempts)
+        place = _place(workspace)
+        party = Party(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts)
+        terms = Terms(
+            party,
+            f"Tier 3 (Worker): {ticket.id}",
+            TIER,
+            brief.system,
+            place,
+            self._tools.offered(changing=ticket.spec.assigned_to == "tier3-worker"),
+            self._options.max_tool_rounds,
+            model_for(ticket, self._options.escalation),
+        )
+        analyse = self._analyst(party, ticket) if self._options.analyse_failures else None
+        host = TicketHost(ticket, TIER, place, self._texts, self._send, self._state, self._terms, analyse, self._policy)
+        try:
+            files = self._files(ticket, workspace)
+            ended = await Dialogue(self._calls, self._tools, host, terms, messages, files, self._redact).hold()
+        except OverBudget as error:
+            return FailWork(*name, str(error), budget=True)
+        except Unavailable as error:
+            return FailWork(*name, f"the model does not answer: {error}")
+        match ended:
+            case Question(payload, why):
+                return AskWorker(*name, payload, why)
+            case Answer(text, limited=True):
+                rounds = self._options.max_tool_rounds
+                return FailWork(*name, f"the limit of {rounds} tool rounds was reached; it last said: {text[:500]}")
+            case Answer(text):
+                return await self._hand_in(ticket, workspace, text)
+
+    def _files(self, ticket: Ticket, workspace: Workspace) -> TrackedFiles:
+        place, spec = _place(workspace), ticket.spec
+        folder = relpath(workspace.path, place.root)  # where the ticket's paths begin
+        named = [join(folder, name) for name in (spec.target_file, *spec.context_requirements) if name]
+        return TrackedFiles(self._tools, place, self._texts, named, self._redact, self._outline)
+
+    def _analyst(self, party: Party, ticket: Ticket) -> Analyse:
+        def analyse(script: str, exit_code: int, output: str) -> Awaitable[str]:
+            description = ticket.spec.description
+            return analysed(self._calls, party, description, script, exit_code, self._redact(output))
+
+        return analyse
+
+    async def _hand_in(self, ticket: Ticket, workspace: Workspace, text: str) -> Command:
+        name = (ticket.track, ticket.id, ticket.attempts)
+        if text.lstrip().startswith("BLOCKED"):
+            return FailWork(*name, text.lstrip().removeprefix("BLOCKED").lstrip(" :\n") or "the worker is blocked")
+        if ticket.spec.assigned_to != "tier3-worker":
+            return SubmitWork(*name, None, text[:2_000])
+        saved = await self._workspaces.save(workspace, *name, ticket.spec.description or ticket.id)
+        changes = await self._workspaces.changes(saved.base, saved.commit)
+        judges = tampered(changes, ticket.spec.verify, self._options.test_paths, ticket.spec.target_file)
+        return SubmitWork(*name, saved, text[:2_000], judges)
+
+    async def _may_start(self, ticket: Ticket, brief: Brief) -> AskWorker | str:
+        """The first message as it was allowed, or the question."""
+        shown, whole = await self._texts.shortened(brief.context)
+        model = model_for(ticket, self._options.escalation) or self._calls.usual(TIER)
+        payload = SpawnPayload(ticket.spec.assigned_to, model, brief.prompt, shown, whole)
+        for grant in (ticket.grant, ticket.spawn):
+            if grant is not None:
+                allowed, context = replace(payload, prompt=grant.edited or brief.prompt), brief.context
+                if grant.context is not None:
+                    allowed, context = replace(allowed, context=grant.context, context_blob=None), grant.context
+                if digest(allowed) == grant.digest:
+                    return _first(allowed.prompt, context, grant)
+        return AskWorker(ticket.track, ticket.id, ticket.attempts, payload, "a worker is about to start")
+
+
+def _first(prompt: str, context: str, grant: Grant) -> str:
+    """What a person changed stands there exactly as it was written, and the model is told so."""
+    changed = [name for name, text in (("prompt", grant.edited), ("context", grant.context)) if text is not None]
+    said = f"[A person changed the {' and the '.join(changed)} above before you began.]" if changed else ""
+    return "\n\n".join(part for part in (prompt, context, said) if part).strip()
+
+
+def _place(workspace: Workspace) -> ToolPlace:
+    return ToolPlace(workspace.root or workspace.path, tuple(filter(None, (workspace.git_dir,))))

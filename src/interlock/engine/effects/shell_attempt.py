@@ -1,0 +1,131 @@
+"""One attempt's work and one gate's run. Both are disposable: after a crash they are thrown away and
+done again (the work as a new attempt, the gate on the saved tree).
+"""
+
+import msgspec
+from msgspec.structs import replace
+
+from interlock.domain.checks.fingerprints import is_stuck
+from interlock.domain.checks.gate_messages import (
+    RETURNS,
+    begins_anew,
+    bounce_back,
+    escalation,
+    fresh_brief,
+    not_converging,
+    other_gates,
+)
+from interlock.domain.messages.commands.attempt_commands import AskScript, FailWork, ReportGate, SubmitWork
+from interlock.domain.messages.commands.command import Command
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import digest
+from interlock.domain.values.gates import Blob, Gate, GateResult, limits
+from interlock.domain.values.tickets import Ticket, Verifying
+from interlock.engine.agents.worker import Worker
+from interlock.engine.blobs import Keep
+from interlock.errors import InterlockError, OverBudget
+from interlock.ports.model import Message
+from interlock.ports.work import Assignment, Crew, Done, Failed, GateRunner, Policy
+from interlock.ports.workspaces import Workspaces
+
+HOW = (
+    "set GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, DEEPSEEK_API_KEY or OPENROUTER_API_KEY, give --provider, or"
+    " set [provider] name"
+)
+NO_PROVIDER = f"no model is configured for {{}} tickets; {HOW}"
+
+
+async def do_work(ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | None) -> Command:
+    """The command that tells what came of it."""
+    spec = ticket.spec
+    if spec.assigned_to != "shell":
+        if worker is None:
+            return FailWork(ticket.track, ticket.id, ticket.attempts, NO_PROVIDER.format(spec.assigned_to))
+        return await worker.work(ticket)
+    name = (ticket.track, ticket.id, ticket.attempts)
+    edited = ticket.grant.edited if ticket.grant else None
+    assignment = Assignment(ticket.track, spec, ticket.attempts, edited or spec.script or "", why=ticket.why)
+    terms = crew.terms(assignment)
+    if ticket.grant is None or ticket.grant.digest != digest(terms):
+        verdict = policy.script(assignment.script, terms.directory)
+        if verdict.verdict == "allow" and verdict.env:
+            assignment = replace(assignment, env=verdict.env)
+            terms = crew.terms(assignment)
+        if ticket.grant is not None and ticket.grant.digest != digest(terms):
+            return AskScript(*name, terms, f"what would run has changed since {ticket.grant.approval} was answered")
+        if ticket.grant is None:
+            if verdict.verdict == "deny":
+                return FailWork(*name, f"denied by {verdict.rule}: {verdict.reason}")
+            if verdict.verdict == "ask":
+                return AskScript(*name, terms, verdict.reason)
+            if verdict.rule:  # asked and answered, so that the journal tells who allowed exactly what
+                return AskScript(*name, terms, verdict.reason or "a rule allows it", allowed_by=verdict.rule)
+    match await crew.work(replace(assignment, digest=digest(terms))):
+        case Done(saved, summary):
+            return SubmitWork(*name, saved, summary)
+        case Failed(reason):
+            return FailWork(*name, reason)
+
+
+async def run_gate(
+    ticket: Ticket, stage: Verifying, gates: GateRunner, state: State, keep: Keep, workspaces: Workspaces
+) -> Command:
+    name = (ticket.track, ticket.id, ticket.attempts)
+    try:
+        result = await gates.run(ticket.track, ticket.spec, stage.gate, stage.saved.commit)
+    except OverBudget as error:
+        return FailWork(*name, str(error), budget=True)
+    gate = ticket.spec.verify[stage.gate]
+    most = limits(gate, state.conductor.gates).max_attempts
+    if result.passed:
+        return ReportGate(*name, stage.gate, result, stage.saved.tree)
+    tries = stage.attempt_count + 1
+    results, after = (*stage.previous_results, result), state.conductor.gates.stuck_after
+    told, fresh = None, False
+    reacts = ticket.spec.assigned_to != "shell"  # a script cannot; a worker can
+    also = await _also(ticket, stage, gates, state) if reacts or tries >= most else ""
+    if tries < most and is_stuck(results, after):
+        asked = not_converging(result, tries, most, after) + also
+        return ReportGate(*name, stage.gate, result, stage.saved.tree, asked)
+    if reacts and tries < most:
+        if fresh := begins_anew(tries):
+            changed = await _changed(workspaces, stage)
+            text = fresh_brief(_goal(ticket), results, changed, most)
+        else:
+            text = bounce_back(result, tries, most)
+        message = msgspec.json.encode(Message("user", text + also))
+        told = Blob(await keep(message), len(message))
+    asked = escalation(result, tries, most) + also
+    if tries < most and ticket.spec.returns and not gate.loop:
+        asked = f"{bounce_back(result, tries, most)}{also}\n\n{RETURNS}"
+    return ReportGate(*name, stage.gate, result, stage.saved.tree, asked, told, fresh)
+
+
+async def _also(ticket: Ticket, stage: Verifying, gates: GateRunner, state: State) -> str:
+    """The gates after the one that failed, run on the same tree, so that whoever fixes it hears of all at once.
+
+    A judge costs money and waits its turn; so does what may use the network, whose effects last.
+    """
+    found: list[tuple[Gate, GateResult | None]] = []
+    for number, gate in enumerate(ticket.spec.verify):
+        if number > stage.gate:
+            runs = gate.criteria is None and not gate.network and not state.conductor.gates.network
+            saved = stage.saved.commit
+            found.append((gate, await gates.run(ticket.track, ticket.spec, number, saved) if runs else None))
+    return other_gates(found)
+
+
+async def _changed(workspaces: Workspaces, stage: Verifying) -> str:
+    try:
+        return await workspaces.changed(stage.saved.base, stage.saved.commit)
+    except InterlockError as error:  # a summary is no reason to give up
+        return f"(not known: {error})"
+
+
+def _goal(ticket: Ticket) -> str:
+    """What the worker was asked to do: as a person changed it, or as the ticket says it."""
+    if ticket.spawn is not None and ticket.spawn.edited:
+        return ticket.spawn.edited
+    spec = ticket.spec
+    target = f"\n\nThe file to change: {spec.target_file}" if spec.target_file else ""
+    return f"# Ticket {spec.id}\n\n{spec.description or '(no description)'}{target}"

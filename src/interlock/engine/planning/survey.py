@@ -1,0 +1,100 @@
+"""A picture of the repository for planners: which files there are, and the skeletons of as many as fit."""
+
+import asyncio
+import posixpath
+import re
+from collections.abc import Callable
+
+from interlock.engine.planning.follow_links import reach
+from interlock.ports.tools import CodeViews
+from interlock.ports.workspaces import Survey, Workspaces
+
+MOST_TEXT = 120_000  # characters of skeletons
+MOST_FILES = 400  # read for them
+MOST_SIZE = 400_000  # bytes of a file that is still worth a skeleton
+MOST_PATHS = 2_000
+MOST_INSTRUCTIONS = 40_000
+
+_CODE = tuple(
+    ".py .pyi .js .jsx .mjs .cjs .ts .tsx .go .rs .c .h .cc .cpp .hpp .java .cs .rb .php .sh .bash .toml".split()  # noqa: SIM905
+)
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
+
+
+class Surveyor:
+    def __init__(self, workspaces: Workspaces, views: CodeViews) -> None:
+        self._workspaces = workspaces
+        self._views = views
+
+    async def listing(self) -> str:
+        """The paths, shortened to folders where there are too many."""
+        survey = await self._workspaces.survey()
+        return listed(survey.files)
+
+    async def orientation(self) -> str:
+        """The project's own instructions and its paths: what a chat about it begins with."""
+        survey = await self._workspaces.survey()
+        blocks: list[str] = []
+        for name in ("AGENTS.md", "CLAUDE.md"):
+            if name not in survey.files:
+                continue
+            found = await reach(self._workspaces.read, survey.commit, name)
+            if found.content is not None and not self._views.is_secret(found.path):
+                text = found.content.decode(errors="replace")[:MOST_INSTRUCTIONS]
+                blocks.append(f"### INSTRUCTIONS OF THE PROJECT ({name}):\n{text}")
+                break
+        blocks.append(f"### REPOSITORY:\n{listed(survey.files)}")
+        return "\n\n".join(blocks)
+
+    async def skeletons(self, brief: str) -> str:
+        """Files that the brief names come first, then those nearest to the top."""
+        survey = await self._workspaces.survey()
+        blocks: list[str] = []
+        size, left_out = 0, 0
+        for path in ranked(survey, brief, self._views.is_secret):
+            if len(blocks) >= MOST_FILES or size >= MOST_TEXT:
+                left_out += 1
+                continue
+            content = await self._workspaces.read(survey.commit, path)
+            if not isinstance(content, bytes) or len(content) > MOST_SIZE:  # a link: its file has a name of its own
+                continue
+            text = await asyncio.to_thread(self._views.skeleton, path, content)
+            block = fenced(path, text)
+            if size + len(block) > MOST_TEXT:
+                left_out += 1
+                continue
+            blocks.append(block)
+            size += len(block)
+        if left_out:
+            blocks.append(f"({left_out:,} more files are not shown)")
+        return "\n\n".join(blocks) or "(there is no code yet)"
+
+
+def ranked(survey: Survey, brief: str, is_secret: Callable[[str], bool]) -> list[str]:
+    """Code only, and nothing that may hold secrets."""
+    words = {word.lower() for word in _WORD.findall(brief)}
+
+    def place(path: str) -> tuple[int, int, str]:
+        stem = posixpath.splitext(posixpath.basename(path))[0].lower()
+        named = path in brief or stem in words
+        return (0 if named else 1, path.count("/"), path)
+
+    code = [path for path in survey.files if path.lower().endswith(_CODE) and not is_secret(path)]
+    return sorted(code, key=place)
+
+
+def listed(files: tuple[str, ...]) -> str:
+    if len(files) <= MOST_PATHS:
+        return "\n".join(files) or "(the repository is empty)"
+    folders: dict[str, int] = {}
+    for path in files:
+        folder = "/".join(path.split("/")[:-1][:3]) or "."
+        folders[folder] = folders.get(folder, 0) + 1
+    shown = [f"{folder}/ ({count:,} files)" for folder, count in sorted(folders.items())][:MOST_PATHS]
+    return "\n".join(shown)
+
+
+def fenced(path: str, text: str) -> str:
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"#### {path}\n{fence}\n{text}\n{fence}"

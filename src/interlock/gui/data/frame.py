@@ -1,0 +1,144 @@
+"""What one frame is drawn from: immutable snapshots, and what is worked out from them once for each change."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from interlock.desk.desk import Desk, View
+from interlock.desk.desk_json import indicators
+from interlock.domain.state.state import State
+from interlock.domain.state.tracks import Track
+from interlock.domain.values.approvals import Approval
+from interlock.domain.values.epics import Epic
+from interlock.gui.data.feed import Feed
+from interlock.views.board import TrackRow, WorkerRow, track_rows, workers
+from interlock.views.mma_status import active_tiers, active_track
+
+_MANY = 2_000  # tickets, from which on what needs a look at all of them is worked out less often
+_RARELY_S = 0.2
+
+
+class Place:
+    """What does not change while the window is open."""
+
+    def __init__(self, project: str, branch: str, sandbox: str, *, test_policy: bool, hooks: bool = False) -> None:
+        self.project = project
+        self.branch = branch
+        self.sandbox = sandbox
+        self.test_policy = test_policy
+        self.hooks = hooks
+
+
+class Frame:
+    """Made once; `take` looks at everything anew."""
+
+    def __init__(self, desk: Desk, feed: Feed, place: Place, now: Callable[[], float] = time.time) -> None:
+        self._now = now
+        self.desk = desk
+        self.feed = feed
+        self.place = place
+        self.state: State = desk.state
+        self.view: View = desk.view
+        self.values: dict[str, str] = desk.values()
+        self.now = self._now()
+        self._worked_out = (-1, -1)
+        self._at = 0.0
+        self.tracks: tuple[TrackRow, ...] = ()
+        self.workers: tuple[WorkerRow, ...] = ()
+        self.tiers: tuple[str, ...] = ()
+        self.pending: tuple[Approval, ...] = ()
+        self.proposed: tuple[Epic, ...] = ()
+        self.track: Track | None = None
+        self.verified = 0
+        self.lights: dict[str, bool] = {}
+        self.broken = ""  # why nothing can be recorded any more
+
+    def take(self) -> None:
+        self.state, self.view = self.desk.state, self.desk.view
+        self.values = self.desk.values()
+        self.now = self._now()
+        version = (self.state.version, self.view.version)
+        if version == self._worked_out:
+            return
+        tickets = sum(track.total for track in self.state.tracks.values())
+        if tickets > _MANY and self.now - self._at < _RARELY_S and self._at:
+            return
+        self._worked_out, self._at = version, self.now
+        self._work_out(self.state, self.view)
+
+    @property
+    def version(self) -> int:
+        """Of the state that `track` and the other figures were worked out from."""
+        return self._worked_out[0]
+
+    @property
+    def late(self) -> bool:
+        """Something was put off to a later frame."""
+        return (self.state.version, self.view.version) != self._worked_out
+
+    def _work_out(self, state: State, view: View) -> None:
+        known = self.desk.track_in_view()
+        self.track = active_track(state, known) or self._latest(state)
+        self.tracks = tuple(row for row in track_rows(state) if row.id in state.tracks)
+        self.workers = workers(state)
+        self.tiers = active_tiers(state)
+        self.pending = tuple(
+            each for each in state.pending_approvals() if getattr(each.payload, "epic", None) not in view.hidden
+        )
+        self.proposed = tuple(
+            epic for epic in state.epics_in_order() if epic.status == "proposed" and epic.id not in view.hidden
+        )
+        self.lights = indicators(self.desk, test_policy=self.place.test_policy)
+        track = self.track
+        self.verified = (
+            0
+            if track is None
+            else track.counts.completed
+            - sum(1 for ticket in track.tickets.values() if ticket.unverified and ticket.status == "completed")
+        )
+
+    def _latest(self, state: State) -> Track | None:
+        """Nothing runs: the track that was touched last."""
+        return max(state.tracks.values(), key=lambda each: each.updated_at, default=None)
+
+    def elapsed(self, since: str) -> str:
+        return duration(self.now - moment(since)) if since else ""
+
+    def epic(self) -> Epic | None:
+        found = self.state.epics_in_order()
+        return found[-1] if found else None
+
+
+_moments: dict[str, float] = {}
+
+
+def moment(text: str) -> float:
+    found = _moments.get(text)
+    if found is None:
+        if len(_moments) > 10_000:
+            _moments.clear()
+        try:
+            found = _moments[text] = datetime.fromisoformat(text).timestamp()
+        except ValueError:
+            return time.time()
+    return found
+
+
+def duration(seconds: float) -> str:
+    whole = max(0, int(seconds))
+    if whole >= 48 * 3_600:
+        return f"{whole // 86_400} d"
+    hours, rest = divmod(whole, 3_600)
+    minutes, left = divmod(rest, 60)
+    return f"{hours}:{minutes:02d}:{left:02d}" if hours else f"{minutes}:{left:02d}"
+
+
+@lru_cache(10_000)  # the same rows are drawn frame after frame
+def clock(text: str) -> str:
+    """The time of day, here."""
+    return datetime.fromtimestamp(moment(text), UTC).astimezone().strftime("%H:%M:%S")
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

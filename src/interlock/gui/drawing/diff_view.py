@@ -1,0 +1,131 @@
+"""A diff: hunks that can be taken one by one, unified or side by side."""
+
+from itertools import zip_longest
+
+from imgui_bundle import imgui
+from msgspec import Struct
+
+from interlock.gui.drawing.theme import NORMAL
+from interlock.gui.drawing.widgets import Ui
+from interlock.views.diff import Hunk, Line, hunks_of, side_by_side
+from interlock.views.display import pieces
+
+_MOST = 20_000  # rows of one hunk
+_MOST_HUNKS = 200
+_read: dict[int, tuple[str, tuple[Hunk, ...]]] = {}
+_broken: "dict[tuple[int, int, bool], tuple[Hunk, tuple[Row, ...]]]" = {}
+
+
+def read(diff: str) -> tuple[Hunk, ...]:
+    """Read once however often it is drawn."""
+    found = _read.get(id(diff))
+    if found is None or found[0] is not diff:
+        if len(_read) > 64:
+            _read.clear()
+        found = _read[id(diff)] = (diff, hunks_of(diff))
+    return found[1]
+
+
+def draw_hunks(ui: Ui, hunks: tuple[Hunk, ...], chosen: set[int] | None, *, scope: str, both_sides: bool) -> None:
+    """`chosen` is changed by its checkboxes; None: nothing can be chosen."""
+    unseen = len(hunks) > _MOST_HUNKS or any(len(hunk.lines) > _MOST for hunk in hunks)
+    if unseen:  # said before it, and not only where few will scroll to
+        ui.wrapped(f"Not all of it has room here. The whole: interlock approvals show {scope}", ui.look.bad, small=True)
+        ui.note("inbox.unseen", "not all of it", "text", scope=scope)
+    path = ""
+    for hunk in hunks[:_MOST_HUNKS]:
+        if hunk.path != path:
+            path = hunk.path
+            ui.wrapped_bold(path)
+        if chosen is not None:
+            imgui.push_style_var(imgui.StyleVar_.frame_padding.value, imgui.ImVec2(3, 2))
+            now = ui.checkbox("inbox.hunk", "", hunk.number in chosen, scope=f"{scope}.{hunk.number}")
+            imgui.pop_style_var()
+            (chosen.add if now else chosen.discard)(hunk.number)
+            imgui.same_line()
+        ui.small(
+            ui.fitted(f"@@ {hunk.at}  {hunk.around}", keep=70),
+            ui.look.dim if chosen is None or hunk.number in chosen else ui.look.faint,
+        )
+        ui.right(f"+{hunk.added} -{hunk.removed}", ui.look.faint)
+        _draw(ui, hunk, both_sides)
+        ui.gap(4)
+    if len(hunks) > _MOST_HUNKS:
+        ui.small(f"and {len(hunks) - _MOST_HUNKS:,} more hunks: interlock approvals show {scope}", ui.look.bad)
+
+
+class Cell(Struct, frozen=True, gc=False):
+    """A piece of a line; what goes on from the row above is not `first`."""
+
+    line: Line
+    text: str
+    first: bool
+
+
+Row = tuple[Cell | None, ...]  # one side, or two
+
+
+def _cells(ui: Ui, line: Line | None, columns: int) -> tuple[Cell, ...]:
+    if line is None:
+        return ()
+    shown = ui.look.drawn(line.text.expandtabs(4), spell=True)
+    return tuple(Cell(line, text, not at) for at, text in enumerate(pieces(shown, columns)))
+
+
+def _rows(ui: Ui, hunk: Hunk, columns: int, both_sides: bool) -> tuple[Row, ...]:
+    """The whole of it, broken where there is no more room; once for each width."""
+    key = (id(hunk), columns, both_sides)
+    found = _broken.get(key)
+    if found is None or found[0] is not hunk:
+        lines = side_by_side(hunk) if both_sides else tuple((line,) for line in hunk.lines)
+        rows: list[Row] = []
+        for row in lines:
+            rows += zip_longest(*(_cells(ui, line, columns) for line in row))
+        if len(_broken) > 400:
+            _broken.clear()
+        found = _broken[key] = (hunk, tuple(rows))
+    return found[1]
+
+
+def _draw(ui: Ui, hunk: Hunk, both_sides: bool) -> None:
+    imgui.push_font(ui.look.mono, NORMAL - 1)
+    at, wide = imgui.get_cursor_screen_pos(), imgui.get_content_region_avail().x
+    high = imgui.get_text_line_height() + 3
+    sides = 2 if both_sides else 1
+    each = (wide - 4 * (sides - 1)) / sides
+    indent = 52.0 if both_sides else 26.0
+    columns = max(12, int((each - indent - 4) / imgui.calc_text_size("0").x))
+    rows = _rows(ui, hunk, columns, both_sides)
+    draw = imgui.get_window_draw_list()
+    first = max(0, int((draw.get_clip_rect_min().y - at.y) / high))
+    last = min(len(rows), _MOST, int((draw.get_clip_rect_max().y - at.y) / high) + 1)
+    for index in range(first, last):
+        for side, cell in enumerate(rows[index]):
+            box = imgui.ImVec4(at.x + side * (each + 4), at.y + index * high, each, high)
+            _cell(ui, draw, cell, box, side if both_sides else -1)
+    imgui.dummy(imgui.ImVec2(wide, min(len(rows), _MOST) * high))
+    imgui.pop_font()
+    if len(rows) > _MOST:
+        ui.small(f"and {len(rows) - _MOST:,} more lines: interlock approvals show", ui.look.bad)
+
+
+def _cell(ui: Ui, draw: imgui.ImDrawList, cell: Cell | None, box: imgui.ImVec4, side: int) -> None:
+    look = ui.look
+    low, end = imgui.ImVec2(box.x, box.y), imgui.ImVec2(box.x + box.z, box.y + box.w)
+    if cell is None:
+        draw.add_rect_filled(low, end, look.raised)
+        return
+    line, y = cell.line, box.y + 1
+    ground = look.tints["good"] if line.mark == "+" else look.tints["bad"] if line.mark == "-" else look.code
+    ink = look.dim if line.mark == " " else look.text
+    draw.add_rect_filled(low, end, ground)
+    indent = 26.0 if side < 0 else 52.0
+    if cell.first:
+        draw.add_text(imgui.ImVec2(box.x + indent - 18, y), ink, line.mark)
+        number = line.old if side == 0 else line.new
+        if side >= 0:
+            draw.add_text(imgui.ImVec2(box.x + 4, y), look.faint, f"{number or '':>4}")
+    draw.push_clip_rect(low, end, True)
+    ui.say(cell.text)
+    draw.add_text(imgui.ImVec2(box.x + indent, y), ink, cell.text)
+    draw.pop_clip_rect()

@@ -1,0 +1,166 @@
+"""Discussion: a chat about the project. What is written is sent to the model that is chosen; its tools ask first."""
+
+import msgspec
+from imgui_bundle import imgui
+
+from interlock.domain.values.discussions import Discussion, Quiet, Thinking, Waiting
+from interlock.gui.data.feed import ANSWERING, THINKING, Stream
+from interlock.gui.data.frame import Frame
+from interlock.gui.data.sending import Sender
+from interlock.gui.drawing.prose import draw_prose
+from interlock.gui.drawing.theme import NORMAL, SMALL
+from interlock.gui.drawing.widgets import Ui
+from interlock.ports.model import Message
+from interlock.views.display import one_line, safe
+
+_MOST = 200  # messages that are shown: the last
+_LONGEST = 20_000
+_LOW = 150.0  # pixels: there buttons stand beside the input, and leave their line to what was said
+_BUTTONS = 64.0
+
+
+class ChatPanel:
+    name = "Discussion"
+    tabs = ("message", "response", "discussion")
+
+    def __init__(self) -> None:
+        self._read: dict[str, Message | None] = {}  # of the discussion that is shown
+        self._shown = ""
+
+    def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:
+        found = frame.state.discussions.get(frame.view.discussion)
+        self._head(ui, frame, found, send)
+        beside = imgui.get_content_region_avail().y < _LOW
+        button, gap = imgui.get_frame_height(), imgui.get_style().item_spacing.y
+        high = 2 * button + gap if beside else 54.0
+        foot = high + gap if beside else high + button + 2 * gap
+        imgui.begin_child("messages", imgui.ImVec2(0, -foot))
+        if found is None or not found.messages:
+            ui.empty(
+                "Ask about the project, or ask for a change",
+                "It reads your files as it needs them. Whatever it wants to change is shown in the inbox first.",
+            )
+        else:
+            self._messages(ui, frame, found, send)
+        imgui.end_child()
+        self._write(ui, frame, found, send, high, beside=beside)
+
+    def _head(self, ui: Ui, frame: Frame, found: Discussion | None, send: Sender) -> None:
+        known = frame.state.discussions_in_order()
+        shown = (found.title or found.id) if found else "a new discussion"
+        imgui.set_next_item_width(max(120.0, imgui.get_content_region_avail().x - 250))
+        imgui.push_style_var(imgui.StyleVar_.frame_padding.value, imgui.ImVec2(8, 3))
+        if imgui.begin_combo("###active_discussion", one_line(shown, 60) or shown):
+            for each in known[::-1][:100]:
+                if imgui.selectable(f"{one_line(each.title or each.id, 60)}###{each.id}", each is found)[0]:
+                    send.select_discussion(each.id)
+            imgui.end_combo()
+        ui.note("active_discussion", "discussion", "input", value=frame.view.discussion)
+        imgui.same_line()
+        if ui.button("btn_new_discussion", "New"):
+            send.click("btn_new_discussion")
+        imgui.pop_style_var()
+        imgui.same_line(0, 14)
+        status = frame.values["ai_status"]
+        busy = status not in ("idle", "done")
+        colour = ui.look.bad if status == "error" else ui.look.running if busy else ui.look.faint
+        ui.small(one_line(status, 40), colour, key="ai_status")
+        ui.rule()
+
+    def _messages(self, ui: Ui, frame: Frame, found: Discussion, send: Sender) -> None:
+        if found.id != self._shown:
+            self._shown = found.id
+            self._read.clear()
+        for blob in found.messages[-_MOST:]:
+            message = self._message(blob.sha256, send)
+            if message is None:
+                ui.small("…", ui.look.faint)
+            else:
+                self._say(ui, message)
+        stage = found.stage
+        stream = frame.feed.streams.get(f"Discussion: {found.id}")
+        if isinstance(stage, Thinking):
+            ui.small("model", ui.look.planner)
+            thought, said = _so_far(stream) if stream else ("", "")
+            if thought:
+                ui.wrapped(safe(thought), ui.look.faint, small=True)
+            ui.wrapped(safe(said) or "…", None if said else ui.look.dim)
+        elif isinstance(stage, Waiting):
+            ui.small(f"waits for your answer to {stage.approval} in the inbox", ui.look.waiting)
+        elif isinstance(stage, Quiet) and stage.error:
+            ui.wrapped(f"The turn ended without an answer: {safe(stage.error)}", ui.look.bad)
+            ui.note("ai_error", "error", "text", value=frame.values["ai_error"])
+        if frame.view.response:
+            ui.note("ai_response", "response", "text", value=frame.view.response[:2_000])
+        if imgui.get_scroll_y() >= imgui.get_scroll_max_y() - 40:
+            imgui.set_scroll_here_y(1.0)
+
+    def _say(self, ui: Ui, message: Message) -> None:
+        look = ui.look
+        if message.role == "tool":
+            imgui.push_font(look.mono, SMALL)
+            ui.text(f"  {one_line(message.text, 140)}", look.faint)
+            imgui.pop_font()
+            return
+        ui.small("you" if message.role == "user" else "model", look.accent if message.role == "user" else look.planner)
+        if message.reasoning:
+            ui.wrapped(safe(one_line(message.reasoning, 600)), look.faint)
+        if message.text:
+            draw_prose(ui, message.text[:_LONGEST])
+        for call in message.calls:
+            imgui.push_font(look.mono, NORMAL - 1)
+            ui.text(f"  {safe(call.name)} {one_line(str(call.args), 120)}", look.dim)
+            imgui.pop_font()
+        ui.gap(4)
+
+    def _message(self, sha256: str, send: Sender) -> Message | None:
+        found = self._read.get(sha256)
+        if found is None and (text := send.text(sha256)):
+            try:
+                found = msgspec.json.decode(text, type=Message)
+            except msgspec.MsgspecError:
+                found = Message("assistant", "(this message cannot be read)")
+            if len(self._read) > 2 * _MOST:
+                self._read.clear()
+            self._read[sha256] = found
+            send.texts.forget(sha256)
+        return found
+
+    def _write(
+        self, ui: Ui, frame: Frame, found: Discussion | None, send: Sender, high: float, *, beside: bool
+    ) -> None:
+        busy = found is not None and not isinstance(found.stage, Quiet)
+        said = ui.input(
+            "ai_input",
+            frame.view.values["ai_input"],
+            label="Message",
+            hint="Write to the model; Ctrl+Enter sends",
+            height=high,
+            width=-_BUTTONS if beside else -1,
+        )
+        if said is not None:
+            send.set_value("ai_input", said)
+        active = imgui.is_item_focused()
+        text = said if said is not None else frame.view.values["ai_input"]
+        ready = bool(text.strip()) and not busy
+        chord = imgui.Key.mod_ctrl.value | imgui.Key.enter.value
+        pressed = active and ready and imgui.is_key_chord_pressed(chord)
+        if beside:
+            imgui.same_line()
+            imgui.begin_group()
+        if ui.button("btn_gen_send", "Send", weight="go" if ready else "plain", enabled=ready) or pressed:
+            send.click("btn_gen_send")
+        if not beside:
+            imgui.same_line()
+        if ui.button("btn_gen_stop", "Stop", enabled=busy, about="End the model's turn"):
+            send.click("btn_gen_stop")
+        if beside:
+            imgui.end_group()
+
+
+def _so_far(stream: Stream) -> tuple[str, str]:
+    """The end of what is thought aloud, and what is being answered."""
+    lines = list(zip(stream.lines, stream.aside, strict=True))[-400:]
+    thought = [line for line, aside in lines if aside and line not in (THINKING, ANSWERING)]
+    said = "\n".join(line for line, aside in lines if not aside)
+    return "\n".join(thought[-6:]), said.rpartition("\n\n")[2] or said

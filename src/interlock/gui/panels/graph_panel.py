@@ -1,0 +1,348 @@
+"""Tickets: the graph of the track in view, in layers from left to right. Drag to move, wheel to zoom, click for detail.
+
+Only what is in sight is drawn. Far away a ticket is a spot of its colour; further still, many become one.
+"""
+
+from imgui_bundle import imgui
+
+from interlock.domain.state.tracks import Track
+from interlock.domain.values.tickets import Ticket
+from interlock.gui.data.frame import Frame, count
+from interlock.gui.data.sending import Sender
+from interlock.gui.drawing import symbols
+from interlock.gui.drawing.theme import NORMAL, SMALL
+from interlock.gui.drawing.ticket_view import draw_ticket, draw_welcome
+from interlock.gui.drawing.widgets import FLAT, Ui, fitted, tooltip
+from interlock.views.display import one_line
+from interlock.views.ticket_graph import TicketGraph, graph_of
+
+_W, _H = 130.0, 50.0  # of a ticket, at zoom 1
+_STEP_X, _STEP_Y = 162.0, 66.0
+_NEAREST, _FURTHEST = 1.6, 0.02
+_SMALLEST = 10.5  # letters: none is drawn that nobody could read
+_NAMED, _TOLD = 0.45, 0.72  # zoom from which on a ticket has room for its name, and for what it says
+_TINY = 0.1  # zoom at which a ticket is a dot: a long thin graph is followed instead of shown whole
+_MOST_SPOTS = 1_200  # drawn one by one; beyond that several become one
+_MOST_EDGES = 900
+_WORST = ("bad", "waiting", "running", "good", "faint")
+
+Point = imgui.ImVec2
+
+
+class GraphPanel:
+    name = "Tickets"
+    tabs = ("graph",)
+
+    def __init__(self) -> None:
+        self._graph: TicketGraph | None = None
+        self._made_of: tuple[str, int, tuple[str, ...]] = ("", 0, ())
+        self._specs: list[object] = []
+        self._edges_of: dict[str, list[tuple[str, str]]] = {}
+        self._zoom = 1.0
+        self._x, self._y = 0.0, 0.0  # the middle of the view, in the graph's own measure
+        self._fitted: tuple[int, int] | None = None  # for a room of this size; None: to be done
+        self._by_hand = False  # somebody has moved or zoomed: no more fitting
+        self._followed = -1  # of a graph too long to be shown whole: the column where the work is
+        self._followed_at = -1  # the version it was looked for in
+        self._chosen = ""
+        self._in_sight = ""
+        self._search = ""
+        self._joined: tuple[object, list[tuple[float, float, float, float, str]]] = (None, [])
+
+    def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:
+        track = frame.track
+        if track is None:
+            draw_welcome(ui, frame)
+            return
+        graph = self._laid_out(track, frame.version)
+        self._head(ui, track, graph)
+        if not graph.places:
+            words = "Its tickets are being planned." if not track.planned else "It has no tickets."
+            ui.empty(words)
+            return
+        ticket = track.tickets.get(self._chosen)
+        room = imgui.get_content_region_avail()
+        if ticket is None:
+            self._canvas(ui, track, graph, frame.version)
+            return
+        beside = room.x > 560
+        imgui.begin_child("canvas", Point(room.x - 288, 0) if beside else Point(0, room.y * 0.4))
+        self._canvas(ui, track, graph, frame.version)
+        imgui.end_child()
+        if beside:
+            imgui.same_line()
+        imgui.begin_child("ticket", Point(0, 0), imgui.ChildFlags_.borders.value | FLAT)
+        draw_ticket(ui, track, ticket, send)
+        imgui.end_child()
+
+    def _laid_out(self, track: Track, version: int) -> TicketGraph:
+        """Anew only where tickets or what they need have changed."""
+        if self._graph is not None and self._made_of == (track.id, version, track.order):
+            return self._graph
+        specs: list[object] = [track.tickets[name].spec for name in track.order]
+        same = self._graph is not None and len(specs) == len(self._specs)
+        if not same or any(one is not other for one, other in zip(specs, self._specs, strict=True)):
+            if self._made_of[0] != track.id:
+                self._fitted, self._by_hand, self._chosen = None, False, ""
+            self._graph = graph_of(track)
+            self._edges_of = {}
+            for edge in self._graph.edges:
+                for name in edge:
+                    self._edges_of.setdefault(name, []).append(edge)
+        self._specs = specs
+        self._made_of = (track.id, version, track.order)
+        assert self._graph is not None
+        return self._graph
+
+    def _head(self, ui: Ui, track: Track, graph: TicketGraph) -> None:
+        room = imgui.get_content_region_avail().x - 220  # beside what stands at the right
+        imgui.push_font(ui.look.bold, NORMAL)
+        ui.text(fitted(one_line(track.title or track.id, 70), room - 160 if room > 240 else room))
+        imgui.pop_font()
+        if room > 240:
+            imgui.same_line(0, 12)
+            ui.small(f"{count(track.total, 'ticket')}, {count(len(graph.edges), 'edge')}")
+        imgui.push_font(ui.look.regular, SMALL)
+        imgui.push_style_var(imgui.StyleVar_.frame_padding.value, Point(8, 2))
+        imgui.same_line(max(0.0, imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - 212))
+        found = ui.input("graph.search", self._search, label="search", hint="search", width=140)
+        if found is not None:
+            self._search = found
+            self._seek(track, graph)
+        imgui.same_line(0, 6)
+        if ui.button("graph.fit", "fit", weight="quiet"):
+            self._fitted, self._by_hand = None, False
+        imgui.same_line(0, 0)
+        if ui.button("graph.near", "1:1", weight="quiet"):
+            self._zoom, self._by_hand = 1.0, True
+        imgui.pop_style_var()
+        imgui.pop_font()
+        ui.rule()
+
+    def _seek(self, track: Track, graph: TicketGraph) -> None:
+        wanted = self._search.strip().lower()
+        for name in track.order if wanted else ():
+            if wanted in name.lower() or wanted in track.tickets[name].spec.description.lower():
+                column, row = graph.places[name]
+                self._x, self._y = column * _STEP_X + _W / 2, row * _STEP_Y
+                self._zoom, self._by_hand = max(self._zoom, 0.8), True
+                self._chosen = name
+                return
+
+    # ── the picture ──────────────────────────────────────────────────────────────────────
+
+    def _canvas(self, ui: Ui, track: Track, graph: TicketGraph, version: int) -> None:
+        at, room = imgui.get_cursor_screen_pos(), imgui.get_content_region_avail()
+        if room.x < 20 or room.y < 20:
+            return
+        imgui.invisible_button("graph", room)
+        ui.note("graph.canvas", "graph", "item")
+        if self._chosen:
+            self._keep_in_sight(graph, room)  # its words stand beside it: less room is no reason for smaller letters
+        elif self._fitted != (int(room.x), int(room.y)) and not self._by_hand:
+            self._fit(track, graph, room)
+        elif self._followed >= 0 and not self._by_hand and self._followed_at != version:
+            self._followed_at = version
+            self._follow(track, graph)
+        self._move(at, room)
+        draw = imgui.get_window_draw_list()
+        end = Point(at.x + room.x, at.y + room.y)
+        draw.push_clip_rect(at, end, True)
+        self._paint(ui, draw, track, graph, version, at, room)
+        draw.pop_clip_rect()
+
+    def _fit(self, track: Track, graph: TicketGraph, room: Point) -> None:
+        self._fitted, self._followed = (int(room.x), int(room.y)), -1
+        wide = (len(graph.columns) - 1) * _STEP_X + _W
+        high = max(1, graph.rows) * _STEP_Y
+        self._x, self._y = wide / 2, 0.0
+        whole = min(1.0, (room.x - 24) / wide, (room.y - 24) / high)
+        self._zoom = max(_FURTHEST, whole)
+        if whole < _TINY and high * _NAMED <= room.y - 24:
+            self._zoom = _NAMED
+            self._follow(track, graph)
+
+    def _follow(self, track: Track, graph: TicketGraph) -> None:
+        """The first column that is not done comes into the middle when it is another one than before."""
+        front = len(graph.columns) - 1
+        for number, column in enumerate(graph.columns):
+            if any(track.tickets[name].status not in ("completed", "cancelled") for name in column.names):
+                front = number
+                break
+        if front != self._followed:
+            self._followed, self._x = front, front * _STEP_X + _W / 2
+
+    def _keep_in_sight(self, graph: TicketGraph, room: Point) -> None:
+        if self._in_sight == self._chosen or self._chosen not in graph.places:
+            return
+        self._in_sight = self._chosen
+        column, row = graph.places[self._chosen]
+        x, y = column * _STEP_X + _W / 2, row * _STEP_Y
+        half_x, half_y = room.x / 2 / self._zoom - _W, room.y / 2 / self._zoom - _H
+        self._x = min(max(self._x, x - half_x), x + half_x) if half_x > 0 else x
+        self._y = min(max(self._y, y - half_y), y + half_y) if half_y > 0 else y
+
+    def _move(self, at: Point, room: Point) -> None:
+        if imgui.is_item_active() and imgui.is_mouse_dragging(imgui.MouseButton_.left.value, 3):
+            moved = imgui.get_io().mouse_delta
+            self._by_hand = self._by_hand or bool(moved.x or moved.y)
+            self._x -= moved.x / self._zoom
+            self._y -= moved.y / self._zoom
+        if imgui.is_item_hovered() and (wheel := imgui.get_io().mouse_wheel):
+            mouse = imgui.get_mouse_pos()
+            dx, dy = mouse.x - at.x - room.x / 2, mouse.y - at.y - room.y / 2
+            before, self._by_hand = self._zoom, True
+            self._zoom = min(_NEAREST, max(_FURTHEST, self._zoom * (1.15**wheel)))
+            self._x += dx / before - dx / self._zoom  # what is under the mouse stays there
+            self._y += dy / before - dy / self._zoom
+
+    def _paint(
+        self, ui: Ui, draw: imgui.ImDrawList, track: Track, graph: TicketGraph, version: int, at: Point, room: Point
+    ) -> None:
+        zoom = self._zoom
+        left, top = self._x - room.x / 2 / zoom, self._y - room.y / 2 / zoom
+        right, bottom = left + room.x / zoom, top + room.y / zoom
+        first = max(0, int((left - _W) // _STEP_X) + 1)
+        last = min(len(graph.columns), int(right // _STEP_X) + 1)
+        seen: list[tuple[str, float, float]] = []
+        total = 0
+        for number in range(first, last):
+            column = graph.columns[number]
+            low = max(0, int((top - _H) / _STEP_Y - column.top))
+            high = min(len(column.names), int((bottom + _H) / _STEP_Y - column.top) + 1)
+            total += max(0, high - low)
+            if total <= _MOST_SPOTS:
+                x = at.x + (number * _STEP_X - left) * zoom
+                seen += [
+                    (column.names[row], x, at.y + ((column.top + row) * _STEP_Y - _H / 2 - top) * zoom)
+                    for row in range(low, high)
+                ]
+        if total > _MOST_SPOTS:
+            self._crowd(ui, draw, track, graph, version, at, (left, top, right, bottom))
+            return
+        self._edges(ui, draw, graph, [name for name, _, _ in seen], at, left, top)
+        mouse = imgui.get_mouse_pos() if imgui.is_item_hovered() else Point(-1e9, -1e9)
+        wide, high = _W * zoom, _H * zoom
+        for name, x, y in seen:
+            ticket = track.tickets[name]
+            self._node(ui, draw, ticket, x, y)
+            if x <= mouse.x < x + wide and y <= mouse.y < y + high:
+                self._under_mouse(ticket)
+
+    def _node(self, ui: Ui, draw: imgui.ImDrawList, ticket: Ticket, x: float, y: float) -> None:
+        look, zoom = ui.look, self._zoom
+        role, symbol = symbols.of_ticket(ticket)
+        colour = look.by_role[role]
+        wide, high = _W * zoom, _H * zoom
+        low, end = Point(x, y), Point(x + wide, y + high)
+        name = ticket.spec.id
+        if zoom < 0.34:
+            draw.add_rect_filled(low, end, colour if role != "faint" else look.line, 2 * zoom)
+        else:
+            draw.add_rect_filled(low, end, look.raised, 5 * zoom)
+            draw.add_rect_filled(low, Point(x + 4 * zoom, y + high), colour, 3 * zoom)
+            draw.add_rect(low, end, colour if role != "faint" else look.line, 5 * zoom, 1.5 if role != "faint" else 1.0)
+            inside = imgui.ImVec4(x, y, x + wide - 20 * zoom, y + high)
+            if zoom >= _NAMED:
+                place, size = Point(x + 12 * zoom, y + 7 * zoom), max(_SMALLEST, NORMAL * zoom)
+                words = _within(look.bold, size, look.drawn(one_line(name, 18)), wide - 32 * zoom)
+                draw.add_text(look.bold, size, place, look.text, words, 0, inside)
+            draw.add_text(look.regular, SMALL * zoom, Point(x + wide - 18 * zoom, y + 8 * zoom), colour, symbol)
+            if zoom >= _TOLD:
+                inside = imgui.ImVec4(x, y, x + wide - 4 * zoom, y + high)
+                place = Point(x + 12 * zoom, y + 28 * zoom)
+                size = max(_SMALLEST, SMALL * zoom)
+                words = look.drawn(one_line(ticket.spec.description, 24))
+                words = _within(look.regular, size, words, wide - 16 * zoom)
+                draw.add_text(look.regular, size, place, look.dim, words, 0, inside)
+        if name == self._chosen:
+            draw.add_rect(Point(x - 3, y - 3), Point(x + wide + 3, y + high + 3), look.accent, 7 * zoom, 1.5)
+        ui.note_at("graph.ticket", name, "item", (x, y, x + wide, y + high), scope=name, value=ticket.status)
+
+    def _under_mouse(self, ticket: Ticket) -> None:
+        name = ticket.spec.id
+        if imgui.is_mouse_released(imgui.MouseButton_.left.value) and not _dragged():
+            self._chosen, self._in_sight = ("" if self._chosen == name else name), ""
+        tooltip(f"{name}  {ticket.status}\n{one_line(ticket.spec.description, 90)}")
+
+    def _edges(
+        self, ui: Ui, draw: imgui.ImDrawList, graph: TicketGraph, seen: list[str], at: Point, left: float, top: float
+    ) -> None:
+        look, zoom = ui.look, self._zoom
+        drawn = 0
+        many = len(seen) > 400
+        bright: list[tuple[Point, Point]] = []
+        if many:
+            here = dict.fromkeys((*graph.longest, *self._edges_of.get(self._chosen, ())))
+        else:
+            here = dict.fromkeys(edge for name in seen for edge in self._edges_of.get(name, ()))  # each once
+        for edge in here:
+            one, other = edge
+            chosen = self._chosen in edge
+            special = edge in graph.longest
+            (a, b), (c, d) = graph.places[one], graph.places[other]
+            start = Point(at.x + (a * _STEP_X + _W - left) * zoom, at.y + (b * _STEP_Y - top) * zoom)
+            end = Point(at.x + (c * _STEP_X - left) * zoom, at.y + (d * _STEP_Y - top) * zoom)
+            if special or chosen:
+                bright.append((start, end))
+                continue
+            drawn += 1
+            if drawn > _MOST_EDGES:
+                break
+            bend = max(12.0, (end.x - start.x) / 2)
+            draw.add_bezier_cubic(
+                start, Point(start.x + bend, start.y), Point(end.x - bend, end.y), end, look.line, 1.5
+            )
+        for start, end in bright:
+            if zoom < 0.34:
+                draw.add_line(start, end, look.accent, 1.5)
+                continue
+            bend = max(12.0, (end.x - start.x) / 2)
+            draw.add_bezier_cubic(
+                start, Point(start.x + bend, start.y), Point(end.x - bend, end.y), end, look.accent, 2.0
+            )
+
+    def _crowd(
+        self,
+        ui: Ui,
+        draw: imgui.ImDrawList,
+        track: Track,
+        graph: TicketGraph,
+        version: int,
+        at: Point,
+        sight: tuple[float, float, float, float],
+    ) -> None:
+        """Several tickets of a column as one block, in the colour that matters most among them."""
+        left, top, right, bottom = sight
+        zoom = self._zoom
+        group = max(2, -(-len(track.order) // 1_000), int(5 / (_STEP_Y * zoom)))
+        if self._joined[0] != (id(graph), version, group):
+            blocks: list[tuple[float, float, float, float, str]] = []
+            for number, column in enumerate(graph.columns):
+                for start in range(0, len(column.names), group):
+                    roles = {symbols.of_ticket(track.tickets[name])[0] for name in column.names[start : start + group]}
+                    role = next(each for each in _WORST if each in roles)
+                    size = min(group, len(column.names) - start)
+                    y = (column.top + start) * _STEP_Y - _H / 2
+                    blocks.append((number * _STEP_X, y, number * _STEP_X + _W, y + size * _STEP_Y - 16, role))
+            self._joined = ((id(graph), version, group), blocks)
+        look = ui.look
+        for x0, y0, x1, y1, role in self._joined[1]:
+            if x1 < left or x0 > right or y1 < top or y0 > bottom:
+                continue
+            low = Point(at.x + (x0 - left) * zoom, at.y + (y0 - top) * zoom)
+            end = Point(at.x + (x1 - left) * zoom, max(low.y + 2, at.y + (y1 - top) * zoom))
+            draw.add_rect_filled(low, end, look.by_role[role] if role != "faint" else look.line)
+
+
+def _within(font: imgui.ImFont, size: float, words: str, wide: float) -> str:
+    """As much of it as has room, by the width of its letters: some are three times as wide as others."""
+    imgui.push_font(font, size)
+    found = fitted(words, wide)
+    imgui.pop_font()
+    return found
+
+
+def _dragged() -> bool:
+    moved = imgui.get_mouse_drag_delta(imgui.MouseButton_.left.value, 3)
+    return bool(moved.x or moved.y)

@@ -1,0 +1,188 @@
+"""Tests: what ran, how it ended, how often it did so before; a click tells all about one."""
+
+from bisect import bisect_left
+
+from imgui_bundle import imgui
+
+from interlock.domain.checks.test_history_texts import unfolded
+from interlock.domain.values.test_history import Execution, History, Outcome
+from interlock.gui.data.frame import Frame, count, duration
+from interlock.gui.data.sending import Sender
+from interlock.gui.drawing import symbols
+from interlock.gui.drawing.theme import SMALL
+from interlock.gui.drawing.widgets import Ui, clipped, fitted
+from interlock.views.display import one_line, safe
+from interlock.views.journal_lines import seconds
+from interlock.views.test_history import moment
+
+_LOOKS: dict[Outcome, tuple[str, str]] = {
+    "passed": ("good", symbols.CHECK),
+    "failed": ("bad", symbols.CROSS),
+    "timeout": ("waiting", symbols.CLOCK),
+}
+_COLUMNS = (("took", 330.0), ("category", 262.0), ("runs", 176.0), ("flake", 126.0), ("ago", 74.0))
+"""Beside the name: how far from the right each begins."""
+_NARROWEST = 160.0  # a name keeps so much; columns that would begin before that are left out
+_LINES = 500  # of logs that are drawn
+
+
+def _filter_width() -> float:
+    return min(320.0, max(100.0, imgui.get_content_region_avail().x - 130))
+
+
+class TestsPanel:
+    name = "Tests"
+    tabs = ("tests",)
+
+    def __init__(self) -> None:
+        self._filter = ""
+        self._rows: list[int] = []  # numbers, oldest first
+        self._seen: tuple[str, int] = ("", 0)
+        self._chosen = ""
+        self._whole: tuple[str, Execution | None] = ("", None)
+
+    def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:
+        history = frame.state.tests
+        if not history.kept:
+            ui.empty(
+                "No test is remembered yet",
+                "interlock test ingest junit.xml records what pytest, jest, go or maven ran.",
+                "interlock gui --enable-test-harness lets programs drive this window; each click is a test.",
+                "Every run is then counted by its name: how often it passed, how long it takes, whether it flakes.",
+            )
+            return
+        written = ui.input(
+            "tests.filter",
+            self._filter,
+            label="filter",
+            hint="filter: failed, a category, a name",
+            width=_filter_width(),
+        )
+        if written is not None:
+            self._filter = written
+        self._find(history)
+        imgui.same_line()
+        ui.small(f"{len(self._rows):,} of {count(len(history.kept), 'run')}", ui.look.faint, key="tests.count")
+        found = history.find(self._chosen)
+        ui.rule()
+        room = imgui.get_content_region_avail()
+        self._heads(ui, room.x)
+        high = room.y * 0.45 if found else 0.0
+        imgui.begin_child("rows", imgui.ImVec2(0, high))
+        if not self._rows:
+            ui.empty("Nothing is like that", "Clear the filter to see all.")
+        self._list(ui, frame, history)
+        imgui.end_child()
+        if found:
+            ui.rule()
+            imgui.begin_child("detail", imgui.ImVec2(0, 0))
+            self._detail(ui, frame, history, self._told(found.execution, send))
+            imgui.end_child()
+
+    def _find(self, history: History) -> None:
+        """Only what came since the last frame is looked at, unless the filter has changed."""
+        wanted = self._filter.strip().lower()
+        known = self._seen[1] if self._seen[0] == wanted and self._seen[1] <= history.count else 0
+        if not known:
+            self._rows = []
+        del self._rows[: bisect_left(self._rows, history.oldest)]
+        for number in range(max(known + 1, history.oldest), history.count + 1):
+            run = history.kept[number].execution
+            if not wanted or wanted in (run.status, run.category) or wanted in f"{run.name} {run.test_id}".lower():
+                self._rows.append(number)
+        self._seen = (wanted, history.count)
+
+    def _heads(self, ui: Ui, wide: float) -> None:
+        ui.small("name", ui.look.faint)
+        edge = imgui.get_style().window_padding.x  # the rows stand in a part of their own, which begins there
+        for words, right in _COLUMNS:
+            if wide - right > _NARROWEST:
+                imgui.same_line(edge + wide - right)
+                ui.small(words, ui.look.faint)
+
+    def _list(self, ui: Ui, frame: Frame, history: History) -> None:
+        look = ui.look
+        wide = imgui.get_content_region_avail().x
+        imgui.push_style_var(imgui.StyleVar_.item_spacing.value, imgui.ImVec2(8, 4))
+        high = imgui.get_text_line_height() + 2
+
+        def row(at: int) -> None:
+            run = history.kept[self._rows[-1 - at]].execution
+            known = history.aggregate(run)
+            role, symbol = _LOOKS[run.status]
+            label = one_line(f"{run.name} {run.status}", 200)
+            if ui.row("tests.row", label, scope=run.test_id, chosen=run.test_id == self._chosen, height=high):
+                self._chosen = "" if run.test_id == self._chosen else run.test_id
+            imgui.same_line(4)
+            ui.text(symbol, look.by_role[role])
+            imgui.same_line(28)
+            ui.text(fitted(one_line(run.name, 300), max(_NARROWEST, wide - _COLUMNS[0][1]) - 40))
+            cells = (
+                (seconds(run.execution_time_ms), look.dim),
+                (run.category, look.dim),
+                (f"{known.runs:,}", look.dim),
+                (f"{known.flake_rate:.0%}" if known.flake_rate else "", look.waiting),
+                (duration(frame.now - run.completed_at_ms / 1_000), look.faint),
+            )
+            for (_, right), (words, colour) in zip(_COLUMNS, cells, strict=True):
+                if wide - right > _NARROWEST:
+                    imgui.same_line(wide - right)
+                    ui.small(words, colour)
+
+        clipped(len(self._rows), high + 4, row)
+        imgui.pop_style_var()
+
+    def _told(self, kept: Execution, send: Sender) -> Execution:
+        """The whole of it, as soon as it is here."""
+        if kept.whole is None:
+            return kept
+        if self._whole[0] != kept.test_id:
+            self._whole = (kept.test_id, None)
+        if self._whole[1] is None and (text := send.text(kept.whole.sha256)):
+            self._whole = (kept.test_id, unfolded(kept, text.encode()))
+        return self._whole[1] or kept
+
+    def _detail(self, ui: Ui, frame: Frame, history: History, run: Execution) -> None:
+        look = ui.look
+        role, symbol = _LOOKS[run.status]
+        ui.text(symbol, look.by_role[role])
+        imgui.same_line()
+        ui.bold(one_line(run.name, 120))
+        ui.right(run.status, look.by_role[role])
+        known = history.aggregate(run)
+        flake = f", {known.flake_rate:.0%} flake" if known.flake_rate else ""
+        facts = {
+            "id": run.test_id,
+            "ended": f"{moment(run.completed_at_ms)}, after {seconds(run.execution_time_ms)}",
+            "so far": f"{count(known.runs, 'run')}: {known.passed:,} passed, {known.failed:,} failed{flake};"
+            f" {seconds(known.average_ms)} on average",
+            "step of": run.parent,
+            "steps": ", ".join(history.steps.get(run.test_id, ())[:50]),
+            "picture": run.screenshot_path,
+            "figures": ", ".join(f"{name} {value:,}" for name, value in run.metrics),
+        }
+        for name, value in facts.items():
+            if value:
+                ui.small(name, look.faint)
+                imgui.same_line(74)
+                ui.wrapped(safe(value), look.dim, small=True)
+                ui.note(f"tests.{name.replace(' ', '_')}", name, "text", value=safe(value)[:2_000])
+        self._words(ui, "error", run.error_message, look.bad)
+        for each in run.assertions:
+            ui.text(symbols.CHECK if each.passed else symbols.CROSS, look.good if each.passed else look.bad)
+            imgui.same_line()
+            compared = f"  expected {each.expected_value!r}, was {each.actual_value!r}" if each.expected_value else ""
+            why = f"  {each.error_message}" if each.error_message else ""
+            ui.wrapped(one_line(f"{each.description}{compared}{why}", 400), look.dim, small=True)
+        self._words(ui, "widgets", run.widget_tree, look.dim)
+        self._words(ui, "logs", "\n".join(run.logs[-_LINES:]), look.dim)
+
+    def _words(self, ui: Ui, name: str, words: str, colour: int) -> None:
+        if not words:
+            return
+        ui.gap(4)
+        ui.small(name, ui.look.faint)
+        imgui.push_font(ui.look.mono, SMALL)
+        ui.wrapped(safe(words[:20_000]), colour)
+        imgui.pop_font()
+        ui.note(f"tests.{name}", name, "text", value=safe(words[:2_000]))

@@ -1,0 +1,199 @@
+"""Prompts, gates, frameworks and styles are files: `<kind>/<name>.md` of the project, else of the user (SPEC G10).
+
+They are read anew whenever one is asked for, so a change counts at once.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from interlock.domain.reading.field_readers import Wrong, one_of, seconds, text, whole
+from interlock.domain.reading.gate_clause import MOST_ATTEMPTS, Criteria
+from interlock.domain.values.gates import PRESETS, Gate
+from interlock.errors import Misconfigured, Rejected
+from interlock.library.front_matter import Parts, Read, read_parts
+
+MOST = 100_000  # bytes of a file
+ARGS = "{{args}}"
+
+Kind = Literal["prompts", "gates", "frameworks", "styles"]
+
+
+Trusts = Callable[[str, bytes], bool]
+"""Whether the user trusts exactly this content of a project's file, named from the project's folder."""
+
+
+class Entry(Struct, frozen=True):
+    """A prompt, a framework or a style."""
+
+    name: str
+    text: str
+    title: str
+    description: str
+    file: Path
+
+
+class GateEntry(Struct, frozen=True):
+    """A gate; `by_user` if it is the user's own and not something that came with a project."""
+
+    name: str
+    gate: Gate | Criteria
+    title: str
+    description: str
+    file: Path
+    by_user: bool
+
+
+class Library:
+    def __init__(self, project: Path | None, user: Path, trusts: Trusts | None = None) -> None:
+        """The folders that hold `prompts/`, `gates/` … The project's come first, and are used if they are trusted."""
+        self._trusts = trusts
+        self._folders = ([] if project is None else [(project, False)]) + [(user, True)]
+
+    def has(self, kind: Kind, name: str) -> bool:
+        return any((folder / kind / f"{name}.md").is_file() for folder, _ in self._folders)
+
+    def prompt(self, name: str) -> Entry:
+        return self._text("prompts", name)
+
+    def framework(self, name: str) -> Entry:
+        return self._text("frameworks", name)
+
+    def style(self, name: str) -> Entry:
+        return self._text("styles", name)
+
+    def gate(self, name: str) -> GateEntry:
+        file, by_user, parts = self._read("gates", name, _GATE)
+        return GateEntry(name, _gate(name, file, parts), *_titles(name, parts.values), file, by_user)
+
+    def _text(self, kind: Kind, name: str) -> Entry:
+        file, _, parts = self._read(kind, name, _TITLES)
+        if not parts.body:
+            raise Misconfigured(f"{file}: there is no text in it")
+        return Entry(name, parts.body, *_titles(name, parts.values), file)
+
+    def _read(self, kind: Kind, name: str, fields: Mapping[str, Read]) -> tuple[Path, bool, Parts]:
+        for folder, by_user in self._folders:
+            file = folder / kind / f"{name}.md"
+            content = _content(file, follow=by_user)
+            if content is not None:
+                if not by_user and self._trusts is not None and not self._trusts(f"{kind}/{name}.md", content):
+                    raise Misconfigured(
+                        f"{file} came with the project, and you have not trusted it as it is now:"
+                        " read it, then say 'interlock trust'"
+                    )
+                return file, by_user, read_parts(_decoded(file, content), str(file), fields)
+        known = sorted({file.stem for folder, _ in self._folders for file in (folder / kind).glob("*.md")})
+        near = get_close_matches(name, known, n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise Rejected(f"there is no {kind[:-1]} {name!r}{hint} (make {self._folders[0][0] / kind / name}.md)")
+
+
+def project_files(project: Path) -> Iterator[tuple[str, bytes]]:
+    """Every prompt, gate, framework and style of a project, with its content; what cannot be used is left out."""
+    for kind in ("prompts", "gates", "frameworks", "styles"):
+        for file in sorted((project / kind).glob("*.md")):
+            try:
+                content = _content(file, follow=False)
+            except Misconfigured:
+                continue
+            if content is not None:
+                yield f"{kind}/{file.name}", content
+
+
+def with_args(prompt: Entry, words: str) -> str:
+    """The prompt's text with the words after its name in their place, else below it."""
+    if ARGS in prompt.text:
+        return prompt.text.replace(ARGS, words)
+    return f"{prompt.text}\n\n{words}".strip()
+
+
+def _gate(name: str, file: Path, parts: Parts) -> Gate | Criteria:
+    values, lines = parts.values, parts.lines
+    if "command" in values:
+        if "criteria" in values:
+            raise Misconfigured(f"{file}:{lines['criteria']}: a gate has a 'command' or 'criteria', not both")
+        return Gate(**{key: values[key] for key in ("command", *_LIMITS) if key in values})  # pyright: ignore[reportArgumentType]
+    for key in _LIMITS:
+        if key in values:
+            raise Misconfigured(f"{file}:{lines[key]}: {key!r} is for gates with a 'command'")
+    criteria = str(values.get("criteria", "")) or parts.body
+    if not criteria:
+        raise Misconfigured(f"{file}: a gate needs a 'command', or 'criteria', or criteria as its text")
+    return Criteria(criteria, name)
+
+
+def _titles(name: str, values: Mapping[str, object]) -> tuple[str, str]:
+    return str(values.get("title", name)), str(values.get("description", ""))
+
+
+def _content(file: Path, *, follow: bool) -> bytes | None:
+    """None if there is no such file. In a project a link is not followed: it could lead anywhere."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(file, flags)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise Misconfigured(f"{file} cannot be read: {error.strerror}") from error
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise Misconfigured(f"{file} is not a file")
+        with open(descriptor, "rb", closefd=False) as opened:
+            content = opened.read(MOST + 1)
+    finally:
+        os.close(descriptor)
+    if len(content) > MOST:
+        raise Misconfigured(f"{file} is longer than {MOST:,} bytes")
+    return content
+
+
+def _decoded(file: Path, content: bytes) -> str:
+    try:
+        said, bad = content.decode(), content.find(b"\0")
+    except UnicodeDecodeError as error:
+        said, bad = "", error.start
+    if bad >= 0:
+        raise Misconfigured(f"{file}:{content[:bad].count(10) + 1}: this is no text in UTF-8")
+    return said
+
+
+# ── what the head of a file may say ──────────────────────────────────────────────────────
+
+
+def _as(read: Read) -> Read:
+    def said(value: str) -> object:
+        try:
+            return read(value)
+        except Wrong as wrong:
+            raise ValueError(wrong) from None
+
+    return said
+
+
+def _filled(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be empty")
+    return value
+
+
+def _number(value: str) -> object:
+    try:
+        return int(value) if value.isascii() and value.isdigit() else float(value)
+    except ValueError:
+        return value  # whoever wants a number says so
+
+
+_LIMITS: dict[str, Read] = {
+    "preset": _as(one_of(tuple(PRESETS))),
+    "max_attempts": _as(lambda value: whole(1, MOST_ATTEMPTS)(_number(value))),
+    "timeout_s": _as(lambda value: seconds(_number(value))),
+    "loop": _as(lambda value: one_of(("true", "false"))(value) == "true"),
+}
+_TITLES: dict[str, Read] = {"title": _as(text), "description": _as(text)}
+_GATE: dict[str, Read] = {**_TITLES, "command": _filled, "criteria": _filled, **_LIMITS}

@@ -1,0 +1,67 @@
+"""“Always allow this”: the narrowest rule that does, as text, and how it gets into the user's file."""
+
+import json
+import os
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+from interlock.errors import Misconfigured, Rejected
+from interlock.policy.second_reader import plain_commands
+from interlock.policy.shell_ast import parse
+from interlock.policy.wrappers import unwrapped
+
+
+def narrowest_rule(script: str, name: str) -> str:
+    """A `[[policy]]` table that allows exactly this command. Raises Rejected where no rule can say so little."""
+    command = script.strip()
+    found = plain_commands(command)
+    if found is None or not found or any(one.words[0].literal is False for one in found):
+        concerns = parse(command).concerns
+        why = concerns[0] if concerns else "it is not plain enough to be sure how a shell reads it"
+        raise Rejected(f"no rule can allow this for always: {why}")
+    if len(found) > 1:
+        raise Rejected("no rule can allow this for always: it is more than one command")
+    words = found[0].words
+    if any(word.glob for word in words):
+        raise Rejected("no rule can allow this for always: a pattern in it may become other words tomorrow")
+    if unwrapped(words):
+        raise Rejected(f"no rule can allow this for always: {words[0].text} runs another command")
+    if concerns := parse(command).concerns:
+        raise Rejected(f"no rule can allow this for always: {concerns[0]}")
+    shown = _quoted(command)
+    return f'[[policy]]\nname = {_quoted(name)}\nverdict = "allow"\nexactly = {shown}\nmatch = [{shown}]\n'
+
+
+def _quoted(text: str) -> str:
+    """As TOML spells it: a JSON string of plain text is one of TOML too."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def free_name(taken: Callable[[str], bool]) -> str:
+    number = 1
+    while taken(f"always-{number}"):
+        number += 1
+    return f"always-{number}"
+
+
+def append_rule(file: Path, rule: str) -> None:
+    """Everything that is in the file stays as it is, byte for byte."""
+    try:
+        before = file.read_bytes()
+    except FileNotFoundError:
+        before = b""
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    gap = b"" if not before else b"\n" if before.endswith(b"\n") else b"\n\n"
+    after = before + gap + rule.encode()
+    try:
+        tomllib.loads(after.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Misconfigured(
+            f"{file}: a rule cannot be added at its end ({error}); add it by hand:\n\n{rule}"
+        ) from error
+    target = file.resolve()  # a link to the file stays a link
+    part = target.with_name(f"{target.name}.{os.getpid()}")
+    part.write_bytes(after)
+    part.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o600)
+    part.replace(target)

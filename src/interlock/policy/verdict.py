@@ -1,0 +1,197 @@
+"""The policy: rules of three sources, and what they say together to a script or a tool."""
+
+import os
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from interlock.errors import Misconfigured
+from interlock.policy import git_safety
+from interlock.policy.paths import Place, Private, place_at
+from interlock.policy.rules import Hit, Rule, Source, Verdict, about, about_tool, by_verdict, placed
+from interlock.policy.shell_ast import Command, parse
+from interlock.policy.wrappers import program
+from interlock.ports.work import Policy, PolicyVerdict
+
+# Who is heard first. A deny always wins; a project can tighten what the user says, and never loosen it.
+_ORDER: tuple[tuple[Verdict, Source], ...] = (
+    *(("deny", source) for source in ("default", "user", "project")),
+    ("ask", "user"),
+    ("ask", "project"),
+    ("allow", "user"),
+    ("allow", "project"),
+    ("ask", "default"),
+    ("allow", "default"),
+)
+NO_RULE = "default"
+ASK = PolicyVerdict("ask", NO_RULE, "no rule allows this")
+
+
+class _Index:
+    """Rules by the program they are about, in their order: most have nothing to say to a command."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = rules
+        self._by_program: dict[str, list[Rule]] = {}
+        programs = {name for rule in rules for name in _programs(rule)}
+        for name in programs:
+            self._by_program[name] = [rule for rule in rules if _may_be_about(rule, name)]
+        self._others = [rule for rule in rules if any(_is_pattern(name) for name in _programs(rule))]
+
+    def about(self, name: str) -> Sequence[Rule]:
+        return self._by_program.get(name, self._others)
+
+
+def _programs(rule: Rule) -> set[str]:
+    names = {begin[0] for begin in rule.commands}
+    return names | {program(rule.exactly)} if rule.exactly else names
+
+
+def _is_pattern(name: str) -> bool:
+    return any(mark in name for mark in "*?[")
+
+
+def _may_be_about(rule: Rule, name: str) -> bool:
+    return any(one == name or _is_pattern(one) for one in _programs(rule))
+
+
+class Said(Struct, frozen=True):
+    """What the rules say to one command of a script."""
+
+    verdict: Verdict
+    rule: Rule | None
+    reason: str
+
+
+class ShellPolicy:
+    """Plays `Policy`. `rules` is asked each time, so that a change of a file counts at once."""
+
+    def __init__(self, rules: Callable[[], Sequence[Rule]], private: Private, home: str | None = None) -> None:
+        self._rules = rules
+        self._index = _Index(())
+        self._private = private
+        self._home = home or os.path.expanduser("~")
+
+    def tool(self, name: str) -> PolicyVerdict:
+        try:
+            rules = self._rules()
+        except Misconfigured as error:
+            return PolicyVerdict("ask", NO_RULE, f"the policy cannot be read: {error}")
+        found = by_verdict([Hit(rule) for rule in rules if about_tool(rule, name)])
+        for key in _ORDER:
+            if key in found:
+                rule = found[key].rule
+                return PolicyVerdict(rule.verdict, rule.name, rule.reason or f"a rule says so ({rule.at})")
+        return ASK
+
+    def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
+        """`own` are commands that run here anyway: the gates that were accepted with the ticket."""
+        try:
+            rules = self._rules()
+        except Misconfigured as error:
+            return PolicyVerdict("ask", NO_RULE, f"the policy cannot be read: {error}")
+        if self._index.rules is not rules:
+            self._index = _Index(rules)
+        found = _judged(script, self._index, place_at(directory, self._home, self._private))
+        if found.verdict == "ask" and script in own:
+            whole = self.tool("run_shell")
+            if whole.rule == NO_RULE:
+                return PolicyVerdict("allow", "own-gate", "it is a gate of its own ticket")
+        return _stricter(found, self.tool("run_shell"))
+
+
+class PersonOnly:
+    """Without a sandbox rules allow nothing: a person answers everything that is not denied."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+
+    def tool(self, name: str) -> PolicyVerdict:
+        return _asked(self._policy.tool(name))
+
+    def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
+        return _asked(self._policy.script(script, directory, own))
+
+
+def _asked(found: PolicyVerdict) -> PolicyVerdict:
+    if found.verdict != "allow":
+        return found
+    return PolicyVerdict("ask", found.rule, "the sandbox is off: rules allow nothing then")
+
+
+def _stricter(found: PolicyVerdict, tool: PolicyVerdict) -> PolicyVerdict:
+    if tool.rule == NO_RULE or found.verdict == "deny":
+        return found
+    return tool
+
+
+def _judged(script: str, rules: _Index, place: Place) -> PolicyVerdict:
+    if not script.strip():
+        return PolicyVerdict("ask", NO_RULE, "there is no command")
+    read = parse(script, place.home)
+    said = [(command, _say(command, rules, now, place), now) for command, now in placed(read.commands, place)]
+    for _, one, _ in said:
+        if one.verdict == "deny" and one.rule is not None:
+            return PolicyVerdict("deny", one.rule.name, one.reason)
+    if read.concerns:
+        return PolicyVerdict("ask", NO_RULE, read.concerns[0])
+    for _, one, _ in said:
+        if one.verdict == "ask":
+            return PolicyVerdict("ask", one.rule.name if one.rule else NO_RULE, one.reason)
+    if not said:
+        return PolicyVerdict("ask", NO_RULE, "there is no command")
+    if why := _after_cd(read.commands) or _about_places(said):
+        return PolicyVerdict("ask", NO_RULE, why)
+    names = list(dict.fromkeys(one.rule.name for _, one, _ in said if one.rule))
+    git = any(_is_shipped_git(command, one) for command, one, _ in said)
+    reason = "; ".join(dict.fromkeys(one.reason for _, one, _ in said if one.reason))
+    return PolicyVerdict("allow", "+".join(names), reason, git_safety.safe_environment() if git else ())
+
+
+def _say(command: Command, rules: _Index, now: Place, start: Place) -> Said:
+    hits: list[Hit] = []
+    for rule in rules.about(program(command.words)):
+        hit = about(rule, command, now)
+        if hit is None and rule.verdict != "allow" and now is not start:
+            hit = about(rule, command, start)
+        if hit is not None:
+            hits.append(hit)
+    found = by_verdict(hits)
+    for key in _ORDER:
+        if key in found:
+            rule = found[key].rule
+            reason = rule.reason or ("" if rule.verdict == "allow" else f"a rule says so ({rule.at})")
+            return Said(rule.verdict, rule, reason)
+    name = program(command.words)
+    # The rule that says most about the command knows best what is wrong with it.
+    nearest = max((hit for hit in hits if hit.but), key=lambda hit: hit.words, default=None)
+    return Said("ask", None, f"{name}: {nearest.but}" if nearest else f"no rule allows {name!r}")
+
+
+def _after_cd(commands: Sequence[Command]) -> str | None:
+    """What follows a change of folder must not run where it failed."""
+    moved = False
+    for number, command in enumerate(commands):
+        last = number == len(commands) - 1
+        if moved and not last and command.joined not in ("&&", "|"):
+            return f"what follows {command.joined!r} runs in another folder if cd fails"
+        if program(command.words) == "cd":
+            if len(command.words) != 2 or command.words[1].text in ("", "-") or command.words[1].glob:
+                return "cd leads elsewhere"
+            if not last and command.joined != "&&":
+                return "cd must be followed by &&"
+            moved = True
+    return None
+
+
+def _is_shipped_git(command: Command, one: Said) -> bool:
+    return program(command.words) == "git" and one.rule is not None and one.rule.source == "default"
+
+
+def _about_places(said: Sequence[tuple[Command, Said, Place]]) -> str | None:
+    for command, one, place in said:
+        if not place.is_certain():
+            return "cd follows a link and goes up again: that can be read in two ways"
+        if _is_shipped_git(command, one) and (why := git_safety.objection(place.cwd)):
+            return why
+    return None

@@ -1,0 +1,75 @@
+"""The sandbox: the only port through which processes start."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """A hostile command and exactly what it may touch.
+
+    `env` is the whole environment; where there is no private /tmp and home, TMPDIR and HOME name some.
+    `writable` and `readable` are absolute host paths that exist; `readable` ones cannot be written,
+    and win over a writable parent. `programs` are executables of the user's own choice, which are shown
+    with the tools they belong to.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str]
+    writable: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    network: bool = False
+    timeout_s: float | None = None
+    stdin: bytes | None = None
+    keep: str | None = None  # a folder for the whole output (bounded): files `stdout`, `stderr`
+
+
+class Finished(Struct, frozen=True, kw_only=True):
+    """How a job ended. When it is returned, nothing the job started is alive."""
+
+    status: Literal["exited", "killed", "timed_out", "error"]
+    exit_code: int  # the exit status; 128+n when killed by signal n; -1 otherwise
+    signal: int | None
+    stdout: str  # the last 5,000 characters, with a marker naming what was dropped
+    stderr: str
+    duration_ms: int
+    message: str = ""  # "error": why it could not run; "killed": beyond which limit; "exited": a hint, if there is one
+
+
+class Output(Struct, frozen=True):
+    """What one of our own programs (git) said."""
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+
+OnOutput = Callable[[bytes], None]
+"""Takes a stream's pieces as they come, on the loop, and never raises. While it works nothing more is read, so a slow
+one makes the job wait; whoever has heard enough cancels `run`."""
+
+
+class Sandbox(Protocol):
+    """The only door through which processes start. Cancelling `run` kills all it started first."""
+
+    @property
+    def level(self) -> Literal["bubblewrap", "landlock", "off"]: ...
+
+    async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
+        """`on_stdout` hears every byte of stdout before this returns, beside the tail that is kept."""
+        ...
+
+    async def run_trusted(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        stdin: bytes | None = None,
+        timeout_s: float = 600,
+    ) -> Output:
+        """Run a program of ours on arguments of ours (git plumbing); never anything a model or repository wrote."""
+        ...

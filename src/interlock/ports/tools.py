@@ -1,0 +1,117 @@
+"""The tools of a model, and the code views it is shown."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+
+class ToolSpec(Struct, frozen=True):
+    """A tool as a model is told of it. `schema` is the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+    changes: bool  # it may change something: never without an approval or a rule
+
+
+class ToolPlace(Struct, frozen=True):
+    """Where a worker's tools act: the worktree (read and write), and git for looking."""
+
+    root: str
+    readable: tuple[str, ...] = ()  # mounted read-only for commands
+    env: tuple[tuple[str, str], ...] = ()  # added to the environment of commands
+
+
+class Hunk(Struct, frozen=True):
+    """One piece of a file's change, as a unified diff piece; hunks are numbered from 1 over the whole call."""
+
+    number: int
+    path: str
+    header: str  # @@ -1,3 +1,4 @@ def name
+    text: str  # the lines with their ' ', '-' or '+'
+
+
+class Preview(Struct, frozen=True):
+    """What a changing call would do: hunks for edits, the script for a command."""
+
+    title: str
+    hunks: tuple[Hunk, ...] = ()
+    script: str | None = None
+
+
+class ToolOutcome(Struct, frozen=True):
+    text: str
+    failed: bool = False
+    exit_code: int | None = None  # of a script that ran
+
+
+class Tools(Protocol):
+    """The tools of the agent loop. Arguments come from a model and are hostile."""
+
+    def offered(self, *, changing: bool) -> tuple[ToolSpec, ...]:
+        """All tools, or only those that change nothing."""
+        ...
+
+    async def preview(self, place: ToolPlace, name: str, args: dict[str, Any]) -> Preview:
+        """What a changing call would do now; raises ToolFailure with a text for the model if it cannot be done."""
+        ...
+
+    async def texts(self, place: ToolPlace, paths: Sequence[str]) -> dict[str, str | None]:
+        """These files as they are now; None where there is none. What may not be read or is no text is left out."""
+        ...
+
+    async def run(
+        self, place: ToolPlace, name: str, args: dict[str, Any], hunks: tuple[int, ...] | None = None
+    ) -> ToolOutcome:
+        """Do it (only these hunks of it, where given). Never raises for what a model did wrong: that is an outcome."""
+        ...
+
+
+class CodeViews(Protocol):
+    """What of a file a worker is shown."""
+
+    def curated(self, path: str, content: bytes) -> str: ...
+    def skeleton(self, path: str, content: bytes) -> str: ...
+
+    def is_secret(self, path: str) -> bool:
+        """By its name: then nothing of it is shown."""
+        ...
+
+
+class Mention(Struct, frozen=True):
+    """A name in a source, in code and not in a string or comment."""
+
+    line: int
+    role: Literal["definition", "import", "use"]
+    text: str  # its line
+
+
+class ClassFound(Struct, frozen=True):
+    name: str  # dotted
+    line: int
+    bases: tuple[str, ...]  # as written
+
+
+class Structure(Protocol):
+    """Python sources by their definitions: texts in, texts out.
+
+    A name is dotted (`Class.method`, `function.inner`); `line` chooses among several of that name, 0 when there is only
+    one; no name is the module. `with_…` gives the whole new text. Raises ToolFailure with a sentence for the model.
+    """
+
+    def summary(self, path: str, text: str) -> str: ...
+    def skeleton(self, text: str) -> str: ...
+    def outline(self, text: str) -> str: ...
+    def definition(self, text: str, name: str, line: int = 0) -> str: ...
+    def with_definition(self, text: str, name: str, new: str, line: int = 0) -> str: ...
+    def signature(self, text: str, name: str, line: int = 0) -> str: ...
+    def with_signature(self, text: str, name: str, new: str, line: int = 0) -> str: ...
+    def variable(self, text: str, name: str, line: int = 0) -> str: ...
+    def with_variable(self, text: str, name: str, new: str, line: int = 0) -> str: ...
+    def class_summary(self, text: str, name: str, line: int = 0) -> str: ...
+    def docstring(self, text: str, name: str, line: int = 0) -> str: ...
+    def imports(self, text: str) -> tuple[str, ...]: ...
+    def mentions(self, text: str, name: str) -> tuple[Mention, ...]: ...
+    def classes(self, text: str) -> tuple[ClassFound, ...]: ...
+    def problems(self, text: str) -> tuple[str, ...]: ...

@@ -1,0 +1,110 @@
+"""Git workspaces, as the engine sees them."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from interlock.domain.checks.test_tampering import Change
+from interlock.domain.values.tickets import Saved
+
+
+class Workspace(Struct, frozen=True):
+    """One attempt's own folder."""
+
+    path: str
+    base: str  # the commit it was made from
+    git_dir: str | None  # read-only for the worker; None when it must not see one
+    root: str = ""  # the whole worktree; `path` is inside it when the project is a folder of a larger repository
+
+
+class Link(Struct, frozen=True):
+    """What is there in place of a file: the name of another one, as it is written in the link."""
+
+    target: str
+
+
+class Conflict(Struct, frozen=True):
+    """The attempt does not fit on the track's tip any more."""
+
+    paths: tuple[str, ...]
+    text: str
+
+
+class Combined(Struct, frozen=True):
+    """An attempt's change on top of the track's tip, not yet published."""
+
+    tip: str
+    commit: str
+    tree: str
+
+
+class Landing(Struct, frozen=True):
+    """What landing a track would do to the user's branch."""
+
+    branch: str
+    before: str
+    after: str
+    diff: str
+
+
+class Survey(Struct, frozen=True):
+    """A commit and the files in it, by their paths from the project's folder."""
+
+    commit: str
+    files: tuple[str, ...]
+
+
+class Workspaces(Protocol):
+    """Git, as the engine needs it. Only these methods ever change a repository of the user's."""
+
+    async def open(self) -> None: ...
+    async def exclude(self, folders: Sequence[str]) -> None: ...
+    async def dirty(self) -> tuple[str, ...]: ...
+    async def start_track(self, track: str) -> str: ...
+    def path_for(self, track: str, ticket: str) -> str: ...
+    async def prepare(self, track: str, ticket: str) -> Workspace: ...
+
+    async def survey(self) -> "Survey":
+        """What the project's folder holds where work would begin now."""
+        ...
+
+    async def read(self, commit: str, path: str) -> bytes | Link | None:
+        """A file of a commit, by its path from the project's folder; None when there is none."""
+        ...
+
+    async def current(self, track: str, ticket: str) -> Workspace | None:
+        """The ticket's folder as it was left, if it is still there."""
+        ...
+
+    async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved: ...
+
+    async def changed(self, base: str, commit: str) -> str:
+        """Which files differ between two commits, and by how many lines; shortened when it is long."""
+        ...
+
+    async def changes(self, base: str, commit: str) -> tuple[Change, ...]: ...
+    async def diff(self, commit: str) -> str: ...
+    async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace: ...
+    async def combine(
+        self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None
+    ) -> Combined | Conflict:
+        """The attempt's change on the branch's tip, or on a commit that is to be published with it."""
+        ...
+
+    async def publish(self, track: str, combined: Combined) -> bool: ...
+    async def merged_commit(self, track: str, ticket: str) -> str | None: ...
+
+    async def merged_tickets(self, track: str) -> frozenset[str]:
+        """Every ticket that has its commit on the track's branch."""
+        ...
+
+    async def retire(self, track: str, ticket: str, attempt: int, message: str) -> None:
+        """Remove the folder of an attempt that ended badly; its work is kept on the attempt's ref first."""
+        ...
+
+    async def remove(self, track: str, ticket: str) -> None: ...
+    async def landing(self, track: str) -> Landing: ...
+    async def land(self, track: str, landing: Landing) -> None: ...
+    async def is_landed(self, landing_after: str) -> bool: ...
+    async def sweep(self, live: frozenset[tuple[str, str]]) -> None: ...

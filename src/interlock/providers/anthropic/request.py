@@ -1,0 +1,144 @@
+"""Anthropic's Messages API: how a request is written."""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from interlock.ports.model import Message, ModelRequest, OnText, ToolCall
+from interlock.ports.tools import ToolSpec
+from interlock.providers.anthropic.cache_marks import Block, context_blocks, marked
+from interlock.providers.anthropic.stream import NAME, AnthropicReading
+from interlock.providers.http.http_model import Limits, clean, safe_name, schema_of
+from interlock.providers.http.own_state import own_state
+from interlock.providers.http.trimming import Count, paired, trimmed
+
+BASE_URL = "https://api.anthropic.com"
+KEY_NAME = "ANTHROPIC_API_KEY"
+VERSION = "2026-10-21"  # it takes no temperature, for no model
+MOST_PROMPT = 180_000  # tokens
+LEAST_THINKING = 1_024  # tokens; the vendor takes no smaller budget
+LONGEST_NAME = 128  # of a tool; ids are held to it as well
+NOTHING = "(nothing)"  # there must be something in every text
+
+
+class Anthropic:
+    """A `Dialect`."""
+
+    def path(self, model: str) -> str:
+        return "/v1/messages"
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        return {"x-api-key": key, "anthropic-version": VERSION}
+
+    def body(self, request: ModelRequest, model: str, limits: Limits, count: Count) -> bytes:
+        history = paired(request.messages)
+        offered = request.tools or request.withdrawn or _called(history)
+        tools = [_tool(spec) for spec in offered]
+        prompt: list[Block] = [{"type": "text", "text": clean(request.system)}] if request.system.strip() else []
+        context = context_blocks(clean(request.context))
+        fixed = count(msgspec.json.encode([prompt, context, tools]).decode())
+        most = min(MOST_PROMPT, limits.context - limits.output)
+        history = trimmed(history, most - fixed, count)
+        told = _messages(history, request.pictures, model)
+        system, tools, messages = marked(prompt, context, tools, told)
+        body: dict[str, Any] = {"model": model, "max_tokens": limits.output, "stream": True}
+        if tools:
+            body["tools"] = tools
+        if system:
+            body["system"] = system
+        body["messages"] = messages
+        if tools and not request.tools:
+            body["tool_choice"] = {"type": "none"}
+        if (thinking := _thinking(limits, messages)) is not None:
+            body["thinking"] = thinking
+        return msgspec.json.encode(body)
+
+    def reading(self, model: str, on_text: OnText, on_reasoning: OnText) -> AnthropicReading:
+        return AnthropicReading(model, on_text, on_reasoning)
+
+
+def _tool(spec: ToolSpec) -> Block:
+    return {
+        "name": safe_name(spec.name, LONGEST_NAME),
+        "description": spec.description,
+        "input_schema": schema_of(spec),
+    }
+
+
+def _called(history: Sequence[Message]) -> list[ToolSpec]:
+    """Calls in a history must be of tools that the vendor is told of, also where none is offered any more."""
+    names = dict.fromkeys(call.name for message in history for call in message.calls)
+    return [ToolSpec(name, "No longer offered.", {}, changes=False) for name in names]
+
+
+def _messages(history: Sequence[Message], pictures: Mapping[str, bytes], model: str) -> list[Block]:
+    """Turns by turns: what a user says and what tools answer are the same role here, and come as one."""
+    told: list[Block] = []
+    for message in history:
+        role, blocks = _blocks(message, pictures, model)
+        if told and told[-1]["role"] == role:
+            told[-1]["content"].extend(blocks)
+        else:
+            told.append({"role": role, "content": blocks})
+    return told
+
+
+def _blocks(message: Message, pictures: Mapping[str, bytes], model: str) -> tuple[str, list[Block]]:
+    text = clean(message.text)
+    shown = _images(message, pictures)
+    said: list[Block] = [{"type": "text", "text": text}] if text.strip() else []
+    match message.role:
+        case "tool":
+            content = [*said, *shown] or [{"type": "text", "text": NOTHING}]
+            return "user", [
+                {"type": "tool_result", "tool_use_id": safe_name(message.call_id, LONGEST_NAME), "content": content}
+            ]
+        case "user":
+            return "user", [*shown, *said] or [{"type": "text", "text": NOTHING}]
+        case "assistant":
+            calls = [_call(call) for call in message.calls]
+            spoken = [*said, *calls] or [{"type": "text", "text": NOTHING}]
+            return "assistant", [*_thoughts(message, model), *spoken]
+
+
+def _call(call: ToolCall) -> Block:
+    name, tool = safe_name(call.id, LONGEST_NAME), safe_name(call.name, LONGEST_NAME)
+    return {"type": "tool_use", "id": name, "name": tool, "input": call.args}
+
+
+def _images(message: Message, pictures: Mapping[str, bytes]) -> list[Block]:
+    blocks: list[Block] = []
+    for image in message.images:
+        if (content := pictures.get(image.sha256)) is not None:
+            source = {"type": "base64", "media_type": image.media_type, "data": b64encode(content).decode()}
+            blocks.append({"type": "image", "source": source})
+    return blocks
+
+
+def _thoughts(message: Message, model: str) -> list[Block]:
+    """As they came, because they are signed, and only to the model whose they are."""
+    state = own_state(NAME, message.session)
+    return state.get("thoughts", []) if state and state.get("model") == model else []
+
+
+def _thinking(limits: Limits, messages: Sequence[Block]) -> Block | None:
+    """How it is to think; None leaves that to the model."""
+    if limits.thinking == "adaptive":
+        return {"type": "adaptive", "display": "summarized"}
+    budget = min(limits.thinking, limits.output - LEAST_THINKING)
+    if budget < LEAST_THINKING or not _may_think(messages):
+        return None
+    return {"type": "enabled", "budget_tokens": budget}
+
+
+def _may_think(messages: Sequence[Block]) -> bool:
+    """With a budget the vendor wants the thoughts that led to a call with its result, or no thinking at all."""
+    for message in reversed(messages):
+        first = message["content"][0]["type"]
+        if message["role"] == "user" and first != "tool_result":
+            return True
+        if message["role"] == "assistant" and first not in ("thinking", "redacted_thinking"):
+            return False
+    return True

@@ -1,0 +1,86 @@
+"""A request as the text a CLI agent reads, and the calls of our tools in the text it answers with.
+
+The agent has tools of its own, which act on an empty folder. Ours are told of in the prompt; it calls one by a fenced
+block, and the results come with the next turn as objects with `"role": "tool"` and `"tool_call_id"` (SPEC P6).
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, cast
+
+from interlock.ports.model import Message, ModelRequest, ToolCall
+from interlock.ports.tools import ToolSpec
+
+_HOW = """\
+### TOOLS:
+Your own tools act on an empty folder, not on the project. The project is reached by the tools below alone. To call one,
+end your answer with a fenced block for each call, and nothing after them:
+
+```tool_call
+{"name": "NAME", "args": {}}
+```
+
+The results come in the next message. Each line is one tool, with the JSON schema of its arguments:
+"""
+_SEVERAL = "### CONVERSATION:\nOne JSON object per message, oldest first. Go on from the last.\n"
+_CALL = re.compile(r"^```tool_call[ \t]*\n(.*?)(?:^```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_CLOSED = re.compile(r"^```[ \t]*\Z", re.MULTILINE)
+
+
+def first_prompt(request: ModelRequest) -> str:
+    """Everything, for an agent that knows nothing yet."""
+    parts = [request.told.strip(), _told(request.tools) if request.tools else "", _said(request.messages, "")]
+    return "\n\n".join(part for part in parts if part)
+
+
+def next_prompt(messages: Sequence[Message]) -> str:
+    """Only what is new, for an agent that goes on."""
+    return _said(messages, "### USER:\n")  # so that no first character of it is a command of the agent's own
+
+
+def tool_calls(text: str) -> tuple[str, tuple[ToolCall, ...]]:
+    """The answer without its calls, and the calls; one that cannot be read is a call that tells the model so."""
+    calls: list[ToolCall] = []
+    for number, found in enumerate(_CALL.finditer(text), 1):
+        calls.append(_call(f"cli-{number}", found))
+    return _CALL.sub("", text).strip() if calls else text, tuple(calls)
+
+
+def _call(name: str, found: re.Match[str]) -> ToolCall:
+    unread = ToolCall(name, "tool_call", {}, found[1].strip() or "nothing")
+    if not _CLOSED.search(found[0]):
+        return unread
+    try:
+        call = json.loads(found[1])
+    except (ValueError, RecursionError):
+        return unread
+    if not isinstance(call, dict):
+        return unread
+    fields = cast("dict[str, Any]", call)
+    tool, args = fields.get("name"), fields.get("args", {})
+    if not isinstance(tool, str):
+        return unread
+    if not isinstance(args, dict):
+        return ToolCall(name, tool, {}, json.dumps(args))
+    return ToolCall(name, tool, cast("dict[str, Any]", args))
+
+
+def _told(tools: Sequence[ToolSpec]) -> str:
+    rows = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in tools]
+    return _HOW + "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+
+
+def _said(messages: Sequence[Message], heading: str) -> str:
+    if len(messages) == 1 and messages[0].role == "user":
+        return heading + messages[0].text
+    return _SEVERAL + "\n".join(json.dumps(_plain(message), ensure_ascii=False) for message in messages)
+
+
+def _plain(message: Message) -> dict[str, Any]:
+    plain: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
+    if message.calls:
+        plain["tool_calls"] = [{"id": call.id, "name": call.name, "args": call.args} for call in message.calls]
+    return plain

@@ -1,0 +1,88 @@
+"""Gemini as a model: requests upon a cache of what stays the same, or whole where there is none (SPEC P5)."""
+
+import time
+from collections.abc import Callable
+
+import msgspec
+from msgspec.structs import replace
+
+from interlock.domain.values.budgets import Micros
+from interlock.ports.model import ModelRequest, OnText, Reply, unheard
+from interlock.providers.gemini.cache import LEAST, Held, ServerCaches
+from interlock.providers.gemini.request import Gemini, stable_content
+from interlock.providers.http.channel import Channel
+from interlock.providers.http.errors import NotThere
+from interlock.providers.http.http_model import HttpModel, LimitsOf, PriceOf, generic_limits, no_price
+from interlock.providers.http.trimming import Count, estimated_tokens
+
+
+class GeminiModel:
+    """Plays `Model`. `model` is asked where a request names none."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        *,
+        model: str = "",
+        limits: LimitsOf = generic_limits,
+        price: PriceOf = no_price,
+        count: Count = estimated_tokens,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._channel = channel
+        self._model = model
+        self._limits = limits
+        self._price = price
+        self._count = count
+        self._caches = ServerCaches(channel, now)
+
+    @property
+    def name(self) -> str:
+        return self._channel.endpoint.provider
+
+    def quote(self, request: ModelRequest) -> Micros:
+        return self._upon(None).quote(request)
+
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
+        """A cache that the vendor has lost is made again, once; then it goes without."""
+        for _ in range(2):
+            held = await self._cache(request, on_reasoning)
+            if held is None:
+                break
+            try:
+                reply = await self._upon(held).complete(request, on_text, on_reasoning)
+            except NotThere:
+                self._caches.lost(held)
+                continue
+            return self._with_cache(reply, held)
+        return await self._upon(None).complete(request, on_text, on_reasoning)
+
+    async def close(self) -> None:
+        await self._caches.close()
+
+    def _upon(self, held: Held | None) -> HttpModel:
+        return HttpModel(
+            Gemini(held.name if held else ""),
+            self._channel,
+            model=self._model,
+            limits=self._limits,
+            price=self._price,
+            count=self._count,
+        )
+
+    async def _cache(self, request: ModelRequest, note: OnText) -> Held | None:
+        """Tools that may not be called are not cached: that they may not cannot be said upon a cache."""
+        model = request.model or self._model
+        if not model or (request.withdrawn and not request.tools):
+            return None
+        content = stable_content(request)
+        if self._count(msgspec.json.encode(content).decode()) < LEAST:
+            return None
+        session = f"{request.tier} {request.ticket}" if request.ticket else ""
+        return await self._caches.get(model, content, session, note)
+
+    def _with_cache(self, reply: Reply, held: Held) -> Reply:
+        if not (written := held.booked()):
+            return reply
+        usage = replace(reply.usage, cache_write=written)
+        return replace(reply, usage=replace(usage, cost=self._price(reply.model, usage)))

@@ -1,0 +1,199 @@
+"""Gemini's generateContent: how a request is written, whole or upon a cache that the vendor holds."""
+
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+from urllib.parse import quote
+
+import msgspec
+
+from interlock.errors import Misconfigured
+from interlock.ports.model import Message, ModelRequest, OnText, ToolCall
+from interlock.ports.tools import ToolSpec
+from interlock.providers.gemini.schema import parameters
+from interlock.providers.gemini.stream import NAME, GeminiReading
+from interlock.providers.http.http_model import Limits, clean, safe_name, schema_of
+from interlock.providers.http.own_state import own_state
+from interlock.providers.http.trimming import Count, paired, trimmed
+
+BASE_URL = "https://generativelanguage.googleapis.com"
+KEY_NAME, OTHER_KEY_NAME = "GEMINI_API_KEY", "GOOGLE_API_KEY"
+URL_NAME = "GEMINI_BASE_URL"
+MODEL = "gemini-2.5-flash-lite"
+VERSION = "v1"
+MOST_HISTORY = 900_000 * 40 // 100  # tokens
+LONGEST_NAME, LONGEST_ID = 64, 64  # of a tool, of a call
+NOTHING = "(nothing)"
+UNSIGNED = "skip_thought_signature_validator"  # the vendor's own word for a call that another model has made
+
+_THINKS = re.compile(r"gemini-(?:2\.5|[3-9]|\d{2})(?!.*(?:image|tts|live|audio))")
+_WANTS_SIGNATURES = re.compile(r"gemini-(?:[3-9]|\d{2})")
+
+Plain = dict[str, Any]
+
+
+class Gemini:
+    """A `Dialect`. With the name of a `cache`, what that holds is not sent again: the vendor refuses that."""
+
+    def __init__(self, cache: str = "") -> None:
+        self._cache = cache
+
+    def path(self, model: str) -> str:
+        return f"/{VERSION}/models/{model_name(model)}:streamGenerateContent?alt=sse"
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        return headers(key)
+
+    def body(self, request: ModelRequest, model: str, limits: Limits, count: Count) -> bytes:
+        stable = stable_content(request)
+        fixed = count(msgspec.json.encode(stable).decode())
+        most = min(MOST_HISTORY, limits.context - limits.output - fixed)
+        history = trimmed(paired(request.messages), most, count)
+        body: Plain = {"cachedContent": self._cache} if self._cache else stable
+        body["contents"] = _contents(history, request.pictures, model)
+        body["generationConfig"] = _generation(limits, model)
+        return msgspec.json.encode(body)
+
+    def reading(self, model: str, on_text: OnText, on_reasoning: OnText) -> GeminiReading:
+        return GeminiReading(model, on_text, on_reasoning)
+
+
+def headers(key: str) -> Mapping[str, str]:
+    return {"x-goog-api-key": key}
+
+
+def model_name(model: str) -> str:
+    """As a piece of an address; people also write it as the vendor lists it. Raises Misconfigured."""
+    name = model.removeprefix("models/")
+    if not name or name != quote(name, safe="") or name in (".", ".."):
+        raise Misconfigured(f"gemini has no model {model!r}: its names are of letters, digits, dots and dashes")
+    return name
+
+
+def stable_content(request: ModelRequest) -> Plain:
+    """What stays the same from request to request: the system prompt, the context, the tools."""
+    told = [{"text": clean(text)} for text in (request.system, request.context) if text.strip()]
+    content: Plain = {"systemInstruction": {"parts": told}} if told else {}
+    if tools := [_tool(spec) for spec in request.tools or request.withdrawn]:
+        content["tools"] = [{"functionDeclarations": tools}]
+        if not request.tools:
+            content["toolConfig"] = {"functionCallingConfig": {"mode": "NONE"}}
+    return content
+
+
+def _tool(spec: ToolSpec) -> Plain:
+    made: Plain = {"name": _tool_name(spec.name), "description": spec.description}
+    if (given := parameters(schema_of(spec))) is not None:
+        made["parameters"] = given
+    return made
+
+
+def _tool_name(name: str) -> str:
+    """It begins with a letter or an underscore."""
+    fit = safe_name(name, LONGEST_NAME)
+    return fit if fit[0].isalpha() or fit[0] == "_" else f"_{safe_name(name, LONGEST_NAME - 1)}"
+
+
+def _generation(limits: Limits, model: str) -> Plain:
+    made: Plain = {} if limits.temperature is None else {"temperature": limits.temperature}
+    made["maxOutputTokens"] = limits.output
+    if isinstance(limits.thinking, int) and limits.thinking:
+        made["thinkingConfig"] = {"includeThoughts": True, "thinkingBudget": min(limits.thinking, limits.output)}
+    elif limits.thinking == "adaptive" or _THINKS.match(model_name(model)):
+        made["thinkingConfig"] = {"includeThoughts": True}  # whether and how much is left to the model
+    return made
+
+
+def _contents(history: Sequence[Message], pictures: Mapping[str, bytes], model: str) -> list[Plain]:
+    """Turn by turn: all results of a round are one turn, right behind the turn that called."""
+    told: list[Plain] = []
+    latest = max((n for n, message in enumerate(history) if message.role == "user"), default=-1)
+    names: dict[str, str] = {}
+    shown: list[Plain] = []  # by tools, after the results
+    for number, message in enumerate(history):
+        if message.role != "tool":
+            _close_round(told, shown)
+            shown = []
+        match message.role:
+            case "user":
+                told.append({"role": "user", "parts": _said(message) + _images(message, pictures) or _nothing()})
+            case "assistant":
+                names = {call.id: call.name for call in message.calls}
+                parts = _answer_parts(message, model, current=number > latest)
+                if told and told[-1]["role"] == "model":
+                    told[-1]["parts"].extend(parts)
+                else:
+                    told.append({"role": "model", "parts": parts})
+            case "tool":
+                if history[number - 1].role != "tool":
+                    told.append({"role": "user", "parts": []})
+                told[-1]["parts"].append(_result(message, names))
+                shown += _images(message, pictures)
+    _close_round(told, shown)
+    return told
+
+
+def _close_round(told: list[Plain], shown: list[Plain]) -> None:
+    if shown:
+        told[-1]["parts"].extend(shown)
+
+
+def _said(message: Message) -> list[Plain]:
+    text = clean(message.text)
+    return [{"text": text}] if text.strip() else []
+
+
+def _nothing() -> list[Plain]:
+    return [{"text": NOTHING}]
+
+
+def _result(message: Message, names: Mapping[str, str]) -> Plain:
+    answer = {
+        "id": safe_name(message.call_id, LONGEST_ID),
+        "name": _tool_name(names.get(message.call_id, "")),
+        "response": {"output": clean(message.text) or NOTHING},
+    }
+    return {"functionResponse": answer}
+
+
+def _images(message: Message, pictures: Mapping[str, bytes]) -> list[Plain]:
+    return [
+        {"inlineData": {"mimeType": image.media_type, "data": b64encode(pictures[image.sha256]).decode()}}
+        for image in message.images
+        if image.sha256 in pictures
+    ]
+
+
+def _answer_parts(message: Message, model: str, *, current: bool) -> list[Plain]:
+    """An answer as it came, with the signatures where they stood; or, where it is another's, as it is known here."""
+    calls = [_call(call) for call in message.calls]
+    if (signed := _signed(message, model, calls)) is not None:
+        return signed
+    if calls and current and _WANTS_SIGNATURES.match(model_name(model)):
+        calls[0]["thoughtSignature"] = UNSIGNED
+    return [*_said(message), *calls] or _nothing()
+
+
+def _call(call: ToolCall) -> Plain:
+    return {
+        "functionCall": {"id": safe_name(call.id, LONGEST_ID), "name": _tool_name(call.name), "args": call.args},
+    }
+
+
+def _signed(message: Message, model: str, calls: Sequence[Plain]) -> list[Plain] | None:
+    state = own_state(NAME, message.session)
+    if not state or state.get("model") != model or not isinstance(state.get("parts"), list):
+        return None
+    text, left, parts = message.text, list(calls), list[Plain]()
+    for piece in cast("list[Any]", state["parts"]):
+        match piece:
+            case ["text", int(length), str(signature)] if 0 <= length <= len(text):
+                part: Plain = {"text": clean(text[:length])}
+                text = text[length:]
+            case ["call", 1, str(signature)] if left:
+                part = left.pop(0)
+            case _:
+                return None
+        parts.append({**part, "thoughtSignature": signature} if signature else part)
+    return parts if not text and not left and parts else None

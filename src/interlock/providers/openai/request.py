@@ -1,0 +1,155 @@
+"""OpenAI's chat completions, and everybody who speaks like it: how a request is written.
+
+Where they differ is in the presets, and nowhere else.
+"""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from interlock.ports.model import Message, ModelRequest, OnText
+from interlock.ports.tools import ToolSpec
+from interlock.providers.http.http_model import Limits, clean, safe_name, schema_of
+from interlock.providers.http.own_state import own_state
+from interlock.providers.http.trimming import Count, paired, trimmed
+from interlock.providers.openai.stream import ChatReading
+
+Plain = dict[str, Any]
+
+
+class Preset(Struct, frozen=True, kw_only=True):
+    """Where one of them is, and what is its own. Without `key_name` no key is needed."""
+
+    base_url: str
+    key_name: str = ""
+    url_name: str = ""  # the variable that names another address
+    model: str = ""  # where nobody names one; without it somebody must
+    length: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    returns_reasoning: bool = False  # it wants its thoughts back with the calls they led to, even where there are none
+
+
+PRESETS = {
+    "openai": Preset(
+        base_url="https://api.openai.com/v1",
+        key_name="OPENAI_API_KEY",
+        url_name="OPENAI_BASE_URL",
+        model="gpt-5.4-mini",
+        length="max_completion_tokens",
+    ),
+    "deepseek": Preset(
+        base_url="https://api.deepseek.com",
+        key_name="DEEPSEEK_API_KEY",
+        url_name="DEEPSEEK_BASE_URL",
+        model="deepseek-flash",
+        returns_reasoning=True,
+    ),
+    "openrouter": Preset(base_url="https://openrouter.ai/api/v1", key_name="OPENROUTER_API_KEY"),
+    "ollama": Preset(base_url="http://127.0.0.1:11434/v1"),
+    "llama.cpp": Preset(base_url="http://127.0.0.1:8080/v1", model="default"),
+    "vllm": Preset(base_url="http://127.0.0.1:8000/v1"),
+}
+
+LONGEST_NAME, LONGEST_ID = 64, 40  # of a tool, of a call
+NOTHING = "(nothing)"
+SHOWN = "The images that belong to the results above:"
+
+
+class OpenAiCompatible:
+    """A `Dialect`."""
+
+    def __init__(self, provider: str, preset: Preset) -> None:
+        self._provider = provider
+        self._preset = preset
+
+    def path(self, model: str) -> str:
+        return "/chat/completions"
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        return {"authorization": f"Bearer {key}"} if key else {}
+
+    def body(self, request: ModelRequest, model: str, limits: Limits, count: Count) -> bytes:
+        history = paired(request.messages)
+        tools = [_tool(spec) for spec in request.tools or request.withdrawn]
+        system: list[Plain] = [{"role": "system", "content": clean(request.told)}] if request.told.strip() else []
+        fixed = count(msgspec.json.encode([system, tools]).decode())
+        history = trimmed(history, limits.context - limits.output - fixed, count)
+        body: Plain = {"model": model, self._preset.length: limits.output}
+        if limits.temperature is not None:
+            body["temperature"] = limits.temperature
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+        if tools:
+            body["tools"] = tools
+        body["messages"] = [*system, *self._messages(history, request.pictures)]
+        if tools and not request.tools:
+            body["tool_choice"] = "none"
+        return msgspec.json.encode(body)
+
+    def reading(self, model: str, on_text: OnText, on_reasoning: OnText) -> ChatReading:
+        return ChatReading(self._provider if self._preset.returns_reasoning else "", on_text, on_reasoning)
+
+    def _messages(self, history: Sequence[Message], pictures: Mapping[str, bytes]) -> list[Plain]:
+        told: list[Plain] = []
+        shown: list[Plain] = []  # by tools, whose own messages are text alone
+        for message in history:
+            if message.role == "tool":
+                text = clean(message.text) or NOTHING
+                told.append({"role": "tool", "tool_call_id": safe_name(message.call_id, LONGEST_ID), "content": text})
+                shown += _images(message, pictures)
+                continue
+            told += _apart(shown)
+            shown = []
+            told.append(self._said(message) if message.role == "assistant" else _asked(message, pictures))
+        return [*told, *_apart(shown)]
+
+    def _said(self, message: Message) -> Plain:
+        text = clean(message.text)
+        said: Plain = {"role": "assistant", "content": text or (None if message.calls else NOTHING)}
+        if not message.calls:
+            return said
+        if self._preset.returns_reasoning:
+            said["reasoning_content"] = (own_state(self._provider, message.session) or {}).get("reasoning", "")
+        said["tool_calls"] = [
+            {
+                "id": safe_name(call.id, LONGEST_ID),
+                "type": "function",
+                "function": {
+                    "name": safe_name(call.name, LONGEST_NAME),
+                    "arguments": msgspec.json.encode(call.args).decode(),
+                },
+            }
+            for call in message.calls
+        ]
+        return said
+
+
+def _tool(spec: ToolSpec) -> Plain:
+    function = {
+        "name": safe_name(spec.name, LONGEST_NAME),
+        "description": spec.description,
+        "parameters": schema_of(spec),
+    }
+    return {"type": "function", "function": function}
+
+
+def _asked(message: Message, pictures: Mapping[str, bytes]) -> Plain:
+    text = clean(message.text)
+    if not (shown := _images(message, pictures)):
+        return {"role": "user", "content": text or NOTHING}
+    said = [{"type": "text", "text": text}] if text.strip() else []
+    return {"role": "user", "content": [*said, *shown]}
+
+
+def _apart(shown: Sequence[Plain]) -> list[Plain]:
+    return [{"role": "user", "content": [{"type": "text", "text": SHOWN}, *shown]}] if shown else []
+
+
+def _images(message: Message, pictures: Mapping[str, bytes]) -> list[Plain]:
+    parts: list[Plain] = []
+    for image in message.images:
+        if (content := pictures.get(image.sha256)) is not None:
+            url = f"data:{image.media_type};base64,{b64encode(content).decode()}"
+            parts.append({"type": "image_url", "image_url": {"url": url}})
+    return parts

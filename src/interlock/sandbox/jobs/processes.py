@@ -1,0 +1,204 @@
+"""The one place where processes start.
+
+Nothing blocks the loop: exits are awaited on pidfds, streams are read when they have something.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+
+from interlock.errors import Misconfigured, Unavailable
+from interlock.ports.processes import Output
+from interlock.sandbox.jobs.output import Sink, Whole
+
+_CHUNK = 128 * 1024
+_LARGEST_PIPE = 1024 * 1024
+_SMALLEST_READ = 4096
+
+T = TypeVar("T")
+
+
+class Child:
+    """A process of ours: it can be awaited and killed, never mistaken for another."""
+
+    def __init__(self, popen: subprocess.Popen[bytes]) -> None:
+        self._popen = popen
+        self._pidfd = os.pidfd_open(popen.pid)
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    async def exited(self) -> None:
+        await until_readable(self._pidfd)
+
+    async def status(self) -> int:
+        """Its exit status; −n when it was killed by signal n. From now on its number may be another's."""
+        await self.exited()
+        return self._popen.wait()
+
+    def kill_group(self) -> None:
+        if self._popen.returncode is None:  # not reaped yet, so the number is still its own
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._popen.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        os.close(self._pidfd)
+
+
+def start(
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    stdin: int,
+    stdout: int,
+    stderr: int,
+    pass_fds: Sequence[int] = (),
+) -> Child:
+    """Start a program, or OSError; in a session of its own, so that a Ctrl-C in the terminal is ours to handle."""
+    popen = subprocess.Popen(
+        argv,
+        cwd=cwd,
+        env=env,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        pass_fds=pass_fds,
+        start_new_session=True,
+    )
+    return Child(popen)
+
+
+class Reader:
+    """Feeds a sink with what comes out of a pipe, a chunk per turn of the loop, so that nobody else starves."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._fd, self.write_end = os.pipe()
+        os.set_blocking(self._fd, False)
+        self._loop = asyncio.get_running_loop()
+        self._ended = False
+
+    def begin(self) -> None:
+        """The writer has its end: close ours, and read."""
+        self._close_write_end()
+        self._loop.add_reader(self._fd, self._read)
+
+    def _read(self) -> bool:
+        """True as long as there may be more now."""
+        try:
+            chunk = os.read(self._fd, _CHUNK)
+        except BlockingIOError:
+            return False
+        if not chunk:
+            self._loop.remove_reader(self._fd)
+            self._ended = True
+            return False
+        self._sink.feed(chunk)
+        return True
+
+    def drain(self) -> None:
+        """Take all that is in the pipe now. Bounded: who still holds the other end, and writes on, does not matter."""
+        for _ in range(_LARGEST_PIPE // _SMALLEST_READ):
+            if self._ended or not self._read():
+                return
+
+    def close(self) -> None:
+        self._close_write_end()
+        self._loop.remove_reader(self._fd)
+        os.close(self._fd)
+        self._sink.close()
+
+    def _close_write_end(self) -> None:
+        if self.write_end >= 0:
+            os.close(self.write_end)
+            self.write_end = -1
+
+
+async def run_trusted(
+    argv: Sequence[str], *, cwd: str, env: Mapping[str, str], stdin: bytes | None = None, timeout_s: float = 600
+) -> Output:
+    """Run a program of our own to its end; when this returns or is cancelled its process group is dead."""
+    out, err = Whole(), Whole()
+    with contextlib.ExitStack() as closing:
+        source = given_stdin(stdin)
+        closing.callback(os.close, source)
+        readers = Reader(out), Reader(err)
+        for reader in readers:
+            closing.callback(reader.close)
+        try:
+            child = start(
+                argv, cwd=cwd, env=env, stdin=source, stdout=readers[0].write_end, stderr=readers[1].write_end
+            )
+        except OSError as error:
+            raise Misconfigured(f"cannot run {argv[0]}: {error.strerror}") from error
+        closing.callback(child.close)
+        for reader in readers:
+            reader.begin()
+        try:
+            async with asyncio.timeout(timeout_s):
+                await child.exited()
+        except TimeoutError:
+            raise Unavailable(f"{' '.join(argv[:2])} took longer than {timeout_s:g} seconds and was stopped") from None
+        finally:
+            child.kill_group()
+            code = await insist(child.status)
+        for reader in readers:
+            reader.drain()
+        return Output(code, out.content(), err.content())
+
+
+def given_stdin(content: bytes | None) -> int:
+    """A descriptor to read `content` from, or one that is at its end."""
+    if content is None:
+        return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    return in_memory("stdin", content)
+
+
+def in_memory(name: str, content: bytes) -> int:
+    """A file without a place on any disk, positioned at its beginning."""
+    fd = os.memfd_create(name)
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+async def until_readable(fd: int) -> None:
+    """A pidfd is readable when its process has ended; a pipe when it has data or no writer."""
+    loop = asyncio.get_running_loop()
+    ready = loop.create_future()
+
+    def _ready() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    loop.add_reader(fd, _ready)
+    try:
+        await ready
+    finally:
+        loop.remove_reader(fd)
+
+
+async def insist(wait: Callable[[], Awaitable[T]]) -> T:
+    """Wait to the end, starting anew when cancelled meanwhile; the cancellation follows afterwards.
+
+    No task of its own: a closing loop cancels every task, and this must outlast that.
+    """
+    cancelled: asyncio.CancelledError | None = None
+    while True:
+        try:
+            result = await wait()
+        except asyncio.CancelledError as error:
+            cancelled = error
+        else:
+            break
+    if cancelled is not None:
+        raise cancelled
+    return result

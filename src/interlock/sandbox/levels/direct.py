@@ -1,0 +1,53 @@
+"""What the levels share: a job that the launcher runs as it is, and programs of our own."""
+
+import contextlib
+import os
+import time
+from collections.abc import Mapping, Sequence
+
+from interlock.ports.processes import Finished, Job, OnOutput, Output
+from interlock.sandbox.jobs import jobs, processes
+from interlock.sandbox.jobs.launcher import CannotLaunch, Launcher
+from interlock.sandbox.jobs.output import Both
+from interlock.sandbox.jobs.processes import Reader
+
+
+async def run_direct(launcher: Launcher, job: Job, spec: bytes, on_stdout: OnOutput | None, hint: str = "") -> Finished:
+    """Without a namespace around it; `spec` tells the keeper what it may reach."""
+    with contextlib.ExitStack() as closing:
+        out, err = Both(job.keep, "stdout", on_stdout), Both(job.keep, "stderr")
+        readers = Reader(out), Reader(err)
+        for reader in readers:
+            closing.callback(reader.close)
+        stdin = processes.given_stdin(job.stdin)
+        closing.callback(os.close, stdin)
+        begun = time.monotonic()
+        try:
+            kept = await launcher.run(spec, stdin, readers, (), job.timeout_s)
+        except CannotLaunch as error:
+            return jobs.not_run(str(error))
+        return jobs.finished(
+            report=kept.report,
+            code=None,
+            timed_out=kept.timed_out,
+            stdout=out.tail.text(),
+            stderr=err.tail.text(),
+            duration_ms=round((time.monotonic() - begun) * 1000),
+            beyond=jobs.beyond_limit(kept.report),
+            hint=hint,
+        )
+
+
+class RunsTrusted:
+    """On every level programs of ours run as we do."""
+
+    async def run_trusted(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        stdin: bytes | None = None,
+        timeout_s: float = 600,
+    ) -> Output:
+        return await processes.run_trusted(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s)

@@ -1,0 +1,170 @@
+"""The sandbox for machines where bubblewrap does not work: Landlock and seccomp, for which no rights are needed.
+
+There are no namespaces here, so less is hidden: what a command may not touch it can still see to be there. Landlock
+grants folders and all within them, and takes nothing back out: where something within a writable folder must not be
+written, the entries beside it are granted one by one, and nothing new can be made next to them. docs/sandbox.md tells
+what holds and what does not.
+"""
+
+import asyncio
+import contextlib
+import os
+import platform
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from interlock.ports.processes import Finished, Job, OnOutput
+from interlock.sandbox.jobs import confine, jobs, processes
+from interlock.sandbox.jobs.launcher import Launcher
+from interlock.sandbox.levels.direct import RunsTrusted, run_direct
+from interlock.sandbox.limits import git_config, git_guard, seccomp
+from interlock.sandbox.limits.toolchain import Toolchain, contains
+
+_PRIVATE = "interlock-job-"
+_OURS = ".interlock"
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+_SYSTEM_CONFIG = "/etc/gitconfig"
+
+
+def missing() -> str | None:
+    """Why this level cannot work here, as far as can be told without trying."""
+    version = confine.abi()
+    if version == 0:
+        return "this kernel has no Landlock, or it is switched off"
+    if version < confine.ABI:
+        return f"this kernel's Landlock has version {version}; {confine.ABI} is needed (Linux 6.12)"
+    if platform.machine() not in seccomp.MACHINES:
+        return f"there is no filter of system calls for {platform.machine()}"
+    return None
+
+
+def sweep() -> None:
+    """Remove the temporary folders of jobs whose Interlock was killed before it could."""
+    with contextlib.suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            pid = entry.name.removeprefix(_PRIVATE).partition("-")[0]
+            if entry.name.startswith(_PRIVATE) and pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
+                _remove(entry.path)
+
+
+class LandlockSandbox(RunsTrusted):
+    """Runs hostile commands on the paths they were given; `env` and `hidden` as for bubblewrap."""
+
+    def __init__(
+        self,
+        *,
+        env: Mapping[str, str] | None = None,
+        hidden: Sequence[str] = (),
+        limits: jobs.Limits = jobs.USUAL,
+    ) -> None:
+        self._launcher = Launcher()
+        self._env = dict(os.environ if env is None else env)
+        self._hidden = tuple(hidden)
+        self._limits = limits
+        self._filters = {network: seccomp.program(shared=True, network=network) or b"" for network in (False, True)}
+
+    @property
+    def level(self) -> Literal["landlock"]:
+        return "landlock"
+
+    async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
+        if problem := missing() or jobs.problem(job) or jobs.link_problem(job):
+            return jobs.not_run(problem)
+        job = git_guard.protected(job)
+        guard = git_guard.Guard(git_guard.names(job))
+        private = _private_folder()
+        try:
+            return await self._run(job, private, on_stdout)
+        finally:
+            guard.restore()
+            await processes.insist(lambda: asyncio.to_thread(_remove, private))
+
+    async def _run(self, job: Job, private: str, on_stdout: OnOutput | None) -> Finished:
+        programs = (jobs.INTERPRETER, *job.programs)
+        toolchain = Toolchain(self._env, programs, network=job.network, writable=job.writable)
+        rules = list(self._rules(job, toolchain.paths, private))
+        env = self._env_inside(job, toolchain.paths, private)
+        spec = jobs.spec(job.cwd, job.argv, env, self._limits, rules)
+        return await run_direct(self._launcher, job, spec, on_stdout, _hint(rules, job.writable))
+
+    def _rules(self, job: Job, tools: Sequence[str], private: str) -> Iterator[str]:
+        """As confine.py reads them; every path resolved."""
+        yield f"filter {self._filters[job.network].hex()}"
+        if job.network:
+            yield "network"
+        yield "read /proc"  # of other processes the kernel shows little: see docs/sandbox.md
+        yield from (f"device /dev/{name}" for name in _DEVICES)
+        yield f"write {private}"
+        readable = [os.path.realpath(path) for path in job.readable]
+        writable = [os.path.realpath(path) for path in job.writable]
+        ours = [os.path.join(folder, _OURS) for folder in writable]
+        hidden = [path for path in map(os.path.realpath, (*self._hidden, *ours)) if os.path.isdir(path)]
+        secret = [path for folder in readable for path in git_config.configs_in(folder) if _is_secret(path)]
+        for path in writable:
+            put_back = os.path.join(path, git_guard.NAME)  # if it is a file
+            kept = [inner for inner in readable if inner != put_back or os.path.isdir(inner)]
+            yield from _grants("write", path, [*hidden, *kept])
+        for path in (*readable, *map(os.path.realpath, tools)):
+            yield from _grants("read", path, [*hidden, *secret])
+
+    def _env_inside(self, job: Job, tools: Sequence[str], private: str) -> dict[str, str]:
+        """What was given, but with a temporary folder and a home that can be used."""
+        given = (*job.writable, *job.readable)
+        env = dict(job.env)
+        if not any(contains(path, env.get("TMPDIR", "/")) for path in job.writable):
+            env["TMPDIR"] = os.path.join(private, "tmp")
+            os.mkdir(env["TMPDIR"])
+        if (home := env.get("HOME")) and not any(contains(path, home) for path in given):
+            env["HOME"] = os.path.join(private, "home")
+            os.mkdir(env["HOME"])
+            _link(home, env["HOME"], sorted((*tools, *given)))
+        if os.path.exists(_SYSTEM_CONFIG):  # git ends when it sees it and may not read it
+            env.setdefault("GIT_CONFIG_NOSYSTEM", "1")
+        return env
+
+
+def _grants(right: str, path: str, but: Sequence[str]) -> Iterator[str]:
+    """The right to all of a folder but these. Of a folder around one of them only the names can be granted."""
+    if not any(path != inner and contains(path, inner) for inner in but):
+        yield f"{right} {path}"
+        return
+    yield f"list {path}"
+    with contextlib.suppress(OSError), os.scandir(path) as entries:
+        for entry in entries:
+            if entry.path not in but and not entry.is_symlink():
+                yield from _grants(right, entry.path, but)
+
+
+def _hint(rules: Sequence[str], writable: Sequence[str]) -> str:
+    """What a command that failed may have stumbled upon."""
+    narrow = [path for path in writable if f"list {os.path.realpath(path)}" in rules]
+    if not narrow:
+        return ""
+    return (
+        f"with Landlock a command can make nothing new directly in {narrow[0]}, nor remove it there,"
+        " because that folder holds some that it must not change"
+    )
+
+
+def _link(home: str, instead: str, paths: Sequence[str]) -> None:
+    """What a command may use of a home is found in the one that it gets."""
+    for path in paths:
+        if path != home and contains(home, path):
+            place = os.path.join(instead, os.path.relpath(path, home))
+            with contextlib.suppress(OSError):
+                os.makedirs(os.path.dirname(place), exist_ok=True)
+                os.symlink(path, place)
+
+
+def _is_secret(path: str) -> bool:
+    return git_config.may_hold_a_secret(git_config.read(path))
+
+
+def _private_folder() -> str:
+    return os.path.realpath(tempfile.mkdtemp(prefix=f"{_PRIVATE}{os.getpid()}-"))
+
+
+def _remove(private: str) -> None:
+    with contextlib.suppress(OSError):
+        git_guard.remove(private)

@@ -1,0 +1,29 @@
+"""No sandbox: the user's word (`sandbox = "off"`) is all there is between a command and the machine.
+
+What remains is the promise about processes: whatever a job started is dead when `run` returns (launcher.py).
+"""
+
+from typing import Literal
+
+from interlock.ports.processes import Finished, Job, OnOutput
+from interlock.sandbox.jobs import jobs
+from interlock.sandbox.jobs.launcher import Launcher
+from interlock.sandbox.levels.direct import RunsTrusted, run_direct
+
+
+class UnconfinedSandbox(RunsTrusted):
+    """Runs commands as the user, with everything the user can reach."""
+
+    def __init__(self, *, limits: jobs.Limits = jobs.USUAL) -> None:
+        self._launcher = Launcher()
+        self._limits = limits
+
+    @property
+    def level(self) -> Literal["off"]:
+        return "off"
+
+    async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
+        if problem := jobs.problem(job):
+            return jobs.not_run(problem)
+        spec = jobs.spec(job.cwd, job.argv, job.env, self._limits)
+        return await run_direct(self._launcher, job, spec, on_stdout)

@@ -1,0 +1,163 @@
+"""The name `.git` at the top of a folder that a command may write: whoever runs git there runs what it says.
+
+A folder of that name is shown read-only like any other that a job is to read. The rest is done here: a name that is not
+there yet, the file of a linked worktree, a link. What cannot be protected while the command runs is put back as it was
+when everything the command started is dead.
+"""
+
+import contextlib
+import os
+import shutil
+import stat
+from collections import Counter
+from collections.abc import Generator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from interlock.ports.processes import Job
+
+NAME = ".git"
+_LARGEST = 4096
+
+
+class Nothing(Struct, frozen=True):
+    """No such name, or an empty folder, which means the same to git."""
+
+
+class Link(Struct, frozen=True):
+    target: str
+
+
+class File(Struct, frozen=True):
+    mode: int
+    content: bytes
+
+
+class Folder(Struct, frozen=True):
+    """What is in it is not looked at: it was for reading only."""
+
+    mode: int
+
+
+Entry = Nothing | Link | File | Folder
+
+
+def names(job: Job) -> list[str]:
+    return [os.path.join(folder, NAME) for folder in job.writable if os.path.isdir(folder)]
+
+
+def protected(job: Job) -> Job:
+    """The job, with what git keeps at the top of its folders for reading only, whether somebody said so or not."""
+    more = tuple(
+        path
+        for path in names(job)
+        if path not in job.readable and not os.path.islink(path) and not isinstance(look(path), Nothing)
+    )
+    return replace(job, readable=(*job.readable, *more)) if more else job
+
+
+class Covers:
+    """Empty folders where git keeps nothing, for a sandbox to mount upon; gone with the last job that uses them."""
+
+    def __init__(self) -> None:
+        self._users = Counter[str]()
+
+    @contextlib.contextmanager
+    def over(self, paths: Sequence[str]) -> Generator[list[str]]:
+        """Those of the paths that are covered now."""
+        used = [path for path in paths if isinstance(look(path), Nothing) and _make(path)]
+        self._users.update(used)
+        try:
+            yield used
+        finally:
+            self._users.subtract(used)
+            for path in used:
+                if not self._users[path]:
+                    del self._users[path]
+                    with contextlib.suppress(OSError):
+                        os.rmdir(path)
+
+
+class Guard:
+    """What is at each of these names, to be put back."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._before = {path: entry for path in paths if (entry := look(path)) is not None}
+
+    def restore(self) -> None:
+        for path, before in self._before.items():
+            with contextlib.suppress(OSError):
+                if before == (now := look(path)):
+                    continue
+                if isinstance(before, Folder):
+                    if isinstance(now, Folder):
+                        os.chmod(path, before.mode)
+                else:
+                    remove(path)
+                    _put(path, before)
+
+
+def look(path: str) -> Entry | None:
+    """None for what is not ours to keep."""
+    try:
+        mode = os.lstat(path).st_mode
+        if stat.S_ISLNK(mode):
+            return Link(os.readlink(path))
+        if stat.S_ISDIR(mode):
+            return Nothing() if _is_empty(path) else Folder(stat.S_IMODE(mode))
+        if not stat.S_ISREG(mode):
+            return None
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+            content = file.read(_LARGEST + 1)
+        return File(stat.S_IMODE(mode), content) if len(content) <= _LARGEST else None
+    except FileNotFoundError:
+        return Nothing()
+    except OSError:
+        return None
+
+
+def _make(path: str) -> bool:
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        pass
+    except OSError:
+        return False
+    return True
+
+
+def _is_empty(folder: str) -> bool:
+    try:
+        return not os.listdir(folder)
+    except PermissionError:
+        return False
+
+
+def remove(path: str) -> None:
+    """Whatever it is, and however its maker shut it."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        _open_up(path)
+        shutil.rmtree(path)
+    elif os.path.lexists(path):
+        os.unlink(path)
+
+
+def _open_up(folder: str) -> None:
+    waiting = [folder]
+    while waiting:
+        os.chmod(place := waiting.pop(), 0o700)
+        with os.scandir(place) as entries:
+            waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+
+
+def _put(path: str, before: Nothing | Link | File) -> None:
+    match before:
+        case Nothing():
+            pass
+        case Link(target):
+            os.symlink(target, path)
+        case File(mode, content):
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+                file.write(content)
+                os.fchmod(file.fileno(), mode)

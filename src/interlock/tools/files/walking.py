@@ -1,0 +1,86 @@
+"""All files below a folder, without following links, within bounds."""
+
+import os
+import time
+from collections.abc import Iterator
+from itertools import islice
+from typing import Literal
+
+from interlock.tools.files.names import refusal
+from interlock.tools.files.paths import Parts, Root, failure, shown
+
+Kind = Literal["folder", "link", "file"]
+
+MOST_ENTRIES = 200_000
+_SECONDS = 10.0
+
+# Folders that hold what was installed or computed, not written; looked into only when asked for by name.
+_MADE = frozenset(
+    {"node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+)
+
+
+class Walk:
+    """Iterate to get the paths of files (and links), in order; then `notes` says what was left out."""
+
+    def __init__(self, root: Root, path: str) -> None:
+        self._root = root
+        self._path = path
+        self.top: Parts = ()  # the names of the folder itself, once it is open
+        self._left_out: set[str] = set()
+        self._stopped = ""
+
+    @property
+    def notes(self) -> list[str]:
+        found = [self._stopped] if self._stopped else []
+        if self._left_out:
+            found.append(f"not looked into: {', '.join(sorted(self._left_out))} (give it as the path to do so)")
+        return found
+
+    def __iter__(self) -> Iterator[tuple[Parts, Kind]]:
+        fd, self.top = self._root.open(self._path, os.O_RDONLY | os.O_DIRECTORY, folder=True)
+        deadline = time.monotonic() + _SECONDS
+        todo = self._children(fd, self.top, MOST_ENTRIES)
+        seen = len(todo)
+        while todo:
+            parts, kind = todo.pop()
+            if kind != "folder":
+                yield parts, kind
+            elif seen >= MOST_ENTRIES or time.monotonic() > deadline:
+                self._stopped = _stopped(seen)
+                return
+            else:
+                try:
+                    fd = self._root.open_plain(parts, os.O_RDONLY | os.O_DIRECTORY)
+                except OSError:  # gone, or a link by now, or not ours to read
+                    continue
+                children = self._children(fd, parts, MOST_ENTRIES - seen)
+                seen += len(children)
+                todo += children
+
+    def _children(self, fd: int, parts: Parts, most: int) -> list[tuple[Parts, Kind]]:
+        """What may be seen of a folder, last first. Closes the descriptor."""
+        try:
+            with os.scandir(fd) as entries:
+                kinds: dict[str, Kind] = {entry.name: _kind(entry) for entry in islice(entries, most)}
+        except OSError as error:
+            raise failure(shown(parts), error) from None
+        finally:
+            os.close(fd)
+        if len(kinds) == most:
+            self._stopped = _stopped(MOST_ENTRIES)
+        made = {name for name, kind in kinds.items() if kind == "folder" and name in _MADE}
+        self._left_out.update(f"{name}/" for name in made)
+        seen = [name for name in kinds if name not in made and not refusal((name,), folder=kinds[name] == "folder")]
+        return [((*parts, name), kinds[name]) for name in sorted(seen, reverse=True)]
+
+
+def _stopped(seen: int) -> str:
+    return f"stopped after {seen:,} entries; give a folder further down as the path"
+
+
+def _kind(entry: os.DirEntry[str]) -> Kind:
+    """Asked while the folder is open: some file systems have to look again."""
+    if entry.is_symlink():
+        return "link"
+    return "folder" if entry.is_dir(follow_symlinks=False) else "file"

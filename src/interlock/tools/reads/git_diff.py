@@ -1,0 +1,66 @@
+"""`get_git_diff`: what the worker has changed so far, said by git, which runs confined like any command."""
+
+import tempfile
+from collections.abc import Mapping
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from interlock.errors import ToolFailure
+from interlock.ports.processes import Job, Sandbox
+from interlock.ports.tools import ToolPlace
+from interlock.tools.reads.searching import kept_output
+
+_SECONDS = 60.0
+_MOST_CHARACTERS = 39_000
+_SAFE = (
+    *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.quotePath=false"),
+    *("core.pager=cat", "diff.external=", "diff.ignoreSubmodules=all", "submodule.recurse=false", "gc.auto=0"),
+)
+
+
+class GetGitDiff(Struct, forbid_unknown_fields=True, frozen=True):
+    path: Annotated[str, Meta(description="Only this file or folder, relative to the worktree.")] = "."
+
+
+class GitDiff:
+    def __init__(self, sandbox: Sandbox, env: Mapping[str, str]) -> None:
+        self._sandbox = sandbox
+        self._env = {
+            **env,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_TERMINAL_PROMPT": "0",
+        }
+
+    async def get_git_diff(self, place: ToolPlace, args: GetGitDiff) -> str:
+        # Git believes what lies in the worktree, and a worker wrote it: without walls this may run anything.
+        if self._sandbox.level == "off":
+            raise ToolFailure("The sandbox is off, so git is not run unasked; ask for `git diff HEAD` with run_shell.")
+        changed = await self._git(place, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD", path=args.path)
+        new = await self._git(place, "ls-files", "--others", "--exclude-standard", path=args.path)
+        said = [changed.rstrip("\n")] if changed.strip() else []
+        said += [f"New files, not in git yet:\n{new.rstrip()}"] if new.strip() else []
+        return "\n".join(said) or "Nothing was changed since the ticket began."
+
+    async def _git(self, place: ToolPlace, *words: str, path: str) -> str:
+        flags = [part for setting in _SAFE for part in ("-c", setting)]
+        with tempfile.TemporaryDirectory() as folder:
+            finished = await self._sandbox.run(
+                Job(
+                    argv=("git", *flags, *words, "--", path),
+                    cwd=place.root,
+                    env=self._env,
+                    readable=(place.root, *place.readable),
+                    timeout_s=_SECONDS,
+                    keep=folder,
+                )
+            )
+            if finished.status != "exited" or finished.exit_code != 0:
+                why = finished.message or finished.stderr.strip()[-500:] or finished.status
+                raise ToolFailure(f"git could not say what changed: {why}")
+            said = kept_output(folder)
+        if len(said) <= _MOST_CHARACTERS:
+            return said
+        return f"{said[:_MOST_CHARACTERS]}\n[… cut here: {len(said):,} characters; give a path to see less]"

@@ -1,0 +1,156 @@
+"""The journal as a log that people read: time, kind, whose, one line per fact."""
+
+import re
+from typing import Literal
+
+from msgspec import Struct, to_builtins
+
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
+from interlock.domain.messages.events.attempt_events import (
+    GateFinished,
+    TicketStarted,
+    ToolFinished,
+    TurnFinished,
+    WorkSubmitted,
+)
+from interlock.domain.messages.events.call_events import CallEnded, CallReserved
+from interlock.domain.messages.events.discussion_events import DiscussionReplied
+from interlock.domain.messages.events.epic_events import PlannerAnswered, TracksProposed
+from interlock.domain.messages.events.test_history_events import TestExecuted, TestReportRead, TestsForgotten
+from interlock.domain.messages.events.ticket_events import TicketBlocked, TicketCompleted
+from interlock.domain.messages.events.track_events import TrackEnded
+from interlock.domain.values.approvals import Approval
+from interlock.domain.values.gates import GateResult
+from interlock.views.display import one_line
+from interlock.views.inbox import title
+
+Role = Literal["text", "dim", "faint", "good", "running", "waiting", "bad", "accent", "planner"]
+
+_KINDS: dict[str, tuple[str, Role]] = {
+    "epic": ("plan", "planner"),
+    "planner": ("plan", "planner"),
+    "tracks": ("plan", "planner"),
+    "planning": ("plan", "planner"),
+    "track": ("track", "accent"),
+    "landing": ("land", "accent"),
+    "tickets": ("plan", "planner"),
+    "ticket": ("ticket", "running"),
+    "attempt": ("ticket", "running"),
+    "work": ("ticket", "running"),
+    "gate": ("gate", "waiting"),
+    "tool": ("tool", "accent"),
+    "turn": ("turn", "planner"),
+    "session": ("turn", "planner"),
+    "call": ("call", "dim"),
+    "approval": ("asks", "waiting"),
+    "discussion": ("chat", "planner"),
+    "conductor": ("bench", "dim"),
+    "test": ("test", "accent"),
+    "tests": ("test", "accent"),
+}
+"""By the first word of the event's name: what it is called, and its colour."""
+
+
+class Fact(Struct, frozen=True):
+    version: int
+    at: str
+    kind: str
+    role: Role
+    whose: str
+    text: str
+    text_role: Role
+    more: str = ""  # a second line that matters: what a failed gate said
+
+
+def fact_of(recorded: Recorded) -> Fact:
+    event = recorded.event
+    name = str(to_builtins(event)["type"])
+    kind, role = _KINDS.get(name.split("_")[0], ("fact", "dim"))
+    whose = getattr(event, "ticket", None) or getattr(event, "discussion", "") or getattr(event, "track", "")
+    if isinstance(event, TestExecuted):
+        whose = event.execution.category
+    text, text_role, more = _told(recorded, name)
+    return Fact(recorded.version, recorded.at, kind, role, whose or "", text, text_role, more)
+
+
+def _told(recorded: Recorded, name: str) -> tuple[str, Role, str]:
+    event = recorded.event
+    match event:
+        case TicketStarted(attempt=attempt):
+            return f"started, attempt {attempt}", "text", ""
+        case WorkSubmitted(summary=summary):
+            return f"submitted: {one_line(summary, 160)}" if summary else "submitted its work", "text", ""
+        case GateFinished(result=result):
+            command = one_line(result.command, 100)
+            if result.passed:
+                return f"{command}  passed, {seconds(result.duration_ms)}", "good", ""
+            return f"{command}  {result.status}, exit {result.exit_code}", "text", one_line(telling_line(result), 200)
+        case TicketCompleted(unverified=unverified, commit=commit):
+            where = f", merged as {commit[:10]}" if commit else ""
+            return ("done, unverified" if unverified else "verified") + where, "good", ""
+        case TicketBlocked(reason=reason):
+            return f"blocked: {one_line(reason, 200)}", "bad", ""
+        case ToolFinished(tool=tool, failed=failed, by=by):
+            return f"{one_line(tool, 60)}  {'failed' if failed else 'done'}   by {by}", "bad" if failed else "text", ""
+        case TurnFinished(model=model, usage=usage) | DiscussionReplied(model=model, usage=usage):
+            return f"{one_line(model, 60)} answered, {usage.input:,} in, {usage.output:,} out", "dim", ""
+        case PlannerAnswered(tier=tier, usage=usage):
+            return f"{tier} answered, {usage.input:,} in, {usage.output:,} out", "dim", ""
+        case TracksProposed(tracks=tracks):
+            return f"proposed: {one_line(', '.join(plan.title for plan in tracks), 200)}", "text", ""
+        case CallReserved(tier=tier, model=model):
+            return f"{tier} asks {one_line(model, 60)}", "faint", ""
+        case CallEnded(error=error):
+            return (f"failed: {one_line(error, 200)}", "bad", "") if error else ("ended", "faint", "")
+        case ApprovalRequested():
+            asked = one_line(title(_approval(event, recorded)), 160)
+            by = f"   allowed by {event.allowed_by}" if event.allowed_by else ""
+            return f"{event.approval} {asked}{by}", "dim" if by else "waiting", ""
+        case ApprovalAnswered(approval=approval, decision=decision, message=message):
+            why = f": {one_line(message, 120)}" if message else ""
+            return f"{approval} {decision} by {recorded.actor}{why}", "text", ""
+        case TestExecuted(execution=done):
+            words = f"{one_line(done.name, 120)}  {done.status}, {seconds(done.execution_time_ms)}"
+            return words, "good" if done.status == "passed" else "bad", one_line(done.error_message, 200)
+        case TestReportRead(report=report):
+            return f"{one_line(report.name, 100)}: {report.runs:,} runs, {report.skipped:,} skipped", "text", ""
+        case TestsForgotten(through=through):
+            return f"the first {through:,} are not shown any more", "dim", ""
+        case TrackEnded(status=status):
+            return f"the track is {status}", "good" if status == "done" else "bad", ""
+        case _:
+            return _plain(recorded, name)
+
+
+def _plain(recorded: Recorded, name: str) -> tuple[str, Role, str]:
+    known: dict[str, object] = to_builtins(recorded.event)
+    reason = known.get("reason") or known.get("error") or known.get("why") or known.get("text") or known.get("title")
+    words = name.replace("_", " ")
+    bad = name.endswith("failed") or (name == "discussion_turn_ended" and bool(reason))
+    return f"{words}{f': {one_line(str(reason), 200)}' if reason else ''}", "bad" if bad else "text", ""
+
+
+def _approval(event: ApprovalRequested, recorded: Recorded) -> Approval:
+    return Approval(
+        id=event.approval,
+        kind=event.kind,
+        asker=event.asker,
+        track=event.track,
+        ticket=event.ticket,
+        payload=event.payload,
+        digest=event.digest,
+        requested_at=recorded.at,
+        discussion=event.discussion,
+    )
+
+
+def telling_line(result: GateResult) -> str:
+    """Of what a failed command said, the one line that matters most."""
+    lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
+    errors = [line for line in lines if re.search(r"\b(\w*Error|error|fatal|FAILED|FAIL)\b", line)]
+    return (errors[:1] or lines[-1:] or [result.explanation or result.status])[0].strip()
+
+
+def seconds(milliseconds: int) -> str:
+    return f"{milliseconds} ms" if milliseconds < 1_000 else f"{milliseconds / 1_000:.1f} s"

@@ -1,0 +1,273 @@
+"""`GitWorkspaces`: the `Workspaces` role, played with git."""
+
+import hashlib
+import os
+import posixpath
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from types import CoroutineType
+from typing import Any, ParamSpec, TypeVar
+
+from msgspec.structs import replace
+
+from interlock.domain.checks.test_tampering import Change
+from interlock.domain.values.tickets import Saved
+from interlock.errors import Misconfigured, Rejected, Unavailable
+from interlock.ports.processes import Sandbox
+from interlock.ports.workspaces import Combined, Conflict, Landing, Link, Survey, Workspace
+from interlock.workspaces.committed import committed
+from interlock.workspaces.git import shown
+from interlock.workspaces.integration import Integration
+from interlock.workspaces.landing import Landings
+from interlock.workspaces.objects import with_trailers
+from interlock.workspaces.repository import Finder, Place, Repository
+from interlock.workspaces.snapshots import Snapshots
+from interlock.workspaces.staging import stage, unlock
+from interlock.workspaces.worktrees import Worktrees
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def project_key(project: Path) -> str:
+    """A folder name for a project: readable, and its own even when two projects have one name."""
+    real = os.path.realpath(project)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", os.path.basename(real)).strip("-.")[:40] or "project"
+    return f"{name}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:10]}"
+
+
+def _append_missing(file: Path, lines: list[bytes]) -> bool:
+    there = file.read_bytes() if file.exists() else b""
+    missing = [line for line in lines if line not in there.splitlines()]
+    if missing:
+        file.parent.mkdir(exist_ok=True)
+        start = b"" if not there or there.endswith(b"\n") else b"\n"
+        with open(file, "ab") as out:
+            out.write(start + b"".join(line + b"\n" for line in missing))
+    return bool(missing)
+
+
+def _overlook(place: Place, folders: Sequence[str]) -> bool:
+    paths = [posixpath.normpath(posixpath.join(place.prefix, folder)) for folder in folders]
+    # The project itself is never overlooked, and a name is no pattern.
+    names = [re.sub(r"([*?[])", r"\\\1", path) for path in paths if path != (place.prefix or ".")]
+    wanted = [os.fsencode(f"/{name}/") for name in names]
+    return _append_missing(Path(place.common_dir, "info", "exclude"), wanted)
+
+
+def _in_words(work: "Callable[P, CoroutineType[Any, Any, R]]") -> "Callable[P, CoroutineType[Any, Any, R]]":
+    """A full or read-only disk is nobody's bug."""
+
+    @wraps(work)
+    async def worded(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return await work(*args, **kwargs)
+        except OSError as error:
+            raise Unavailable(f"{error.filename or 'a file'}: {error.strerror}") from error
+
+    return worded
+
+
+_WHOLE = 40  # characters of a commit's name, at least
+_MOST, _SMALL = 500, 100_000  # files that are remembered, and the bytes of one
+
+
+@dataclass(frozen=True)
+class _Opened:
+    repository: Repository
+    worktrees: Worktrees
+    integration: Integration
+    snapshots: Snapshots
+    landings: Landings
+
+
+class GitWorkspaces:
+    def __init__(self, project_root: Path, state_dir: Path, run: Sandbox) -> None:
+        self._project = Path(os.path.realpath(project_root))
+        state = Path(os.path.realpath(state_dir))
+        key = project_key(self._project)
+        self._root = state / "worktrees" / key
+        self._finder = Finder(self._project, state / "git" / key, run)
+        self._opened: _Opened | None = None
+        self._read: dict[tuple[str, str], bytes | Link | None] = {}  # files by whole commit names: they never change
+
+    async def open(self) -> None:
+        try:
+            self._root.mkdir(parents=True, exist_ok=True)
+            repository = await self._finder.open()
+        except OSError as error:
+            raise Misconfigured(f"cannot write to {error.filename}: {error.strerror}") from error
+        integration, snapshots = Integration(repository), Snapshots(repository)
+        self._opened = _Opened(
+            repository,
+            Worktrees(repository, str(self._project), self._root),
+            integration,
+            snapshots,
+            Landings(repository, integration, snapshots),
+        )
+
+    @_in_words
+    async def exclude(self, folders: Sequence[str]) -> None:
+        """Make git overlook these folders of the project: the repository around it, and a private one in use."""
+        around = self._finder.around if self._opened else await self._finder.look()
+        used = self._opened.repository.place if self._opened else around
+        changed = [_overlook(place, folders) for place in {around, used} if place is not None]
+        if self._opened and any(changed):
+            await self.open()
+
+    @_in_words
+    async def dirty(self) -> tuple[str, ...]:
+        """Tracked files with changes that are not committed: the work is based on HEAD, without them."""
+        if self._now.repository.private:
+            return ()
+        return tuple(shown(path) for path in await self._now.landings.dirty())
+
+    @_in_words
+    async def start_track(self, track: str) -> str:
+        return await self._now.integration.start(track, await self._head())
+
+    async def _head(self) -> str:
+        if self._now.repository.private:
+            return await self._now.snapshots.take()
+        head = await self._now.repository.resolve("HEAD")
+        if head is None:
+            raise Rejected("HEAD has no commit to begin a track at")
+        return head
+
+    @_in_words
+    async def survey(self) -> Survey:
+        head, prefix = await self._head(), self._now.repository.place.prefix
+        listed = await self._now.repository.plumbing(
+            "ls-tree", "-r", "-z", "--full-tree", "--format=%(objecttype) %(path)", head
+        )
+        start = f"{prefix}/" if prefix else ""
+        found = (entry.partition(" ") for entry in shown(listed.stdout).split("\0"))
+        inside = (path for kind, _, path in found if kind == "blob" and path.startswith(start))
+        return Survey(head, tuple(path.removeprefix(start) for path in inside))
+
+    def path_for(self, track: str, ticket: str) -> str:
+        return os.path.join(self._now.worktrees.folder(track, ticket), self._now.repository.place.prefix).rstrip("/")
+
+    @_in_words
+    async def prepare(self, track: str, ticket: str) -> Workspace:
+        tip = await self._now.integration.tip(track)
+        await self._now.worktrees.make(track, ticket, tip)
+        return self._workspace(track, ticket, tip)
+
+    @_in_words
+    async def read(self, commit: str, path: str) -> bytes | Link | None:
+        inside = posixpath.normpath(posixpath.join(self._now.repository.place.prefix, path))
+        if inside.startswith(("..", "/")) or "\0" in inside or "\n" in inside:
+            return None
+        if (commit, inside) in self._read:
+            return self._read[commit, inside]
+        found, output = await committed(self._now.repository.plumbing, commit, inside)
+        if len(commit) >= _WHOLE and (found is None) == (b"does not exist in" in output.stderr):
+            self._remember(commit, inside, found)
+        return found
+
+    def _remember(self, commit: str, path: str, content: bytes | Link | None) -> None:
+        """A worker's context is made anew whenever it goes on, of the same few files of the same commit."""
+        if not isinstance(content, bytes) or len(content) <= _SMALL:
+            self._read[commit, path] = content
+        while len(self._read) > _MOST:
+            del self._read[next(iter(self._read))]
+
+    @_in_words
+    async def current(self, track: str, ticket: str) -> Workspace | None:
+        if not self._now.worktrees.exists(track, ticket):
+            return None
+        return self._workspace(track, ticket, self._now.worktrees.base(track, ticket))
+
+    @_in_words
+    async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved:
+        if not self._now.worktrees.exists(track, ticket):
+            raise Unavailable(f"the folder of {track}/{ticket} is gone")
+        folder, index = str(self._now.worktrees.folder(track, ticket)), self._now.worktrees.index(track, ticket)
+        unlock(index)
+        tree = await stage(self._now.repository.plumbing, folder, index, self._now.worktrees.included(track, ticket))
+        full = with_trailers(message, ticket, attempt)
+        commit = await self._now.repository.objects.commit(tree, (workspace.base,), full)
+        await self._now.integration.keep(track, ticket, attempt, commit)
+        return Saved(base=workspace.base, commit=commit, tree=tree)
+
+    @_in_words
+    async def changed(self, base: str, commit: str) -> str:
+        return await self._now.integration.changed(base, commit)
+
+    @_in_words
+    async def changes(self, base: str, commit: str) -> tuple[Change, ...]:
+        """By their paths from the project's folder, and what is outside it from the repository's."""
+        found, prefix = await self._now.integration.changes(base, commit), self._now.repository.place.prefix
+        start = f"{prefix}/" if prefix else ""
+        return tuple(replace(one, path=one.path.removeprefix(start)) for one in found)
+
+    @_in_words
+    async def diff(self, commit: str) -> str:
+        return await self._now.integration.diff(commit)
+
+    @_in_words
+    async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
+        await self._now.worktrees.show(track, ticket, commit)
+        return self._workspace(track, ticket, commit)
+
+    @_in_words
+    async def combine(
+        self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None
+    ) -> Combined | Conflict:
+        return await self._now.integration.combine(track, ticket, saved, message, onto)
+
+    @_in_words
+    async def publish(self, track: str, combined: Combined) -> bool:
+        return await self._now.integration.publish(track, combined)
+
+    @_in_words
+    async def merged_commit(self, track: str, ticket: str) -> str | None:
+        return await self._now.integration.merged_commit(track, ticket)
+
+    @_in_words
+    async def merged_tickets(self, track: str) -> frozenset[str]:
+        return await self._now.integration.merged_tickets(track)
+
+    @_in_words
+    async def retire(self, track: str, ticket: str, attempt: int, message: str) -> None:
+        there = self._now.worktrees.exists(track, ticket)
+        if there and not await self._now.integration.is_kept(track, ticket, attempt):
+            workspace = self._workspace(track, ticket, self._now.worktrees.base(track, ticket))
+            await self.save(workspace, track, ticket, attempt, message)
+        await self.remove(track, ticket)
+
+    @_in_words
+    async def remove(self, track: str, ticket: str) -> None:
+        await self._now.worktrees.remove(track, ticket)
+
+    @_in_words
+    async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
+        await self._now.worktrees.sweep(live)
+        self._now.integration.unlock()
+
+    @_in_words
+    async def landing(self, track: str) -> Landing:
+        return await self._now.landings.prepare(track)
+
+    @_in_words
+    async def land(self, track: str, landing: Landing) -> None:
+        await self._now.landings.land(landing)
+
+    @_in_words
+    async def is_landed(self, landing_after: str) -> bool:
+        return await self._now.landings.is_landed(landing_after)
+
+    def _workspace(self, track: str, ticket: str, commit: str) -> Workspace:
+        git_dir = None if self._now.repository.private else self._now.repository.place.common_dir
+        root = str(self._now.worktrees.folder(track, ticket))
+        return Workspace(path=self.path_for(track, ticket), base=commit, git_dir=git_dir, root=root)
+
+    @property
+    def _now(self) -> _Opened:
+        if self._opened is None:
+            raise RuntimeError("open() comes first")
+        return self._opened

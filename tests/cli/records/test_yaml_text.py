@@ -1,0 +1,53 @@
+"""YAML that any parser reads back as the JSON it stands for."""
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interlock.cli.records.yaml_text import as_yaml
+
+TRICKY = [
+    "", " ", "a", "a b", " a", "a ", "- a", "a: b", "a #b", "#a", "null", "Null", "~", "yes", "NO", "on", "True", "y",
+    "12", "1_000", "0x1f", "1e3", "1.5", ".5", ".inf", "-1", "1:30", "2026-01-01", "2026-01-01T00:00:00Z", "=", "<<",
+    "*a", "&a", "!a", "%a", "@a", "`a", "|", ">", "[a]", "{a}", "'a'", '"a"', "a\\b", "\t", "a\tb", "one\ntwo",
+    "one\n\ntwo", "one\n",
+    "\none", "one\n two", " one\ntwo", "one\r\ntwo", "one\ntwo ", "\n", "---\na", "a\n---\nb", "日本\n語",
+    "🦀", "\x00", "\x1b[31m", "\x7f", "\x85", "\u2028", "\ufeff", "\U0001f600\ud7ff", "a\u202eb", "- a\n- b", "a:\n  b",
+    "# a\nb",
+    "...", "a\n...\nb",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TRICKY, ids=repr)
+def test_a_text_comes_back_wherever_it_stands(text: str) -> None:
+    value = {"key": text, "list": [text, [text], {"deep": text}], text: [{"a": {text: text}, "b": 1}]}
+    assert yaml.safe_load(as_yaml(value)) == value
+
+
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec="utf-8"))
+    | st.lists(st.sampled_from(TRICKY)).map("\n".join),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=400)
+@given(VALUES)
+def test_anything_that_json_can_say_comes_back_as_json_says_it(value: Any) -> None:
+    assert yaml.safe_load(as_yaml(value)) == json.loads(json.dumps(value))
+
+
+def test_it_reads_well() -> None:
+    told = {"name": "Click: Save", "ok": True, "error": "one\n\ntwo", "steps": [], "list": [{"a": 1, "b": "x y"}, "z"]}
+    assert as_yaml(told) == (
+        'name: "Click: Save"\nok: true\nerror: |-\n  one\n\n  two\nsteps: []\nlist:\n  - a: 1\n    b: x y\n  - z\n'
+    )

@@ -1,0 +1,249 @@
+"""Views of many files: order, cache, processes, crashes."""
+
+import os
+import select
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from interlock.codeviews.folders import many
+from interlock.codeviews.folders.cache import Cache, cache_folder, key_of
+from interlock.codeviews.folders.many import views
+from interlock.codeviews.folders.one import Skipped, Viewed
+from interlock.codeviews.folders.packs import Entry
+from interlock.codeviews.folders.walk import Found, find
+from interlock.codeviews.views import tokens
+from interlock.codeviews.views.view import VERSION
+
+SOURCE = b"def f():\n    return 1\n"
+ENTRY = Entry(b"view\nof it", 10, 3)
+KEY, OTHER = b"\xab\x12", b"\xab\x34"
+
+
+def make_files(folder: Path, count: int) -> None:
+    for number in range(count):
+        path = folder / f"d{number % 7}" / f"f{number:04}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"x = %d\n" % number + SOURCE)
+
+
+def test_views_come_in_order_from_processes_and_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "WORTH_A_POOL", 1_000)
+    monkeypatch.setattr(many, "CHUNK_BYTES", 100)
+    monkeypatch.setattr(many, "BATCH", 40)
+    (tmp_path / "src").mkdir()
+    make_files(tmp_path / "src", 100)
+    found = list(find([str(tmp_path / "src")]))
+    cache = Cache(tmp_path / "cache")
+    cold = list(views("skeleton", iter(found), cache, 2))
+    assert [one.path for one in cold] == [one.path for one in found]
+    assert [one for one in cold if isinstance(one, Skipped)] == []
+    assert all(isinstance(one, Viewed) and one.view.endswith(b"def f():\n    ...\n") for one in cold)
+    assert list(views("skeleton", iter(found), cache, 2)) == cold
+    assert list(views("skeleton", iter(found), None, 1)) == cold
+
+
+@pytest.mark.parametrize("worth", [0, 100, 300], ids=["a file a batch", "few files", "many files"])
+@pytest.mark.parametrize("threads", [True, False], ids=["spawned", "forked"])
+def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, worth: int, threads: bool) -> None:
+    """`one.make` of the other process is replaced by one that dies, as a parser with a fault in it would."""
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import os, sys, threading\n"
+        "from interlock.codeviews import many, one\n"
+        "from interlock.codeviews.folders.walk import find\n"
+        "real = one.make\n"
+        "def make(kind, found, cache, **more):\n"
+        "    if found.path.endswith('f0003.py') or found.path.endswith('f0017.py'): os._exit(11)\n"
+        "    return real(kind, found, cache, **more)\n"
+        "one.make = make\n"
+        f"many.WORTH_A_POOL, many.CHUNK_BYTES = {worth}, 50\n"
+        "if __name__ == '__main__':\n"
+        f"    if {threads}: threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+        "    for got in many.views('skeleton', find([sys.argv[1]]), None, 2):\n"
+        "        print(os.path.basename(got.path), getattr(got, 'reason', 'fine'))\n"
+    )
+    (tmp_path / "src").mkdir()
+    make_files(tmp_path / "src", 20)
+    done = subprocess.run([sys.executable, script, tmp_path / "src"], capture_output=True, text=True, check=True)
+    told = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    crashed = {name for name, how in told.items() if how != "fine"}
+    assert len(told) == 20
+    assert crashed == {"f0003.py", "f0017.py"}
+    assert list(told) == [os.path.basename(found.path) for found in find([str(tmp_path / "src")])]
+
+
+def test_without_processes_it_goes_on_alone(tmp_path: Path) -> None:
+    """A script with threads that does not expect to be imported again cannot start any."""
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import sys, threading\n"
+        "from interlock.codeviews import many\n"
+        "from interlock.codeviews.folders.walk import find\n"
+        "many.WORTH_A_POOL = 0\n"
+        "threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+        "print(len(list(many.views('skeleton', find([sys.argv[1]]), None, 2))))\n"
+    )
+    (tmp_path / "src").mkdir()
+    make_files(tmp_path / "src", 5)
+    done = subprocess.run([sys.executable, script, tmp_path / "src"], capture_output=True, text=True, check=True)
+    assert done.stdout == "5\n"
+
+
+def test_processes_are_forked_only_where_there_is_no_other_thread() -> None:
+    script = (
+        "import threading\n"
+        "from interlock.codeviews import pool\n"
+        "print(pool._only_thread())\n"
+        "threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+        "print(pool._only_thread())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\nFalse\n"
+
+
+def test_what_is_printed_meanwhile_is_printed_once(tmp_path: Path) -> None:
+    """A forked process has a copy of what was not written yet."""
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import sys\n"
+        "from interlock.codeviews import many\n"
+        "from interlock.codeviews.folders.walk import find\n"
+        "many.WORTH_A_POOL, many.CHUNK_BYTES = 100, 50\n"
+        "print('begun')\n"
+        "for got in many.views('skeleton', find([sys.argv[1]]), None, 2): print(got.path)\n"
+    )
+    (tmp_path / "src").mkdir()
+    make_files(tmp_path / "src", 20)
+    done = subprocess.run([sys.executable, script, tmp_path / "src"], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["begun", *(found.path for found in find([str(tmp_path / "src")]))]
+
+
+def test_the_processes_die_with_the_one_that_started_them(tmp_path: Path) -> None:
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import os, signal\n"
+        "from interlock.codeviews.folders.pool import Pool\n"
+        "if __name__ == '__main__':\n"
+        "    pool = Pool(1)\n"
+        "    assert pool.works()\n"
+        "    print(pool._running().submit(os.getpid).result(), flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, text=True, check=False)
+    worker = int(done.stdout)
+    assert done.returncode == -9
+    assert is_gone(worker, within_s=30)
+
+
+def is_gone(pid: int, within_s: float) -> bool:
+    """Its death is told by the kernel a moment after that of the one it was bound to."""
+    try:
+        fd = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([fd], [], [], within_s)[0])
+    finally:
+        os.close(fd)
+
+
+def test_a_file_that_vanishes_before_its_turn_is_named(tmp_path: Path) -> None:
+    files = [Found(str(tmp_path / "gone.py"))]
+    assert list(views("skeleton", iter(files), None, 1)) == [Skipped(files[0].path, "it is gone", False)]
+
+
+def test_the_cache_gives_back_what_it_was_given(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    assert cache.get(KEY) is None
+    cache.put(KEY, ENTRY)
+    assert cache.get(KEY) == ENTRY
+    assert [path.name for path in (tmp_path / VERSION / "ab").iterdir()] == ["12"]
+
+
+@pytest.mark.parametrize("content", [b"", b"1 2", b"1 2 3 4\nabc", b"10 3 10 0\nview\nof it", b"\xff\n", b"a b c d\nx"])
+def test_a_damaged_entry_counts_as_missing(tmp_path: Path, content: bytes) -> None:
+    cache = Cache(tmp_path)
+    cache.put(KEY, ENTRY)
+    (tmp_path / VERSION / "ab" / "12").write_bytes(content)
+    assert cache.get(KEY) is None
+
+
+def test_a_cache_that_cannot_be_written_is_only_slow(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    cache = Cache(tmp_path / "file" / "cache")
+    cache.put(KEY, ENTRY)
+    cache.prune()
+    assert cache.get(KEY) is None
+    (tmp_path / "a.py").write_bytes(SOURCE)
+    (one,) = views("skeleton", find([str(tmp_path / "a.py")]), cache, 1)
+    assert isinstance(one, Viewed)
+
+
+def test_many_writers_at_once(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+
+    def use(number: int) -> bool:
+        key = bytes([1, number % 5])
+        cache.put(key, ENTRY)
+        return cache.get(key) in (ENTRY, None)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(use, range(400)))
+    assert cache.get(bytes([1, 0])) == ENTRY
+
+
+def test_the_key_depends_on_all_that_the_view_depends_on() -> None:
+    usual = ("skeleton", SOURCE, "python", None, "counted")
+    others = [
+        ("curated", *usual[1:]),
+        ("skeleton", SOURCE + b" ", *usual[2:]),
+        (*usual[:2], "ruby", *usual[3:]),
+        (*usual[:3], "X", "counted"),
+        (*usual[:4], "estimated"),
+    ]
+    assert len({key_of(*one) for one in [usual, *others]}) == 6
+
+
+def test_old_versions_and_old_entries_are_removed_once_a_day(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.put(KEY, ENTRY)
+    cache.put(OTHER, ENTRY)
+    os.utime(tmp_path / VERSION / "ab" / "34", (0, 0))
+    (tmp_path / "0" / "ab").mkdir(parents=True)
+    cache.prune()
+    assert (cache.get(KEY), cache.get(OTHER), (tmp_path / "0").exists()) == (ENTRY, None, False)
+    (tmp_path / "0").mkdir()
+    cache.prune()
+    assert (tmp_path / "0").exists()
+
+
+def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    usual = tmp_path / ".cache" / "interlock" / "views"
+    assert cache_folder({"XDG_CACHE_HOME": "/x"}) == Path("/x/interlock/views")
+    assert cache_folder({"XDG_CACHE_HOME": "relative"}) == cache_folder({}) == usual
+
+
+def test_tokens_are_counted_where_that_is_possible_and_else_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = Path(many.__file__).read_bytes()
+    monkeypatch.setattr(tokens, "_tokenizer", lambda: None)
+    estimated = tokens.count(text, "python")
+    monkeypatch.undo()
+    pytest.importorskip("splintr")
+    assert tokens.method() == "counted"
+    assert tokens.count(b"hello world", "text") == 2
+    assert tokens.count(b"\xff\xfe", "text") > 0
+    assert 0.7 < estimated / tokens.count(text, "python") < 1.4
+
+
+def test_the_versions_of_the_parsers_are_those_that_are_installed() -> None:
+    from importlib.metadata import version
+
+    from interlock.codeviews.folders.cache import _installed
+
+    assert len(_installed()) > 10
+    assert {name: version(name.replace("_", "-")) for name in _installed()} == _installed()

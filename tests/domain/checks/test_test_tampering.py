@@ -1,0 +1,153 @@
+"""A worker that changes what judges it stops for a human; new tests never do (SPEC G8)."""
+
+import pytest
+
+from interlock.domain.checks.test_tampering import Change, asks, tampered
+from interlock.domain.messages.commands.attempt_commands import ReportGate, SubmitWork
+from interlock.domain.messages.envelopes import SYSTEM
+from interlock.domain.values.approvals import GatePayload
+from interlock.domain.values.gates import Blob, Gate
+from interlock.domain.values.tickets import Blocked, Escalated, Merging, Queued, TicketSpec, Verifying
+from tests.domain.given import FAIL, SAVED, Bench, bench
+
+TESTS = ("tests/**", "test_*", "*_test.*", "*.spec.*")
+FILE = "tests/test_a.py@abc"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["tests/a.py", "tests/deep/down/a.txt", "test_a.py", "src/test_a.py", "src/money_test.go", "web/app.spec.ts"],
+)
+def test_an_existing_test_that_is_changed_or_deleted_is_named(path: str) -> None:
+    changed, deleted = Change("changed", path, "abcdef0123456789"), Change("deleted", path, "")
+    assert tampered([changed], (), TESTS) == (f"{path}@abcdef012345",)
+    assert tampered([deleted], (), TESTS) == (f"{path}@deleted",)
+    assert tampered([Change("added", path, "abc")], (), TESTS) == ()
+
+
+@pytest.mark.parametrize("path", ["src/a.py", "contest.py", "latest/notes.md", "mytests/a.py", "src/attest_x.py"])
+def test_other_files_are_the_workers_own(path: str) -> None:
+    assert tampered([Change("changed", path, "abc")], (Gate("make test"),), TESTS) == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "cwd", "path"),
+    [
+        ("python3 check.py", None, "check.py"),
+        ("./scripts/verify.sh --all", None, "scripts/verify.sh"),
+        ("sh -c 'bash tools/run.sh' && true", None, "tools/run.sh"),
+        ("cat<data/wanted.txt|diff - out", None, "data/wanted.txt"),
+        ("node check.js", "web", "web/check.js"),
+        ("CONFIG=ci.toml make", None, "ci.toml"),
+        ("./check.sh", "web", "web/check.sh"),
+        ("sh check.sh", "./web/", "web/check.sh"),
+        ("sh ../check.sh", "web", "check.sh"),
+        ("cd web && ./check.sh", None, "web/check.sh"),
+        ("cd 'my web'; cd ..; true check.sh", None, "check.sh"),
+        ("make -C web -f rules.mk", None, "web/rules.mk"),
+        ("sh web/../lib/../check.sh", None, "check.sh"),
+        ("sh web//deep/./check.sh", None, "web/deep/check.sh"),
+        ("sh $PWD/check.sh", None, "check.sh"),
+        ('"${ROOT:-.}/check.sh"', None, "check.sh"),
+        ("$(git rev-parse --show-toplevel)/check.sh", None, "check.sh"),
+        ("'my checks/check it.sh'", None, "my checks/check it.sh"),
+        ("my\\ checks/check\\ it.sh", None, "my checks/check it.sh"),
+        ("curl -d @wanted.json x", None, "wanted.json"),
+        ("pytest 'spec/money.py::test_add'", None, "spec/money.py"),
+    ],
+)
+def test_a_file_that_the_gate_runs_is_a_judge_too(command: str, cwd: str | None, path: str) -> None:
+    change = Change("changed", path, "abc")
+    assert tampered([change], (Gate(command, cwd=cwd),), ()) == (f"{path}@abc",)
+    assert tampered([change], (Gate("true", cwd="."),), ()) == ()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["sh other/check.sh", "sh check.sh.bak", "sh recheck.sh", "sh check.sh/x", "sh ../check.sh"],
+)
+def test_a_file_of_a_like_name_is_not_named(command: str) -> None:
+    assert tampered([Change("changed", "check.sh", "abc")], (Gate(command),), ()) == ()
+
+
+def test_the_file_that_the_ticket_is_about_is_what_is_judged_unless_it_is_a_test() -> None:
+    gates = (Gate("grep -q done README.md"),)
+    assert tampered([Change("changed", "README.md", "abc")], gates, TESTS, "README.md") == ()
+    assert tampered([Change("changed", "README.md", "abc")], gates, TESTS, "./README.md") == ()
+    assert tampered([Change("changed", "tests/a.py", "abc")], gates, TESTS, "tests/a.py") == ("tests/a.py@abc",)
+
+
+def test_a_person_is_shown_which_files() -> None:
+    text = asks([f"tests/{number}.py@x" for number in range(25)])
+    assert text.startswith("## Existing Tests Were Changed")
+    assert "- tests/0.py@x\n" in text
+    assert "- and 5 more" in text
+    assert "more" not in asks(["tests/a.py@x"])
+
+
+def worker(*gates: Gate, approve_all: bool = False) -> Bench:
+    return bench(TicketSpec(id="T", verify=gates), max_attempts=5, approve_all=approve_all)
+
+
+def submitted(found: Bench, *files: str) -> None:
+    found.send(SubmitWork("x", "T", 1, SAVED, "done", files), SYSTEM)
+
+
+def told_to_fix(found: Bench) -> None:
+    """Its gate fails, and it goes on."""
+    found.send(ReportGate("x", "T", 1, 0, FAIL, "tree", "", Blob("5a", 1)), SYSTEM)
+
+
+def test_the_work_stops_before_its_gate_and_goes_on_by_a_persons_word() -> None:
+    found = worker(Gate("make test"))
+    submitted(found, FILE)
+    stage = found.ticket("T").stage
+    assert stage == Escalated("A-1", Verifying(SAVED))
+    payload = found.state.approval("A-1").payload
+    assert isinstance(payload, GatePayload)
+    assert (payload.files, payload.command) == ((FILE,), "make test")
+    found.answer("A-1", "retry")
+    assert found.ticket("T").stage in (Verifying(SAVED), Queued(Verifying(SAVED)))
+    assert found.ticket("T").accepted == (FILE,)
+
+
+def test_what_was_accepted_is_not_asked_again_but_another_change_is() -> None:
+    found = worker(Gate("make test"))
+    submitted(found, FILE)
+    found.answer("A-1", "retry")
+    told_to_fix(found)
+    submitted(found, FILE)
+    assert not found.state.pending
+    told_to_fix(found)
+    submitted(found, FILE, "tests/test_b.py@deleted")
+    assert [found.state.approval(name).payload.files for name in found.state.pending.values()] == [  # pyright: ignore
+        ("tests/test_b.py@deleted",)
+    ]
+
+
+def test_aborting_blocks_the_ticket_and_skipping_goes_on_unverified() -> None:
+    found = worker(Gate("make test"))
+    submitted(found, FILE)
+    found.answer("A-1", "abort")
+    assert isinstance(found.ticket("T").stage, Blocked)
+    found = worker(Gate("make test"))
+    submitted(found, FILE)
+    found.answer("A-1", "skip")
+    assert found.ticket("T").stage == Merging(SAVED, unverified=True)
+
+
+@pytest.mark.parametrize("decision", ["retry", "skip"])
+def test_a_ticket_without_gates_stops_as_well(decision: str) -> None:
+    found = worker()
+    submitted(found, FILE)
+    assert found.ticket("T").stage == Escalated("A-1", Verifying(SAVED))
+    found.answer("A-1", decision)
+    assert found.ticket("T").stage == Merging(SAVED, unverified=True)
+
+
+def test_nobody_to_ask_means_no() -> None:
+    found = worker(Gate("make test"), approve_all=True)
+    submitted(found, FILE)
+    stage = found.ticket("T").stage
+    assert isinstance(stage, Blocked)
+    assert "changed existing tests" in stage.reason

@@ -1,0 +1,233 @@
+"""Who starts, who is asked, who waits: SPEC D6, C3, and what a lost process leaves behind."""
+
+import pytest
+
+from interlock.domain.consequences import APPROVE_ALL
+from interlock.domain.messages.commands.approval_commands import ApproveTask
+from interlock.domain.messages.commands.attempt_commands import FailWork, ReportGate
+from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor, StopConductor
+from interlock.domain.messages.commands.track_commands import AddTrack, PauseTrack, ResumeTrack, StartTrack
+from interlock.domain.messages.envelopes import SYSTEM
+from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
+from interlock.domain.messages.events.attempt_events import AttemptLost, AttemptResumed, AttemptShelved, TicketStarted
+from interlock.domain.messages.events.conductor_events import ConductorStarted, ConductorStopped
+from interlock.domain.messages.events.ticket_events import TicketBlocked
+from interlock.domain.messages.events.track_events import TrackEnded, TrackStarted
+from interlock.domain.state.state import Conductor
+from interlock.domain.values.approvals import StepPayload, digest
+from interlock.domain.values.gates import Gate, GateDefaults
+from interlock.domain.values.tickets import Grant, Queued, Todo, Verifying, Working
+from interlock.errors import Rejected
+from tests.domain.given import FAIL, SAVED, Bench, bench, shell
+
+STEP = StepPayload("", "shell", "make")
+
+
+def step_asked(name: str, ticket: str, why: str) -> ApprovalRequested:
+    return ApprovalRequested(
+        approval=name,
+        kind="step",
+        asker="system",
+        track="x",
+        ticket=ticket,
+        why=why,
+        payload=STEP,
+        digest=digest(STEP),
+    )
+
+
+NOT_BY_ITSELF = "tickets start by themselves only with auto_queue"
+
+
+def test_with_auto_queue_ready_tickets_start_as_far_as_workers_go() -> None:
+    found = bench(shell("a"), shell("b"), shell("c"), shell("d", "a"), workers=2, start=False)
+    assert found.send(StartTrack("x")) == (
+        TrackStarted("x"),
+        TicketStarted("x", "a", 1),
+        TicketStarted("x", "b", 1),
+    )
+    assert found.send(FailWork("x", "b", 1, "no"), SYSTEM) == (
+        TicketBlocked("x", "b", "no", failed=True),
+        TicketStarted("x", "c", 1),
+    )
+
+
+def test_nothing_starts_while_no_process_stands_behind_it() -> None:
+    found = Bench()
+    found.send(AddTrack("x", "X", "", (shell("a"),)))
+    assert found.send(StartTrack("x")) == (TrackStarted("x"),)
+    assert found.send(StartConductor(1, True), SYSTEM)[1:] == (TicketStarted("x", "a", 1),)
+
+
+def test_without_auto_queue_each_ready_ticket_asks_and_a_yes_really_runs_it() -> None:
+    found = bench(shell("a"), shell("b"), shell("c", "a"), auto_queue=False, workers=1, start=False)
+    assert found.send(StartTrack("x")) == (
+        TrackStarted("x"),
+        step_asked("A-1", "a", NOT_BY_ITSELF),
+        step_asked("A-2", "b", NOT_BY_ITSELF),
+    )
+    answered = ApprovalAnswered("A-2", "approve", digest=digest(STEP))
+    assert found.send(ApproveTask("x", "b")) == (answered, TicketStarted("x", "b", 1))
+    assert found.answer("A-1", "approve") == (ApprovalAnswered("A-1", "approve", digest=digest(STEP)),)
+    assert found.ticket("a").stage == Todo(cleared=True)
+    assert found.submit("b", saved=None)[1:] == (TicketStarted("x", "a", 1),)
+
+
+def test_a_step_mode_ticket_asks_even_with_auto_queue() -> None:
+    found = bench(shell("s", step_mode=True), shell("a"), start=False)
+    assert found.send(StartTrack("x")) == (
+        TrackStarted("x"),
+        step_asked("A-1", "s", "the ticket is in step mode"),
+        TicketStarted("x", "a", 1),
+    )
+
+
+def test_a_rejected_step_blocks_the_ticket_with_the_message() -> None:
+    found = bench(shell("s", step_mode=True))
+    assert found.answer("A-1", "reject", message=" not today ") == (
+        ApprovalAnswered("A-1", "reject", "not today", digest=digest(STEP)),
+        TicketBlocked("x", "s", "not today"),
+        TrackEnded("x", "blocked"),
+    )
+
+
+def test_a_rejected_step_without_a_message_still_says_why() -> None:
+    found = bench(shell("s", step_mode=True))
+    found.answer("A-1", "reject")
+    assert found.ticket("s").blocked_reason == "step was rejected"
+
+
+@pytest.mark.parametrize("name", ["a", "w"])
+def test_approving_a_task_that_asks_nothing_is_refused(name: str) -> None:
+    found = bench(shell("w"), shell("a"), workers=1)
+    found.asked("w")
+    with pytest.raises(Rejected, match=rf"ticket 'x/{name}' is in_progress and does not wait for a step approval"):
+        found.send(ApproveTask("x", name))
+
+
+def test_waiting_for_an_answer_takes_no_worker() -> None:
+    found = bench(shell("a"), shell("b"), workers=1)
+    found.asked("a")
+    assert (found.ticket("b").stage, found.state.busy) == (Working(), 1)
+    found.answer("A-1", "approve")
+    assert found.ticket("a").stage == Queued(Working())
+    assert found.submit("b", saved=None)[1:] == (AttemptResumed("x", "a", 1),)
+    assert found.ticket("a").stage == Working()
+
+
+def test_an_answered_ticket_goes_before_one_that_never_started() -> None:
+    found = bench(shell("z"), shell("a"), shell("b"), workers=1)
+    found.asked("z")
+    found.answer("A-1", "approve")
+    assert found.submit("a", saved=None)[1:] == (AttemptResumed("x", "z", 1),)
+
+
+@pytest.mark.parametrize("workers", [0, 257, -1])
+def test_a_conductor_has_from_1_to_256_workers(workers: int) -> None:
+    with pytest.raises(Rejected, match=f"workers is a number from 1 to 256, not {workers}"):
+        Bench().send(StartConductor(workers), SYSTEM)
+
+
+def test_a_conductor_keeps_seconds_as_the_journal_reads_them() -> None:
+    found = Bench()
+    assert found.send(StartConductor(2, True, False, GateDefaults(3, 60)), SYSTEM) == (
+        ConductorStarted(2, True, False, GateDefaults(3, 60.0)),
+    )
+    assert repr(found.state.conductor.gates.timeout_s) == "60.0"
+
+
+def test_what_a_lost_process_had_in_hand_is_done_again_or_only_verified_again() -> None:
+    gated = shell("v", verify=[Gate("true", max_attempts=3)])
+    found = bench(shell("w"), gated, shell("t", "w"), shell("q"))
+    found.send(AddTrack("y", "Y", "", (shell("idle"),)))
+    found.submit("v")
+    found.send(ReportGate("x", "v", 1, 0, FAIL), SYSTEM)
+    found.asked("q")
+    assert found.send(Recover("it was killed"), SYSTEM) == (
+        AttemptLost("x", "w", 1, "it was killed"),
+        AttemptShelved("x", "v", 1),
+        ConductorStopped("it was killed"),
+    )
+    verifying = Verifying(SAVED, 0, 1, (FAIL,))
+    assert found.ticket("v").stage == Queued(verifying), "no count is lost"
+    assert (found.state.busy, found.state.conductor.on) == (0, False)
+    assert found.send(StartConductor(4, True), SYSTEM)[1:] == (
+        TicketStarted("x", "w", 2),
+        AttemptResumed("x", "v", 1),
+    )
+    assert found.ticket("v").stage == verifying
+    assert found.state.pending_approvals() == (found.approval("A-1"),), "what was asked is still asked, once"
+
+
+def test_a_lost_attempt_keeps_its_yes_and_is_not_asked_again() -> None:
+    found = bench(shell("s", step_mode=True))
+    found.answer("A-1", "approve")
+    found.answer(found.asked("s"), "approve")
+    grant = Grant("A-2", found.approval("A-2").digest)
+    assert found.ticket("s").grant == grant
+    found.send(Recover(), SYSTEM)
+    assert found.send(StartConductor(1, False), SYSTEM)[1:] == (TicketStarted("x", "s", 2),)
+    assert found.ticket("s").grant == grant
+    found.submit("s")
+    assert found.ticket("s").grant is None, "used up"
+
+
+def test_an_answer_in_hand_survives_a_lost_process() -> None:
+    found = bench(shell("a"), shell("b"), workers=1)
+    found.asked("a")
+    found.answer("A-1", "approve")
+    found.send(Recover(), SYSTEM)
+    assert found.ticket("a").stage == Queued(Working())
+    assert found.send(StartConductor(2, True), SYSTEM)[1:] == (
+        AttemptResumed("x", "a", 1),
+        TicketStarted("x", "b", 2),
+    )
+
+
+def test_stopping_what_does_not_run_records_nothing() -> None:
+    found = Bench()
+    assert found.send(StopConductor(), SYSTEM) == ()
+    found.send(StartConductor(), SYSTEM)
+    assert found.send(StopConductor("bye"), SYSTEM) == (ConductorStopped("bye"),)
+    assert found.state.conductor == Conductor(on=False)
+
+
+def test_a_paused_track_resumes_nothing_after_a_restart() -> None:
+    found = bench(shell("a"))
+    found.send(PauseTrack("x"))
+    found.send(Recover(), SYSTEM)
+    assert found.send(StartConductor(1, True), SYSTEM)[1:] == ()
+    assert found.send(ResumeTrack("x"))[1:] == (TicketStarted("x", "a", 2),)
+
+
+def test_approve_all_answers_in_the_same_batch_and_says_so() -> None:
+    found = bench(shell("s", step_mode=True), approve_all=True)
+    assert [type(record.event) for record in found.records[-3:]] == [ApprovalRequested, ApprovalAnswered, TicketStarted]
+    answered = found.records[-2]
+    assert (answered.actor, answered.event) == (
+        APPROVE_ALL,
+        ApprovalAnswered("A-1", "approve", "--approve all", digest=digest(STEP)),
+    )
+
+
+def test_approve_all_answers_what_was_asked_before_it_came() -> None:
+    found = bench(shell("s", step_mode=True), shell("a"))
+    found.asked("a")
+    found.send(StopConductor(), SYSTEM)
+    found.send(StartConductor(4, True, approve_all=True), SYSTEM)
+    assert [found.ticket(name).stage for name in "sa"] == [Working(), Working()]
+
+
+def test_approve_all_ends_with_the_process_that_was_told_so() -> None:
+    found = bench(shell("s", step_mode=True), shell("a"), approve_all=True)
+    found.send(StopConductor(), SYSTEM)
+    assert found.state.conductor.approve_all is False
+
+
+def test_approve_all_leaves_an_open_escalation_to_a_person() -> None:
+    found = bench(shell("v", verify=[Gate("true", max_attempts=1)]))
+    found.submit("v")
+    found.send(ReportGate("x", "v", 1, 0, FAIL), SYSTEM)
+    found.send(StopConductor(), SYSTEM)
+    assert found.send(StartConductor(4, True, approve_all=True), SYSTEM)[1:] == ()
+    assert [approval.kind for approval in found.state.pending_approvals()] == ["gate"]

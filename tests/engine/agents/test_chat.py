@@ -1,0 +1,218 @@
+"""A chat beside the workers: its own history, its own questions, and changes that a crash never repeats silently."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.discussion_commands import StartDiscussion, StopTurn
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import Answered, UnknownPayload
+from interlock.domain.values.budgets import Caps, Usage
+from interlock.domain.values.discussions import Quiet, Waiting
+from interlock.domain.values.tickets import TicketSpec
+from interlock.engine.agents.chat import ROUNDS, UNKNOWN
+from interlock.errors import JournalError, Rejected
+from interlock.ports.model import Message
+from interlock.providers.scripted import Price
+from tests.engine.world import ANN, Process, World
+
+LOOK = {"match": "What", "tool_calls": [{"name": "look", "args": {}}], "usage": {"input": 10}}
+TELL = {"match": "look done", "reply": "It is blue.", "usage": {"input": 20, "output": 5}}
+CHANGE = {"match": "Change", "tool_calls": [{"name": "change", "args": {"to": "red"}}], "usage": {"input": 1}}
+CHANGED = {"match": "change done", "reply": "Now it is red."}
+LOST = {"match": "nobody knows", "reply": "I shall look."}
+NO = {"match": "REJECTED", "reply": "As you wish."}
+RULES: list[dict[str, Any]] = [LOOK, TELL, CHANGE, CHANGED, LOST, NO]
+
+
+def world(*rules: dict[str, Any]) -> World:
+    made = World()
+    made.rules = list(rules or RULES)
+    return made
+
+
+async def begin(process: Process, text: str) -> None:
+    await process.workbench.submit(ANN, StartDiscussion("a chat"))
+    await process.say(text)
+
+
+def quiet(state: State) -> bool:
+    return isinstance(state.discussions["D-1"].stage, Quiet)
+
+
+def said(made: World, state: State, name: str = "D-1") -> list[Message]:
+    messages = state.discussions[name].messages
+    return [msgspec.json.decode(made.journal.get_blob(blob.sha256), type=Message) for blob in messages]
+
+
+def test_a_turn_reads_freely_answers_and_remembers() -> None:
+    async def story() -> None:
+        made = world()
+        async with made.process() as process:
+            await begin(process, "What colour is it?")
+            state = await process.until(quiet)
+            assert [m.text for m in said(made, state) if m.role == "assistant"] == ["", "It is blue."]
+            assert dict(state.usage) == {"Discussion": Usage(30, 5)}
+            assert made.streams.text("Discussion: D-1") == "It is blue."
+            assert "about the project" in made.requests[0].told
+            await process.say("What else?")
+            await process.until(quiet)
+        assert [m.role for m in made.requests[2].messages] == ["user", "assistant", "tool", "assistant", "user"]
+        assert made.workspaces.branch == [], "no worktree, no branch: it is about the user's own files"
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(("decision", "last"), [("approve", "Now it is red."), ("reject", "As you wish.")])
+def test_a_change_asks_and_the_answer_goes_back_to_the_model(decision: Any, last: str) -> None:
+    async def story() -> None:
+        made = world()
+        async with made.process() as process:
+            await begin(process, "Change it")
+            state = await process.until(lambda s: isinstance(s.discussions["D-1"].stage, Waiting))
+            assert made.tools.ran == []
+            await process.workbench.submit(ANN, AnswerApproval("A-1", decision))
+            state = await process.until(quiet)
+            assert said(made, state)[-1].text == last
+        assert len(made.tools.ran) == (decision == "approve")
+
+    asyncio.run(story())
+
+
+def test_a_turn_without_end_is_ended_and_one_without_money_too() -> None:
+    async def story() -> None:
+        made = world({"match": "", "tool_calls": [{"name": "look", "args": {}}]})
+        async with made.process() as process:
+            await begin(process, "What?")
+            state = await process.until(quiet)
+            assert state.discussions["D-1"].stage == Quiet(f"the limit of {ROUNDS} tool rounds was reached")
+        assert len(made.requests) == ROUNDS + 1
+        made = world()
+        made.price = Price(input=1)
+        async with made.process(caps=Caps(tiers=(("Discussion", 25),))) as process:
+            await begin(process, "What?")
+            state = await process.until(quiet)
+            stage = state.discussions["D-1"].stage
+            assert isinstance(stage, Quiet)
+            assert stage.error.startswith("over budget: tier 'Discussion' may spend $0.000025")
+
+    asyncio.run(story())
+
+
+def test_a_turn_can_be_stopped_while_the_model_thinks() -> None:
+    async def story() -> None:
+        made = world({"match": "", "reply": "later", "delay_s": 600})
+        async with made.process() as process:
+            await begin(process, "What?")
+            await process.until(lambda s: bool(s.calls))
+            await process.workbench.submit(ANN, StopTurn("D-1"))
+            assert (quiet(process.state), len(process.state.calls)) == (True, 0)
+
+    asyncio.run(story())
+
+
+def test_without_a_model_the_turn_says_so() -> None:
+    async def story() -> None:
+        made = World()
+        async with made.process() as process:
+            await begin(process, "What?")
+            state = await process.until(quiet)
+            stage = state.discussions["D-1"].stage
+            assert isinstance(stage, Quiet)
+            assert stage.error.startswith("no model is configured to talk with")
+            with pytest.raises(Rejected, match="the text is empty"):
+                await process.say(" ")
+
+    asyncio.run(story())
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(st.integers(1, 3), min_size=5, max_size=5), st.randoms(use_true_random=False))
+def test_a_chat_and_four_workers_at_once_all_advance_and_never_see_one_another(rounds: list[int], random: Any) -> None:
+    """Every text of a session carries its tag: no request and no stream holds the tag of another."""
+    names = ["w0", "w1", "w2", "w3", "chat"]
+    rules: list[dict[str, Any]] = []
+    for name, count in zip(names, rounds, strict=True):
+        start = f"TAG-{name}-begin"
+        for number in range(count):
+            match = start if number == 0 else f"TAG-{name}-{number}-"
+            call = {"name": "look", "args": {"note": f"TAG-{name}-{number + 1}-"}}
+            rules.append({"match": match, "tool_calls": [call], "delay_s": random.choice([0, 0.001, 0.003])})
+        rules.append({"match": f"TAG-{name}-{count}-", "reply": f"TAG-{name}-done"})
+
+    async def story() -> None:
+        made = world(*rules)
+        tickets = [TicketSpec(id=name, description=f"TAG-{name}-begin") for name in names[:4]]
+        async with made.process(approve_all=True, workers=4) as process:
+            await begin(process, "TAG-chat-begin")
+            await process.run(*tickets)
+            state = await process.until(
+                lambda s: quiet(s) and "a" in s.tracks and s.tracks["a"].status in ("done", "blocked")
+            )
+            assert state.tracks["a"].status == "done"
+            assert [state.ticket("a", name).result for name in names[:4]] == [f"TAG-{name}-done" for name in names[:4]]
+            chat = said(made, state)
+            assert [m.role for m in chat] == ["user", *["assistant", "tool"] * rounds[4], "assistant"]
+            assert chat[-1].text == "TAG-chat-done"
+        for request in made.requests:
+            whole = msgspec.json.encode(request).decode()
+            assert len([name for name in names if f"TAG-{name}-" in whole]) == 1
+        for key, text in made.streams.all().items():
+            assert text == f"TAG-{'chat' if key.startswith('Discussion') else key[-2:]}-done"
+
+    asyncio.run(story())
+
+
+# ── death at every event ─────────────────────────────────────────────────────────────────
+
+
+async def live(made: World) -> None:
+    async with made.process() as process:
+        if "D-1" not in process.state.discussions:
+            await process.workbench.submit(ANN, StartDiscussion("a chat"))
+        found = process.state.discussion("D-1")
+        if found.turns == 0:
+            await process.say("Change it")
+        while True:
+            state = await process.until(lambda s: bool(s.pending) or (quiet(s) and s.discussions["D-1"].turns == 1))
+            if not state.pending:
+                return
+            for approval in state.pending_approvals():
+                unknown = isinstance(approval.payload, UnknownPayload)
+                await process.workbench.submit(ANN, AnswerApproval(approval.id, "skip" if unknown else "approve"))
+
+
+def length() -> int:
+    made = world()
+    asyncio.run(live(made))
+    return made.journal.head().version
+
+
+@pytest.mark.parametrize("after_writing", [False, True], ids=["before-the-commit", "after-the-commit"])
+@pytest.mark.parametrize("at", range(1, length() + 1))
+def test_a_death_while_chatting_loses_nothing_and_changes_nothing_twice(at: int, *, after_writing: bool) -> None:
+    async def lives() -> tuple[World, State]:
+        made = world()
+        made.journal.at, made.journal.after_writing = at, after_writing
+        try:
+            await live(made)
+        except JournalError:
+            made.journal.at = None
+            await live(made)
+        async with made.process() as process:
+            return made, process.state
+
+    made, state = asyncio.run(lives())
+    assert len(made.tools.ran) <= 1, "a change is never silently made again"
+    questions = [a for a in state.approvals.values() if a.kind == "tool"]
+    assert len(questions) == 1
+    assert all(isinstance(a.state, Answered) for a in state.approvals.values())
+    last = [m for m in said(made, state) if m.role == "tool"][-1].text
+    known = last.startswith("change done")
+    assert known or last == UNKNOWN
+    assert len(made.tools.ran) == 1 or not known

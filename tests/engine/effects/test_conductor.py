@@ -1,0 +1,420 @@
+"""What the state calls for is done, once, and stopped when it is not called for any more."""
+
+import asyncio
+
+import pytest
+
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.attempt_commands import AskScript
+from interlock.domain.messages.commands.ticket_commands import CancelTicket, KillWorker, RetryTicket
+from interlock.domain.messages.commands.track_commands import AbortTrack
+from interlock.domain.messages.events.attempt_events import GateFinished
+from interlock.domain.messages.events.ticket_events import TicketCompleted
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import Answered, GatePayload, MergePayload, Pending, ScriptPayload
+from interlock.domain.values.gates import Gate
+from interlock.errors import JournalError, Rejected
+from tests.engine.world import ANN, Ask, Deny, Rules, World, shell
+
+
+def test_independent_tickets_run_at_once_as_many_as_there_are_workers() -> None:
+    async def story() -> None:
+        world = World()
+        world.crew.release = asyncio.Event()
+        async with world.process(workers=3) as process:
+            await process.run(*(shell(f"t{number}") for number in range(7)))
+            await world.crew.until(lambda: world.crew.running == 3)
+            world.crew.release.set()
+            await process.until_status("done")
+        assert world.crew.most_at_once == 3
+
+    asyncio.run(story())
+
+
+def test_waiting_for_an_answer_takes_no_worker() -> None:
+    async def story() -> None:
+        world = World(policy=Ask())
+        async with world.process(workers=1) as process:
+            await process.run(*(shell(f"t{number}") for number in range(5)))
+            state = await process.until(lambda s: len(s.pending) == 5)
+            assert state.busy == 0
+            await process.workbench.submit(ANN, AnswerApproval("A-4", "approve"))
+            await process.until(lambda s: s.tracks["a"].counts.completed == 1)
+            assert world.crew.finished == [("t3", 1)]
+
+    asyncio.run(story())
+
+
+def test_the_edited_script_is_what_runs() -> None:
+    async def story() -> None:
+        world = World(policy=Ask())
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await process.until(lambda s: bool(s.pending))
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "approve", edited="make it better"))
+            await process.until_status("done")
+        assert [a.script for a in world.crew.assignments] == ["make it better"]
+
+    asyncio.run(story())
+
+
+def test_what_would_run_changed_after_the_answer_so_it_is_asked_again_and_did_not_run() -> None:
+    async def story() -> None:
+        world = World(policy=Ask())
+        async with world.process(workers=1) as process:
+            await process.run(shell("one"))
+            await process.until(lambda s: bool(s.pending))
+            world.crew.sandbox = "off"
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
+            state = await process.until(lambda s: "A-2" in s.approvals)
+            assert world.crew.started == []
+            again = state.approvals["A-2"]
+            assert again.why == "what would run has changed since A-1 was answered"
+            assert isinstance(again.payload, ScriptPayload)
+            assert again.payload.sandbox == "off"
+
+    asyncio.run(story())
+
+
+def test_a_denied_script_blocks_its_ticket_with_the_rule() -> None:
+    async def story() -> None:
+        world = World(policy=Deny())
+        async with world.process() as process:
+            await process.run(shell("one"))
+            state = await process.until_status("blocked")
+            assert state.ticket("a", "one").blocked_reason == "denied by no-rm: it removes things"
+        assert world.crew.started == []
+
+    asyncio.run(story())
+
+
+def test_a_failed_script_blocks_at_once_and_the_folder_is_removed() -> None:
+    async def story() -> None:
+        world = World()
+        world.crew.failing.add("one")
+        async with world.process() as process:
+            await process.run(shell("one"), shell("two", "one"))
+            state = await process.until_status("blocked")
+            assert state.ticket("a", "one").blocked_reason == "the script failed with exit code 1"
+            assert state.ticket("a", "two").status == "todo"
+            await process.conductor.stop("end")
+        assert world.crew.started == [("one", 1)]
+        assert world.workspaces.removed == ["one"]
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("command", [KillWorker("a", "one"), CancelTicket("a", "one"), AbortTrack("a")])
+def test_killing_cancelling_or_aborting_stops_the_work(command: KillWorker | CancelTicket | AbortTrack) -> None:
+    async def story() -> None:
+        world = World()
+        world.crew.release = asyncio.Event()
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await world.crew.until(lambda: bool(world.crew.started))
+            await process.workbench.submit(ANN, command)
+            await world.crew.until(lambda: bool(world.crew.cancelled))
+        assert world.crew.finished == []
+
+    asyncio.run(story())
+
+
+def test_a_retried_ticket_starts_only_when_the_killed_attempt_is_gone() -> None:
+    async def story() -> None:
+        world = World()
+        world.crew.release = asyncio.Event()
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await world.crew.until(lambda: bool(world.crew.started))
+            process.workbench.send(ANN, KillWorker("a", "one"))
+            process.workbench.send(ANN, RetryTicket("a", "one"))
+            await world.crew.until(lambda: len(world.crew.started) == 2)
+            assert (world.crew.cancelled, world.crew.most_at_once) == (["one"], 1)
+            world.crew.release.set()
+            await process.until_status("done")
+        assert world.crew.finished == [("one", 2)]
+
+    asyncio.run(story())
+
+
+def test_gates_run_on_the_saved_work_and_a_failing_one_escalates_with_the_text_for_a_human() -> None:
+    async def story() -> None:
+        world = World()
+        world.gates.failures["make check"] = 2
+        async with world.process() as process:
+            await process.run(shell("one", verify=(Gate("make check", max_attempts=2),)))
+            state = await process.until(lambda s: bool(s.pending))
+            payload = state.approvals["A-1"].payload
+            assert isinstance(payload, GatePayload)
+            assert payload.message.startswith("## Shell Verification FAILED - Maximum Attempts Reached\n")
+            assert "**Attempts:** 2/2" in payload.message
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "retry"))
+            state = await process.until_status("done")
+            assert not state.ticket("a", "one").unverified
+        assert world.gates.runs == [("make check", "one@1")] * 3
+        assert world.crew.started == [("one", 1)]
+
+    asyncio.run(story())
+
+
+def test_with_approve_all_a_gate_is_not_answered_and_the_ticket_blocks() -> None:
+    async def story() -> None:
+        world = World(policy=Ask())
+        world.gates.failures["make check"] = 9
+        async with world.process(approve_all=True) as process:
+            await process.run(shell("one", verify=(Gate("make check", max_attempts=2),)))
+            state = await process.until_status("blocked")
+            reason = "verification failed: make check (exit 1, attempts 2/2)"
+            assert state.ticket("a", "one").blocked_reason == reason
+            answered = state.approvals["A-1"].state
+            assert isinstance(answered, Answered)
+            assert (answered.by, answered.decision) == ("policy:approve-all", "approve")
+            assert not state.pending
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("env", [(), (("GIT_PAGER", "cat"),)])
+def test_what_a_rule_allows_is_recorded_as_answered_by_it_before_it_runs(env: tuple[tuple[str, str], ...]) -> None:
+    async def story() -> None:
+        world = World(policy=Rules(*env))
+        async with world.process() as process:
+            await process.run(shell("one"))
+            state = await process.until_status("done")
+        approval = state.approvals["A-1"]
+        assert isinstance(approval.state, Answered)
+        assert (approval.state.by, approval.state.decision) == ("policy:make-is-fine", "approve")
+        assert (approval.why, approval.digest) == ("make does no harm", approval.state.digest)
+        (done,) = world.crew.assignments
+        assert (done.env, done.digest) == (env, approval.digest)
+
+    asyncio.run(story())
+
+
+def test_work_that_no_longer_fits_is_done_again_and_told_why() -> None:
+    async def story() -> None:
+        world = World()
+        world.workspaces.conflicts["one"] = 1
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await process.until_status("done")
+        why = "The work conflicts with what was merged meanwhile, in a.txt:\n\n<<<<<<<"
+        assert [(a.attempt, a.why) for a in world.crew.assignments] == [(1, None), (2, why)]
+        assert world.workspaces.published == ["one"]
+
+    asyncio.run(story())
+
+
+def test_when_the_track_moved_on_the_gates_run_again_on_the_tree_to_be_merged() -> None:
+    async def story() -> None:
+        world = World()
+        world.crew.release = asyncio.Event()
+        async with world.process() as process:
+            gate = (Gate("make check"),)
+            await process.run(shell("one", verify=gate), shell("two", verify=gate))
+            await world.crew.until(lambda: world.crew.running == 2)
+            world.crew.release.set()
+            await process.until_status("done")
+        second = world.workspaces.published[1]
+        assert ("make check", f"merge-of-{second}") in world.gates.runs
+        trees = [
+            recorded.event.tree
+            for recorded in world.journal.read()
+            if isinstance(recorded.event, GateFinished) and recorded.event.ticket == second
+        ]
+        assert len(set(trees)) == 2
+
+    asyncio.run(story())
+
+
+def test_a_gate_that_fails_on_the_merged_tree_makes_a_new_attempt() -> None:
+    async def story() -> None:
+        world = World()
+        world.crew.release = asyncio.Event()
+        async with world.process() as process:
+            world.gates.broken_trees.add("merge-of-two")
+            await process.run(shell("one"), shell("two", verify=(Gate("make check"),)))
+            await world.crew.until(lambda: world.crew.running == 2)
+            world.crew.release.set()
+            await process.until(lambda s: s.tracks["a"].tickets["two"].attempts == 2)
+            world.gates.broken_trees.clear()
+            await process.until_status("done")
+        assert world.workspaces.published == ["one", "two"]
+        assert world.crew.assignments[-1].attempt == 2
+        assert "After merging with the other tickets' work" in (world.crew.assignments[-1].why or "")
+
+    asyncio.run(story())
+
+
+def test_a_merge_found_on_the_branch_after_a_crash_is_not_made_again() -> None:
+    async def story() -> None:
+        world = World()
+        async with world.process() as process:
+            world.journal.at = 7  # dies when the merge is to be recorded
+            with pytest.raises(JournalError):
+                await process.run(shell("one"))
+                await process.until_status("done")
+        world.journal.at = None
+        async with world.process() as process:
+            state = await process.until_status("done")
+            assert state.ticket("a", "one").attempts == 1
+        assert world.workspaces.published == ["one"]
+        assert world.crew.finished == [("one", 1)]
+
+    asyncio.run(story())
+
+
+def test_landing_asks_with_the_diff_then_lands_once() -> None:
+    async def story() -> None:
+        world = World()
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await process.until_status("done")
+            await process.conductor.ask_landing(ANN, "a")
+            state = process.state
+            payload = state.approvals["A-1"].payload
+            assert isinstance(payload, MergePayload)
+            assert payload.diff_blob is not None
+            assert len(payload.diff) < 4_100
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
+            await process.until(landed)
+        assert world.workspaces.landed == ["after"]
+
+    asyncio.run(story())
+
+
+def test_a_landing_that_happened_before_a_crash_is_seen_and_not_repeated() -> None:
+    async def story() -> None:
+        world = World()
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await process.until_status("done")
+            await process.conductor.ask_landing(ANN, "a")
+            world.journal.at = process.state.version + 3  # the landing's own record
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
+            with pytest.raises(JournalError):
+                await process.until(landed)
+        world.journal.at = None
+        async with world.process() as process:
+            await process.until(landed)
+        assert world.workspaces.landed == ["after"]
+
+    asyncio.run(story())
+
+
+def test_a_landing_that_cannot_be_says_why_and_can_be_asked_again() -> None:
+    async def story() -> None:
+        world = World()
+        world.workspaces.land_error = Rejected("a.txt is modified")
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await process.until_status("done")
+            await process.conductor.ask_landing(ANN, "a")
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
+            state = await process.until(lambda s: _landing(s) == "failed")
+            found = state.tracks["a"].landing
+            assert found is not None
+            assert found.detail == "a.txt is modified"
+            await process.conductor.ask_landing(ANN, "a")
+
+    asyncio.run(story())
+
+
+def test_a_deadline_that_passes_denies() -> None:
+    async def story() -> None:
+        world = World(policy=Ask())
+        async with world.process() as process:
+            await process.run(shell("one"))
+            state = await process.until(lambda s: bool(s.pending))
+            payload = state.approvals["A-1"].payload
+            assert isinstance(payload, ScriptPayload)
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
+            await process.until_status("done")
+        # The same request, with a deadline that is already over.
+        world = World(policy=Ask())
+        world.crew.release = asyncio.Event()
+        world.policy = World().policy
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await world.crew.until(lambda: bool(world.crew.started))
+            ask = AskScript("a", "one", 1, payload, "why", deadline="2025-12-31T00:00:00Z")
+            await process.workbench.submit("system", ask)
+            state = await process.until_status("blocked")
+            assert "deadline" in (state.ticket("a", "one").blocked_reason or "")
+
+    asyncio.run(story())
+
+
+def test_a_bug_in_an_effect_ends_as_a_blocked_ticket_and_not_as_silence() -> None:
+    async def story() -> None:
+        world = World()
+
+        async def broken(track: str) -> str:
+            raise ZeroDivisionError("oops")
+
+        world.workspaces.start_track = broken
+        async with world.process() as process:
+            await process.run(shell("one"))
+            state = await process.until_status("blocked")
+            reason = state.ticket("a", "one").blocked_reason or ""
+            assert reason.startswith("internal error: ZeroDivisionError: oops")
+
+    asyncio.run(story())
+
+
+def test_stopping_records_what_was_in_hand_as_lost_and_the_next_start_does_it_again() -> None:
+    async def story() -> None:
+        world = World()
+        world.crew.release = asyncio.Event()
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await world.crew.until(lambda: bool(world.crew.started))
+            await process.conductor.stop("closed")
+            assert not process.state.conductor.on
+            assert process.state.ticket("a", "one").status == "todo"
+        world.crew.release.set()
+        async with world.process() as process:
+            await process.until_status("done")
+        assert world.crew.finished == [("one", 2)]
+        completed = [r for r in world.journal.read() if isinstance(r.event, TicketCompleted)]
+        assert len(completed) == 1
+
+    asyncio.run(story())
+
+
+def test_pending_approvals_are_still_there_and_answerable_after_a_restart() -> None:
+    async def story() -> None:
+        world = World(policy=Ask())
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await process.until(lambda s: bool(s.pending))
+        async with world.process() as process:
+            assert isinstance(process.state.approvals["A-1"].state, Pending)
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
+            await process.until_status("done")
+        assert world.crew.finished == [("one", 1)]
+
+    asyncio.run(story())
+
+
+def test_work_on_the_branch_that_the_journal_knows_nothing_of_is_not_taken_for_ours() -> None:
+    async def story() -> None:
+        world = World()
+        world.workspaces.branch.append("one")
+        async with world.process() as process:
+            await process.run(shell("one"))
+            state = await process.until_status("blocked")
+            reason = state.ticket("a", "one").blocked_reason or ""
+            assert reason.startswith("branch interlock/a holds work for one that this journal knows nothing of")
+        assert world.crew.started == []
+
+    asyncio.run(story())
+
+
+def landed(state: State) -> bool:
+    return _landing(state) == "landed"
+
+
+def _landing(state: State) -> str | None:
+    found = state.tracks["a"].landing
+    return found.state if found else None

@@ -1,0 +1,51 @@
+"""Texts that were fetched for the window are bounded, and what is on the screen is not fetched again and again."""
+
+from interlock.gui.data import fetched_texts
+from interlock.gui.data.fetched_texts import Kept
+
+
+def held(texts: Kept) -> int:
+    return sum(len(text) for text in texts._texts.values())
+
+
+def test_what_was_drawn_before_goes_when_there_is_too_much() -> None:
+    texts = Kept()
+    for number in range(40):
+        texts.put(f"{number}", "x" * 1_000_000)
+        texts.next_frame()
+        texts.next_frame()
+    assert held(texts) <= fetched_texts.ALL + 1_000_000
+    assert ("0" in texts, "39" in texts) == (False, True)
+    assert texts.use("0") == ""
+
+
+def test_what_is_drawn_in_every_frame_stays_however_large() -> None:
+    texts = Kept()
+    names = [f"{number}" for number in range(5)]
+    for name in names:
+        texts.put(name, name * 4_000_000)
+    for number in range(100):
+        texts.next_frame()
+        assert [texts.use(name)[:1] for name in names] == names
+        texts.put(f"other {number}", "y" * 1_000)
+    assert all(name in texts for name in names)
+
+
+def test_a_text_that_takes_the_place_of_its_absence_counts_once() -> None:
+    texts = Kept()
+    for _ in range(50):
+        texts.put("a", "")
+        texts.put("a", "x" * 1_000_000)
+        texts.next_frame()
+    assert (len(texts), held(texts), texts._size) == (1, 1_000_000, 1_000_000)
+    texts.forget("a")
+    texts.forget("a")
+    assert (len(texts), texts._size) == (0, 0)
+
+
+def test_many_small_ones_go_too() -> None:
+    texts = Kept()
+    for number in range(3 * fetched_texts.MANY):
+        texts.put(f"{number}", "x")
+        texts.next_frame()
+    assert len(texts) <= fetched_texts.MANY + 2

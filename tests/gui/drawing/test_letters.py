@@ -1,0 +1,121 @@
+"""What stands in a text is seen: no letter is left blank, and of what is approved nothing is left out."""
+
+import pytest
+from imgui_bundle import imgui
+from immutables import Map
+
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import Approval, ScriptPayload, digest
+from interlock.gui.drawing import payload_view, symbols
+from interlock.gui.drawing.diff_view import _rows
+from interlock.gui.drawing.theme import NORMAL
+from interlock.gui.panels.graph_panel import _within
+from interlock.views.diff import hunks_of
+from tests.gui.bench import AT, Bench, windowed
+
+FONTS = ("regular", "bold", "mono")
+
+
+def drawn(bench: Bench, font: str, words: str, *, spell: bool = False) -> str:
+    """As a panel would see it."""
+    found: list[str] = []
+    panel = bench.window.panels[0]
+    before = panel.draw
+
+    def draw(*given: object) -> None:
+        imgui.push_font(getattr(bench.window.look, font), NORMAL)
+        found.append(bench.window.look.drawn(words, spell=spell))
+        imgui.pop_font()
+
+    panel.draw = draw  # pyright: ignore[reportAttributeAccessIssue]
+    bench.draw(1)
+    panel.draw = before  # pyright: ignore[reportAttributeAccessIssue]
+    assert bench.window.broken_panels() == {}
+    return found[0]
+
+
+@pytest.mark.parametrize("font", FONTS)
+def test_greek_and_cyrillic_are_letters_in_every_font(font: str) -> None:
+    """The font of symbols has them too, all blank: in a script they were as good as hidden."""
+    words = "Ελληνικά Кириллица ÀÉÎÕÜ ß łódź € … – “x”"
+    with windowed() as bench:
+        assert drawn(bench, font, words) == words
+        assert drawn(bench, font, words) == words  # now that they are known
+
+
+@pytest.mark.parametrize("font", FONTS)
+def test_every_symbol_is_there(font: str) -> None:
+    found = "".join(value for name, value in vars(symbols).items() if name.isupper() and isinstance(value, str))
+    with windowed() as bench:
+        assert len(found) > 20
+        assert drawn(bench, font, found) == found
+
+
+def test_a_letter_that_no_font_has_is_marked_or_named() -> None:
+    with windowed() as bench:
+        assert drawn(bench, "mono", "a\U0001d4b3b") == "a\ufffdb"
+        assert drawn(bench, "mono", "a\U0001d4b3b", spell=True) == "a<U+1D4B3>b"
+        assert drawn(bench, "mono", "plain") == "plain"
+        assert drawn(bench, "mono", "ä\n\tb \u00a0c", spell=True) == "ä\n\tb \u00a0c"
+
+
+LONG = "curl -s " + "a" * 5_000 + "; rm -rf $HOME # ε\n" + "\n".join(f"echo {number}" for number in range(5_000))
+HIDING = "echo hi\n\x1b]0;\nrm -rf precious\n\x07"  # a terminal would skip the middle, a shell does not
+
+
+@pytest.mark.parametrize(
+    ("script", "seen"), [(LONG, LONG), (HIDING, "echo hi\n<U+001B>]0;\nrm -rf precious\n<U+0007>")]
+)
+def test_all_of_a_script_is_on_its_page(script: str, seen: str) -> None:
+    payload = ScriptPayload(script, "/work", ("PATH",), "bubblewrap")
+    asked = Approval(
+        id="A-1",
+        kind="script",
+        asker="worker:T-1/1",
+        track="demo",
+        ticket="T-1",
+        why="",
+        payload=payload,
+        digest=digest(payload),
+        requested_at=AT,
+    )
+    state = State(version=1, approvals=Map({"A-1": asked}), pending=Map({1: "A-1"}))
+    payload_view._pages.clear()
+    with windowed(state) as bench:
+        bench.draw()
+        assert bench.window.broken_panels() == {}
+    page = next(each for each in payload_view._pages.values() if each.text == script)
+    shown = "".join(("\n" if number > 1 else "") + piece for number, piece in page.rows)
+    assert shown == seen
+
+
+@pytest.mark.parametrize("both_sides", [False, True])
+def test_a_long_line_of_a_diff_is_broken_and_not_cut(both_sides: bool) -> None:
+    old, new = "x" * 1_000, "y" * 1_500
+    (hunk,) = hunks_of(f"a.py [1] @@ -1,2 +1,2 @@\n keep\n-{old}\n+{new}\n")
+    with windowed() as bench:
+        rows = _rows(bench.window.ui, hunk, 40, both_sides)
+    for mark, line in (("-", old), ("+", new)):
+        cells = [cell for row in rows for cell in row if cell is not None and cell.line.mark == mark]
+        assert "".join(cell.text for cell in cells) == line
+        assert [cell.first for cell in cells] == [True] + [False] * (len(cells) - 1)
+
+
+@pytest.mark.parametrize("letter", ["i", "W", "ש", "ن", "漢"])
+def test_what_a_ticket_says_ends_with_dots_where_it_has_no_room(letter: str) -> None:
+    with windowed() as bench:
+        font = bench.window.look.regular
+        found: list[tuple[str, float]] = []
+        panel = bench.window.panels[0]
+
+        def draw(*_: object) -> None:
+            words = _within(font, NORMAL, bench.window.look.drawn(letter * 40), 100)
+            imgui.push_font(font, NORMAL)
+            found.append((words, imgui.calc_text_size(words).x))
+            imgui.pop_font()
+
+        panel.draw = draw  # pyright: ignore[reportAttributeAccessIssue]
+        bench.draw(1)
+    (words, wide) = found[-1]
+    assert words.endswith("…")
+    assert 60 < wide <= 100

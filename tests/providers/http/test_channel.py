@@ -1,0 +1,290 @@
+"""Where a key may go and where it may not; connections that cannot be trusted; what is imported when."""
+
+import asyncio
+import ssl
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from interlock.domain.values.budgets import Usage
+from interlock.errors import Misconfigured, Unavailable
+from interlock.ports.model import Message, Picture, unheard
+from interlock.providers.endpoints import HOSTED, hosted_model, place_of, usual_limits
+from interlock.providers.http.channel import Channel, Endpoint, checked_address
+from interlock.providers.http.errors import refusal, told
+from interlock.providers.http.http_model import Limits
+from tests.providers import anthropic_server, openai_server
+from tests.providers.loopback import Answer, Request, serving
+from tests.providers.scripts import SAID
+from tests.providers.vendors import VENDORS, request
+
+ANTHROPIC = VENDORS[0]
+CERTIFICATE = Path(__file__).parents[1] / "loopback.pem"  # for 127.0.0.1, trusted by nobody, with its key
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://api.example.com",
+        "https://[2001:db8::1]:8443/v1/",
+        "http://127.0.0.1:1",
+        "http://localhost",
+        "http://[::1]:9/v1",
+    ],
+)
+def test_a_key_may_go_over_https_or_nowhere_far(address: str) -> None:
+    assert checked_address(Endpoint(provider="p", base_url=address)) == address.rstrip("/")
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("http://api.example.com", "over http, where anybody on the way can read along; use https"),
+        ("http://127.0.0.1.example.com", "use https"),
+        ("http://localhost.example.com", "use https"),
+        ("http://0.0.0.0", "use https"),
+        ("ftp://example.com", "must begin with https://"),
+        ("api.example.com", "must begin with https://"),
+        ("", "must begin with https://"),
+        ("https://", "must begin with https://"),
+        ("https://ann:secret@example.com", "plain one"),
+        ("https://example.com?key=1", "plain one"),
+        ("https://example.com#a", "plain one"),
+        ("https://example.com?", "plain one"),
+        ("https://example.com/v1#", "plain one"),
+        ("https://exam ple.com", "spaces"),
+        ("https://example.com/v 1", "spaces"),
+        ("https://ann:secret@exam ple.com", "plain one"),
+        ("https://ann:secret@example.com:port", "is none: '…example.com:port'"),
+        ("https://[half?key=secret", "is none"),
+        ("ftp://ann:secret@example.com", "not '…example.com'"),
+        ("ann:secret@example.com", "must begin with https://"),
+        ("https://[half", "is none"),
+        ("https://example.com:port", "is none"),
+    ],
+)
+def test_other_addresses_are_refused_before_anything_is_sent(address: str, sentence: str) -> None:
+    with pytest.raises(Misconfigured, match=sentence) as caught:
+        Channel(Endpoint(provider="p", base_url=address))
+    assert "secret" not in str(caught.value)
+
+
+def test_spaces_around_an_address_are_nothing() -> None:
+    assert checked_address(Endpoint(provider="p", base_url=" https://example.com/v1/\n")) == "https://example.com/v1"
+
+
+def test_the_users_own_settings_may_allow_plain_http() -> None:
+    endpoint = Endpoint(provider="p", base_url="http://box.lan:11434/v1", plain_http=True)
+    assert checked_address(endpoint) == "http://box.lan:11434/v1"
+
+
+def test_a_redirect_is_not_followed_and_the_key_stays_where_it_belongs() -> None:
+    async def story() -> None:
+        async with serving(anthropic_server.playing(lambda _: SAID)) as thief:
+
+            async def send_on(asked: Request) -> Answer:
+                return Answer(308, (("location", f"{thief.url}/v1/messages"),))
+
+            async with serving(send_on) as server:
+                with pytest.raises(Misconfigured, match="a key is never sent on"):
+                    await ANTHROPIC.made(server.url).complete(request(), unheard)
+            assert len(server.requests) == 1
+            assert thief.requests == []
+
+    asyncio.run(story())
+
+
+def test_proxies_and_cookies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        async with serving(anthropic_server.playing(lambda _: SAID)) as thief:
+            for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
+                monkeypatch.setenv(name, thief.url)
+            async with serving(anthropic_server.playing(lambda _: SAID)) as server:
+                await ANTHROPIC.made(server.url).complete(request(), unheard)
+            assert (len(server.requests), thief.requests) == (1, [])
+
+    asyncio.run(story())
+
+
+def test_a_certificate_that_nobody_vouches_for_is_not_trusted_and_nothing_is_sent() -> None:
+    async def story() -> None:
+        own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        own.load_cert_chain(CERTIFICATE)
+        async with serving(anthropic_server.playing(lambda _: SAID), trust=own) as server:
+            with pytest.raises(Misconfigured, match=r"certificate of 127\.0\.0\.1 is not to be trusted"):
+                await ANTHROPIC.made(server.url).complete(request(), unheard)
+            assert server.requests == []
+            trusting = ssl.create_default_context(cafile=str(CERTIFICATE))
+            reply = await ANTHROPIC.made(server.url, trust=trusting).complete(request(), unheard)
+            assert reply.message.text == "Grüße, wörld 🌍."
+
+    asyncio.run(story())
+
+
+def test_where_there_should_be_tls_and_is_none_it_is_tried_again() -> None:
+    async def shout(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 What?\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async def story() -> None:
+        server = await asyncio.start_server(shout, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(Unavailable, match="cannot be reached"):
+            await ANTHROPIC.made(f"https://127.0.0.1:{port}").complete(request(), unheard)
+        server.close()
+
+    asyncio.run(story())
+
+
+def test_headers_that_cannot_be_sent_do_not_give_the_key_away() -> None:
+    async def story() -> None:
+        async with serving(anthropic_server.playing(lambda _: SAID)) as server:
+            model = ANTHROPIC.made(server.url, headers=(("x-more", "a\r\nb"),))
+            with pytest.raises(Misconfigured, match="a header is wrong") as caught:
+                await model.complete(request(), unheard)
+            assert anthropic_server.KEY not in str(caught.value)
+
+    asyncio.run(story())
+
+
+def test_an_error_says_what_the_vendor_says_in_whatever_form() -> None:
+    assert told(b'{"error": {"type": "t", "message": "m\\n m"}}', str) == "t m m"
+    assert told(b'{"error": "plain"}', str) == "plain"
+    assert told(b'[{"error": {"code": 400, "message": "m"}}]', str) == "400 m"
+    assert told(b'{"detail": "d"}', str) == "d"
+    assert told(b'{"error": 7}', str) == '{"error": 7}'
+    assert told(b"<html>\xff", str) == "<html>\ufffd"
+    assert told(b"[]", str) == "[]"
+    assert told(b"[" * 100_000, str) == "[" * 500
+    assert told(b"", str) == ""
+
+
+def test_a_gateway_that_waited_in_vain_may_have_cost_something() -> None:
+    error = refusal("p", 504, {}, b"", key_name="", model="m", now=0, redact=str)
+    assert isinstance(error, Unavailable) and error.may_cost
+    assert "it wants a key" in str(refusal("p", 401, {}, b"", key_name="", model="m", now=0, redact=str))
+
+
+# ── by name ──────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_name_has_its_address_and_its_variables() -> None:
+    assert {name: (place_of(name).base_url, place_of(name).key_name, place_of(name).url_name) for name in HOSTED} == {
+        "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+        "gemini": (
+            "https://generativelanguage.googleapis.com",
+            "GEMINI_API_KEY or GOOGLE_API_KEY",
+            "GEMINI_BASE_URL",
+        ),
+        "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        "deepseek": ("https://api.deepseek.com", "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL"),
+        "openrouter": ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", ""),
+        "ollama": ("http://127.0.0.1:11434/v1", "", ""),
+        "llama.cpp": ("http://127.0.0.1:8080/v1", "", ""),
+        "vllm": ("http://127.0.0.1:8000/v1", "", ""),
+    }
+    with pytest.raises(Misconfigured, match="there is no provider 'x' over HTTP"):
+        place_of("x")
+
+
+def test_address_and_key_come_from_the_environment() -> None:
+    async def story() -> None:
+        async with serving(openai_server.playing(lambda _: SAID)) as server:
+            environ = {"OPENAI_BASE_URL": f"{server.url}/v1", "OPENAI_API_KEY": f" {openai_server.KEY}\n"}
+            model = hosted_model("openai", environ)
+            reply = await hosted_model("openai", environ, model=openai_server.MODEL).complete(request(), unheard)
+            assert (model.name, reply.model) == ("openai", openai_server.MODEL)
+
+    asyncio.run(story())
+
+
+def test_a_local_server_needs_no_key_but_a_model() -> None:
+    async def play(asked: Request) -> Answer:
+        assert "authorization" not in asked.headers
+        return Answer(pieces=tuple(openai_server.chunks(SAID, "any")))
+
+    async def story() -> None:
+        async with serving(play) as server:
+            reply = await hosted_model("vllm", {}, base_url=server.url, model="any").complete(request(), unheard)
+            assert reply.message.text == "Grüße, wörld 🌍."
+            with pytest.raises(Misconfigured, match="must be told which model to ask: use --model"):
+                await hosted_model("vllm", {}, base_url=server.url).complete(request(), unheard)
+
+    asyncio.run(story())
+
+
+def test_later_models_of_openai_are_sent_no_temperature() -> None:
+    assert usual_limits("openai", "gpt-4.1").temperature == 0.0
+    assert usual_limits("openai", "o3").temperature is None
+    assert usual_limits("openai", "gpt-5.4-mini").temperature is None
+    assert usual_limits("deepseek", "any").temperature == 0.0
+
+
+def test_a_quote_is_never_less_than_what_is_paid() -> None:
+    """Every byte a token, all of it written into the cache, and the longest answer."""
+
+    def price(model: str, usage: Usage) -> int:
+        return 3 * usage.input + 4 * usage.cache_write + 15 * usage.output
+
+    picture = Message("user", "x" * 1_000, images=(Picture("image/png", "a"),))
+    model = ANTHROPIC.made("http://127.0.0.1:1", price=price, limits=lambda _: Limits(output=100))
+    least = 4 * (1_000 + 5_000) + 15 * 100
+    assert least < model.quote(request(picture, pictures={"a": b"x" * 10**6})) < 4 * 10_000 + 15 * 100
+    small = ANTHROPIC.made("http://127.0.0.1:1", price=price, limits=lambda _: Limits(context=2_000, output=100))
+    assert small.quote(request()) == 4 * 2_000 + 15 * 100, "no more than fits"
+    assert ANTHROPIC.made("http://127.0.0.1:1").quote(request()) == 0
+
+
+# ── what is imported ─────────────────────────────────────────────────────────────────────
+
+
+def run(code: str) -> str:
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout
+
+
+def test_nothing_that_asks_over_http_is_imported_before_it_is_asked() -> None:
+    told = run("""
+        import sys
+        from interlock.providers.hosted import hosted_model
+        model = hosted_model("anthropic", {"ANTHROPIC_API_KEY": "x"})
+        print(sorted({"httpx2", "httpcore2", "anyio", "anthropic", "openai"} & set(sys.modules)))
+    """)
+    assert told == "[]\n"
+
+
+def test_a_command_that_asks_nobody_imports_nothing_of_it() -> None:
+    told = run("""
+        import sys
+        from interlock.cli.main import main
+        try:
+            main(["--version"])
+        except SystemExit:
+            pass
+        print(sorted({"httpx2", "httpcore2", "interlock.providers.http.channel", "ssl"} & set(sys.modules)))
+    """)
+    assert told.splitlines()[-1] == "[]"
+
+
+def test_the_first_request_costs_little_to_import() -> None:
+    """Compared with what every start of Python with asyncio and ssl costs, because machines differ."""
+    told = run("""
+        import time
+        begun = time.process_time()
+        import asyncio, ssl, msgspec
+        import interlock.ports.model
+        before = time.process_time()
+        from interlock.errors import Unavailable
+        from interlock.model_port import Message, ModelRequest, unheard
+        from interlock.providers.hosted import hosted_model
+        model = hosted_model("ollama", {}, base_url="http://127.0.0.1:1", model="m")
+        try:
+            asyncio.run(model.complete(ModelRequest("t", None, None, "", (Message("user", "a"),), ()), unheard))
+        except Unavailable:
+            print(time.process_time() - before)
+    """)
+    assert float(told) < 1.0, "about 0.2 s on a quiet machine; the bound is for a busy one"

@@ -1,0 +1,66 @@
+"""Workspaces without git: a commit is the name of a folder, and showing it copies that folder."""
+
+import shutil
+from hashlib import sha256
+from pathlib import Path
+from typing import cast
+
+from interlock.domain.values.tickets import Saved
+from interlock.ports.workspaces import Workspace, Workspaces
+
+
+class FolderWorkspaces:
+    """`commits/<name>` are trees; each ticket's worktree is a copy of one. Files `*.ignored` are not part of any."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self.commit("base", {})
+
+    @property
+    def port(self) -> Workspaces:
+        """As much of the port as gates and crews use."""
+        return cast("Workspaces", self)
+
+    def commit(self, name: str, files: dict[str, str]) -> str:
+        folder = self._root / "commits" / name
+        folder.mkdir(parents=True)
+        for path, text in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text)
+        return name
+
+    def files(self, commit: str) -> dict[str, str]:
+        folder = self._root / "commits" / commit
+        return {str(p.relative_to(folder)): p.read_text() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+    def path_for(self, track: str, ticket: str) -> str:
+        return str(self._root / "worktrees" / track / ticket)
+
+    async def prepare(self, track: str, ticket: str) -> Workspace:
+        shutil.rmtree(self.path_for(track, ticket), ignore_errors=True)
+        return await self.show_tree(track, ticket, "base")
+
+    async def changed(self, base: str, commit: str) -> str:
+        return ""
+
+    async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
+        return self._show(track, ticket, commit)
+
+    def _show(self, track: str, ticket: str, commit: str) -> Workspace:
+        path = Path(self.path_for(track, ticket))
+        path.mkdir(parents=True, exist_ok=True)
+        for entry in path.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            elif entry.suffix != ".ignored":
+                entry.unlink()
+        shutil.copytree(self._root / "commits" / commit, path, dirs_exist_ok=True, symlinks=True)
+        return Workspace(str(path), commit, None)
+
+    async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved:
+        name = f"{track}-{ticket}-{attempt}"
+        shutil.copytree(
+            workspace.path, self._root / "commits" / name, ignore=shutil.ignore_patterns("*.ignored"), symlinks=True
+        )
+        (self._root / f"{name}.message").write_text(message)
+        return Saved(workspace.base, name, sha256(repr(self.files(name)).encode()).hexdigest())

@@ -1,0 +1,180 @@
+"""A shell ticket: its worktree, its setup, its script, and what it made, saved."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from interlock.domain.values.approvals import ScriptPayload, digest
+from interlock.domain.values.tickets import Saved, TicketSpec
+from interlock.ports.work import Assignment, Done, Failed
+from interlock.runners.script import LocalCrew
+from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
+from tests.runners.fake_workspaces import FolderWorkspaces
+from tests.sandbox.scenes import ENV, alive_in, first_beat
+
+
+class Crew:
+    def __init__(self, root: Path, setup: str | None = None) -> None:
+        self.workspaces = FolderWorkspaces(root)
+        self.local = LocalCrew(BubblewrapSandbox(), self.workspaces.port, ENV, setup)
+
+    def assignment(self, script: str, attempt: int = 1) -> Assignment:
+        spec = TicketSpec(id="T-1", assigned_to="shell", script=script, description="Do it")
+        unnamed = Assignment("track", spec, attempt, script)
+        return replace(unnamed, digest=digest(self.local.terms(unnamed)))
+
+    def work(self, assignment: Assignment) -> Done | Failed:
+        return asyncio.run(self.local.work(assignment))
+
+    def made(self, script: str, attempt: int = 1) -> dict[str, str]:
+        done = self.work(self.assignment(script, attempt))
+        assert isinstance(done, Done) and isinstance(done.saved, Saved), done
+        return self.workspaces.files(done.saved.commit)
+
+
+@pytest.fixture
+def crew(tmp_path: Path) -> Crew:
+    return Crew(tmp_path)
+
+
+def test_what_the_script_made_is_saved(crew: Crew, tmp_path: Path) -> None:
+    done = crew.work(crew.assignment("echo hello > file; echo done"))
+    assert isinstance(done, Done) and done.saved is not None
+    assert (done.saved.base, done.summary) == ("base", "done")
+    assert crew.workspaces.files(done.saved.commit) == {"file": "hello\n"}
+    assert (tmp_path / "track-T-1-1.message").read_text() == "Do it"
+
+
+def test_the_script_knows_who_it_is(crew: Crew) -> None:
+    script = 'echo "$INTERLOCK_TRACK $INTERLOCK_TICKET $INTERLOCK_ATTEMPT" > me; pwd > here'
+    assert crew.made(script, attempt=3) == {
+        "me": "track T-1 3\n",
+        "here": crew.workspaces.path_for("track", "T-1") + "\n",
+    }
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo half > file; echo why >&2; exit 3", "the script failed with exit code 3\nwhy"),
+        ("echo only this; false", "the script failed with exit code 1\nonly this"),
+        ("exit 127", "the script failed with exit code 127: a command was not found"),
+        ("exit 126", "the script failed with exit code 126: a command was found but could not be executed"),
+        ("kill -9 $$", "the script was killed by signal 9 (Killed)"),
+        ("seq 100; exit 1", "the script failed with exit code 1\n" + "\n".join(map(str, range(91, 101)))),
+        ("  ", "the ticket has no script"),
+    ],
+)
+def test_a_script_that_fails_says_how_and_with_which_last_words(crew: Crew, script: str, reason: str) -> None:
+    failed = crew.work(crew.assignment(script))
+    assert isinstance(failed, Failed)
+    assert failed.reason == reason
+
+
+def test_the_last_words_are_bounded(crew: Crew) -> None:
+    failed = crew.work(crew.assignment("head -c 100000 /dev/zero | tr '\\0' x; exit 1"))
+    assert isinstance(failed, Failed)
+    assert len(failed.reason) < 2_000
+
+
+def test_the_terms_are_exactly_what_would_run(crew: Crew) -> None:
+    assert crew.local.terms(crew.assignment("make")) == ScriptPayload(
+        script="make",
+        directory=crew.workspaces.path_for("track", "T-1"),
+        env_names=tuple(sorted({*ENV, "INTERLOCK_TRACK", "INTERLOCK_TICKET", "INTERLOCK_ATTEMPT"})),
+        sandbox="bubblewrap",
+        network=False,
+    )
+
+
+@pytest.mark.parametrize("change", [{"script": "touch evil"}, {"track": "other"}, {"digest": ""}, {"digest": "0" * 64}])
+def test_what_was_not_allowed_does_not_run(crew: Crew, tmp_path: Path, change: dict[str, str]) -> None:
+    assert crew.work(replace(crew.assignment("touch file"), **change)) == Failed(
+        "what would run is not what was allowed, so it did not run"
+    )
+    assert not (tmp_path / "worktrees").exists()
+
+
+def test_other_roles_need_a_provider(crew: Crew) -> None:
+    assignment = crew.assignment("true")
+    asked = replace(assignment, ticket=replace(assignment.ticket, assigned_to="tier3-worker"))
+    assert crew.work(asked) == Failed("no provider is configured for tier3-worker tickets; only shell tickets run")
+
+
+def test_setup_runs_before_the_script_in_each_new_worktree_and_its_files_are_not_the_work(tmp_path: Path) -> None:
+    crew = Crew(tmp_path, setup='echo "set up" > venv.ignored')
+    assert crew.made("cat venv.ignored > seen") == {"seen": "set up\n"}
+
+
+def test_setup_runs_once_in_a_worktree(tmp_path: Path) -> None:
+    crew = Crew(tmp_path, setup="echo x >> runs.ignored")
+    crew.made("true")
+
+    async def again() -> list[bool]:
+        workspace = await crew.workspaces.show_tree("track", "T-1", "base")
+        first = await crew.local.make_ready(workspace) is not None
+        fresh = await crew.workspaces.prepare("track", "T-1")
+        return [first, await crew.local.make_ready(fresh) is not None, await crew.local.make_ready(fresh) is not None]
+
+    assert asyncio.run(again()) == [False, True, False]
+
+
+def test_a_setup_that_fails_stops_the_attempt(tmp_path: Path) -> None:
+    crew = Crew(tmp_path, setup="echo no network >&2; exit 1")
+    failed = crew.work(crew.assignment("touch file"))
+    assert isinstance(failed, Failed)
+    assert failed.reason == "the workspace's setup failed with exit code 1\nno network"
+    assert not Path(crew.workspaces.path_for("track", "T-1"), "file").exists()
+
+
+def test_cancelling_an_attempt_kills_it(crew: Crew) -> None:
+    folder = Path(crew.workspaces.path_for("track", "T-1"))
+
+    async def scene() -> None:
+        script = "(setsid sh -c 'while :; do echo x >> beats; sleep 0.01; done' &); sleep 1000"
+        task = asyncio.create_task(crew.local.work(crew.assignment(script)))
+        await first_beat(folder)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert alive_in(folder) == []
+
+    asyncio.run(scene())
+
+
+def test_a_worktree_inside_a_larger_repository_is_writable_as_a_whole_and_its_git_is_not(
+    crew: Crew, tmp_path: Path
+) -> None:
+    async def scene() -> str:
+        workspace = await crew.workspaces.prepare("track", "T-1")
+        root = Path(workspace.path)
+        (root / ".git").write_text("gitdir: x\n")
+        (root / "sub").mkdir()
+        inside = replace(workspace, path=str(root / "sub"), root=str(root))
+        crew.local = LocalCrew(BubblewrapSandbox(), crew.workspaces.port, ENV, "pwd; touch ../up; echo evil > ../.git")
+        finished = await crew.local.make_ready(inside)
+        assert finished is not None
+        return finished.stdout + finished.stderr
+
+    assert "cannot create ../.git: Read-only file system" in asyncio.run(scene())
+    root = Path(crew.workspaces.path_for("track", "T-1"))
+    assert (root / "up").exists() and (root / ".git").read_text() == "gitdir: x\n"
+
+
+def test_a_script_is_told_of_before_it_runs_and_one_that_may_not_run_is_not(tmp_path: Path) -> None:
+    told: list[tuple[str, bool]] = []
+    made = Crew(tmp_path, setup="true")
+    folder = Path(made.workspaces.path_for("track", "T-1"))
+    made.local = LocalCrew(
+        BubblewrapSandbox(),
+        made.workspaces.port,
+        ENV,
+        "true",
+        before_script=lambda script: told.append((script, (folder / "made").exists())),
+    )
+    assert made.made("touch made") == {"made": ""}
+    refused = made.work(replace(made.assignment("touch other"), digest="of something else"))
+    assert isinstance(refused, Failed)
+    assert told == [("touch made", False)]

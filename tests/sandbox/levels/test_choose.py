@@ -1,0 +1,92 @@
+"""A sandbox is used when it was seen to work; otherwise the next one, and otherwise the refusal says what to do."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from interlock.errors import Misconfigured
+from interlock.sandbox.jobs import confine
+from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
+from interlock.sandbox.levels.choose import choice, choose
+from interlock.sandbox.levels.probe import probe
+from interlock.sandbox.levels.unconfined import UnconfinedSandbox
+from tests.sandbox.sandbox_levels import made
+
+
+@pytest.fixture
+def no_landlock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confine, "abi", lambda: 0)
+
+
+@pytest.fixture
+def broken_bubblewrap(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+
+def test_bubblewrap_works_here() -> None:
+    assert asyncio.run(probe(BubblewrapSandbox())) is None
+    chosen = asyncio.run(choice("auto"))
+    assert (chosen.sandbox.level, chosen.why) == ("bubblewrap", "")
+
+
+def test_landlock_works_here_and_can_be_asked_for() -> None:
+    assert asyncio.run(probe(made("landlock"))) is None
+    chosen = asyncio.run(choice("landlock"))
+    assert (chosen.sandbox.level, chosen.why) == ("landlock", "")
+
+
+def test_off_is_off() -> None:
+    assert asyncio.run(choose("off")).level == "off"
+
+
+def test_the_probe_sees_that_nothing_is_confined_without_a_sandbox() -> None:
+    reason = asyncio.run(probe(UnconfinedSandbox())) or ""
+    assert "the network can be reached from inside" in reason
+
+
+@pytest.mark.usefixtures("broken_bubblewrap")
+def test_where_bubblewrap_does_not_work_it_is_landlock_and_the_reason_is_kept() -> None:
+    made("landlock")
+    chosen = asyncio.run(choice("auto"))
+    assert chosen.sandbox.level == "landlock"
+    assert chosen.why == (
+        "bubblewrap is installed but does not work here: a command run in it fails"
+        " (bwrap: No permissions to create a new namespace)"
+    )
+
+
+def test_where_bubblewrap_is_missing_it_is_landlock(monkeypatch: pytest.MonkeyPatch) -> None:
+    made("landlock")
+    monkeypatch.setenv("PATH", "/nowhere")
+    chosen = asyncio.run(choice("auto"))
+    assert (chosen.sandbox.level, chosen.why) == (
+        "landlock",
+        "bubblewrap is not installed (on Debian: apt install bubblewrap)",
+    )
+
+
+def test_who_asks_for_bubblewrap_gets_nothing_weaker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(Misconfigured, match=r"apt install bubblewrap.*your own configuration.*sandbox = \"off\""):
+        asyncio.run(choose("bubblewrap"))
+
+
+@pytest.mark.usefixtures("no_landlock")
+def test_without_either_the_refusal_names_both_and_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(
+        Misconfigured,
+        match=r"apt install bubblewrap.*kernel has no Landlock.*your own configuration.*sandbox = \"off\"",
+    ):
+        asyncio.run(choose("auto"))
+
+
+@pytest.mark.usefixtures("broken_bubblewrap", "no_landlock")
+def test_a_bubblewrap_that_cannot_do_it_here_is_refused_with_its_own_words() -> None:
+    with pytest.raises(Misconfigured, match="No permissions to create a new namespace"):
+        asyncio.run(choose("auto"))

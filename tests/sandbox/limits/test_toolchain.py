@@ -1,0 +1,131 @@
+"""Tools that live under HOME are shown; what lies beside them is not."""
+
+from pathlib import Path
+
+from interlock.sandbox.limits.toolchain import Toolchain
+
+
+def shown(home: Path, *entries: str, **variables: str) -> list[str]:
+    """What of HOME is shown for a PATH of these entries, relative to it."""
+    path = ":".join([*(str(home / entry) for entry in entries), "/usr/bin", "/bin"])
+    toolchain = Toolchain({"HOME": str(home), "PATH": path, **variables}, ("/usr/bin/env",))
+    return [p.removeprefix(f"{home}/") for p in toolchain.paths if p.startswith(str(home))]
+
+
+def make(home: Path, *files: str) -> None:
+    for name in files:
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        link, arrow, target = name.partition(" -> ")
+        if arrow:
+            (home / link).parent.mkdir(parents=True, exist_ok=True)
+            (home / link).symlink_to(target)
+        else:
+            path.touch(mode=0o755 if "/bin/" in name or path.suffix == ".sh" else 0o644)
+
+
+def test_nothing_of_home_without_a_reason(tmp_path: Path) -> None:
+    make(tmp_path, ".ssh/id_ed25519", ".bashrc", "bin/tool")
+    assert shown(tmp_path) == []
+
+
+def test_a_folder_of_programs_is_shown_but_not_what_else_its_tool_keeps(tmp_path: Path) -> None:
+    make(tmp_path, ".cargo/bin/cargo", ".cargo/credentials.toml", "go/bin/tool", "go/src/secret", "bin/own")
+    assert shown(tmp_path, ".cargo/bin", "go/bin", "bin") == [".cargo/bin", "bin", "go/bin"]
+
+
+def test_libraries_beside_the_programs_come_along(tmp_path: Path) -> None:
+    make(tmp_path, ".local/bin/tool", ".local/lib/python3.11/x.py", ".local/share/keyrings/login.keyring")
+    assert shown(tmp_path, ".local/bin") == [".local/bin", ".local/lib"]
+
+
+def test_a_version_of_node_is_shown_whole(tmp_path: Path) -> None:
+    make(tmp_path, ".nvm/versions/node/v20/bin/node", ".nvm/versions/node/v20/lib/node_modules/npm/x", ".nvm/secret")
+    assert shown(tmp_path, ".nvm/versions/node/v20/bin") == [".nvm/versions/node/v20"]
+
+
+def test_pyenv_and_its_like_are_shown_whole_even_as_clones(tmp_path: Path) -> None:
+    make(tmp_path, ".pyenv/.git/config", ".pyenv/shims/python", ".pyenv/versions/3.11/bin/python", ".pyenv/bin/pyenv")
+    assert shown(tmp_path, ".pyenv/shims", ".pyenv/bin") == [".pyenv"]
+
+
+def test_rustup_brings_its_toolchains(tmp_path: Path) -> None:
+    make(tmp_path, ".cargo/bin/rustup", ".rustup/settings.toml", ".rustup/toolchains/stable/bin/cargo")
+    assert shown(tmp_path, ".cargo/bin") == [".cargo/bin", ".rustup"]
+
+
+def test_a_virtual_environment_is_shown_with_the_python_it_was_made_from(tmp_path: Path) -> None:
+    make(tmp_path, "py/3.12/bin/python3.12", "py/3.12/lib/python3.12/os.py", "py/secret", "proj/notes")
+    make(tmp_path, f"proj/.venv/bin/python -> {tmp_path}/py/3.12/bin/python3.12")
+    (tmp_path / "proj/.venv/pyvenv.cfg").write_text(f"home = {tmp_path}/py/3.12/bin\n")
+    expected = ["proj/.venv", "py/3.12"]
+    assert shown(tmp_path, "proj/.venv/bin") == expected
+    assert shown(tmp_path, VIRTUAL_ENV=str(tmp_path / "proj/.venv"), PATH=f"{tmp_path}/proj/.venv/bin") == expected
+
+
+def test_a_link_into_a_tools_own_folder_shows_that_tool(tmp_path: Path) -> None:
+    make(tmp_path, ".local/share/uv/tools/black/bin/black", ".local/share/uv/tools/black/lib/x", ".local/share/token")
+    make(tmp_path, ".local/bin/black -> ../share/uv/tools/black/bin/black")
+    assert shown(tmp_path, ".local/bin") == [".local/bin", ".local/share/uv/tools/black"]
+
+
+def test_a_link_to_a_single_file_shows_that_file(tmp_path: Path) -> None:
+    make(tmp_path, "scripts/tool.sh", "scripts/secret", "bin/tool -> ../scripts/tool.sh")
+    assert shown(tmp_path, "bin") == ["bin", "scripts/tool.sh"]
+
+
+def test_a_link_to_what_is_not_a_program_shows_nothing(tmp_path: Path) -> None:
+    make(tmp_path, ".ssh/id_ed25519", "docs/text", "bin/key -> ../.ssh/id_ed25519", "bin/docs -> ../docs")
+    assert shown(tmp_path, "bin") == ["bin"]
+
+
+def test_a_virtual_environment_that_names_a_folder_without_python_does_not_open_it(tmp_path: Path) -> None:
+    make(tmp_path, ".ssh/id_ed25519", "proj/.venv/bin/tool")
+    (tmp_path / "proj/.venv/pyvenv.cfg").write_text(f"home = {tmp_path}/.ssh\n")
+    assert shown(tmp_path, "proj/.venv/bin") == ["proj/.venv"]
+
+
+def test_what_a_worker_can_have_made_is_not_asked(tmp_path: Path) -> None:
+    make(tmp_path, "work/bin/tool -> ../../secret/tool/bin/tool", "secret/tool/bin/tool")
+    env = {"HOME": str(tmp_path), "PATH": f"{tmp_path}/work/bin"}
+    toolchain = Toolchain(env, ("/usr/bin/env",), writable=(str(tmp_path / "work"),))
+    assert [path for path in toolchain.paths if path.startswith(str(tmp_path))] == []
+
+
+def test_a_folder_reached_through_a_link_is_shown_at_both_places(tmp_path: Path) -> None:
+    make(tmp_path, ".sdkman/candidates/java/21/bin/java", ".sdkman/candidates/java/21/lib/x")
+    make(tmp_path, ".sdkman/candidates/java/current -> 21")
+    assert shown(tmp_path, ".sdkman/candidates/java/current/bin") == [
+        ".sdkman/candidates/java/21",
+        ".sdkman/candidates/java/current",
+    ]
+
+
+def test_the_bin_folder_of_a_project_does_not_show_the_project(tmp_path: Path) -> None:
+    make(tmp_path, "work/proj/.git/config", "work/proj/bin/tool", "work/proj/.env")
+    make(tmp_path, "work/other/.interlock/journal.db", "work/other/bin/tool")
+    assert shown(tmp_path, "work/proj/bin", "work/other/bin") == ["work/other/bin", "work/proj/bin"]
+
+
+def test_node_modules_are_shown_by_their_bin(tmp_path: Path) -> None:
+    make(tmp_path, "work/proj/.git/x", "work/proj/node_modules/tsc/bin/tsc.sh", "work/proj/.env")
+    make(tmp_path, "work/proj/node_modules/.bin/tsc -> ../tsc/bin/tsc.sh")
+    assert shown(tmp_path, "work/proj/node_modules/.bin") == ["work/proj/node_modules"]
+
+
+def test_path_entries_that_hold_home_or_are_nothing_are_left_out(tmp_path: Path) -> None:
+    assert shown(tmp_path, "", "no/such/folder", PATH=f"{tmp_path}:{tmp_path.parent}:.::/:/home:relative") == []
+
+
+def test_links_that_go_in_circles_are_survived(tmp_path: Path) -> None:
+    make(tmp_path, "bin/a -> b", "bin/b -> a", "bin/gone -> /no/such/file")
+    assert shown(tmp_path, "bin") == ["bin"]
+
+
+def test_secrets_of_the_system_are_not_shown() -> None:
+    paths = Toolchain({}, ("/usr/bin/env",)).paths
+    assert "/usr" in paths and "/etc/passwd" in paths
+    assert not {"/etc", "/etc/shadow", "/etc/ssh", "/etc/resolv.conf", "/var", "/run", "/"} & set(paths)
+    assert ("/etc/resolv.conf" in Toolchain({}, ("/usr/bin/env",), network=True).paths) == Path(
+        "/etc/resolv.conf"
+    ).exists()

@@ -1,0 +1,41 @@
+"""get_git_diff, with real git in the real sandbox."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
+from tests.tools.desk import Desk
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    folder = tmp_path / "worktree"
+    folder.mkdir()
+    return Desk(folder, BubblewrapSandbox())
+
+
+def test_what_changed_and_what_is_new(desk: Desk, tmp_path: Path) -> None:
+    desk.put("a.txt", "one\n")
+    desk.put("b.txt", "one\n")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "x")):
+        who = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+        subprocess.run(("git", *who, *words), cwd=tmp_path / "worktree", check=True)
+    assert desk.does("get_git_diff") == "Nothing was changed since the ticket began."
+    desk.put("a.txt", "two\n")
+    desk.put("b.txt", "two\n")
+    desk.put("new.txt", "")
+    said = desk.does("get_git_diff")
+    assert "-one\n+two\n" in said
+    assert said.endswith("New files, not in git yet:\nnew.txt")
+    assert "b.txt" not in desk.does("get_git_diff", path="a.txt")
+
+
+def test_without_git_it_says_so(desk: Desk) -> None:
+    assert desk.refuses("get_git_diff").startswith("git could not say what changed: ")
+
+
+def test_without_walls_git_is_not_run(tmp_path: Path) -> None:
+    said = Desk(tmp_path).refuses("get_git_diff")
+    assert said == "The sandbox is off, so git is not run unasked; ask for `git diff HEAD` with run_shell."

@@ -1,0 +1,124 @@
+"""Every test that was begun ends, whatever becomes of whoever asked for it or of the window (SPEC U3)."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlock.desk.authority import By
+from interlock.domain.values.test_history import Execution, History
+from interlock.gui.drawing.widgets import Widgets
+from interlock.uitest.actions import Acting
+from interlock.uitest.executions import Executions, Live
+from interlock.uitest.input_driver import Click, Hands, Looked, Type
+from interlock.uitest.pending_effects import Done
+from interlock.uitest.prompts import read_prompt
+from interlock.uitest.running import Runner
+from interlock.uitest.targets import Condition, judge
+
+
+class _Broken(Hands):
+    """Hands that make a mistake, whatever they are to do."""
+
+    def act(self, action: Click | Type, by: By, started: Callable[[], None], seconds: float = 30) -> "Future[Done]":
+        return _failed()
+
+    def watch(self, condition: Condition, seconds: float, every_s: float = 0.0) -> "Future[Looked]":
+        return _failed()
+
+    def look_at(self, condition: Condition) -> "Future[Looked]":
+        return _failed()
+
+    def widgets(self) -> "Future[Any]":
+        return _failed()
+
+
+class _Blind:
+    possible = False
+
+    def path_for(self, test_id: str) -> Path:
+        raise AssertionError(test_id)
+
+
+class _Stage:
+    def __init__(self) -> None:
+        self.ended: list[Execution] = []
+        self.executions = Executions(History, self.ended.append)
+        self.hands = _Broken()
+        self.acting = Acting(self.hands, self.executions, _Blind(), answers=False)
+        self.runner = Runner(self.acting, self.hands, self.executions)
+
+    def under_way(self) -> tuple[Live, ...]:
+        return (*self.executions.under_way("QUEUED"), *self.executions.under_way("RUNNING"))
+
+
+def _failed() -> "Future[Any]":
+    future: Future[Any] = Future()
+    future.set_exception(KeyError("lost"))
+    return future
+
+
+def _gone(live: Live) -> None:
+    raise RuntimeError("the caller has gone")
+
+
+Verb = Callable[[_Stage, Callable[[Live], None]], Any]
+VERBS: list[Verb] = [
+    lambda stage, begun: stage.acting.click("btn_reset", begun=begun),
+    lambda stage, begun: stage.acting.type("input:Goal", "x", begun=begun),
+    lambda stage, begun: stage.acting.wait("exists:x", begun=begun),
+    lambda stage, begun: stage.acting.check("exists:x", begun=begun),
+]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_caller_who_has_gone_before_the_beginning_leaves_nothing_queued(verb: Verb) -> None:
+    stage = _Stage()
+    with pytest.raises(RuntimeError, match="the caller has gone"):
+        verb(stage, _gone)
+    assert stage.under_way() == ()
+    assert [(each.status, each.error_message) for each in stage.ended] == [("timeout", "whoever asked has gone away")]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_mistake_of_the_window_ends_the_test(verb: Verb) -> None:
+    stage = _Stage()
+    with pytest.raises(KeyError):
+        verb(stage, lambda live: None)
+    assert stage.under_way() == ()
+    said = "a mistake in Interlock: KeyError: 'lost'"
+    assert [(each.status, each.error_message) for each in stage.ended] == [("failed", said)]
+
+
+@pytest.mark.parametrize(("begun", "error"), [(_gone, RuntimeError), (lambda live: None, KeyError)])  # pyright: ignore[reportUnknownLambdaType]
+def test_sentences_that_break_off_are_a_failure(begun: Callable[[Live], None], error: type[Exception]) -> None:
+    stage = _Stage()
+    with pytest.raises(error):
+        stage.runner.run("Open Inbox", read_prompt("Open Inbox"), begun=begun, going=lambda: True)
+    assert stage.under_way() == ()
+    assert [each.status for each in stage.ended] == ["failed"]
+
+
+class _Waiting(_Broken):
+    """Hands in an empty window, in which nothing ever comes."""
+
+    def watch(self, condition: Condition, seconds: float, every_s: float = 0.0) -> "Future[Looked]":
+        future: Future[Looked] = Future()
+        future.set_result(Looked(judge(Widgets(), condition), timed_out=True))
+        return future
+
+    def widgets(self) -> "Future[Any]":
+        future: Future[Any] = Future()
+        future.set_result(Widgets())
+        return future
+
+
+def test_sentences_end_as_their_last_step_did() -> None:
+    stage = _Stage()
+    stage.hands = _Waiting()
+    stage.acting = Acting(stage.hands, stage.executions, _Blind(), answers=False)
+    runner = Runner(stage.acting, stage.hands, stage.executions)
+    done = runner.run("Wait for Inbox", read_prompt("Wait for Inbox"), begun=lambda live: None, going=lambda: True)
+    assert (done.success, [each.status for each in stage.ended]) == (False, ["timeout", "timeout"])

@@ -1,0 +1,116 @@
+"""The journal as a log: every event has a line."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
+from interlock.domain.messages.events.attempt_events import (
+    GateFinished,
+    TicketStarted,
+    ToolFinished,
+    TurnFinished,
+    WorkSubmitted,
+)
+from interlock.domain.messages.events.call_events import CallEnded, CallReserved
+from interlock.domain.messages.events.discussion_events import DiscussionReplied, DiscussionTurnEnded
+from interlock.domain.messages.events.epic_events import PlannerAnswered, TracksProposed
+from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.test_history_events import TestExecuted, TestReportRead, TestsForgotten
+from interlock.domain.messages.events.ticket_events import TicketBlocked, TicketCompleted
+from interlock.domain.messages.events.track_events import LandingFailed, TrackEnded, TrackStarted
+from interlock.domain.values.approvals import ScriptPayload
+from interlock.domain.values.budgets import Usage
+from interlock.domain.values.epics import TrackPlan
+from interlock.domain.values.gates import Blob, GateResult
+from interlock.domain.values.model_calls import Party
+from interlock.domain.values.test_history import Report
+from interlock.views.journal_lines import Fact, fact_of, seconds, telling_line
+from tests.domain.given import AT, FAIL, PASS, SAVED
+from tests.domain.runs import ran
+from tests.wire.anything import anything
+
+BLOB = Blob("0" * 64, 1)
+USED = Usage(1_200, 34)
+
+
+def told(event: Event, by: str = "human:ada") -> Fact:
+    return fact_of(Recorded(7, AT, by, "c", event))
+
+
+def ask(**more: str) -> ApprovalRequested:
+    payload = ScriptPayload("make", "/w", (), "bubblewrap")
+    return ApprovalRequested(
+        approval="A-1", kind="script", asker="w", track="t", ticket="a", payload=payload, digest="d", **more
+    )
+
+
+CASES: Sequence[tuple[Event, str, str]] = (
+    (TestExecuted(ran(1)), "test", "Click: Save  passed, 10 ms"),
+    (TestExecuted(ran(1, "timeout")), "test", "Click: Save  timeout, 10 ms"),
+    (TestReportRead(Report("ab", "junit.xml", 1_200, 3)), "test", "junit.xml: 1,200 runs, 3 skipped"),
+    (TestsForgotten(7), "test", "the first 7 are not shown any more"),
+    (TicketStarted("t", "a", 2), "ticket", "started, attempt 2"),
+    (WorkSubmitted("t", "a", 1, SAVED), "ticket", "submitted its work"),
+    (WorkSubmitted("t", "a", 1, SAVED, "all\nof it"), "ticket", "submitted: all"),
+    (GateFinished("t", "a", 1, 0, PASS), "gate", "true  passed, 1 ms"),
+    (GateFinished("t", "a", 1, 0, FAIL), "gate", "true  failed, exit 1"),
+    (TicketCompleted("t", "a", 1, "abcdef0123456"), "ticket", "verified, merged as abcdef0123"),
+    (TicketCompleted("t", "a", 1, unverified=True), "ticket", "done, unverified"),
+    (TicketBlocked("t", "a", "no\nway"), "ticket", "blocked: no"),
+    (ToolFinished("t", "a", 1, BLOB, "edit_file", False, "A-1"), "tool", "edit_file  done   by A-1"),
+    (ToolFinished("t", "a", 1, BLOB, "edit_file", True, "A-1"), "tool", "edit_file  failed   by A-1"),
+    (TurnFinished("t", "a", 1, BLOB, "Tier 3", "m", USED), "turn", "m answered, 1,200 in, 34 out"),
+    (DiscussionReplied("D-1", BLOB, "Discussion", "m", USED, "c"), "chat", "m answered, 1,200 in, 34 out"),
+    (PlannerAnswered("E-1", "", (BLOB,), "Tier 1", "m", USED, "c"), "plan", "Tier 1 answered, 1,200 in, 34 out"),
+    (TracksProposed("E-1", (TrackPlan("a", "A"), TrackPlan("b", "B"))), "plan", "proposed: A, B"),
+    (CallReserved("c", Party(), "Tier 1", "m", 1), "call", "Tier 1 asks m"),
+    (CallEnded("c", "Tier 1", None, "429"), "call", "failed: 429"),
+    (CallEnded("c", "Tier 1", None, ""), "call", "ended"),
+    (ask(), "asks", "A-1 run the script of a"),
+    (ask(allowed_by="policy:ls"), "asks", "A-1 run the script of a   allowed by policy:ls"),
+    (ApprovalAnswered("A-1", "reject", "not so"), "asks", "A-1 reject by human:ada: not so"),
+    (ApprovalAnswered("A-1", "approve"), "asks", "A-1 approve by human:ada"),
+    (TrackEnded("t", "done"), "track", "the track is done"),
+    (TrackEnded("t", "blocked"), "track", "the track is blocked"),
+    (TrackStarted("t"), "track", "track started"),
+    (LandingFailed("t", "dirty"), "land", "landing failed: dirty"),
+    (DiscussionTurnEnded("D-1", "broke"), "chat", "discussion turn ended: broke"),
+)
+
+
+@pytest.mark.parametrize(("event", "kind", "text"), CASES)
+def test_a_fact_is_one_line(event: Event, kind: str, text: str) -> None:
+    found = told(event)
+    assert (found.version, found.at, found.kind, found.text) == (7, AT, kind, text)
+
+
+def test_what_failed_is_red_and_says_the_line_that_matters() -> None:
+    failed = told(GateFinished("t", "a", 1, 0, FAIL))
+    assert (failed.more, failed.whose) == ("no", "a")
+    assert told(TicketBlocked("t", "a", "no")).text_role == "bad"
+
+
+def test_the_telling_line_is_the_first_error_else_the_last_line() -> None:
+    def result(stderr: str, explanation: str = "") -> GateResult:
+        return GateResult(
+            status="failed", exit_code=1, command="x", duration_ms=1, stderr=stderr, explanation=explanation
+        )
+
+    assert telling_line(result("a\nValueError: b\nc\n")) == "ValueError: b"
+    assert telling_line(result("a\nb\n")) == "b"
+    assert telling_line(result("", explanation="not found")) == "not found"
+    assert telling_line(result("")) == "failed"
+
+
+def test_durations_are_short() -> None:
+    assert (seconds(999), seconds(4_100)) == ("999 ms", "4.1 s")
+
+
+@given(anything(Recorded))
+def test_whatever_happened_has_a_line_without_control_characters(recorded: Recorded) -> None:
+    found = fact_of(recorded)
+    assert "\n" not in found.text
+    assert "\x1b" not in found.text
