@@ -17,7 +17,7 @@ from benchmarks.samples import Data, Unavailable, folder, say, take
 from benchmarks.table import Row, at_least, at_most, seconds, times
 from interlock.assembly.build import conducting
 from interlock.assembly.project import open_project
-from interlock.assembly.service import Choice, Service
+from interlock.assembly.service import ModelSelection, Service
 from interlock.client import ApiHookClient
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.values.tickets import TicketSpec
@@ -149,7 +149,7 @@ def _serve(place: str, tickets: int) -> tuple[Service, Path]:
     root.mkdir()
     project = open_project(root)
     service = Service(
-        project, conducting(project, auto_queue=False, approve_all=False, workers=4), Choice(), "human:bench",
+        project, conducting(project, auto_queue=False, approve_all=False, workers=4), ModelSelection(), "human:bench",
         test_policy=True,
     )  # fmt: skip
     opened = service.open()

@@ -84,13 +84,13 @@ def lagging(folder: str, clicks: int) -> Data:
 
     from benchmarks.window import _loop, _service, _stream  # pyright: ignore[reportPrivateUsage]
     from interlock.assembly.window import make_window
-    from interlock.desk.authority import By
-    from interlock.uitest.input_driver import Click, Hands
+    from interlock.desk.authority import Authority
+    from interlock.uitest.input_driver import Click, InputDriver
     from interlock.uitest.targets import read_condition, read_target
 
     service = _service(folder, [{"match": "", "reply": "x " * 2_000, "delay_s": 10}])
     opened = service.open()
-    hands = Hands()
+    hands = InputDriver()
     window = make_window(service, "human:bench", backend="null", settings=None, hooks=False, hands=hands)
     window.open()
     window.draw_once()
@@ -98,7 +98,7 @@ def lagging(folder: str, clicks: int) -> Data:
     window.send.click("btn_gen_send")
     streaming = asyncio.run_coroutine_threadsafe(_stream(opened.streams, 600), service.start(_loop()).result())
     took: list[float] = []
-    by = By("test:bench_10000000", answers=False, places=False)
+    by = Authority("test:bench_10000000", answers=False, places=False)
 
     def work() -> None:
         for number in range(clicks):

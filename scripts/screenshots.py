@@ -23,7 +23,7 @@ from window_story import EPIC, FILES, PRICE, QUESTION, rules
 from interlock.assembly.build import conducting
 from interlock.assembly.model_choice import scripted_rules
 from interlock.assembly.project import export_rows, make_sample, open_project
-from interlock.assembly.service import Choice, Service
+from interlock.assembly.service import ModelSelection, Service
 from interlock.assembly.window import make_window
 from interlock.domain.messages.commands.test_history_commands import RecordTests
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
@@ -67,7 +67,7 @@ class Photographer:
         self.service = Service(
             project,
             conducting(project, auto_queue=True, approve_all=False, workers=4),
-            Choice(provider="scripted"),
+            ModelSelection(provider="scripted"),
             ADA,
             test_policy=False,
         )

@@ -13,15 +13,15 @@ from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.envelopes import Recorded, Submission
 from interlock.domain.messages.events.event import Event
 from interlock.domain.state import schedule as scheduling
-from interlock.domain.state.state import Conductor, State
-from interlock.domain.state.tracks import Counts, Landing, Track, TrackStatus
+from interlock.domain.state.state import ConductorState, State
+from interlock.domain.state.tracks import Counts, Track, TrackLanding, TrackStatus
 from interlock.domain.values.approvals import Approval, Pending, approval_number
 from interlock.domain.values.budgets import Ledger, Reservation, Scope, Usage
 from interlock.domain.values.discussions import Discussion
 from interlock.domain.values.epics import Epic
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.model_calls import OpenCall
-from interlock.domain.values.test_history import History, Kept
+from interlock.domain.values.test_history import History, StoredExecution
 from interlock.domain.values.tickets import BUSY, STATUS, Ticket
 
 SCHEMA = 1
@@ -76,7 +76,7 @@ class _StoredTrack(Struct, frozen=True, array_like=True):
     status: TrackStatus
     created_at: str
     updated_at: str
-    landing: Landing | None
+    landing: TrackLanding | None
     tickets: tuple[Ticket, ...]  # in order
     epic: str
     planned: bool
@@ -94,7 +94,7 @@ class _StoredLedger(Struct, frozen=True, array_like=True):
 
 class _StoredTests(Struct, frozen=True, array_like=True):
     oldest: int
-    kept: tuple[Kept, ...]  # in order
+    kept: tuple[StoredExecution, ...]  # in order
     forgotten: tuple[str, ...]  # ids, in order
     reports: tuple[tuple[str, str], ...]
 
@@ -103,7 +103,7 @@ class _StoredState(Struct, frozen=True, array_like=True):
     version: int
     tracks: tuple[_StoredTrack, ...]
     approvals: tuple[Approval, ...]
-    conductor: Conductor
+    conductor: ConductorState
     usage: tuple[tuple[str, Usage], ...]
     ledger: _StoredLedger
     epics: tuple[Epic, ...]  # in order

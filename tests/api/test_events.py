@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.api.live import Follower
+from interlock.api.live import StreamFollower
 from interlock.client import Frame, NotServing
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.external_ask_commands import AskPerson
@@ -137,7 +137,7 @@ def test_what_was_being_told_to_one_who_hung_up_goes_at_once(bench: Served) -> N
                 portion -= len(client.recv(portion))
             client.close()
             until(lambda: bench.live.followers == 0)
-        until(lambda: not [each for each in gc.get_objects() if isinstance(each, Follower)])
+        until(lambda: not [each for each in gc.get_objects() if isinstance(each, StreamFollower)])
     finally:
         gc.enable()
 

@@ -17,7 +17,7 @@ from interlock.domain.messages.commands.ticket_commands import SkipTicket
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.values.approvals import Answered
 from interlock.domain.values.epics import TrackPlan
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.views.mma_status import show_ticket
 from tests.api.serving import Served, asking, served, ticket
 
@@ -113,7 +113,7 @@ def test_indicators_tell_what_goes_on(bench: Served, client: ApiHookClient) -> N
     assert client.get_indicator_state("thinking") == {"thinking": False}
     bench.submit(StartConductor())
     bench.submit(PlanEpic("grow"))
-    bench.submit(ReserveCall(Party(epic="E-1"), "Tier 1", "m", 0), "system")
+    bench.submit(ReserveCall(CallOwner(epic="E-1"), "Tier 1", "m", 0), "system")
     assert client.get_indicator_state("thinking") == {"thinking": True}
     assert client.get_indicator_state("conducting") == {"conducting": True}
 

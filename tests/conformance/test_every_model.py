@@ -14,7 +14,7 @@ from msgspec import Struct
 from interlock.errors import Unavailable
 from interlock.ports.model import Message, Model
 from interlock.providers.cli_agent.gemini_cli import GeminiCli
-from interlock.providers.scripted import CallRule, Rule, ScriptedModel, UsageRule
+from interlock.providers.scripted import CallRule, ScriptedModel, ScriptedRule, UsageRule
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from tests.providers.loopback import Fault, serving
 from tests.providers.scripts import Called, Scripted
@@ -57,7 +57,9 @@ def over_http(vendor: Vendor) -> Opened:
 async def by_rules(folder: Path, broken: bool) -> AsyncGenerator[Model]:
     call = CallRule("grep", {"pattern": "ä"})
     usage = UsageRule(100, 20)
-    yield ScriptedModel([Rule("", reply="Looking.", tool_calls=(call,), usage=usage, fault="cut" if broken else None)])
+    yield ScriptedModel(
+        [ScriptedRule("", reply="Looking.", tool_calls=(call,), usage=usage, fault="cut" if broken else None)]
+    )
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from interlock.domain.checks.test_tampering import Change
+from interlock.domain.checks.test_tampering import ChangedFile
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
@@ -35,8 +35,8 @@ from interlock.journal.memory import MemoryJournal
 from interlock.ports.model import Model, ModelRequest, OnText, Reply, unheard
 from interlock.ports.tools import Hunk, Preview, ToolOutcome, ToolPlace, ToolSpec
 from interlock.ports.work import Assignment, Done, Failed, Policy, PolicyVerdict
-from interlock.ports.workspaces import Combined, Conflict, Landing, Survey, Workspace
-from interlock.providers.scripted import FREE, Rule, ScriptedModel
+from interlock.ports.workspaces import Combined, Conflict, LandingPlan, Survey, Workspace
+from interlock.providers.scripted import FREE, ScriptedModel, ScriptedRule
 
 ANN = "human:ann"
 
@@ -82,7 +82,7 @@ class FakeWorkspaces:
     """The track's branch as a list of tickets; survives a crash as a disk would."""
 
     def __init__(self) -> None:
-        self.changed_files: list[Change] = []
+        self.changed_files: list[ChangedFile] = []
         self.branch: list[str] = []
         self.published: list[str] = []
         self.made: dict[str, list[str]] = {}  # by commit: the tickets it brings
@@ -124,7 +124,7 @@ class FakeWorkspaces:
     async def changed(self, base: str, commit: str) -> str:
         return f" a.py | 2 +- of {commit} on {base}\n"
 
-    async def changes(self, base: str, commit: str) -> tuple[Change, ...]:
+    async def changes(self, base: str, commit: str) -> tuple[ChangedFile, ...]:
         return tuple(self.changed_files)
 
     async def diff(self, commit: str) -> str:
@@ -167,10 +167,10 @@ class FakeWorkspaces:
     async def remove(self, track: str, ticket: str) -> None:
         self.removed.append(ticket)
 
-    async def landing(self, track: str) -> Landing:
-        return Landing("main", "before", "after", "diff " * 2_000)
+    async def landing(self, track: str) -> LandingPlan:
+        return LandingPlan("main", "before", "after", "diff " * 2_000)
 
-    async def land(self, track: str, landing: Landing) -> None:
+    async def land(self, track: str, landing: LandingPlan) -> None:
         if self.land_error is not None:
             raise self.land_error
         self.landed.append(landing.after)
@@ -433,7 +433,7 @@ class World:
         self.crew.running = 0
         workbench = Workbench(self.journal, self.clock, self.ids, load_state(self.journal))
         self.model = Listening(
-            ScriptedModel(msgspec.convert(self.rules, list[Rule]), self.price), self.requests, self.used
+            ScriptedModel(msgspec.convert(self.rules, list[ScriptedRule]), self.price), self.requests, self.used
         )
         conductor = Conductor(
             workbench,

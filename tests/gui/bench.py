@@ -9,7 +9,7 @@ from typing import Any
 from imgui_bundle import imgui
 from immutables import Map
 
-from interlock.desk.authority import By
+from interlock.desk.authority import Authority
 from interlock.desk.desk import Desk
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.envelopes import Actor
@@ -30,11 +30,11 @@ from interlock.domain.values.approvals import (
 from interlock.domain.values.epics import Epic, TrackPlan
 from interlock.engine.bench.engine_thread import EngineThread
 from interlock.errors import Rejected
-from interlock.gui.data.frame import Place
+from interlock.gui.data.frame import WindowFacts
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing.widgets import Widget
 from interlock.gui.window.backends import Backend
-from interlock.gui.window.shell import Hands, Window
+from interlock.gui.window.shell import Window, WindowDriver
 from interlock.journal.memory import MemoryJournal
 from interlock.ports.front import Following, Receipt
 from tests.api.serving import ADA, Equipment, Front
@@ -169,7 +169,7 @@ def windowed(
     sandbox: str = "bubblewrap",
     test_policy: bool = False,
     careful: bool = True,
-    hands: Hands | None = None,
+    hands: WindowDriver | None = None,
     backend: Backend = "null",
     **more: Any,
 ) -> Generator[Bench]:
@@ -194,9 +194,9 @@ def windowed(
         return engine.start(work)
 
     def sender(desk: Desk) -> Sender:
-        return Sender(desk, By(ADA, answers=True, places=True), start, kept_text, RULES)
+        return Sender(desk, Authority(ADA, answers=True, places=True), start, kept_text, RULES)
 
-    place = Place("payments", "main", sandbox, test_policy=test_policy)
+    place = WindowFacts("payments", "main", sandbox, test_policy=test_policy)
     window = Window(desk, place, sender, backend=backend, careful=careful, hands=hands, **more)
     if state is None:
         front.workbench.on_durable(lambda records, _: window.feed.records(records))

@@ -9,7 +9,7 @@ import pytest
 from interlock.errors import JournalCorrupt, JournalInUse
 from interlock.journal.reading import JournalReader
 from interlock.journal.sqlite import SqliteJournal
-from interlock.journal.verify import Report, rebuild_head, verify
+from interlock.journal.verify import VerifyReport, rebuild_head, verify
 from tests.journal.rows import opened, records, tamper, written
 
 SWAP = (
@@ -22,12 +22,12 @@ SWAP = (
 def test_an_untouched_journal_is_in_order(tmp_path: Path) -> None:
     written(tmp_path)
     with closing(JournalReader(tmp_path)) as reader:
-        assert verify(tmp_path) == Report(True, 5, reader.head().hash)
+        assert verify(tmp_path) == VerifyReport(True, 5, reader.head().hash)
 
 
 def test_an_empty_journal_is_in_order(tmp_path: Path) -> None:
     with opened(tmp_path):
-        assert verify(tmp_path) == Report(True, 0, "0" * 64)
+        assert verify(tmp_path) == VerifyReport(True, 0, "0" * 64)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_lost_head_file_is_reported_and_can_be_made_anew(tmp_path: Path, lose:
     expected = verify(written(tmp_path))
     lose(tmp_path / "journal.head")
     problem = "journal.head is missing or unreadable: removed last rows could not be noticed"
-    assert verify(tmp_path) == Report(False, 5, expected.head, problem)
+    assert verify(tmp_path) == VerifyReport(False, 5, expected.head, problem)
     with pytest.raises(JournalCorrupt, match="verify --rebuild-head"):
         SqliteJournal(tmp_path)
     assert rebuild_head(tmp_path) == expected

@@ -10,7 +10,7 @@ import pytest
 
 from interlock.ports.model import Message, Model, Reply, ToolCall
 from interlock.providers.endpoints import hosted_model
-from interlock.providers.http.http_model import Limits
+from interlock.providers.http.http_model import TokenLimits
 from tests.cli.project import Project
 from tests.providers.vendors import request
 
@@ -36,7 +36,7 @@ def address() -> Iterator[str]:
 @pytest.fixture(params=["llama.cpp", "anthropic"])
 def model(request: pytest.FixtureRequest, address: str) -> Model:
     provider: str = request.param
-    limits = Limits(context=8_192, output=24)
+    limits = TokenLimits(context=8_192, output=24)
     base = f"{address}/v1" if provider == "llama.cpp" else address
     return hosted_model(provider, {"ANTHROPIC_API_KEY": "none"}, base_url=base, model="any", limits=lambda _: limits)
 

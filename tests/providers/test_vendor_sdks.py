@@ -16,7 +16,7 @@ from openai.types.chat import completion_create_params as openai_params
 from pydantic import TypeAdapter, ValidationError
 
 from interlock.ports.model import Message, ModelRequest, Picture, ToolCall
-from interlock.providers.http.http_model import Limits
+from interlock.providers.http.http_model import TokenLimits
 from interlock.providers.http.own_state import kept_state
 from tests.providers import anthropic_server, openai_server
 from tests.providers.loopback import Json, Request, serving
@@ -78,8 +78,8 @@ def test_what_anthropic_is_sent_is_of_its_clients_own_types() -> None:
     asked = rich_request()
     for body in (
         bodies(ANTHROPIC, asked),
-        bodies(ANTHROPIC, asked, limits=lambda _: Limits(thinking=2_000)),
-        bodies(ANTHROPIC, asked, limits=lambda _: Limits(thinking="adaptive")),
+        bodies(ANTHROPIC, asked, limits=lambda _: TokenLimits(thinking=2_000)),
+        bodies(ANTHROPIC, asked, limits=lambda _: TokenLimits(thinking="adaptive")),
         bodies(ANTHROPIC, ModelRequest("t", None, None, "", asked.messages, (), withdrawn=asked.tools)),
     ):
         checked(kind, body)

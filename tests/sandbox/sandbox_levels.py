@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from interlock.ports.processes import Sandbox
-from interlock.sandbox.jobs.jobs import USUAL, Limits
+from interlock.sandbox.jobs.jobs import USUAL, JobLimits
 from interlock.sandbox.levels import landlock
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from interlock.sandbox.levels.landlock import LandlockSandbox
@@ -15,7 +15,7 @@ CONFINED = ("bubblewrap", "landlock")
 
 
 def made(
-    level: str, *, env: Mapping[str, str] | None = None, hidden: Sequence[str] = (), limits: Limits = USUAL
+    level: str, *, env: Mapping[str, str] | None = None, hidden: Sequence[str] = (), limits: JobLimits = USUAL
 ) -> Sandbox:
     match level:
         case "bubblewrap":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.policy.shell_ast import Script, parse
+from interlock.policy.shell_ast import ParsedScript, parse
 
 PROGRAMS = ("ls", "cat", "rm")
 PIECES = (
@@ -59,10 +59,10 @@ PIECES = (
 BEGINNINGS = ("", "ls ", "cat ", "ls;", "ls|", "ls && cat ")
 
 
-def scripts(count: int) -> list[tuple[str, Script]]:
+def scripts(count: int) -> list[tuple[str, ParsedScript]]:
     """Those that may be allowed, as far as their form goes."""
     chance = random.Random(20_260)
-    made: list[tuple[str, Script]] = []
+    made: list[tuple[str, ParsedScript]] = []
     while len(made) < count:
         text = chance.choice(BEGINNINGS) + "".join(chance.choice(PIECES) for _ in range(chance.randint(1, 9)))
         read = parse(text)

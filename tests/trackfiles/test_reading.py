@@ -8,7 +8,7 @@ import pytest
 
 from interlock.domain.messages.commands.ticket_commands import CancelTicket, SkipTicket
 from interlock.trackfiles.reading import FiledTicket, FiledTrack, read_tracks
-from interlock.views.board import Progress, TrackRow, track_row
+from interlock.views.board import TrackProgress, TrackRow, track_row
 from tests.domain.given import AT
 from tests.trackfiles.project import DIR, Desk
 
@@ -18,7 +18,7 @@ PLAN = "# Plan\n- [x] a\n- [X] b\n  - [ ] c\n* [ ] d\ntext - [x] no\n"
 
 
 def row(progress: tuple[int, int], todo: int = 0, title: str = "t", status: str = "unknown", at: str = "") -> TrackRow:
-    return TrackRow("t", title, status, Progress(*progress), todo, 0, 0, 0, False, at, "")
+    return TrackRow("t", title, status, TrackProgress(*progress), todo, 0, 0, 0, False, at, "")
 
 
 def files(desk: Desk, track: str = "t", /, **texts: str | bytes) -> Path:

@@ -7,22 +7,24 @@ from typing import Any
 
 import pytest
 
-from interlock.desk.authority import By
+from interlock.desk.authority import Authority
 from interlock.domain.values.test_history import Execution, History
 from interlock.gui.drawing.widgets import Widgets
 from interlock.uitest.actions import Acting
 from interlock.uitest.executions import Executions, Live
-from interlock.uitest.input_driver import Click, Hands, Looked, Type
+from interlock.uitest.input_driver import Click, InputDriver, Looked, Type
 from interlock.uitest.pending_effects import Done
 from interlock.uitest.prompts import read_prompt
 from interlock.uitest.running import Runner
 from interlock.uitest.targets import Condition, judge
 
 
-class _Broken(Hands):
+class _Broken(InputDriver):
     """Hands that make a mistake, whatever they are to do."""
 
-    def act(self, action: Click | Type, by: By, started: Callable[[], None], seconds: float = 30) -> "Future[Done]":
+    def act(
+        self, action: Click | Type, by: Authority, started: Callable[[], None], seconds: float = 30
+    ) -> "Future[Done]":
         return _failed()
 
     def watch(self, condition: Condition, seconds: float, every_s: float = 0.0) -> "Future[Looked]":

@@ -14,7 +14,7 @@ import pytest
 
 from interlock.assembly.build import conducting
 from interlock.assembly.project import open_project
-from interlock.assembly.service import Choice, Service, approve_file
+from interlock.assembly.service import ModelSelection, Service, approve_file
 from interlock.client import ApiHookClient
 from interlock.errors import Misconfigured
 from tests.cli.project import Project, shell
@@ -121,7 +121,7 @@ def test_http_that_starts_when_the_window_closes_leaves_nothing(
     root.mkdir()
     project = open_project(root)
     conduct = conducting(project, auto_queue=False, approve_all=False, workers=None)
-    service = Service(project, conduct, Choice(), "human:ann", test_policy=False)
+    service = Service(project, conduct, ModelSelection(), "human:ann", test_policy=False)
     service.open()
     service.stop()
     with pytest.raises(Misconfigured, match="closing"):

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 import pytest
 from imgui_bundle import imgui
 
-from interlock.desk.authority import By
+from interlock.desk.authority import Authority
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.values.approvals import Answered
 from interlock.errors import InterlockError
 from interlock.gui.window.topbar import HIGH, LOW
-from interlock.uitest.input_driver import Click, Hands, Looked, Type
+from interlock.uitest.input_driver import Click, InputDriver, Looked, Type
 from interlock.uitest.pending_effects import Done
 from interlock.uitest.running import speaking
 from interlock.uitest.targets import read_condition, read_target
@@ -25,12 +25,12 @@ from tests.gui.bench import Bench, asking_all, windowed
 
 T = TypeVar("T")
 
-TESTER = By("test:grpc_click_12345678", answers=True, places=True)
-DRIVER = By("test:grpc_click_12345679", answers=False, places=False, why_not="only with --test-policy")
+TESTER = Authority("test:grpc_click_12345678", answers=True, places=True)
+DRIVER = Authority("test:grpc_click_12345679", answers=False, places=False, why_not="only with --test-policy")
 
 
 class Table:
-    def __init__(self, bench: Bench, hands: Hands) -> None:
+    def __init__(self, bench: Bench, hands: InputDriver) -> None:
         self.bench = bench
         self.hands = hands
 
@@ -41,10 +41,10 @@ class Table:
             self.bench.window.draw_once()
         raise AssertionError("nothing came of it")
 
-    def act(self, action: Click | Type, by: By = TESTER) -> Done:
+    def act(self, action: Click | Type, by: Authority = TESTER) -> Done:
         return self.until_done(self.hands.act(action, by, lambda: None))
 
-    def click(self, target: str, by: By = TESTER) -> Done:
+    def click(self, target: str, by: Authority = TESTER) -> Done:
         return self.act(Click(read_target(target)), by)
 
     def type(self, target: str, text: str, *, clear_first: bool = False) -> Done:
@@ -56,7 +56,7 @@ class Table:
 
 @pytest.fixture
 def table() -> Iterator[Table]:
-    hands = Hands()
+    hands = InputDriver()
     with windowed(hands=hands) as bench:
         yield Table(bench, hands)
 
@@ -139,7 +139,7 @@ def test_without_it_nothing_is_put_into_an_answer_that_a_person_gives(table: Tab
 
 @pytest.mark.parametrize("target", ["inbox.edit", "inbox.edit_script"])
 def test_without_it_what_is_asked_is_not_rewritten(target: str) -> None:
-    hands = Hands()
+    hands = InputDriver()
     with windowed(asking_all(), hands=hands) as bench:
         table = Table(bench, hands)
         bench.until(lambda: "inbox.edit" in bench.reachable())

@@ -12,7 +12,7 @@ from interlock.domain.messages.commands.track_commands import AddTrack, StartTra
 from interlock.domain.state.state import State
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Gate, GateDefaults
-from interlock.views.board import Progress, TrackRow, WorkerRow, doing, is_stuck, tickets_of, track_rows, workers
+from interlock.views.board import TrackProgress, TrackRow, WorkerRow, doing, is_stuck, tickets_of, track_rows, workers
 from tests.domain.given import AT, FAIL, PASS, SAVED, SCRIPT, Bench, shell
 
 GATE = Gate("make check", max_attempts=1)
@@ -37,7 +37,9 @@ def where(state: State, name: str) -> str:
 def test_a_track_row_counts_what_stands_where() -> None:
     state = bench(SkipTicket("a", "x"), BlockTicket("a", "y", "later"), CancelTicket("a", "three")).state
     assert track_rows(state) == (
-        TrackRow("a", "Title", "running", Progress(1, 5), 1, 1, 1, 1, unlanded=False, created_at=AT, updated_at=AT),
+        TrackRow(
+            "a", "Title", "running", TrackProgress(1, 5), 1, 1, 1, 1, unlanded=False, created_at=AT, updated_at=AT
+        ),
     )
 
 

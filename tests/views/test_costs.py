@@ -7,7 +7,7 @@ from interlock.domain.messages.commands.epic_commands import PlanEpic
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.gates import Blob
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import TicketSpec
 from interlock.views.costs import UsageRow, cost_shown, usage_rows
 from tests.domain.given import SYSTEM, Bench
@@ -18,14 +18,14 @@ def test_known_and_unknown_costs_are_told_by_whatever_one_asks_for() -> None:
     made.send(StartConductor(auto_queue=True), SYSTEM)
     made.send(AddTrack("x", "X", "", (TicketSpec(id="T"),)))
     made.send(StartTrack("x"))
-    worker = Party(track="x", ticket="T", attempt=1)
+    worker = CallOwner(track="x", ticket="T", attempt=1)
     made.send(ReserveCall(worker, "Tier 3", "m", 10), SYSTEM)
     made.send(FinishTurn("x", "T", 1, Blob("a" * 64, 1), "Tier 3", "m", Usage(1, 2, cost=7), "C-1"), SYSTEM)
     made.send(ReserveCall(worker, "Tier 4", "m", 5), SYSTEM)
     made.send(EndCall("C-2", None, "cut"), SYSTEM)
     made.send(FinishTurn("x", "T", 1, Blob("a" * 64, 1), "Tier 9", "m", Usage(1)), SYSTEM)  # from an older journal
     made.send(PlanEpic("goal"))
-    made.send(ReserveCall(Party(epic="E-1"), "Tier 1", "m", 3), SYSTEM)
+    made.send(ReserveCall(CallOwner(epic="E-1"), "Tier 1", "m", 3), SYSTEM)
     used = Usage(1, 2, cost=7)
     assert usage_rows(made.state) == (
         UsageRow("Tier 1", Usage(), 3),

@@ -1,6 +1,6 @@
 """Diffs as people look at them."""
 
-from interlock.views.diff import Hunk, Line, hunks_of, side_by_side
+from interlock.views.diff import DiffHunk, Line, hunks_of, side_by_side
 
 GIT = """\
 diff --git a/a.py b/a.py
@@ -24,7 +24,7 @@ index 1..2 100644
 
 def test_a_git_diff_is_read_by_the_counts_of_its_headers() -> None:
     first, second, third = hunks_of(GIT)
-    assert first == Hunk(
+    assert first == DiffHunk(
         1,
         "a.py",
         1,

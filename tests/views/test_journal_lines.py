@@ -25,8 +25,8 @@ from interlock.domain.values.approvals import ScriptPayload
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Blob, GateResult
-from interlock.domain.values.model_calls import Party
-from interlock.domain.values.test_history import Report
+from interlock.domain.values.model_calls import CallOwner
+from interlock.domain.values.test_history import SuiteReport
 from interlock.views.journal_lines import Fact, fact_of, seconds, telling_line
 from tests.domain.given import AT, FAIL, PASS, SAVED
 from tests.domain.runs import ran
@@ -50,7 +50,7 @@ def ask(**more: str) -> ApprovalRequested:
 CASES: Sequence[tuple[Event, str, str]] = (
     (TestExecuted(ran(1)), "test", "Click: Save  passed, 10 ms"),
     (TestExecuted(ran(1, "timeout")), "test", "Click: Save  timeout, 10 ms"),
-    (TestReportRead(Report("ab", "junit.xml", 1_200, 3)), "test", "junit.xml: 1,200 runs, 3 skipped"),
+    (TestReportRead(SuiteReport("ab", "junit.xml", 1_200, 3)), "test", "junit.xml: 1,200 runs, 3 skipped"),
     (TestsForgotten(7), "test", "the first 7 are not shown any more"),
     (TicketStarted("t", "a", 2), "ticket", "started, attempt 2"),
     (WorkSubmitted("t", "a", 1, SAVED), "ticket", "submitted its work"),
@@ -66,7 +66,7 @@ CASES: Sequence[tuple[Event, str, str]] = (
     (DiscussionReplied("D-1", BLOB, "Discussion", "m", USED, "c"), "chat", "m answered, 1,200 in, 34 out"),
     (PlannerAnswered("E-1", "", (BLOB,), "Tier 1", "m", USED, "c"), "plan", "Tier 1 answered, 1,200 in, 34 out"),
     (TracksProposed("E-1", (TrackPlan("a", "A"), TrackPlan("b", "B"))), "plan", "proposed: A, B"),
-    (CallReserved("c", Party(), "Tier 1", "m", 1), "call", "Tier 1 asks m"),
+    (CallReserved("c", CallOwner(), "Tier 1", "m", 1), "call", "Tier 1 asks m"),
     (CallEnded("c", "Tier 1", None, "429"), "call", "failed: 429"),
     (CallEnded("c", "Tier 1", None, ""), "call", "ended"),
     (ask(), "asks", "A-1 run the script of a"),

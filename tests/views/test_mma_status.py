@@ -12,9 +12,9 @@ from interlock.domain.values.approvals import MergePayload, SpawnPayload, ToolPa
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Blob
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import TicketSpec
-from interlock.views.mma_status import Status, mma_status, status
+from interlock.views.mma_status import RunStatus, mma_status, status
 from tests.domain.given import LATER, SYSTEM, Bench, given
 
 SPAWN = SpawnPayload("tier3-worker", "scripted", "do it", "")
@@ -29,12 +29,12 @@ def running() -> Bench:
 
 
 def test_nothing_runs() -> None:
-    assert status(Bench().state) == Status("idle", "", (), {}, None, ())
+    assert status(Bench().state) == RunStatus("idle", "", (), {}, None, ())
 
 
 def test_workers_with_a_call_under_way_and_without_and_those_that_wait() -> None:
     made = running()
-    worker = Party(track="x", ticket="T-1", attempt=1)
+    worker = CallOwner(track="x", ticket="T-1", attempt=1)
     made.send(ReserveCall(worker, "Tier 3", "m", 1), SYSTEM)
     now = status(made.state)
     assert (now.status, now.track) == ("running", {"id": "x", "title": "The x"})
@@ -53,7 +53,7 @@ def test_planners_and_chats_are_named_too() -> None:
     made = Bench()
     made.send(StartConductor(), SYSTEM)
     made.send(PlanEpic("goal"))
-    made.send(ReserveCall(Party(epic="E-1"), "Tier 1", "m", 1), SYSTEM)
+    made.send(ReserveCall(CallOwner(epic="E-1"), "Tier 1", "m", 1), SYSTEM)
     assert status(made.state).active_tier == "Tier 1 (Orchestrator)"
     made.send(ProposeTracks("E-1", (TrackPlan("p", "P"),)), SYSTEM)
     told = mma_status(made.state, {"k": "text"})
@@ -62,12 +62,12 @@ def test_planners_and_chats_are_named_too() -> None:
     assert told["pending_approvals"] == [{"id": "A-1", "kind": "tracks", "ticket": None}]
     made.answer("A-1", "approve")
     made.send(EndCall("C-1", Usage(), ""), SYSTEM)
-    made.send(ReserveCall(Party(track="p"), "Tier 2", "m", 1), SYSTEM)
+    made.send(ReserveCall(CallOwner(track="p"), "Tier 2", "m", 1), SYSTEM)
     assert status(made.state).active_tiers == ("Tier 2 (Tech Lead)",)
     made.send(EndCall("C-2", Usage(), ""), SYSTEM)
     made.send(StartDiscussion("why"))
     made.send(Say("D-1", Blob("a" * 64, 1), Blob("b" * 64, 1)))
-    made.send(ReserveCall(Party(discussion="D-1"), "Discussion", "m", 1), SYSTEM)
+    made.send(ReserveCall(CallOwner(discussion="D-1"), "Discussion", "m", 1), SYSTEM)
     assert status(made.state).active_tiers == ("Discussion: D-1",)
 
 

@@ -4,15 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.views.prefix import Block, Break, Found, Sent, broken_prefixes, cache_breaks
+from interlock.views.prefix import Break, CacheBreak, SentBlock, SentRequest, broken_prefixes, cache_breaks
 
-TOOL, SYSTEM, CONTEXT = Block("tool grep", "t1", 400), Block("system", "s1", 2_000), Block("context 1", "c1", 8_000)
-ONE, TWO, THREE = (Block(f"message {n} (user)", f"m{n}", 100 * n) for n in (1, 2, 3))
+TOOL, SYSTEM, CONTEXT = (
+    SentBlock("tool grep", "t1", 400),
+    SentBlock("system", "s1", 2_000),
+    SentBlock("context 1", "c1", 8_000),
+)
+ONE, TWO, THREE = (SentBlock(f"message {n} (user)", f"m{n}", 100 * n) for n in (1, 2, 3))
 SENT = (TOOL, SYSTEM, CONTEXT, ONE, TWO)
 
 
-def other(block: Block, size: int) -> Block:
-    return Block(block.label, block.sha + "x", size)
+def other(block: SentBlock, size: int) -> SentBlock:
+    return SentBlock(block.label, block.sha + "x", size)
 
 
 @pytest.mark.parametrize(
@@ -23,35 +27,35 @@ def other(block: Block, size: int) -> Block:
         ((TOOL, other(SYSTEM, 2_004), CONTEXT, ONE, TWO, THREE), Break("system", "changed", 501, 2_075)),
         ((TOOL, SYSTEM, other(CONTEXT, 8_001), ONE, TWO, THREE), Break("context 1", "changed", 2_001, 75)),
         ((TOOL, SYSTEM, CONTEXT, ONE, other(TWO, 50), THREE), Break("message 2 (user)", "changed", 13, 0)),
-        ((Block("tool ls", "t0", 40), *SENT), Break("tool ls", "added", 10, 2_675)),
+        ((SentBlock("tool ls", "t0", 40), *SENT), Break("tool ls", "added", 10, 2_675)),
         ((SYSTEM, CONTEXT, ONE, TWO), Break("tool grep", "removed", 100, 2_575)),
         (SENT[:3], Break("message 1 (user)", "removed", 25, 0)),
         ((), Break("tool grep", "removed", 100, 0)),
     ],
 )
-def test_the_first_block_that_is_not_as_it_was_is_named(current: tuple[Block, ...], found: Break | None) -> None:
+def test_the_first_block_that_is_not_as_it_was_is_named(current: tuple[SentBlock, ...], found: Break | None) -> None:
     assert cache_breaks(SENT, current) == found
 
 
-blocks = st.lists(st.builds(Block, st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(0, 100)), max_size=6)
+blocks = st.lists(st.builds(SentBlock, st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(0, 100)), max_size=6)
 
 
 @given(blocks, blocks)
-def test_a_session_that_only_grows_never_breaks_its_prefix(before: list[Block], more: list[Block]) -> None:
+def test_a_session_that_only_grows_never_breaks_its_prefix(before: list[SentBlock], more: list[SentBlock]) -> None:
     assert cache_breaks(before, before + more) is None
 
 
 @given(blocks, blocks)
-def test_where_it_is_no_prefix_something_is_named(before: list[Block], after: list[Block]) -> None:
+def test_where_it_is_no_prefix_something_is_named(before: list[SentBlock], after: list[SentBlock]) -> None:
     whole = after[: len(before)] == before
     found = cache_breaks(before, after)
     assert (found is None) == whole
     assert found is None or 0 <= found.again <= -(-sum(block.size for block in after) // 4)
 
 
-def sent(call: str, *blocks: Block, **more: object) -> Sent:
+def sent(call: str, *blocks: SentBlock, **more: object) -> SentRequest:
     known: dict[str, object] = {"key": "Tier 3 (Worker): T", "attempt": 1, "provider": "anthropic", "model": "m"}
-    return Sent(ts="now", call=call, blocks=blocks, **{**known, **more})  # type: ignore[arg-type]
+    return SentRequest(ts="now", call=call, blocks=blocks, **{**known, **more})  # type: ignore[arg-type]
 
 
 def test_only_requests_of_one_session_and_one_model_are_compared() -> None:
@@ -66,4 +70,4 @@ def test_only_requests_of_one_session_and_one_model_are_compared() -> None:
             broken,
         ]
     )
-    assert found == (Found(broken, Break("message 1 (user)", "removed", 25, 50)),)
+    assert found == (CacheBreak(broken, Break("message 1 (user)", "removed", 25, 50)),)

@@ -12,7 +12,7 @@ from interlock.domain.messages.events.epic_events import PlannerAnswered
 from interlock.domain.messages.events.event import Event
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.gates import Blob
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.views.spend import MOST_SLOTS, Slot, Spending, bars, spending
 
 KEPT = Blob("0" * 64, 1)
@@ -37,7 +37,7 @@ def test_every_kind_of_call_counts_and_nothing_else() -> None:
             ),
             at("2026-11-16T10:01:00.000000Z", CallEnded("C-1", "Tier 4", Usage(cost=2), "")),
             at("2026-11-16T10:01:00.000000Z", CallEnded("C-2", "Tier 4", None, "broke off")),
-            at("2026-11-16T10:02:00.000000Z", CallReserved("C-3", Party(), "Tier 4", "m", 9)),
+            at("2026-11-16T10:02:00.000000Z", CallReserved("C-3", CallOwner(), "Tier 4", "m", 9)),
             at("2026-11-16T10:02:00.000000Z", ConductorStopped("bye")),
         ]
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from interlock.errors import InterlockError, Rejected
-from interlock.ports.workspaces import Landing
+from interlock.ports.workspaces import LandingPlan
 from interlock.workspaces.git_workspaces import GitWorkspaces
 from tests.workspaces.desk import Desk, attempt, merge, run, writes
 
@@ -30,7 +30,7 @@ def test_landing_moves_the_branch_and_the_files_and_leaves_the_rest(desk: Desk) 
         desk.write({"untracked": "mine", "noise.log": "mine"})
         before = desk.git("rev-parse", "HEAD")
         landing = await store.landing("t")
-        assert landing == Landing("main", before, desk.git("rev-parse", "interlock/t"), landing.diff)
+        assert landing == LandingPlan("main", before, desk.git("rev-parse", "interlock/t"), landing.diff)
         assert "+better" in landing.diff and "rename" not in landing.diff
         assert not await store.is_landed(landing.after)
         assert desk.git("status", "--porcelain") == "?? untracked", "asking changes nothing"

@@ -11,7 +11,7 @@ from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import Receive, Send
 
 from interlock import wire
-from interlock.api.live import Follower, Live, Reading
+from interlock.api.live import Live, Reading, StreamFollower
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.state.state import State
@@ -34,7 +34,7 @@ class Followed(Stream):
 
     __slots__ = ("_after", "_frames", "_live")
 
-    def __init__(self, live: Live, after: int | None, frames: Callable[[Follower], AsyncIterator[bytes]]) -> None:
+    def __init__(self, live: Live, after: int | None, frames: Callable[[StreamFollower], AsyncIterator[bytes]]) -> None:
         super().__init__((), media_type="text/event-stream")
         self._live = live
         self._after = after
@@ -47,7 +47,7 @@ class Followed(Stream):
 
 class _Sent(ASGIStreamingResponse):
     def __init__(
-        self, live: Live, after: int | None, frames: Callable[[Follower], AsyncIterator[bytes]], **given: Any
+        self, live: Live, after: int | None, frames: Callable[[StreamFollower], AsyncIterator[bytes]], **given: Any
     ) -> None:
         super().__init__(iterator=(), **given)  # pyright: ignore[reportUnknownMemberType]
         self._live = live
@@ -66,14 +66,14 @@ class _Sent(ASGIStreamingResponse):
             self._live.leave(follower)
 
 
-async def _watch(receive: Receive, follower: Follower) -> None:
+async def _watch(receive: Receive, follower: StreamFollower) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     follower.go()
 
 
 async def frames(
-    live: Live, follower: Follower, read: Reading, state: Callable[[], State], status: Callable[[], bytes]
+    live: Live, follower: StreamFollower, read: Reading, state: Callable[[], State], status: Callable[[], bytes]
 ) -> AsyncIterator[bytes]:
     yield b"retry: 1000\n\n"
     rested = 0.0
@@ -98,7 +98,9 @@ async def frames(
             yield b": still here\n\n"
 
 
-async def _journal(live: Live, follower: Follower, read: Reading, state: Callable[[], State]) -> AsyncIterator[bytes]:
+async def _journal(
+    live: Live, follower: StreamFollower, read: Reading, state: Callable[[], State]
+) -> AsyncIterator[bytes]:
     while not follower.gone:
         records = live.recent(follower.version)
         if records is None:
@@ -122,7 +124,7 @@ def _recorded(recorded: Recorded, state: Callable[[], State]) -> bytes:
     return told
 
 
-def _texts(live: Live, follower: Follower) -> bytes:
+def _texts(live: Live, follower: StreamFollower) -> bytes:
     cleared = _frame("streams_cleared", {}) if follower.cleared else b""
     follower.cleared = False
     return cleared + b"".join(_frame("stream", text) for text in live.new_texts(follower))
@@ -132,7 +134,7 @@ def _frame(name: str, data: dict[str, Any]) -> bytes:
     return f"event: {name}\ndata: ".encode() + wire.encode(data) + b"\n\n"
 
 
-async def _news(follower: Follower, seconds: float) -> bool:
+async def _news(follower: StreamFollower, seconds: float) -> bool:
     try:
         await asyncio.wait_for(follower.news.wait(), seconds)
     except TimeoutError:

@@ -22,7 +22,7 @@ LONGEST_CHALLENGE = 200
 OK = b'{"status":"ok"}'
 
 
-class Guard:
+class RequestGuard:
     """Wraps the whole application; `log` hears of every change and every refusal."""
 
     def __init__(self, app: App, port: int, tokens: Tokens, log: Log) -> None:

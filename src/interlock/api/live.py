@@ -44,7 +44,7 @@ class Text:
         return self.pieces[position - self.start :], False
 
 
-class Follower:
+class StreamFollower:
     def __init__(self, version: int) -> None:
         self.version = version
         self.news = asyncio.Event()
@@ -70,7 +70,7 @@ class Live:
         self._texts: dict[str, Text] = {}
         self._size = 0  # of all of them
         self._spoken = 0  # ever
-        self._followers: set[Follower] = set()
+        self._followers: set[StreamFollower] = set()
         self._answers: dict[str, asyncio.Event] = {}
         self.version = version
         self.changes = 0  # counts every piece of news: what is made from them can be kept until it moves
@@ -144,12 +144,12 @@ class Live:
             follower.texts.clear()
             follower.cleared = True
 
-    def follow(self, after: int | None) -> Follower:
-        follower = Follower(self.version if after is None else after)
+    def follow(self, after: int | None) -> StreamFollower:
+        follower = StreamFollower(self.version if after is None else after)
         self._followers.add(follower)
         return follower
 
-    def leave(self, follower: Follower) -> None:
+    def leave(self, follower: StreamFollower) -> None:
         self._followers.discard(follower)
 
     @property
@@ -168,7 +168,7 @@ class Live:
     def texts(self) -> dict[str, str]:
         return {key: text.pieces[-TEXT:] for key, text in self._texts.items()}
 
-    def new_texts(self, follower: Follower) -> list[dict[str, Any]]:
+    def new_texts(self, follower: StreamFollower) -> list[dict[str, Any]]:
         """What each stream has said since this follower was last told; the whole of it where it was never told."""
         found: list[dict[str, Any]] = []
         for key, text in self._texts.items():

@@ -17,7 +17,7 @@ from litestar.openapi.spec import Components, SecurityScheme
 from msgspec import Struct
 
 from interlock.api.bridge import Bridge
-from interlock.api.guard import MOST_BODY, Guard, Log
+from interlock.api.guard import MOST_BODY, Log, RequestGuard
 from interlock.api.live import Live
 from interlock.api.routes import schemas
 from interlock.api.routes.approval_routes import approval_routes
@@ -122,7 +122,7 @@ class ApiServer:
         live = Live(asyncio.get_running_loop(), self._bridge.front.state.version)
         asks = Asks(self._bridge, live)
         app = make_app(self._bridge, live, asks, self._ready.set)
-        guarded = Guard(app, self.port, self._tokens, self._log)  # pyright: ignore[reportArgumentType]  ASGI, looser
+        guarded = RequestGuard(app, self.port, self._tokens, self._log)  # pyright: ignore[reportArgumentType]  ASGI, looser
         config = uvicorn.Config(
             guarded,  # pyright: ignore[reportArgumentType]
             loop="none",

@@ -21,7 +21,7 @@ from interlock.engine.agents.worker import Options, Send, Worker
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.blobs import Fetch
 from interlock.engine.models.calls import ModelCalls
-from interlock.engine.planning.briefing import Block, Briefing
+from interlock.engine.planning.briefing import BriefBlock, Briefing
 from interlock.engine.planning.planner import Planner
 from interlock.engine.planning.survey import Surveyor
 from interlock.ports.processes import Sandbox
@@ -126,7 +126,9 @@ class Agents:
         return ScriptPayload(script, directory, self._env_names, self._level, call=call)
 
 
-async def worker_context(project: Project, ticket: Ticket, base: str | None = None) -> tuple[str, tuple[Block, ...]]:
+async def worker_context(
+    project: Project, ticket: Ticket, base: str | None = None
+) -> tuple[str, tuple[BriefBlock, ...]]:
     """Exactly what a worker of this ticket would be sent now, and the commit its files are of. Nothing is changed."""
     git = await plain_git()
     looking = Looking(project.root, git)
@@ -140,7 +142,7 @@ async def worker_context(project: Project, ticket: Ticket, base: str | None = No
     offered = WorkerTools(git, {}, PythonStructure()).offered(changing=ticket.spec.assigned_to == "tier3-worker")
     sent = with_reading(offered)
     told = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in sent]
-    return commit, (*blocks, Block("tools", str(len(told)), "", msgspec.json.encode(told).decode()))
+    return commit, (*blocks, BriefBlock("tools", str(len(told)), "", msgspec.json.encode(told).decode()))
 
 
 def _outline(path: str, text: str) -> str:

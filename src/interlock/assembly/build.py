@@ -84,7 +84,7 @@ class RandomIds:
         return token_hex(8)
 
 
-class Opened:
+class OpenWorkbench:
     """A workbench open for writing. With a conductor tickets run; without one commands are only recorded."""
 
     def __init__(
@@ -212,7 +212,7 @@ def tune_process() -> None:
 
 async def open_workbench(
     project: Project, conduct: StartConductor | None, *, sample: bool = False, model: ModelMaker | None = None
-) -> Opened:
+) -> OpenWorkbench:
     """Take the project's lock, read its journal, put right what a crash left, and serve the private socket.
 
     A `sample` project is our own: only there may work go on without a sandbox that the user did not switch off.
@@ -246,7 +246,7 @@ async def open_workbench(
         level = sandbox.level if sandbox else ""
         fetch = journal.get_blob
         retention = await _retention(project, workbench, clock)
-        opened = Opened(
+        opened = OpenWorkbench(
             workbench,
             workspaces,
             conductor,

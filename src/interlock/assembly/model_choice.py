@@ -24,10 +24,10 @@ from interlock.providers.catalog import PriceStep, facts_of
 from interlock.providers.cli_agent.gemini_cli import CallLog, GeminiCli, Hook, split_command, vendor_env
 from interlock.providers.credentials import KEYS, address_of, desktop_keyring, needed_key, provider_of
 from interlock.providers.endpoints import HOSTED, hosted_model, place_of
-from interlock.providers.http.http_model import Limits
+from interlock.providers.http.http_model import TokenLimits
 from interlock.providers.priced import Priced, Tariff
 from interlock.providers.pricing import cost
-from interlock.providers.scripted import Price, Rule, ScriptedModel, load_script
+from interlock.providers.scripted import Price, ScriptedModel, ScriptedRule, load_script
 from interlock.sandbox.limits.environment import clean_env
 
 KNOWN_PROVIDERS = (*HOSTED, "gemini_cli", "scripted")
@@ -85,7 +85,7 @@ def make_model(
 
 def scripted_rules(rules: list[dict[str, Any]], price: dict[str, float]) -> ModelMaker:
     """The scripted model by rules of our own, for the demo."""
-    made = ScriptedModel(msgspec.convert(rules, list[Rule]), msgspec.convert(price, Price))
+    made = ScriptedModel(msgspec.convert(rules, list[ScriptedRule]), msgspec.convert(price, Price))
     return lambda sandbox, log: made
 
 
@@ -138,10 +138,10 @@ def _hosted(project: Project, provider: str, model: str | None) -> Model:
     settings, named = project.settings.provider, msgspec.to_builtins(project.settings.endpoints)
     tariff = tariff_of(project, provider)
 
-    def limits(name: str) -> Limits:
+    def limits(name: str) -> TokenLimits:
         facts = facts_of(provider, name)
         temperature = settings.temperature if "temperature" in facts.can else None
-        return Limits(facts.context, tariff.most_out(name), temperature)
+        return TokenLimits(facts.context, tariff.most_out(name), temperature)
 
     usual = model or place_of(provider).model
     made = hosted_model(

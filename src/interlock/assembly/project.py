@@ -19,7 +19,7 @@ from interlock.engine.bench.load_state import load_state
 from interlock.errors import Misconfigured, Rejected
 from interlock.journal.blobs import Blobs
 from interlock.journal.reading import JournalReader, stored_lines
-from interlock.journal.verify import Report, rebuild_head, verify
+from interlock.journal.verify import VerifyReport, rebuild_head, verify
 from interlock.library.library import Library, project_files
 from interlock.policy.always_rules import free_name, narrowest_rule
 from interlock.policy.rule_files import read_rules
@@ -29,7 +29,7 @@ from interlock.policy.trust import TrustStore
 from interlock.policy.verdict import ShellPolicy
 from interlock.ports.processes import Sandbox
 from interlock.runners.gate_here import no_command, verify_here
-from interlock.sandbox.jobs.jobs import Limits
+from interlock.sandbox.jobs.jobs import JobLimits
 from interlock.sandbox.levels.choose import choice, choose
 from interlock.sandbox.limits.environment import clean_env
 from interlock.tools.files.names import refusal
@@ -143,11 +143,11 @@ def project_reader(project: Project) -> JournalReader:
     return JournalReader(project.folder)
 
 
-def journal_report(project: Project) -> Report:
+def journal_report(project: Project) -> VerifyReport:
     return verify(project.folder)
 
 
-def rebuild_journal_head(project: Project) -> Report:
+def rebuild_journal_head(project: Project) -> VerifyReport:
     return rebuild_head(project.folder)
 
 
@@ -366,10 +366,10 @@ def hidden_folders(project: Project) -> tuple[str, ...]:
     return (str(project.state_dir), str(config))
 
 
-def limits_of(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> JobLimits:
     """What commands may use."""
     most = settings.limits
-    return Limits(processes=most.processes, memory_mb=most.memory_mb, open_files=most.open_files)
+    return JobLimits(processes=most.processes, memory_mb=most.memory_mb, open_files=most.open_files)
 
 
 async def plain_git() -> Sandbox:

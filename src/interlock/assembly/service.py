@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from interlock.assembly.build import Opened, open_workbench
+from interlock.assembly.build import OpenWorkbench, open_workbench
 from interlock.assembly.model_choice import KNOWN_PROVIDERS, AsksAt, ModelMaker, first_provider, make_model
 from interlock.assembly.project import Project, open_project
 from interlock.assembly.redaction import redacted_bytes, redactor
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Choice(msgspec.Struct, frozen=True):
+class ModelSelection(msgspec.Struct, frozen=True):
     """What the command line says about the model; empty where it says nothing."""
 
     provider: str = ""
@@ -49,10 +49,10 @@ class Choice(msgspec.Struct, frozen=True):
     script: str = ""
 
 
-class Bench:
+class DeskServices:
     """Plays `Equipment` for the desk and `Backstage` for the API."""
 
-    def __init__(self, project: Project, opened: Opened, choice: Choice, asks_at: AsksAt) -> None:
+    def __init__(self, project: Project, opened: OpenWorkbench, choice: ModelSelection, asks_at: AsksAt) -> None:
         self._project = project
         self._opened = opened
         self._choice = choice
@@ -121,7 +121,7 @@ class Bench:
 
 
 def chosen(
-    project: Project, choice: Choice, provider: str, model: str, command_line: str, asks_at: AsksAt
+    project: Project, choice: ModelSelection, provider: str, model: str, command_line: str, asks_at: AsksAt
 ) -> ModelMaker:
     """The model that the fields of the desk name; one that says what is missing where it cannot be made."""
     script = choice.script if provider == "scripted" else None
@@ -160,7 +160,7 @@ class Service:
     """`start`, then `wait`, then `stop`; from one thread that is neither the engine's nor the API's."""
 
     def __init__(
-        self, project: Project, conduct: StartConductor, choice: Choice, person: str, *, test_policy: bool
+        self, project: Project, conduct: StartConductor, choice: ModelSelection, person: str, *, test_policy: bool
     ) -> None:
         settings = project.settings.provider
         self._choice = replace(
@@ -174,16 +174,16 @@ class Service:
         self.test_policy = test_policy
         self._engine = EngineThread()
         self._opening: asyncio.Task[Any] | None = None
-        self.opened: Opened | None = None
+        self.opened: OpenWorkbench | None = None
         self.desk: Desk | None = None
-        self.bench: Bench | None = None
+        self.bench: DeskServices | None = None
         self._api: ApiServer | None = None
         self._discovery: Discovery | None = None
         self._asks: tuple[str, str] | None = None
         self._door = threading.Lock()  # a window starts HTTP on another thread than the one that ends it
         self._ended = False
 
-    def open(self) -> Opened:
+    def open(self) -> OpenWorkbench:
         """Takes the project; raises JournalInUse where another process has it."""
         _give_back_memory()
         provider = self._choice.provider
@@ -192,15 +192,15 @@ class Service:
             make_model(self.project, provider, None, None, self._choice.script)  # a wrong script is said at once
         return self._engine.call(self._open(maker))
 
-    async def _open(self, maker: ModelMaker) -> Opened:
+    async def _open(self, maker: ModelMaker) -> OpenWorkbench:
         """Kept from where it is made: an interrupt could come before anybody else has it."""
         self._opening = asyncio.current_task()
         self.opened = opened = await open_workbench(self.project, self._conduct, model=maker)
-        self.bench = Bench(self.project, opened, self._choice, self._asks_at)
+        self.bench = DeskServices(self.project, opened, self._choice, self._asks_at)
         self.desk = await self._make_desk(opened, self.bench)
         return opened
 
-    async def _make_desk(self, opened: Opened, bench: Bench) -> Desk:
+    async def _make_desk(self, opened: OpenWorkbench, bench: DeskServices) -> Desk:
         fixed = {"project_root": str(self.project.root), "sandbox": opened.sandbox_level}
         start = {"current_provider": self._choice.provider, "current_model": self._choice.model}
         desk = Desk(opened, bench, fixed, start)
@@ -254,7 +254,7 @@ class Service:
         """For the hooks of CLI agents, which get no more than this token."""
         return self._asks
 
-    def _attach(self, live: "Live", opened: Opened, desk: Desk) -> None:
+    def _attach(self, live: "Live", opened: OpenWorkbench, desk: Desk) -> None:
         """On the API's loop; the engine's does the rest in its own time, and nothing is missed in between."""
 
         async def listen() -> None:

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from interlock.assembly.build import Opened
+from interlock.assembly.build import OpenWorkbench
 from interlock.assembly.locations import user_settings
 from interlock.assembly.project import Project, lasting_rule
 from interlock.assembly.redaction import redactor
 from interlock.assembly.service import Service
-from interlock.desk.authority import By
+from interlock.desk.authority import Authority
 from interlock.desk.desk import Desk
 from interlock.domain.checks.test_history_texts import fit, unfolded
 from interlock.domain.messages.commands.test_history_commands import RecordTests
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from interlock.gui.data.sending import Sender
     from interlock.gui.window.backends import Backend
     from interlock.gui.window.shell import Window
-    from interlock.uitest.input_driver import Hands
+    from interlock.uitest.input_driver import InputDriver
     from interlock.uitest.server import HarnessServer
 
 _HISTORY = 3_000  # records of the journal that the window begins with
@@ -61,7 +61,7 @@ def make_window(
     service: Service, person: str, *, backend: "Backend", settings: Path | None, hooks: bool, **more: Any
 ) -> "Window":
     """A window on an opened service; everything heavy is imported here and not before."""
-    from interlock.gui.data.frame import Place
+    from interlock.gui.data.frame import WindowFacts
     from interlock.gui.data.sending import Sender
     from interlock.gui.window.shell import Window
 
@@ -69,12 +69,12 @@ def make_window(
     assert opened is not None
     assert desk is not None
     assert bench is not None
-    by = By(person, answers=True, places=True)
+    by = Authority(person, answers=True, places=True)
 
     def sender(desk: Desk) -> "Sender":
         return Sender(desk, by, service.start, bench.kept_text, Rules(service.project))
 
-    place = Place(
+    place = WindowFacts(
         service.project.root.name,
         branch_of(service.project.root),
         opened.sandbox_level,
@@ -86,7 +86,7 @@ def make_window(
     return window
 
 
-async def _listen(window: "Window", opened: Opened, desk: Desk) -> None:
+async def _listen(window: "Window", opened: OpenWorkbench, desk: Desk) -> None:
     """On the engine's loop: nothing is missed between the history and what follows it."""
     feed = window.feed
     version = opened.state.version
@@ -118,13 +118,13 @@ def serve_beside(service: Service, window: "Window", port: int, told: Callable[[
 
 
 def harness_beside(
-    service: Service, window: "Window", hands: "Hands", port: int, told: Callable[[int], None]
+    service: Service, window: "Window", hands: "InputDriver", port: int, told: Callable[[int], None]
 ) -> "Beside":
     """The gRPC harness, as `serve_beside`; what it returns ends it."""
     return Beside(lambda: _harness(service, window, hands, port), window, "the test harness", told)
 
 
-def _harness(service: Service, window: "Window", hands: "Hands", port: int) -> "HarnessServer":
+def _harness(service: Service, window: "Window", hands: "InputDriver", port: int) -> "HarnessServer":
     from interlock.uitest.actions import Acting
     from interlock.uitest.artifacts import Artifacts
     from interlock.uitest.executions import Executions

@@ -6,7 +6,7 @@ from interlock.domain.messages.envelopes import Actor
 from interlock.errors import NotAllowed
 
 
-class By(Struct, frozen=True):
+class Authority(Struct, frozen=True):
     actor: Actor
     answers: bool  # may answer approvals
     places: bool  # may say which programs start and which folders are meant

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from interlock.desk.authority import By
+from interlock.desk.authority import Authority
 from interlock.desk.desk import Desk
 from interlock.desk.fields import find
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
@@ -18,22 +18,22 @@ from interlock.domain.values.approvals import Approval, Decision, Kind
 from interlock.errors import BadValue, NotFound, Rejected
 
 Result = dict[str, Any]
-Press = Callable[[Desk, By, Any], Awaitable[Result]]
+Press = Callable[[Desk, Authority, Any], Awaitable[Result]]
 
 
-async def click(desk: Desk, by: By, item: str, user_data: Any = None) -> Result:
+async def click(desk: Desk, by: Authority, item: str, user_data: Any = None) -> Result:
     find(item, BUTTONS, "button")
     return await BUTTONS[item][1](desk, by, user_data)
 
 
-async def answer(desk: Desk, by: By, command: AnswerApproval) -> Result:
+async def answer(desk: Desk, by: Authority, command: AnswerApproval) -> Result:
     by.must_answer()
     await desk.front.submit(by.actor, command)
     return {"approval": command.approval, "decision": command.decision, "by": by.actor}
 
 
 def _answers(decision: Decision, *kinds: Kind) -> Press:
-    async def press(desk: Desk, by: By, user_data: Any) -> Result:
+    async def press(desk: Desk, by: Authority, user_data: Any) -> Result:
         by.must_answer()  # first: whoever may not answer learns nothing from trying
         approval = _chosen(desk, kinds, user_data)
         return await answer(desk, by, AnswerApproval(approval.id, decision))
@@ -56,11 +56,11 @@ def _chosen(desk: Desk, kinds: tuple[Kind, ...], user_data: Any) -> Approval:
     raise Rejected(f"no {' or '.join(kinds)} approval is pending")
 
 
-async def _save(desk: Desk, by: By, user_data: Any) -> Result:
+async def _save(desk: Desk, by: Authority, user_data: Any) -> Result:
     return {"saved": desk.equipment.save(desk.view.values)}
 
 
-async def _plan(desk: Desk, by: By, user_data: Any) -> Result:
+async def _plan(desk: Desk, by: Authority, user_data: Any) -> Result:
     text = desk.view.values["mma_epic_input"]
     if not text.strip():
         raise BadValue("there is no epic: write it into mma_epic_input first")
@@ -68,13 +68,13 @@ async def _plan(desk: Desk, by: By, user_data: Any) -> Result:
     return {"epic": next(r.event.epic for r in receipt.records if isinstance(r.event, EpicAdded))}
 
 
-async def _load(desk: Desk, by: By, user_data: Any) -> Result:
+async def _load(desk: Desk, by: Authority, user_data: Any) -> Result:
     desk.load_track(_text(user_data, "a track's id"))
     return {"track": desk.view.track}
 
 
 def _on_track(command: Callable[[str], Command]) -> Press:
-    async def press(desk: Desk, by: By, user_data: Any) -> Result:
+    async def press(desk: Desk, by: Authority, user_data: Any) -> Result:
         name = _track(desk, user_data)
         await desk.front.submit(by.actor, command(name))
         return {"track": name, "status": desk.state.track(name).status}
@@ -82,14 +82,14 @@ def _on_track(command: Callable[[str], Command]) -> Press:
     return press
 
 
-async def _land(desk: Desk, by: By, user_data: Any) -> Result:
+async def _land(desk: Desk, by: Authority, user_data: Any) -> Result:
     """Only asks: a person answers the approval that this makes."""
     receipt = await desk.front.ask_landing(by.actor, _track(desk, user_data))
     return {"approval": next(r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested))}
 
 
 def _on_ticket(command: Callable[[str, str], Command]) -> Press:
-    async def press(desk: Desk, by: By, user_data: Any) -> Result:
+    async def press(desk: Desk, by: Authority, user_data: Any) -> Result:
         text = _text(user_data, "a ticket, as track/ticket or, of the track in view, its id alone")
         track, _, ticket = text.rpartition("/")
         track = track or _track(desk, None)
@@ -99,7 +99,7 @@ def _on_ticket(command: Callable[[str, str], Command]) -> Press:
     return press
 
 
-async def _send(desk: Desk, by: By, user_data: Any) -> Result:
+async def _send(desk: Desk, by: Authority, user_data: Any) -> Result:
     text = desk.view.values["ai_input"]
     if not text.strip():
         raise BadValue("there is nothing to say: write it into ai_input first")
@@ -109,7 +109,7 @@ async def _send(desk: Desk, by: By, user_data: Any) -> Result:
     return {"discussion": name}
 
 
-async def _stop(desk: Desk, by: By, user_data: Any) -> Result:
+async def _stop(desk: Desk, by: Authority, user_data: Any) -> Result:
     name = desk.view.discussion
     if not name:
         raise Rejected("no discussion is in view")
@@ -117,12 +117,12 @@ async def _stop(desk: Desk, by: By, user_data: Any) -> Result:
     return {"discussion": name}
 
 
-async def _new_discussion(desk: Desk, by: By, user_data: Any) -> Result:
+async def _new_discussion(desk: Desk, by: Authority, user_data: Any) -> Result:
     desk.change(discussion="", response="", error="")
     return {"discussion": await desk.discussion_in_view(by)}
 
 
-async def _reset(desk: Desk, by: By, user_data: Any) -> Result:
+async def _reset(desk: Desk, by: Authority, user_data: Any) -> Result:
     await desk.reset(by)
     return {"discussion": desk.view.discussion}
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interlock.desk.authority import By
+from interlock.desk.authority import Authority
 from interlock.desk.fields import TABS, check, find
 from interlock.domain.messages.commands.discussion_commands import StartDiscussion, StopTurn
 from interlock.domain.messages.commands.external_ask_commands import WithdrawAsk
@@ -100,7 +100,7 @@ class Desk:
             **self.fixed,
         }
 
-    def set_value(self, by: By, name: str, value: Any) -> str:
+    def set_value(self, by: Authority, name: str, value: Any) -> str:
         text = check(name, value, places=by.places)
         values = {**self.view.values, name: text}
         if name in CHOICES:
@@ -142,7 +142,7 @@ class Desk:
         self.equipment.choose_model(*(values[each] for each in CHOICES))
         self.change(values=values)
 
-    async def discussion_in_view(self, by: By) -> str:
+    async def discussion_in_view(self, by: Authority) -> str:
         """The one in view, or a new one."""
         if self.view.discussion in self.state.discussions:
             return self.view.discussion
@@ -151,7 +151,7 @@ class Desk:
         self.change(discussion=name)
         return name
 
-    async def reset(self, by: By) -> None:
+    async def reset(self, by: Authority) -> None:
         """A clean desk (SPEC H3); tracks and history stay."""
         found = self.state.discussions.get(self.view.discussion)
         if found is not None and not isinstance(found.stage, Quiet):
@@ -173,7 +173,7 @@ class Desk:
         )
         await self.discussion_in_view(by)
 
-    async def _unless_over(self, by: By, command: StopTurn | WithdrawAsk) -> None:
+    async def _unless_over(self, by: Authority, command: StopTurn | WithdrawAsk) -> None:
         with suppress(Rejected):  # it ended by itself meanwhile
             await self.front.submit(by.actor, command)
 

@@ -17,12 +17,12 @@ from interlock.domain.state.state import State
 from interlock.errors import Rejected
 
 
-class Step(Struct, frozen=True):
+class Transition(Struct, frozen=True):
     records: tuple[Recorded, ...]
     state: State
 
 
-def step(state: State, submission: Submission, at: str) -> Step:
+def step(state: State, submission: Submission, at: str) -> Transition:
     """Raises Rejected, and nothing has happened; or gives everything that follows, as one whole."""
     records: list[Recorded] = []
 
@@ -50,7 +50,7 @@ def step(state: State, submission: Submission, at: str) -> Step:
         record(*move)
         for actor, answer in answer_to(state, move[1]):
             record(actor, answer)
-    return Step(tuple(records), state)
+    return Transition(tuple(records), state)
 
 
 def _later(at: str, seconds: int) -> str:

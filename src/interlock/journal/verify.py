@@ -14,14 +14,14 @@ from interlock.journal.upcast import read_event
 from interlock.ports.journal import Head
 
 
-class Report(Struct, frozen=True):
+class VerifyReport(Struct, frozen=True):
     ok: bool
     rows: int
     head: str
     problem: str = ""
 
 
-def verify(folder: Path) -> Report:
+def verify(folder: Path) -> VerifyReport:
     reader = JournalReader(folder)
     try:
         return _verify(folder, reader.connection)
@@ -29,7 +29,7 @@ def verify(folder: Path) -> Report:
         reader.close()
 
 
-def _verify(folder: Path, connection: sqlite3.Connection) -> Report:
+def _verify(folder: Path, connection: sqlite3.Connection) -> VerifyReport:
     # The head first: rows may be added while we read, never removed.
     try:
         remembered = parse_head((folder / "journal.head").read_bytes())
@@ -45,30 +45,30 @@ def _verify(folder: Path, connection: sqlite3.Connection) -> Report:
                     if version == count + 2
                     else f"rows {count + 1} to {version - 1} are missing"
                 )
-                return Report(False, count, last, missing)
+                return VerifyReport(False, count, last, missing)
             if chained(last, version, at, actor, cause, schema, str(event).encode()) != digest:
-                return Report(False, count, last, f"row {version} was altered, moved, or follows a row that was")
+                return VerifyReport(False, count, last, f"row {version} was altered, moved, or follows a row that was")
             try:
                 read_event(schema, event)
             except JournalError as error:
-                return Report(False, count, last, f"row {version} is no event this Interlock knows: {error}")
+                return VerifyReport(False, count, last, f"row {version} is no event this Interlock knows: {error}")
             last, count = digest, version
             if remembered is not None and version == remembered.version:
                 hash_at_head = digest
     except JournalError as error:
-        return Report(False, count, last, f"after row {count}: {error}")
+        return VerifyReport(False, count, last, f"after row {count}: {error}")
     if remembered is None:
-        return Report(
+        return VerifyReport(
             False, count, last, "journal.head is missing or unreadable: removed last rows could not be noticed"
         )
     if hash_at_head is None:
-        return Report(False, count, last, f"the last rows are missing: {count} of {remembered.version} are there")
+        return VerifyReport(False, count, last, f"the last rows are missing: {count} of {remembered.version} are there")
     if hash_at_head != remembered.hash:
-        return Report(False, count, last, f"row {remembered.version} is not the one journal.head remembers")
-    return Report(True, count, last)
+        return VerifyReport(False, count, last, f"row {remembered.version} is not the one journal.head remembers")
+    return VerifyReport(True, count, last)
 
 
-def rebuild_head(folder: Path) -> Report:
+def rebuild_head(folder: Path) -> VerifyReport:
     """Accept the rows that are there, if they form an unbroken chain, as all there is."""
     lock = WriterLock(folder / "lock")
     try:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from interlock.domain.reading.command_language import CommandLine, Step
+from interlock.domain.reading.command_language import CommandLine, CommandStep
 from interlock.domain.reading.gate_clause import Criteria, as_gate
 from interlock.domain.values.gates import Gate
 from interlock.domain.values.tickets import TicketSpec
@@ -66,7 +66,7 @@ def _tickets(made: list[tuple[str, tuple[Gate, ...]]]) -> tuple[TicketSpec, ...]
     )
 
 
-def _gates(step: Step, library: Library, unseen: list[Path]) -> tuple[Gate, ...]:
+def _gates(step: CommandStep, library: Library, unseen: list[Path]) -> tuple[Gate, ...]:
     gates: list[Gate] = []
     for gate in step.gates:
         if isinstance(gate, Gate):
@@ -81,7 +81,7 @@ def _gates(step: Step, library: Library, unseen: list[Path]) -> tuple[Gate, ...]
     return tuple(gates)
 
 
-def _description(step: Step, library: Library, texts: list[str]) -> str:
+def _description(step: CommandStep, library: Library, texts: list[str]) -> str:
     """The first line is what its commit will be called."""
     if step.prompt is None:
         if not texts:

@@ -23,7 +23,7 @@ _KNOWN = frozenset((".git", "interlock.toml"))
 _SKIPPED = _PACKAGES | {".git", ".interlock"}
 
 
-class Place(Struct, frozen=True):
+class CommandLocation(Struct, frozen=True):
     """`root` is what a command may see; `cwd` is in it, and `shown` is what a shell calls it: links in it stay."""
 
     root: str
@@ -32,24 +32,26 @@ class Place(Struct, frozen=True):
     private: Private
     shown: str
 
-    def moved(self, folder: str) -> "Place":
+    def moved(self, folder: str) -> "CommandLocation":
         try:
             there = os.path.realpath(os.path.join(self.cwd, folder))
         except (OSError, ValueError):
             return self
-        return Place(self.root, there, self.home, self.private, os.path.normpath(os.path.join(self.shown, folder)))
+        return CommandLocation(
+            self.root, there, self.home, self.private, os.path.normpath(os.path.join(self.shown, folder))
+        )
 
     def is_certain(self) -> bool:
         """To a shell's `cd`, `link/..` is where the link lies; to all other programs, the folder above its target."""
         return os.path.realpath(self.shown) == self.cwd
 
 
-def place_at(folder: str, home: str, private: Private) -> Place:
+def place_at(folder: str, home: str, private: Private) -> CommandLocation:
     real = os.path.realpath(folder)
-    return Place(real, real, home, private, real)
+    return CommandLocation(real, real, home, private, real)
 
 
-def where(text: str, place: Place) -> Literal["inside", "scratch", "outside", "unknown"]:
+def where(text: str, place: CommandLocation) -> Literal["inside", "scratch", "outside", "unknown"]:
     """By the links as they are now. Of a pattern, where all it could match lies."""
     if UNKNOWN in text.split("/", 1)[0] or "\0" in text:
         return "unknown"
@@ -72,7 +74,7 @@ def is_beneath(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def trouble(word: Word, place: Place) -> str | None:
+def trouble(word: Word, place: CommandLocation) -> str | None:
     """Why reading what this word names is not plain inspection of the project."""
     if not word.glob:
         return _trouble(word.text, place)
@@ -89,7 +91,7 @@ def trouble(word: Word, place: Place) -> str | None:
     return None
 
 
-def _trouble(text: str, place: Place) -> str | None:
+def _trouble(text: str, place: CommandLocation) -> str | None:
     if where(text, place) != "inside":
         return None if text == "/dev/null" else f"{text} is outside the project"
     path = os.path.join(place.cwd, text)
@@ -100,7 +102,7 @@ def _trouble(text: str, place: Place) -> str | None:
     return None
 
 
-def trouble_below(text: str, place: Place, *, hidden: bool) -> str | None:
+def trouble_below(text: str, place: CommandLocation, *, hidden: bool) -> str | None:
     """Why reading everything below this is not plain: a private file is there. Links are not followed."""
     top = os.path.realpath(os.path.join(place.cwd, text))
     for count, (path, entry) in enumerate(_below(top, hidden=hidden), 1):

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from interlock.errors import Misconfigured
 from interlock.policy.flags import known_options
-from interlock.policy.paths import Place, Private
+from interlock.policy.paths import CommandLocation, Private
 from interlock.policy.rules import Rule, Source, about, placed
 from interlock.policy.second_reader import plain_commands
 from interlock.policy.shell_ast import parse
@@ -21,7 +21,7 @@ _HEADER = re.compile(r"^[ \t]*\[\[[ \t]*policy[ \t]*\]\]", re.MULTILINE)
 _Text = Annotated[str, Meta(min_length=1, max_length=10_000)]
 
 
-class Table(Struct, frozen=True, forbid_unknown_fields=True):
+class RuleTable(Struct, frozen=True, forbid_unknown_fields=True):
     """A rule as it is written."""
 
     verdict: Literal["allow", "ask", "deny"]
@@ -40,7 +40,7 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
     not_match: list[_Text] = []
 
 
-KEYS = tuple(field.name for field in msgspec.structs.fields(Table))
+KEYS = tuple(field.name for field in msgspec.structs.fields(RuleTable))
 
 
 def policy_tables(text: str) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ def read_rules(text: str, label: str, source: Source) -> tuple[Rule, ...]:
 
 def failed_examples(rules: Sequence[Rule], private: Private) -> list[str]:
     """What examples say that is not so, a sentence each. They are read as if in a folder of no machine."""
-    place = Place("/project", "/project", "/users/me", private, "/project")
+    place = CommandLocation("/project", "/project", "/users/me", private, "/project")
     wrong: list[str] = []
     for rule in rules:
         for script in rule.match:
@@ -73,7 +73,7 @@ def failed_examples(rules: Sequence[Rule], private: Private) -> list[str]:
     return wrong
 
 
-def _speaks_of(rule: Rule, script: str, place: Place) -> bool:
+def _speaks_of(rule: Rule, script: str, place: CommandLocation) -> bool:
     if rule.tool:
         return bool(re.fullmatch(_glob(rule.tool), script))
     commands = parse(script, place.home).commands
@@ -116,7 +116,7 @@ def _rule(values: dict[str, Any], lines: _Lines, number: int, source: Source) ->
     if "verdict" not in values:
         raise lines.wrong("", "a rule needs a 'verdict': allow, ask or deny")
     try:
-        table = msgspec.convert(values, Table)
+        table = msgspec.convert(values, RuleTable)
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at `$.")
         key = where.rstrip("`").split("[")[0]
@@ -149,7 +149,7 @@ def _rule(values: dict[str, Any], lines: _Lines, number: int, source: Source) ->
     )
 
 
-def _commands(table: Table, lines: _Lines) -> tuple[tuple[str, ...], ...]:
+def _commands(table: RuleTable, lines: _Lines) -> tuple[tuple[str, ...], ...]:
     written = [table.command] if isinstance(table.command, str) else table.command
     made = tuple(tuple(text.split()) for text in written if text)
     if table.command and not all(made):
@@ -159,7 +159,7 @@ def _commands(table: Table, lines: _Lines) -> tuple[tuple[str, ...], ...]:
     return made
 
 
-def _exactly(table: Table, lines: _Lines) -> tuple[Word, ...]:
+def _exactly(table: RuleTable, lines: _Lines) -> tuple[Word, ...]:
     if not table.exactly:
         return ()
     found = plain_commands(table.exactly)
@@ -168,14 +168,14 @@ def _exactly(table: Table, lines: _Lines) -> tuple[Word, ...]:
     return found[0].words
 
 
-def _options(table: Table, lines: _Lines) -> dict[str, Any]:
+def _options(table: RuleTable, lines: _Lines) -> dict[str, Any]:
     try:
         return dict(known_options(table.options))
     except ValueError as error:
         raise lines.wrong("options", f"policy.options: {error}") from error
 
 
-def _pattern(table: Table, lines: _Lines) -> re.Pattern[str] | None:
+def _pattern(table: RuleTable, lines: _Lines) -> re.Pattern[str] | None:
     try:
         return re.compile(table.first) if table.first else None
     except re.error as error:

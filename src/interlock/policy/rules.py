@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from interlock.policy.flags import Known, has_loosely, parsed
-from interlock.policy.paths import Place, trouble, trouble_below, where
+from interlock.policy.paths import CommandLocation, trouble, trouble_below, where
 from interlock.policy.shell_ast import Command
 from interlock.policy.words import Word
 from interlock.policy.wrappers import program
@@ -62,7 +62,7 @@ def about_tool(rule: Rule, tool: str) -> bool:
     return bool(rule.tool) and fnmatchcase(tool, rule.tool)
 
 
-def about(rule: Rule, command: Command, place: Place) -> Hit | None:
+def about(rule: Rule, command: Command, place: CommandLocation) -> Hit | None:
     """None when the rule has nothing to say about the command."""
     words = command.words
     if not words or rule.tool:
@@ -74,7 +74,7 @@ def about(rule: Rule, command: Command, place: Place) -> Hit | None:
     return Hit(rule) if _loosely(rule, words, place) else None
 
 
-def placed(commands: Sequence[Command], place: Place) -> Iterator[tuple[Command, Place]]:
+def placed(commands: Sequence[Command], place: CommandLocation) -> Iterator[tuple[Command, CommandLocation]]:
     """Each command with the place where it would run, changes of the folder counted."""
     now = place
     for command in commands:
@@ -86,7 +86,7 @@ def placed(commands: Sequence[Command], place: Place) -> Iterator[tuple[Command,
 # ── allowing ─────────────────────────────────────────────────────────────────────────────
 
 
-def _strictly(rule: Rule, words: Sequence[Word], place: Place) -> Hit | None:
+def _strictly(rule: Rule, words: Sequence[Word], place: CommandLocation) -> Hit | None:
     called = words[0].text
     for folder in _SYSTEM:
         called = called.removeprefix(folder)
@@ -100,7 +100,7 @@ def _strictly(rule: Rule, words: Sequence[Word], place: Place) -> Hit | None:
     return None
 
 
-def _objection(rule: Rule, words: Sequence[Word], place: Place) -> str:
+def _objection(rule: Rule, words: Sequence[Word], place: CommandLocation) -> str:
     words = [_as_it_stands(word, place) for word in words]
     found = parsed(words, rule.options, whole_words=rule.whole_words)
     if found is None:
@@ -132,7 +132,7 @@ def _objection(rule: Rule, words: Sequence[Word], place: Place) -> str:
     return ""
 
 
-def _as_it_stands(word: Word, place: Place) -> Word:
+def _as_it_stands(word: Word, place: CommandLocation) -> Word:
     """`--include=*.py` stays as it is, unless there is a file of such a name."""
     is_option = word.glob and word.text.startswith("--") and "=" in word.text and "[" not in word.text
     if is_option and next(iglob(word.text, root_dir=place.cwd), None) is None:
@@ -140,7 +140,7 @@ def _as_it_stands(word: Word, place: Place) -> Word:
     return word
 
 
-def _leads_away(word: Word, place: Place, *, git: bool) -> str | None:
+def _leads_away(word: Word, place: CommandLocation, *, git: bool) -> str | None:
     if not git:
         return trouble(word, place)
     if word.glob or any(mark in word.text for mark in "*?["):
@@ -158,7 +158,7 @@ def _leads_away(word: Word, place: Place, *, git: bool) -> str | None:
 # ── asking and denying ───────────────────────────────────────────────────────────────────
 
 
-def _loosely(rule: Rule, words: Sequence[Word], place: Place) -> bool:
+def _loosely(rule: Rule, words: Sequence[Word], place: CommandLocation) -> bool:
     for begin in rule.commands:
         rest = _after(begin, words)
         if rest is not None and _conditions_hold(rule, rest, place):
@@ -184,7 +184,7 @@ def _after(begin: Sequence[str], words: Sequence[Word]) -> Sequence[Word] | None
     return None if left else passed
 
 
-def _conditions_hold(rule: Rule, words: Sequence[Word], place: Place) -> bool:
+def _conditions_hold(rule: Rule, words: Sequence[Word], place: CommandLocation) -> bool:
     for alternatives in rule.having:
         if not any(has_loosely(words, flag) for flag in alternatives):
             return False
@@ -199,7 +199,7 @@ def _conditions_hold(rule: Rule, words: Sequence[Word], place: Place) -> bool:
     return True
 
 
-def _is_outside(word: Word, place: Place) -> bool:
+def _is_outside(word: Word, place: CommandLocation) -> bool:
     text = word.text
     if text.startswith("-"):
         text = text.partition("=")[2]

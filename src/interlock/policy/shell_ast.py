@@ -36,7 +36,7 @@ class Command(Struct, frozen=True):
         return all(word.literal for word in self.words)
 
 
-class Script(Struct, frozen=True):
+class ParsedScript(Struct, frozen=True):
     """`commands`: all of them, those that others would run included. `concerns`: why a person must look, if so."""
 
     commands: tuple[Command, ...]
@@ -81,14 +81,14 @@ _CALLED = {
 _SUBSTITUTIONS = ("command_substitution", "process_substitution")
 
 
-def parse(script: str, home: str = "/", depth: int = 0) -> Script:
+def parse(script: str, home: str = "/", depth: int = 0) -> ParsedScript:
     if len(script) > MOST_CHARACTERS:
-        return Script((), (f"it has more than {MOST_CHARACTERS:,} characters",))
+        return ParsedScript((), (f"it has more than {MOST_CHARACTERS:,} characters",))
     if depth > _DEEPEST:
-        return Script((), ("scripts run scripts too deeply",))
+        return ParsedScript((), ("scripts run scripts too deeply",))
     walk = _Walk(home, depth)
     walk.whole(script)
-    return Script(tuple(walk.commands), tuple(dict.fromkeys(walk.concerns)))
+    return ParsedScript(tuple(walk.commands), tuple(dict.fromkeys(walk.concerns)))
 
 
 class _Walk:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from interlock.errors import Misconfigured
 from interlock.policy import git_safety
-from interlock.policy.paths import Place, Private, place_at
+from interlock.policy.paths import CommandLocation, Private, place_at
 from interlock.policy.rules import Hit, Rule, Source, Verdict, about, about_tool, by_verdict, placed
 from interlock.policy.shell_ast import Command, parse
 from interlock.policy.wrappers import program
@@ -125,7 +125,7 @@ def _stricter(found: PolicyVerdict, tool: PolicyVerdict) -> PolicyVerdict:
     return tool
 
 
-def _judged(script: str, rules: _Index, place: Place) -> PolicyVerdict:
+def _judged(script: str, rules: _Index, place: CommandLocation) -> PolicyVerdict:
     if not script.strip():
         return PolicyVerdict("ask", NO_RULE, "there is no command")
     read = parse(script, place.home)
@@ -148,7 +148,7 @@ def _judged(script: str, rules: _Index, place: Place) -> PolicyVerdict:
     return PolicyVerdict("allow", "+".join(names), reason, git_safety.safe_environment() if git else ())
 
 
-def _say(command: Command, rules: _Index, now: Place, start: Place) -> Said:
+def _say(command: Command, rules: _Index, now: CommandLocation, start: CommandLocation) -> Said:
     hits: list[Hit] = []
     for rule in rules.about(program(command.words)):
         hit = about(rule, command, now)
@@ -188,7 +188,7 @@ def _is_shipped_git(command: Command, one: Said) -> bool:
     return program(command.words) == "git" and one.rule is not None and one.rule.source == "default"
 
 
-def _about_places(said: Sequence[tuple[Command, Said, Place]]) -> str | None:
+def _about_places(said: Sequence[tuple[Command, Said, CommandLocation]]) -> str | None:
     for command, one, place in said:
         if not place.is_certain():
             return "cd follows a link and goes up again: that can be read in two ways"

@@ -12,7 +12,7 @@ from interlock.providers.anthropic.request import Anthropic
 from interlock.providers.gemini import request as gemini
 from interlock.providers.gemini.model import GeminiModel
 from interlock.providers.http.channel import Bounds, Channel, Endpoint
-from interlock.providers.http.http_model import Dialect, HttpModel, Limits, LimitsOf, PriceOf, no_price
+from interlock.providers.http.http_model import Dialect, HttpModel, LimitsOf, PriceOf, TokenLimits, no_price
 from interlock.providers.http.trimming import Count, estimated_tokens
 from interlock.providers.openai.request import PRESETS, OpenAiCompatible
 
@@ -20,7 +20,7 @@ ANTHROPIC_MODEL = "claude-sonnet-5-5"
 HOSTED = (anthropic.NAME, gemini.NAME, *PRESETS)
 
 
-class Place(Struct, frozen=True):
+class ProviderFacts(Struct, frozen=True):
     """What is known of a provider before anything is asked of it."""
 
     base_url: str
@@ -29,17 +29,17 @@ class Place(Struct, frozen=True):
     model: str  # empty: somebody must name one
 
 
-def place_of(provider: str) -> Place:
+def place_of(provider: str) -> ProviderFacts:
     """Raises Misconfigured for a name that is none of them."""
     if provider == anthropic.NAME:
-        return Place(anthropic.BASE_URL, anthropic.KEY_NAME, "ANTHROPIC_BASE_URL", ANTHROPIC_MODEL)
+        return ProviderFacts(anthropic.BASE_URL, anthropic.KEY_NAME, "ANTHROPIC_BASE_URL", ANTHROPIC_MODEL)
     if provider == gemini.NAME:
         names = f"{gemini.KEY_NAME} or {gemini.OTHER_KEY_NAME}"
-        return Place(gemini.BASE_URL, names, gemini.URL_NAME, gemini.MODEL)
+        return ProviderFacts(gemini.BASE_URL, names, gemini.URL_NAME, gemini.MODEL)
     preset = PRESETS.get(provider)
     if preset is None:
         raise Misconfigured(f"there is no provider {provider!r} over HTTP; known are {', '.join(HOSTED)}")
-    return Place(preset.base_url, preset.key_name, preset.url_name, preset.model)
+    return ProviderFacts(preset.base_url, preset.key_name, preset.url_name, preset.model)
 
 
 def hosted_model(
@@ -87,14 +87,14 @@ def _first(environ: Mapping[str, str], names: str) -> str:
     return next((value for name in names.split(" or ") if (value := environ.get(name, "").strip())), "")
 
 
-def usual_limits(provider: str, model: str) -> Limits:
+def usual_limits(provider: str, model: str) -> TokenLimits:
     """For models of which nothing more is known. OpenAI's later ones refuse a temperature."""
     if provider == "openai":
         old = model.startswith(("gpt-3", "gpt-4", "chatgpt"))
-        return Limits(context=128_000, temperature=0.0 if old else None)
+        return TokenLimits(context=128_000, temperature=0.0 if old else None)
     if provider == anthropic.NAME:
-        return Limits()
-    return Limits(context=1_048_576 if provider == gemini.NAME else 128_000)
+        return TokenLimits()
+    return TokenLimits(context=1_048_576 if provider == gemini.NAME else 128_000)
 
 
 def _dialect(provider: str) -> Dialect:

@@ -25,7 +25,7 @@ class UsageRule(Struct, frozen=True, forbid_unknown_fields=True):
     output: int = 0
 
 
-class Rule(Struct, frozen=True, forbid_unknown_fields=True):
+class ScriptedRule(Struct, frozen=True, forbid_unknown_fields=True):
     """First come, first answered: `match` is a substring of the last message, or a /regex/."""
 
     match: str
@@ -56,7 +56,7 @@ FREE = Price()
 class Script(Struct, frozen=True, forbid_unknown_fields=True):
     """Rules with a price, for trying budgets; a plain list of rules is a script too."""
 
-    rules: list[Rule]
+    rules: list[ScriptedRule]
     price: Price = Price()
 
 
@@ -73,7 +73,7 @@ _PIECES = 8  # in which an answer comes
 
 
 class ScriptedModel:
-    def __init__(self, rules: Sequence[Rule], price: Price = FREE) -> None:
+    def __init__(self, rules: Sequence[ScriptedRule], price: Price = FREE) -> None:
         self._rules = tuple(rules)
         self._price = price
         self._left = [rule.times for rule in rules]
@@ -103,7 +103,7 @@ class ScriptedModel:
         usage = Usage(rule.usage.input, rule.usage.output, cost=self._price.of(rule.usage))
         return Reply(message, usage, request.model or "scripted", "tools" if calls else "end")
 
-    async def _speak(self, rule: Rule, on_text: OnText) -> None:
+    async def _speak(self, rule: ScriptedRule, on_text: OnText) -> None:
         """The answer in pieces over the time a model would take; a cut one ends in the middle."""
         size = max(1, -(-len(rule.reply) // _PIECES))
         pieces = [rule.reply[start : start + size] for start in range(0, len(rule.reply), size)] or [""]
@@ -115,7 +115,7 @@ class ScriptedModel:
         if not pieces:
             await asyncio.sleep(rule.delay_s)
 
-    def _take(self, request: ModelRequest, last: str) -> Rule:
+    def _take(self, request: ModelRequest, last: str) -> ScriptedRule:
         for number, rule in enumerate(self._rules):
             left = self._left[number]
             if left == 0 or not _fits(rule, request, last):
@@ -128,7 +128,7 @@ class ScriptedModel:
 
 def load_script(path: Path) -> ScriptedModel:
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=list[Rule] | Script)
+        found = msgspec.json.decode(path.read_bytes(), type=list[ScriptedRule] | Script)
         return ScriptedModel(found.rules, found.price) if isinstance(found, Script) else ScriptedModel(found)
     except OSError as error:
         raise Misconfigured(f"{path} cannot be read: {error.strerror}") from error
@@ -142,7 +142,7 @@ def _call(name: str, rule: CallRule) -> ToolCall:
     return ToolCall(name, rule.name, {}, msgspec.json.encode(rule.args).decode())
 
 
-def _fits(rule: Rule, request: ModelRequest, last: str) -> bool:
+def _fits(rule: ScriptedRule, request: ModelRequest, last: str) -> bool:
     if rule.tier is not None and rule.tier != request.tier:
         return False
     if rule.ticket is not None and rule.ticket != request.ticket:

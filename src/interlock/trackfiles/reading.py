@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from interlock.domain.values.ids import is_id
 from interlock.trackfiles.folders import beginning, folder_in, parts_of, root_folder
-from interlock.views.board import Progress, TrackRow
+from interlock.views.board import TrackProgress, TrackRow
 from interlock.views.track_files import METADATA, PLAN, STATE
 
 _MOST_BYTES = 8 * 2**20  # tomllib reads a few MB a second; counts of larger tracks come from plan.md
@@ -73,7 +73,7 @@ def _read_track(base: int, name: str) -> FiledTrack | None:
         id=about["id"] if is_id(about.get("id")) else name,
         title=about.get("title") or name,
         status=about.get("status") or "unknown",
-        progress=Progress(completed, sum(boxes) if boxes else len(statuses)),
+        progress=TrackProgress(completed, sum(boxes) if boxes else len(statuses)),
         todo=todo,
         in_progress=statuses.count("in_progress"),
         blocked=statuses.count("blocked"),

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from interlock.desk.authority import By
+from interlock.desk.authority import Authority
 from interlock.domain.values.test_history import Assertion
 from interlock.errors import BadValue, InterlockError
 from interlock.uitest.executions import Executions, Live, Verb, now_ms
-from interlock.uitest.input_driver import ACTION_S, Button, Click, Hands, Looked, Type
+from interlock.uitest.input_driver import ACTION_S, Button, Click, InputDriver, Looked, Type
 from interlock.uitest.pending_effects import Done
 from interlock.uitest.targets import Condition, path_of, read_condition, read_target
 
@@ -50,7 +50,7 @@ class Result(Struct, frozen=True):
 
 
 class Acting:
-    def __init__(self, hands: Hands, executions: Executions, shots: Shots, *, answers: bool) -> None:
+    def __init__(self, hands: InputDriver, executions: Executions, shots: Shots, *, answers: bool) -> None:
         self._hands = hands
         self._executions = executions
         self._shots = shots
@@ -132,7 +132,7 @@ class Acting:
 
     def _act(self, verb: Verb, name: str, action: Click | Type, parent: str, begun: "Begun | None") -> Result:
         live = self._begin(verb, name, parent, begun)
-        by = By(
+        by = Authority(
             f"test:{live.test_id}",
             answers=self._answers,
             places=self._answers,

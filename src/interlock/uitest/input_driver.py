@@ -17,7 +17,7 @@ from imgui_bundle import hello_imgui, imgui  # pyright: ignore[reportMissingModu
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interlock.desk.authority import By
+from interlock.desk.authority import Authority
 from interlock.gui.drawing.widgets import Rect, Widget, Widgets
 from interlock.gui.window.shell import Window
 from interlock.uitest.pending_effects import Done, Settling
@@ -58,7 +58,7 @@ class Looked(Struct, frozen=True):
 class _Asked:
     """An action on its way."""
 
-    def __init__(self, action: Click | Type, by: By, started: Callable[[], None], deadline: float) -> None:
+    def __init__(self, action: Click | Type, by: Authority, started: Callable[[], None], deadline: float) -> None:
         self.action = action
         self.deadline = deadline
         self.by = by
@@ -75,7 +75,7 @@ class _Watch:
         self.future: Future[Looked] = Future()
 
 
-class Hands:
+class InputDriver:
     def __init__(self) -> None:
         self._window: Window | None = None
         self._engine: imgui.test_engine.TestEngine | None = None
@@ -89,13 +89,13 @@ class Hands:
         self._running = False
         self._closed = False
         self._settling = Settling(self._explained)
-        self._person: By | None = None  # whose window it is, while a test has its hands on it
+        self._person: Authority | None = None  # whose window it is, while a test has its hands on it
         self.frames = 0
 
     # ── from any thread ──────────────────────────────────────────────────────────────────
 
     def act(
-        self, action: Click | Type, by: By, started: Callable[[], None], seconds: float = ACTION_S
+        self, action: Click | Type, by: Authority, started: Callable[[], None], seconds: float = ACTION_S
     ) -> "Future[Done]":
         """`started` is called when its turn has come. Cancelling the future before that takes it back."""
         asked = _Asked(action, by, started, time.monotonic() + seconds)
@@ -438,7 +438,7 @@ class Hands:
         return errors[-1].strip()[-300:] if errors else "something is over it"
 
 
-def _is_anothers(widget: Widget, by: By) -> bool:
+def _is_anothers(widget: Widget, by: Authority) -> bool:
     """Part of an answer that this hand may not give."""
     return not by.answers and widget.key.startswith(_ANSWERS)
 

@@ -14,7 +14,7 @@ from interlock.errors import BadValue
 Do = Literal["open", "click", "type", "wait", "loads", "visible", "enabled", "contains", "equals"]
 
 
-class Step(Struct, frozen=True):
+class PromptStep(Struct, frozen=True):
     """`name` is what a person calls it: a window's title, a label, a target or a key."""
 
     do: Do
@@ -45,9 +45,9 @@ _READ: tuple[tuple[re.Pattern[str], Do], ...] = tuple(
 )
 
 
-def read_prompt(prompt: str) -> tuple[Step, ...]:
+def read_prompt(prompt: str) -> tuple[PromptStep, ...]:
     """Raises BadValue naming the part that cannot be read."""
-    steps: list[Step] = []
+    steps: list[PromptStep] = []
     last = ""
     for part in _parts(prompt):
         step = _read(part, last)
@@ -71,7 +71,7 @@ def _parts(prompt: str) -> list[str]:
     return [part.strip() for part in found if part.strip()]
 
 
-def _read(part: str, last: str) -> Step:
+def _read(part: str, last: str) -> PromptStep:
     for form, do in _READ:
         found = form.fullmatch(part)
         if found is not None:
@@ -80,7 +80,7 @@ def _read(part: str, last: str) -> Step:
                 if not last:
                     raise BadValue(f"{part!r}: nothing was named before that {name!r} could mean")
                 name = last
-            return Step(do, name, _unquoted(found.groupdict().get("text") or ""))
+            return PromptStep(do, name, _unquoted(found.groupdict().get("text") or ""))
     raise BadValue(
         f'{part!r} cannot be read: say open X, click X, type "TEXT" into X, wait for X,'
         ' verify X loads | is visible | is enabled | contains "TEXT" | equals "TEXT"'

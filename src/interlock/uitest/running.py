@@ -6,8 +6,8 @@ from interlock.domain.values.test_history import Assertion
 from interlock.gui.drawing.widgets import Widgets
 from interlock.uitest.actions import Acting, Begun, Result
 from interlock.uitest.executions import Executions, Live
-from interlock.uitest.input_driver import Hands
-from interlock.uitest.prompts import Step
+from interlock.uitest.input_driver import InputDriver
+from interlock.uitest.prompts import PromptStep
 from interlock.uitest.targets import Target, find, plain, read_target
 
 _LOOK_S = 30.0
@@ -15,12 +15,12 @@ _TYPES = ("button", "checkbox", "row", "item", "input", "window", "text")
 
 
 class Runner:
-    def __init__(self, acting: Acting, hands: Hands, executions: Executions) -> None:
+    def __init__(self, acting: Acting, hands: InputDriver, executions: Executions) -> None:
         self._acting = acting
         self._hands = hands
         self._executions = executions
 
-    def run(self, prompt: str, steps: Sequence[Step], *, begun: Begun, going: Callable[[], bool]) -> Result:
+    def run(self, prompt: str, steps: Sequence[PromptStep], *, begun: Begun, going: Callable[[], bool]) -> Result:
         """One after the other, until one fails or the caller is gone."""
         live = self._executions.begin("run", f"Run: {plain(prompt)}")
         try:
@@ -31,7 +31,7 @@ class Runner:
                 self._executions.end(live, "failed", f"it broke off: {type(error).__name__}: {error}")
             raise
 
-    def _steps(self, live: Live, steps: Sequence[Step], going: Callable[[], bool]) -> Result:
+    def _steps(self, live: Live, steps: Sequence[PromptStep], going: Callable[[], bool]) -> Result:
         live.start()
         assertions: list[Assertion] = []
         failure, late = "", False
@@ -58,7 +58,7 @@ class Runner:
         message = failure or f"{len(steps)} steps passed"
         return Result(not failure, message, live.test_id, ended.execution_time_ms, late=late)
 
-    def _step(self, step: Step, parent: str) -> Result:
+    def _step(self, step: PromptStep, parent: str) -> Result:
         act = self._acting
         widgets = self._hands.widgets().result(_LOOK_S)
         match step.do:

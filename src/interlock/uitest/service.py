@@ -13,7 +13,7 @@ from interlock.uitest import uitest_pb2 as pb
 from interlock.uitest.actions import USUAL_WAIT_MS, Acting, Result
 from interlock.uitest.artifacts import Artifacts
 from interlock.uitest.executions import Executions, Live, now_ms
-from interlock.uitest.input_driver import Button, Hands
+from interlock.uitest.input_driver import Button, InputDriver
 from interlock.uitest.prompts import read_prompt
 from interlock.uitest.running import Runner
 from interlock.uitest.targets import TYPES, find, nearest, path_of, plain, read_target
@@ -37,7 +37,7 @@ class Harness:
 
     def __init__(
         self,
-        hands: Hands,
+        hands: InputDriver,
         acting: Acting,
         executions: Executions,
         artifacts: Artifacts,

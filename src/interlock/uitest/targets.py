@@ -43,7 +43,7 @@ class Condition(Struct, frozen=True):
         return f"{self.check}:{self.target}" + (f":{self.value}" if self.check in _WITH_VALUE else "")
 
 
-class Found(Struct, frozen=True):
+class MatchedWidget(Struct, frozen=True):
     """What was meant, and how many others it could have been."""
 
     widget: Widget | None
@@ -99,13 +99,13 @@ def read_condition(text: str, widget_key: str = "") -> Condition:
     return Condition(check, read_target(rest[:colon]), rest[colon + 1 :])
 
 
-def find(widgets: Widgets, target: Target) -> Found:
+def find(widgets: Widgets, target: Target) -> MatchedWidget:
     """The first that is meant, what can be seen and used before what cannot."""
     if target.type == "window" or target.key.startswith("window."):
         title = plain(target.label or target.key.removeprefix("window.")).casefold()
         for name in widgets.hidden:
             if plain(name).casefold() == title:
-                return Found(None, hidden=name)
+                return MatchedWidget(None, hidden=name)
     if target.key:
         exact = [each for each in widgets.all() if each.name == target.key]
         meant = exact or [each for each in widgets.all() if target.key == each.key or target.key in each.also]
@@ -115,7 +115,7 @@ def find(widgets: Widgets, target: Target) -> Found:
         meant = [each for each in placed if plain(each.label) == wanted]
         meant = meant or [each for each in placed if plain(each.label).casefold() == wanted.casefold()]
     meant.sort(key=lambda each: (not each.visible, not each.enabled))
-    return Found(meant[0], others=len(meant) - 1) if meant else Found(None)
+    return MatchedWidget(meant[0], others=len(meant) - 1) if meant else MatchedWidget(None)
 
 
 def judge(widgets: Widgets, condition: Condition) -> Verdict:

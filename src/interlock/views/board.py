@@ -17,7 +17,7 @@ from interlock.domain.values.tickets import (
 )
 
 
-class Progress(Struct, frozen=True):
+class TrackProgress(Struct, frozen=True):
     completed: int
     total: int
 
@@ -26,7 +26,7 @@ class TrackRow(Struct, frozen=True):
     id: str
     title: str
     status: str
-    progress: Progress
+    progress: TrackProgress
     todo: int
     in_progress: int
     blocked: int
@@ -51,7 +51,7 @@ def track_row(track: Track) -> TrackRow:
         track.id,
         track.title,
         track.status,
-        Progress(counts.completed, track.total),
+        TrackProgress(counts.completed, track.total),
         counts.todo,
         counts.in_progress,
         counts.blocked,
@@ -68,7 +68,9 @@ def track_rows(state: State) -> tuple[TrackRow, ...]:
     for epic in state.epics_in_order():
         if epic.status == "proposed":
             rows += [
-                TrackRow(p.id, p.title, "proposed", Progress(0, 0), 0, 0, 0, 0, False, epic.created_at, epic.created_at)
+                TrackRow(
+                    p.id, p.title, "proposed", TrackProgress(0, 0), 0, 0, 0, 0, False, epic.created_at, epic.created_at
+                )
                 for p in epic.proposed
             ]
     return tuple(rows)

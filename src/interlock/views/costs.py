@@ -7,7 +7,7 @@ from msgspec import Struct
 from interlock.domain.state.state import State
 from interlock.domain.values.budgets import Micros, Scope, Usage
 
-By = Literal["tier", "epic", "track", "ticket"]
+UsageGrouping = Literal["tier", "epic", "track", "ticket"]
 
 
 class UsageRow(Struct, frozen=True):
@@ -18,7 +18,7 @@ class UsageRow(Struct, frozen=True):
     unknown: Micros
 
 
-def usage_rows(state: State, by: By = "tier") -> tuple[UsageRow, ...]:
+def usage_rows(state: State, by: UsageGrouping = "tier") -> tuple[UsageRow, ...]:
     ledger = state.ledger
     names = {scope.name for scope in (*ledger.used, *ledger.reserved) if scope.kind == by}
     if by == "tier":  # what was said before there were reservations counts too

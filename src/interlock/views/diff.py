@@ -20,7 +20,7 @@ class Line(Struct, frozen=True):
     new: int | None
 
 
-class Hunk(Struct, frozen=True):
+class DiffHunk(Struct, frozen=True):
     """`number` counts from 1 through all files, as an answer names it."""
 
     number: int
@@ -32,9 +32,9 @@ class Hunk(Struct, frozen=True):
     removed: int
 
 
-def hunks_of(diff: str) -> tuple[Hunk, ...]:
+def hunks_of(diff: str) -> tuple[DiffHunk, ...]:
     """Of a git diff, or of a tool's, where each hunk names its file; of one that was cut, what is there."""
-    found: list[Hunk] = []
+    found: list[DiffHunk] = []
     path = ""
     rows = iter(diff.split("\n"))
     for raw in rows:
@@ -42,7 +42,7 @@ def hunks_of(diff: str) -> tuple[Hunk, ...]:
             path = exact(header[1]) if header[1] else path
             lines = _lines(rows, int(header[2]), int(header[3] or "1"), int(header[4]), int(header[5] or "1"))
             added, removed = (sum(1 for line in lines if line.mark == mark) for mark in "+-")
-            found.append(Hunk(len(found) + 1, path, int(header[4]), exact(header[6]), lines, added, removed))
+            found.append(DiffHunk(len(found) + 1, path, int(header[4]), exact(header[6]), lines, added, removed))
         elif raw.startswith(("--- a/", "+++ b/")):
             path = exact(raw[6:].split("\t")[0])
     return tuple(found)
@@ -64,7 +64,7 @@ def _lines(rows: Iterator[str], old: int, old_left: int, new: int, new_left: int
     return tuple(lines)
 
 
-def side_by_side(hunk: Hunk) -> tuple[tuple[Line | None, Line | None], ...]:
+def side_by_side(hunk: DiffHunk) -> tuple[tuple[Line | None, Line | None], ...]:
     """Removed lines beside the added ones that stand in their place."""
     rows: list[tuple[Line | None, Line | None]] = []
     gone: list[Line] = []

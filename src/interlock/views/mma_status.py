@@ -18,7 +18,7 @@ from interlock.views.board import doing, track_rows
 IDLE = "idle"
 
 
-class Status(Struct, frozen=True):
+class RunStatus(Struct, frozen=True):
     """`active_tier` is the latest of `active_tiers`, which are oldest first."""
 
     status: str
@@ -29,11 +29,11 @@ class Status(Struct, frozen=True):
     tickets: tuple[Any, ...]
 
 
-def status(state: State, track_id: str | None = None, show: "Show | None" = None) -> Status:
+def status(state: State, track_id: str | None = None, show: "Show | None" = None) -> RunStatus:
     """Of the track that is chosen for view, else of the one that runs."""
     track = active_track(state, track_id)
     tiers = active_tiers(state)
-    return Status(
+    return RunStatus(
         track.status if track else IDLE,
         tiers[-1] if tiers else "",
         tiers,

@@ -13,7 +13,7 @@ BYTES_PER_TOKEN = 4
 """About; what a block costs is told in round figures."""
 
 
-class Block(Struct, frozen=True, array_like=True):
+class SentBlock(Struct, frozen=True, array_like=True):
     """A piece of a request, in the order in which it is sent: named, by the beginning of its hash, with its bytes."""
 
     label: str
@@ -21,7 +21,7 @@ class Block(Struct, frozen=True, array_like=True):
     size: int
 
 
-class Sent(Struct, frozen=True, kw_only=True):
+class SentRequest(Struct, frozen=True, kw_only=True):
     """One request, as the log of prefixes keeps it."""
 
     ts: str
@@ -30,7 +30,7 @@ class Sent(Struct, frozen=True, kw_only=True):
     provider: str
     model: str
     call: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[SentBlock, ...]
 
 
 class Break(Struct, frozen=True):
@@ -44,14 +44,14 @@ class Break(Struct, frozen=True):
     again: int
 
 
-class Found(Struct, frozen=True):
+class CacheBreak(Struct, frozen=True):
     """A break, and the request that it was found in."""
 
-    sent: Sent
+    sent: SentRequest
     broken: Break
 
 
-def cache_breaks(previous: Sequence[Block], current: Sequence[Block]) -> Break | None:
+def cache_breaks(previous: Sequence[SentBlock], current: Sequence[SentBlock]) -> Break | None:
     """None: the later request begins with all of the earlier one."""
     place = next((n for n, (one, other) in enumerate(zip(previous, current, strict=False)) if one != other), None)
     if place is None:
@@ -69,17 +69,17 @@ def cache_breaks(previous: Sequence[Block], current: Sequence[Block]) -> Break |
     return Break(new.label, "changed", _tokens((new,)), _tokens(again))
 
 
-def broken_prefixes(requests: Iterable[Sent]) -> tuple[Found, ...]:
+def broken_prefixes(requests: Iterable[SentRequest]) -> tuple[CacheBreak, ...]:
     """In each session (one attempt, one model) every request against the one before it."""
-    last: dict[tuple[str, int, str, str], Sent] = {}
-    found: list[Found] = []
+    last: dict[tuple[str, int, str, str], SentRequest] = {}
+    found: list[CacheBreak] = []
     for sent in requests:
         session = (sent.key, sent.attempt, sent.provider, sent.model)
         if (before := last.get(session)) is not None and (broken := cache_breaks(before.blocks, sent.blocks)):
-            found.append(Found(sent, broken))
+            found.append(CacheBreak(sent, broken))
         last[session] = sent
     return tuple(found)
 
 
-def _tokens(blocks: Iterable[Block]) -> int:
+def _tokens(blocks: Iterable[SentBlock]) -> int:
     return -(-sum(block.size for block in blocks) // BYTES_PER_TOKEN)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from interlock.domain.values.test_history import Assertion, Category, Execution, History, Kept, Outcome
+from interlock.domain.values.test_history import Assertion, Category, Execution, History, Outcome, StoredExecution
 from interlock.errors import BadValue, NotFound
 
 Status = Literal["UNKNOWN", "QUEUED", "RUNNING", "PASSED", "FAILED", "TIMEOUT"]
@@ -108,7 +108,7 @@ def status_of(history: History, test_id: str) -> TestStatus:
     )
 
 
-def found_test(history: History, test_id: str) -> Kept:
+def found_test(history: History, test_id: str) -> StoredExecution:
     found = history.find(test_id)
     if found is not None:
         return found

@@ -13,17 +13,17 @@ from typing import Any, ParamSpec, TypeVar
 
 from msgspec.structs import replace
 
-from interlock.domain.checks.test_tampering import Change
+from interlock.domain.checks.test_tampering import ChangedFile
 from interlock.domain.values.tickets import Saved
 from interlock.errors import Misconfigured, Rejected, Unavailable
 from interlock.ports.processes import Sandbox
-from interlock.ports.workspaces import Combined, Conflict, Landing, Link, Survey, Workspace
+from interlock.ports.workspaces import Combined, Conflict, LandingPlan, Link, Survey, Workspace
 from interlock.workspaces.committed import committed
 from interlock.workspaces.git import shown
 from interlock.workspaces.integration import Integration
 from interlock.workspaces.landing import Landings
 from interlock.workspaces.objects import with_trailers
-from interlock.workspaces.repository import Finder, Place, Repository
+from interlock.workspaces.repository import Finder, Repository, RepositoryLocation
 from interlock.workspaces.snapshots import Snapshots
 from interlock.workspaces.staging import stage, unlock
 from interlock.workspaces.worktrees import Worktrees
@@ -50,7 +50,7 @@ def _append_missing(file: Path, lines: list[bytes]) -> bool:
     return bool(missing)
 
 
-def _overlook(place: Place, folders: Sequence[str]) -> bool:
+def _overlook(place: RepositoryLocation, folders: Sequence[str]) -> bool:
     paths = [posixpath.normpath(posixpath.join(place.prefix, folder)) for folder in folders]
     # The project itself is never overlooked, and a name is no pattern.
     names = [re.sub(r"([*?[])", r"\\\1", path) for path in paths if path != (place.prefix or ".")]
@@ -76,7 +76,7 @@ _MOST, _SMALL = 500, 100_000  # files that are remembered, and the bytes of one
 
 
 @dataclass(frozen=True)
-class _Opened:
+class _OpenRepository:
     repository: Repository
     worktrees: Worktrees
     integration: Integration
@@ -91,7 +91,7 @@ class GitWorkspaces:
         key = project_key(self._project)
         self._root = state / "worktrees" / key
         self._finder = Finder(self._project, state / "git" / key, run)
-        self._opened: _Opened | None = None
+        self._opened: _OpenRepository | None = None
         self._read: dict[tuple[str, str], bytes | Link | None] = {}  # files by whole commit names: they never change
 
     async def open(self) -> None:
@@ -101,7 +101,7 @@ class GitWorkspaces:
         except OSError as error:
             raise Misconfigured(f"cannot write to {error.filename}: {error.strerror}") from error
         integration, snapshots = Integration(repository), Snapshots(repository)
-        self._opened = _Opened(
+        self._opened = _OpenRepository(
             repository,
             Worktrees(repository, str(self._project), self._root),
             integration,
@@ -199,7 +199,7 @@ class GitWorkspaces:
         return await self._now.integration.changed(base, commit)
 
     @_in_words
-    async def changes(self, base: str, commit: str) -> tuple[Change, ...]:
+    async def changes(self, base: str, commit: str) -> tuple[ChangedFile, ...]:
         """By their paths from the project's folder, and what is outside it from the repository's."""
         found, prefix = await self._now.integration.changes(base, commit), self._now.repository.place.prefix
         start = f"{prefix}/" if prefix else ""
@@ -250,11 +250,11 @@ class GitWorkspaces:
         self._now.integration.unlock()
 
     @_in_words
-    async def landing(self, track: str) -> Landing:
+    async def landing(self, track: str) -> LandingPlan:
         return await self._now.landings.prepare(track)
 
     @_in_words
-    async def land(self, track: str, landing: Landing) -> None:
+    async def land(self, track: str, landing: LandingPlan) -> None:
         await self._now.landings.land(landing)
 
     @_in_words
@@ -267,7 +267,7 @@ class GitWorkspaces:
         return Workspace(path=self.path_for(track, ticket), base=commit, git_dir=git_dir, root=root)
 
     @property
-    def _now(self) -> _Opened:
+    def _now(self) -> _OpenRepository:
         if self._opened is None:
             raise RuntimeError("open() comes first")
         return self._opened

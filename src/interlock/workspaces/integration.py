@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from interlock.domain.checks.test_tampering import Change
+from interlock.domain.checks.test_tampering import ChangedFile
 from interlock.domain.values.tickets import Saved
 from interlock.errors import Rejected
 from interlock.ports.processes import Output
@@ -168,15 +168,15 @@ class Integration:
         how = ("-r", "--stat=100", "--stat-count=200", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
         return cut(shown((await self._repository.plumbing("diff-tree", *how, base, commit)).stdout), _MOST_CONFLICT)
 
-    async def changes(self, base: str, commit: str) -> tuple[Change, ...]:
+    async def changes(self, base: str, commit: str) -> tuple[ChangedFile, ...]:
         """What differs, without renames: a file that moved away is gone, and new elsewhere."""
         said = await self._repository.plumbing("diff-tree", "-r", "-z", "--no-renames", base, commit)
         parts = said.stdout.decode("utf-8", "surrogateescape").split("\0")
-        found: list[Change] = []
+        found: list[ChangedFile] = []
         for facts, path in zip(parts[::2], parts[1::2], strict=False):
             blob, how = facts.split(" ")[3:5]
             words: dict[str, Literal["added", "deleted"]] = {"A": "added", "D": "deleted"}
-            found.append(Change(words.get(how[0], "changed"), path, "" if how[0] == "D" else blob))
+            found.append(ChangedFile(words.get(how[0], "changed"), path, "" if how[0] == "D" else blob))
         return tuple(found)
 
     async def diff(self, commit: str) -> str:

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 from interlock.errors import Rejected
-from interlock.ports.workspaces import Landing
+from interlock.ports.workspaces import LandingPlan
 from interlock.workspaces.files import draft_of, fresh_folder, in_the_way, locked, put_in_place
 from interlock.workspaces.git import shown, text
 from interlock.workspaces.integration import Integration, branch, cut
@@ -40,22 +40,22 @@ class Landings:
         output = await self._git("status", *how, work_tree=self._top)
         return tuple(entry[3:] for entry in output.stdout.split(b"\0") if entry)
 
-    async def prepare(self, track: str) -> Landing:
+    async def prepare(self, track: str) -> LandingPlan:
         tip = await self._integration.tip(track)
         if self._repository.private:
             await self._snapshots.take()
         before, onto = await self._head()
         shared = text((await self._git("merge-base", before, tip, ok=(0, 1))).stdout)
         if shared == tip:
-            return Landing(onto, before, before, "")
+            return LandingPlan(onto, before, before, "")
         if self._repository.private:
             await self._refuse_both_changed(shared, before, tip)
         after = tip if shared == before else await self._merge(track, before, tip, onto)
         await self._refuse_overwriting(before, after)
         await self._integration.point(f"refs/interlock/landing/{track}", after)  # the answer may take weeks
-        return Landing(onto, before, after, await self._diff(before, after))
+        return LandingPlan(onto, before, after, await self._diff(before, after))
 
-    async def land(self, landing: Landing) -> None:
+    async def land(self, landing: LandingPlan) -> None:
         if await self.is_landed(landing.after):
             return
         before, onto = await self._head()

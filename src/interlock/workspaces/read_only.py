@@ -10,7 +10,7 @@ from interlock.ports.workspaces import Link
 from interlock.workspaces.committed import committed
 from interlock.workspaces.git import Git, check_version, shown, text
 from interlock.workspaces.integration import branch
-from interlock.workspaces.repository import Finder, Place
+from interlock.workspaces.repository import Finder, RepositoryLocation
 from interlock.workspaces.threads import in_thread
 
 FOLDER = ""
@@ -22,7 +22,7 @@ class Looking:
     def __init__(self, project: Path, run: Sandbox) -> None:
         self._project = os.path.realpath(project)
         self._run = run
-        self._place: Place | None = None
+        self._place: RepositoryLocation | None = None
         self._git: Git | None = None
 
     async def base(self, track: str) -> str:

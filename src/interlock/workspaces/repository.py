@@ -22,7 +22,7 @@ _MIRRORED = ("core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "cor
 
 
 @dataclass(frozen=True)
-class Place:
+class RepositoryLocation:
     """Where git found a repository around the project."""
 
     top: str
@@ -34,7 +34,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Repository:
-    place: Place
+    place: RepositoryLocation
     private: bool
     refs: Git
     plumbing: Git
@@ -57,7 +57,7 @@ class Finder:
         self._project = project
         self._scratch = scratch
         self._run = run
-        self.around: Place | None = None  # the repository around the project, used or not
+        self.around: RepositoryLocation | None = None  # the repository around the project, used or not
 
     async def open(self) -> Repository:
         await check_version(self._run)
@@ -67,7 +67,7 @@ class Finder:
         await self._make_private(self._own)
         return await self._assemble(self._private_place(), private=True)
 
-    async def choose(self) -> Place | None:
+    async def choose(self) -> RepositoryLocation | None:
         """Where work happens, or would; None where a private repository is still to be made. Makes nothing."""
         around = await self.look()
         if around is not None and await self._has_commit() and await self._all_landed(self._own):
@@ -78,15 +78,15 @@ class Finder:
     def _own(self) -> Path:
         return self._project / _STATE / "private.git"
 
-    def _private_place(self) -> Place:
-        return Place(str(self._project), str(self._own), str(self._own), "sha1", "")
+    def _private_place(self) -> RepositoryLocation:
+        return RepositoryLocation(str(self._project), str(self._own), str(self._own), "sha1", "")
 
-    async def look(self) -> Place | None:
+    async def look(self) -> RepositoryLocation | None:
         """Only where the user's repository is; makes nothing."""
         self.around = await self._locate()
         return self.around
 
-    async def _locate(self) -> Place | None:
+    async def _locate(self) -> RepositoryLocation | None:
         asked = ("--show-toplevel", "--git-dir", "--git-common-dir", "--show-object-format", "--show-prefix")
         output = await self._as_user("rev-parse", "--path-format=absolute", *asked)
         if output.code != 0:
@@ -100,7 +100,7 @@ class Finder:
         if len(answers) != len(asked) + 1:
             raise Misconfigured(f"the path of the repository around {self._project} has a line break in it")
         top, git_dir, common_dir, object_format, prefix, _ = answers
-        return Place(top, git_dir, common_dir, object_format, prefix.rstrip("/"))
+        return RepositoryLocation(top, git_dir, common_dir, object_format, prefix.rstrip("/"))
 
     async def _has_commit(self) -> bool:
         """Whether HEAD holds this folder: not in a new repository, not in a folder its repository ignores."""
@@ -122,7 +122,7 @@ class Finder:
                 "init", "--quiet", "--bare", "--template=", f"--initial-branch={SNAPSHOTS}"
             )
 
-    async def _assemble(self, place: Place, *, private: bool) -> Repository:
+    async def _assemble(self, place: RepositoryLocation, *, private: bool) -> Repository:
         config = await self._config()
         who = identity(config.get("user.name"), config.get("user.email"))
         name, _, email = who.rstrip(">").partition(" <")
@@ -147,7 +147,7 @@ class Finder:
             scratch=self._scratch,
         )
 
-    def _write_scratch(self, place: Place, config: dict[str, str], shallow: str) -> bool:
+    def _write_scratch(self, place: RepositoryLocation, config: dict[str, str], shallow: str) -> bool:
         """A git folder without objects or branches; written anew each time, so that nothing odd survives in it."""
         for folder in ("refs", "info"):
             (self._scratch / folder).mkdir(parents=True, exist_ok=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from interlock.assembly.settings.settings import (
-    Conductor,
+    ConductorSettings,
     Gates,
     JournalSettings,
     LimitSettings,
     Settings,
-    Workspace,
+    WorkspaceSettings,
     load_settings,
     started_by,
     user_settings_file,
@@ -41,11 +41,11 @@ def test_without_files_everything_has_its_default(load: Load) -> None:
         sandbox="auto",
         crew="local",
         tracks_dir="conductor/tracks",
-        conductor=Conductor(auto_queue=False, workers=4, escalation=()),
+        conductor=ConductorSettings(auto_queue=False, workers=4, escalation=()),
         gates=Gates(
             max_attempts=5, timeout_s=300, stuck_after=3, test_paths=("tests/**", "test_*", "*_test.*", "*.spec.*")
         ),
-        workspace=Workspace(setup=None, setup_timeout_s=600),
+        workspace=WorkspaceSettings(setup=None, setup_timeout_s=600),
         journal=JournalSettings(checkpoint_every=20_000),
     )
 
@@ -63,9 +63,9 @@ def test_every_key_can_be_set(load: Load) -> None:
     assert load(text) == Settings(
         sandbox="bubblewrap",
         tracks_dir="plans",
-        conductor=Conductor(auto_queue=True, workers=256, escalation=("big", "bigger")),
+        conductor=ConductorSettings(auto_queue=True, workers=256, escalation=("big", "bigger")),
         gates=Gates(max_attempts=1, timeout_s=600, stuck_after=0, test_paths=()),
-        workspace=Workspace(setup="make deps", setup_timeout_s=1),
+        workspace=WorkspaceSettings(setup="make deps", setup_timeout_s=1),
         journal=JournalSettings(checkpoint_every=1),
     )
 
@@ -75,7 +75,7 @@ def test_the_project_counts_over_the_user_key_by_key(load: Load) -> None:
         project="[conductor]\nworkers = 2",
         user='tracks_dir = "mine"\n[conductor]\nworkers = 8\nauto_queue = true',
     )
-    assert settings == Settings(tracks_dir="mine", conductor=Conductor(auto_queue=True, workers=2))
+    assert settings == Settings(tracks_dir="mine", conductor=ConductorSettings(auto_queue=True, workers=2))
 
 
 @pytest.mark.parametrize(

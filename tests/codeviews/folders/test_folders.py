@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from interlock.codeviews.folders import read_file
 from interlock.codeviews.folders.read_file import LIMIT
-from interlock.codeviews.folders.walk import Found, find
+from interlock.codeviews.folders.walk import FoundFile, find
 
 IGNORES = {
     ".gitignore": "\n".join(
@@ -204,7 +204,7 @@ def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert matched("b/*") == ["b/c.py", "b/d/e.py", "b/f.txt"]
     assert matched("[ab]*/d") == ["b/d/e.py"]
     assert matched(f"{tmp_path}/b/**/e.py") == [f"{tmp_path}/b/d/e.py"]
-    assert list(find(["*.no"])) == [Found("*.no", "nothing matches it", asked=True)]
+    assert list(find(["*.no"])) == [FoundFile("*.no", "nothing matches it", asked=True)]
     assert [found.path for found in find(["a.py", "a.py", "./a.py", "."])] == [
         "a.py",
         "./b/c.py",
@@ -245,7 +245,7 @@ def test_every_trap_is_named_and_none_is_stepped_into(tmp_path: Path, monkeypatc
     }
 
 
-def was_read(found: Found) -> bytes | str:
+def was_read(found: FoundFile) -> bytes | str:
     content, reason, quiet = read_file.read(found)
     assert not quiet
     return reason or content
@@ -286,7 +286,7 @@ def test_a_folder_that_may_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0)
     if os.access(tmp_path / "closed", os.R_OK):
         pytest.skip("this user may read everything")
-    assert list(find([str(tmp_path)])) == [Found(str(tmp_path / "closed"), "Permission denied")]
+    assert list(find([str(tmp_path)])) == [FoundFile(str(tmp_path / "closed"), "Permission denied")]
 
 
 def test_a_very_deep_folder(tmp_path: Path) -> None:

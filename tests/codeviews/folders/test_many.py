@@ -14,7 +14,7 @@ from interlock.codeviews.folders.cache import Cache, cache_folder, key_of
 from interlock.codeviews.folders.many import views
 from interlock.codeviews.folders.one import Skipped, Viewed
 from interlock.codeviews.folders.packs import Entry
-from interlock.codeviews.folders.walk import Found, find
+from interlock.codeviews.folders.walk import FoundFile, find
 from interlock.codeviews.views import tokens
 from interlock.codeviews.views.view import VERSION
 
@@ -152,7 +152,7 @@ def is_gone(pid: int, within_s: float) -> bool:
 
 
 def test_a_file_that_vanishes_before_its_turn_is_named(tmp_path: Path) -> None:
-    files = [Found(str(tmp_path / "gone.py"))]
+    files = [FoundFile(str(tmp_path / "gone.py"))]
     assert list(views("skeleton", iter(files), None, 1)) == [Skipped(files[0].path, "it is gone", False)]
 
 

@@ -17,7 +17,7 @@ from interlock.codeviews.folders.cache import Cache
 from interlock.codeviews.folders.many import views
 from interlock.codeviews.folders.one import Skipped, Viewed
 from interlock.codeviews.folders.seen import SETTLED_NS, Note, Seen, State, state_of
-from interlock.codeviews.folders.walk import Found, find
+from interlock.codeviews.folders.walk import FoundFile, find
 from interlock.codeviews.views.view import KINDS, VERSION, Kind
 
 OLD = b"def f():\n    return 1\nold = 1\n"
@@ -66,7 +66,7 @@ def test_one_note_serves_every_kind_of_view_and_every_name_of_a_folder(
             for _ in range(2):
                 assert looked_at(path, tmp_path / "cache", kind) == looked_at(path, None, kind)
     cache = Cache(tmp_path / "cache")
-    state = state_of(Found("a.py"))
+    state = state_of(FoundFile("a.py"))
     assert state is not None
     assert cache.seen.recall(str(tmp_path / "a.py"), state) == cache.seen.recall("a.py", state) is not None
 
@@ -142,13 +142,13 @@ def test_a_change_is_seen_however_it_is_made(tmp_path: Path, before: bytes, chan
     path = tmp_path / "src" / "a.py"
     path.parent.mkdir()
     path.write_bytes(before)
-    state = state_of(Found(str(path)))
+    state = state_of(FoundFile(str(path)))
     for _ in range(2):
         looked_at(path.parent, tmp_path / "cache")
     change(path)
-    while state_of(Found(str(path))) == state:  # within a tick: of such a file no note would have been taken
+    while state_of(FoundFile(str(path))) == state:  # within a tick: of such a file no note would have been taken
         change(path)
-    found = [Found(str(path))]
+    found = [FoundFile(str(path))]
     assert list(views("skeleton", iter(found), Cache(tmp_path / "cache"), 1)) == list(
         views("skeleton", iter(found), None, 1)
     )
@@ -262,7 +262,7 @@ def test_a_view_that_is_gone_from_the_cache_is_made_again(tmp_path: Path) -> Non
 
 
 def quiet(path: Path) -> bool:
-    return read_file.read(Found(str(path)), leases=True).quiet
+    return read_file.read(FoundFile(str(path)), leases=True).quiet
 
 
 def test_whether_anybody_writes_a_file_is_asked_of_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,7 +270,7 @@ def test_whether_anybody_writes_a_file_is_asked_of_the_kernel(tmp_path: Path, mo
     path = tmp_path / "a.py"
     path.write_bytes(OLD)
     assert quiet(path)
-    assert not read_file.read(Found(str(path))).quiet  # nobody said that this process may ask
+    assert not read_file.read(FoundFile(str(path))).quiet  # nobody said that this process may ask
     with open(path, "r+b") as file:
         assert not quiet(path)
         mapped = mmap.mmap(file.fileno(), len(OLD))
@@ -280,7 +280,7 @@ def test_whether_anybody_writes_a_file_is_asked_of_the_kernel(tmp_path: Path, mo
     mapped.close()
     assert quiet(path)
     (tmp_path / "b.bin").write_bytes(b"\0")
-    assert read_file.read(Found(str(tmp_path / "b.bin")), leases=True) == (b"", "a binary file", True)
+    assert read_file.read(FoundFile(str(tmp_path / "b.bin")), leases=True) == (b"", "a binary file", True)
 
 
 def test_what_changed_in_the_last_seconds_is_never_quiet(tmp_path: Path) -> None:
@@ -317,11 +317,11 @@ def test_a_file_that_nobody_writes_is_noted_at_once_and_one_that_is_mapped_is_no
         mapped[-8:] = OLD[-8:]  # the page is written to; what follows tells nobody anything
         run_in_processes(folder, tmp_path / "cache")
         known = Cache(tmp_path / "cache").seen
-        states = {name: state_of(Found(str(folder / name))) for name in ("a.py", "mapped.py", "c.bin")}
+        states = {name: state_of(FoundFile(str(folder / name))) for name in ("a.py", "mapped.py", "c.bin")}
         noted = {name for name, state in states.items() if state and known.recall(str(folder / name), state)}
         assert noted == {"a.py", "c.bin"}
         mapped[:] = NEW
-        assert state_of(Found(str(folder / "mapped.py"))) == states["mapped.py"]  # the kernel says nothing of it
+        assert state_of(FoundFile(str(folder / "mapped.py"))) == states["mapped.py"]  # the kernel says nothing of it
         told = dict(run_in_processes(folder, tmp_path / "cache"))
         assert told[str(folder / "mapped.py")] == b"def f():\n    ...\nnew = 2\n"
         assert told[str(folder / "a.py")] == b"def f():\n    ...\nold = 1\n"

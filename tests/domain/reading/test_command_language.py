@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.domain.reading.command_language import CommandLine, Operator, Step, parse_command
+from interlock.domain.reading.command_language import CommandLine, CommandStep, Operator, parse_command
 from interlock.domain.reading.command_tokens import quoted
 from interlock.domain.reading.gate_clause import AnyGate, Criteria, LibraryGate
 from interlock.domain.values.gates import Gate
@@ -37,9 +37,9 @@ def test_a_command_with_everything() -> None:
 
     assert parse_command(text) == CommandLine(
         steps=(
-            Step("review", "src/a.py", column(">>review"), gates, repeat=2),
-            Step("fix", "it", column(">>fix")),
-            Step("report", "", column(">>report"), delegated=True),
+            CommandStep("review", "src/a.py", column(">>review"), gates, repeat=2),
+            CommandStep("fix", "it", column(">>fix")),
+            CommandStep("report", "", column(">>report"), delegated=True),
         ),
         modifiers=("lean",),
         framework="CAGEERF",
@@ -102,12 +102,12 @@ def test_a_quoted_text_among_the_words_stays_as_it_is_written(text: str) -> None
 )
 def test_words_are_text_unless_they_are_clearly_operators(command: str, args: str | None) -> None:
     parsed = parse_command(command)
-    assert parsed == CommandLine(steps=(Step("a", command[4:] if args is None else args, 1),))
+    assert parsed == CommandLine(steps=(CommandStep("a", command[4:] if args is None else args, 1),))
 
 
 def test_words_alone_are_a_prompt_and_can_have_gates() -> None:
     assert parse_command("  Fix it, don't wait :: verify:'make test'").steps == (
-        Step(None, "Fix it, don't wait", 3, (Gate("make test"),)),
+        CommandStep(None, "Fix it, don't wait", 3, (Gate("make test"),)),
     )
 
 
@@ -120,7 +120,7 @@ def test_options_belong_to_the_gate_they_follow() -> None:
 
 def test_the_first_step_can_be_handed_over_too() -> None:
     assert parse_command("==> >>a") == CommandLine(
-        steps=(Step("a", "", 5, delegated=True),), operators=(Operator("delegate", 1, 1),)
+        steps=(CommandStep("a", "", 5, delegated=True),), operators=(Operator("delegate", 1, 1),)
     )
 
 
@@ -206,4 +206,7 @@ def test_a_wrong_command_is_refused_with_the_column(command: str, problem: str) 
 def test_a_long_command_is_read_in_one_go() -> None:
     words = "don't \"a :: b\" * + ? x=( 'n' " * 30_000
     steps = parse_command(f">>a {words} :: verify:{quoted(words)} --> >>b {words}").steps
-    assert steps == (Step("a", words.strip(), 1, (Gate(words),)), Step("b", words.strip(), steps[1].column))
+    assert steps == (
+        CommandStep("a", words.strip(), 1, (Gate(words),)),
+        CommandStep("b", words.strip(), steps[1].column),
+    )

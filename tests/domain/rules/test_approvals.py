@@ -16,7 +16,7 @@ from interlock.domain.messages.events.approval_events import ApprovalAnswered, A
 from interlock.domain.messages.events.ticket_events import TicketBlocked, TicketCancelled
 from interlock.domain.messages.events.track_events import LandingFailed, LandingStarted, TrackAborted, TrackLanded
 from interlock.domain.rules.decide import decide
-from interlock.domain.state.tracks import Landing
+from interlock.domain.state.tracks import TrackLanding
 from interlock.domain.values.approvals import (
     ALLOWED,
     Answered,
@@ -313,16 +313,16 @@ def test_a_yes_begins_the_landing_and_its_outcome_ends_it() -> None:
         ApprovalAnswered("A-1", "approve", digest=digest(LANDING)),
         LandingStarted("x", "main", "b4", "af"),
     )
-    assert found.track().landing == Landing("main", "b4", "af", "started")
+    assert found.track().landing == TrackLanding("main", "b4", "af", "started")
     assert found.send(FinishLanding("x", "af"), SYSTEM) == (TrackLanded("x", "af"),)
-    assert found.track().landing == Landing("main", "b4", "af", "landed")
+    assert found.track().landing == TrackLanding("main", "b4", "af", "landed")
 
 
 def test_a_landing_that_failed_says_why() -> None:
     found = landing()
     found.answer("A-1", "approve")
     assert found.send(FailLanding("x", "dirty"), SYSTEM) == (LandingFailed("x", "dirty"),)
-    assert found.track().landing == Landing("main", "b4", "af", "failed", "dirty")
+    assert found.track().landing == TrackLanding("main", "b4", "af", "failed", "dirty")
     found.send(AskLanding("x", LANDING))
     assert found.approval("A-2").state == Pending()
 
@@ -347,7 +347,7 @@ def test_the_outcome_of_a_landing_that_never_began_is_refused(command: FinishLan
 
 def test_a_landing_recorded_without_its_beginning_is_still_a_fact() -> None:
     before = [record.event for record in done().records]
-    assert given(*before, TrackLanded("x", "af")).tracks["x"].landing == Landing("", "", "af", "landed")
+    assert given(*before, TrackLanded("x", "af")).tracks["x"].landing == TrackLanding("", "", "af", "landed")
 
 
 def test_approve_all_lands_too() -> None:

@@ -15,12 +15,12 @@ from interlock.domain.messages.events.conductor_events import ConductorStopped
 from interlock.domain.values.budgets import Caps, Scope, Usage
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Blob
-from interlock.domain.values.model_calls import OpenCall, Party
+from interlock.domain.values.model_calls import CallOwner, OpenCall
 from interlock.domain.values.tickets import TicketSpec
 from interlock.errors import OverBudget, Rejected
 from tests.domain.given import AT, SYSTEM, Bench
 
-WORKER = Party(track="x", ticket="T", attempt=1)
+WORKER = CallOwner(track="x", ticket="T", attempt=1)
 TICKET, TRACK, EPIC = Scope("ticket", "x/T"), Scope("track", "x"), Scope("epic", "E-1")
 
 
@@ -32,7 +32,7 @@ def working(caps: Caps = Caps()) -> Bench:  # noqa: B008  frozen
     return made
 
 
-def reserve(made: Bench, amount: int = 10, party: Party = WORKER, tier: str = "Tier 3") -> str:
+def reserve(made: Bench, amount: int = 10, party: CallOwner = WORKER, tier: str = "Tier 3") -> str:
     (event,) = made.send(ReserveCall(party, tier, "m", amount), SYSTEM)
     assert isinstance(event, CallReserved)
     return event.call
@@ -77,7 +77,7 @@ def test_every_kind_of_budget_counts(scope: Scope) -> None:
         made.send(PlanEpic("goal"))
         made.send(ProposeTracks("E-1", (TrackPlan("y", "Y"),)), SYSTEM)
         made.send(AnswerApproval("A-1", "approve"))
-        party, tier = Party(track="y"), "Tier 2"
+        party, tier = CallOwner(track="y"), "Tier 2"
     assert refused(made, ReserveCall(party, tier, "m", 6)).startswith(f"over budget: {scope.kind} {scope.name!r}")
 
 
@@ -106,7 +106,7 @@ def test_calls_of_a_process_that_is_gone_count_as_spent() -> None:
     made = Bench()
     made.send(StartConductor(), SYSTEM)
     made.send(PlanEpic("goal"))
-    reserve(made, 3, Party(epic="E-1"), "Tier 1")
+    reserve(made, 3, CallOwner(epic="E-1"), "Tier 1")
     assert made.send(StopConductor("bye"), SYSTEM) == (ConductorStopped("bye"),)
     assert (len(made.state.calls), committed(made, EPIC)) == (0, 3)
 
@@ -116,7 +116,7 @@ def test_calls_for_planning_that_ends_count_as_spent() -> None:
     made.send(StartConductor(), SYSTEM)
     for number, command in enumerate((DropEpic("E-1"), FailPlanning("E-2", "", "no")), 1):
         made.send(PlanEpic("goal"))
-        reserve(made, 3, Party(epic=f"E-{number}"), "Tier 1")
+        reserve(made, 3, CallOwner(epic=f"E-{number}"), "Tier 1")
         made.send(command, SYSTEM)
         assert (len(made.state.calls), committed(made, Scope("epic", f"E-{number}"))) == (0, 3)
 
@@ -126,10 +126,10 @@ def test_only_somebody_at_work_asks_a_model() -> None:
     made.send(PlanEpic("goal"))
     made.send(DropEpic("E-1"))
     wrong = {
-        Party(track="x", ticket="T", attempt=2): "attempt 2 of ticket 'x/T' is over",
-        Party(track="x"): "the planning of track 'x' is over",
-        Party(epic="E-1"): "the planning of epic E-1 is over",
-        Party(): "a model call is made for somebody",
+        CallOwner(track="x", ticket="T", attempt=2): "attempt 2 of ticket 'x/T' is over",
+        CallOwner(track="x"): "the planning of track 'x' is over",
+        CallOwner(epic="E-1"): "the planning of epic E-1 is over",
+        CallOwner(): "a model call is made for somebody",
     }
     for party, why in wrong.items():
         assert refused(made, ReserveCall(party, "Tier 3", "m", 1)) == why
@@ -140,7 +140,7 @@ def test_one_call_going_wrong_leaves_the_others() -> None:
     made.send(StartConductor(auto_queue=True), SYSTEM)
     made.send(AddTrack("x", "X", "", (TicketSpec(id="T"), TicketSpec(id="U"))))
     made.send(StartTrack("x"))
-    other = Party(track="x", ticket="U", attempt=1)
+    other = CallOwner(track="x", ticket="U", attempt=1)
     reserve(made, 10)
     reserve(made, 5, other)
     made.send(KillWorker("x", "T"))

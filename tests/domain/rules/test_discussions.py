@@ -21,7 +21,7 @@ from interlock.domain.values.approvals import Pending, ScriptPayload, ToolPayloa
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.discussions import Discussion, Doing, Quiet, Thinking, Unsure, Waiting
 from interlock.domain.values.gates import Blob
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import Grant
 from interlock.errors import Rejected
 from tests.domain.given import AT, SYSTEM, Bench
@@ -74,14 +74,14 @@ def test_it_begins_with_a_title_and_waits_for_the_user() -> None:
 def test_a_turn_is_what_was_said_and_every_answer_until_the_last() -> None:
     made = thinking()
     assert refused(made, Say("D-1", TWO, MADE)) == "discussion D-1 is still answering; wait for it, or stop its turn"
-    made.send(ReserveCall(Party(discussion="D-1"), "Discussion", "m", 5), SYSTEM)
+    made.send(ReserveCall(CallOwner(discussion="D-1"), "Discussion", "m", 5), SYSTEM)
     made.send(ReplyInDiscussion("D-1", TWO, "Discussion", "m", Usage(3, 4, cost=2), "C-1"), SYSTEM)
     made.send(FinishDiscussionTool("D-1", THREE, "read_file", False, "policy:reading"), SYSTEM)
     made.send(EndTurn("D-1"), SYSTEM)
     assert found(made).messages == (ONE, TWO, THREE)
     assert (found(made).stage, found(made).made_of, found(made).turns) == (Quiet(), (MADE,), 1)
     assert made.state.usage["Discussion"] == Usage(3, 4, cost=2)
-    for late in (EndTurn("D-1"), ReserveCall(Party(discussion="D-1"), "Discussion", "m", 5)):
+    for late in (EndTurn("D-1"), ReserveCall(CallOwner(discussion="D-1"), "Discussion", "m", 5)):
         assert refused(made, late) == "the turn in discussion D-1 is over"
 
 

@@ -32,7 +32,7 @@ from interlock.domain.values.approvals import Answered, TracksPayload, Withdrawn
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.epics import Epic, TrackPlan
 from interlock.domain.values.gates import Blob
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import TicketSpec
 from interlock.errors import Rejected
 from tests.domain.given import AT, SYSTEM, Bench, shell
@@ -89,7 +89,7 @@ def test_an_epic_that_says_nothing_or_too_much_is_refused(text: str, why: str) -
 
 def test_what_a_planner_said_is_kept_with_its_cost() -> None:
     made = planning()
-    made.send(ReserveCall(Party(epic="E-1"), "Tier 1", "m", 9), SYSTEM)
+    made.send(ReserveCall(CallOwner(epic="E-1"), "Tier 1", "m", 9), SYSTEM)
     made.send(FinishPlanning("E-1", "", SAID, "Tier 1", "m", Usage(5, 6, cost=7), "C-1"), SYSTEM)
     assert made.state.epic("E-1").planning == SAID
     assert made.state.usage["Tier 1"] == Usage(5, 6, cost=7)

@@ -13,7 +13,7 @@ from interlock.domain.messages.events.attempt_events import AttemptLost, Attempt
 from interlock.domain.messages.events.conductor_events import ConductorStarted, ConductorStopped
 from interlock.domain.messages.events.ticket_events import TicketBlocked
 from interlock.domain.messages.events.track_events import TrackEnded, TrackStarted
-from interlock.domain.state.state import Conductor
+from interlock.domain.state.state import ConductorState
 from interlock.domain.values.approvals import StepPayload, digest
 from interlock.domain.values.gates import Gate, GateDefaults
 from interlock.domain.values.tickets import Grant, Queued, Todo, Verifying, Working
@@ -189,7 +189,7 @@ def test_stopping_what_does_not_run_records_nothing() -> None:
     assert found.send(StopConductor(), SYSTEM) == ()
     found.send(StartConductor(), SYSTEM)
     assert found.send(StopConductor("bye"), SYSTEM) == (ConductorStopped("bye"),)
-    assert found.state.conductor == Conductor(on=False)
+    assert found.state.conductor == ConductorState(on=False)
 
 
 def test_a_paused_track_resumes_nothing_after_a_restart() -> None:

@@ -23,14 +23,14 @@ from interlock.domain.rules.steering_rules import unheard
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.discussions import Discussion, Quiet, Thinking
 from interlock.domain.values.gates import Gate
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import TicketSpec, Verifying, Working
 from interlock.errors import Rejected
 from tests.domain.given import AT, FAIL, SAVED, SYSTEM, Bench
 from tests.domain.rules.test_sessions import AT as ATTEMPT
 from tests.domain.rules.test_sessions import ONE, SPAWN, THREE, TWO, bench, talking
 
-WORKER, CHAT = Party(track="x", ticket="T", attempt=1), Party(discussion="D-1")
+WORKER, CHAT = CallOwner(track="x", ticket="T", attempt=1), CallOwner(discussion="D-1")
 
 
 def chatting() -> Bench:
@@ -53,7 +53,7 @@ def test_a_word_is_recorded_at_once_and_joins_the_conversation_when_it_is_heard(
     assert unheard(made.state, WORKER) == ("mind the names", "and the tests")
     assert made.send(Hear(WORKER, TWO), SYSTEM) == (Heard(WORKER, TWO),)
     ticket = made.state.ticket("x", "T")
-    assert (ticket.session, ticket.told[ticket.heard :]) == ((ONE, TWO), ("and the tests",))
+    assert (ticket.session, ticket.notes[ticket.delivered :]) == ((ONE, TWO), ("and the tests",))
 
 
 def test_the_same_holds_in_a_discussion() -> None:
@@ -101,7 +101,7 @@ def test_a_new_attempt_after_a_crash_hears_it_again() -> None:
     made.send(Recover("gone"), SYSTEM)
     made.send(StartConductor(2, auto_queue=True), SYSTEM)
     made.send(StartSession("x", "T", 2, THREE), SYSTEM)
-    again = Party(track="x", ticket="T", attempt=2)
+    again = CallOwner(track="x", ticket="T", attempt=2)
     assert (unheard(made.state, again), made.state.ticket("x", "T").session) == (("mind the names",), (THREE,))
     assert refused(made, Hear(WORKER, TWO), SYSTEM) == "attempt 1 of ticket 'x/T' is over"
 
@@ -121,7 +121,7 @@ def test_a_fresh_session_after_a_gate_hears_it_again_and_the_same_one_does_not(
 def test_nothing_is_heard_that_was_not_told() -> None:
     made = talking()
     assert refused(made, Hear(WORKER, TWO), SYSTEM) == "there is nothing that was not heard"
-    assert refused(made, Hear(Party(epic="E-1"), TWO), SYSTEM) == "there is nothing that was not heard"
+    assert refused(made, Hear(CallOwner(epic="E-1"), TWO), SYSTEM) == "there is nothing that was not heard"
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,20 @@ from interlock.domain.messages.events.test_history_events import TestExecuted, T
 from interlock.domain.rules.test_history_rules import MOST_AT_ONCE
 from interlock.domain.step import replay
 from interlock.domain.values.gates import Blob
-from interlock.domain.values.test_history import Aggregate, Assertion, Execution, History, Report, is_test_id, unused_id
+from interlock.domain.values.test_history import (
+    Aggregate,
+    Assertion,
+    Execution,
+    History,
+    SuiteReport,
+    is_test_id,
+    unused_id,
+)
 from interlock.errors import BadValue, Rejected
 from tests.domain.given import AT, LATER, Bench
 from tests.domain.runs import history_of, ran
 
-REPORT = Report("ab", "junit.xml", 1, 2)
+REPORT = SuiteReport("ab", "junit.xml", 1, 2)
 
 
 def test_a_test_is_one_event_at_its_end() -> None:

@@ -1,28 +1,28 @@
 import pytest
 
-from interlock.domain.values.gates import Gate, GateDefaults, GateResult, Limits, limits
+from interlock.domain.values.gates import Gate, GateDefaults, GateLimits, GateResult, limits
 from tests.domain.given import FAIL, PASS, SLOW
 
 
 @pytest.mark.parametrize(
     ("gate", "expected"),
     [
-        (Gate("x"), Limits(5, 300)),
-        (Gate("x", preset="fast"), Limits(1, 30)),
-        (Gate("x", preset="full"), Limits(5, 300)),
-        (Gate("x", preset="extended"), Limits(10, 600)),
-        (Gate("x", preset="fast", max_attempts=10), Limits(10, 30)),
-        (Gate("x", preset="fast", timeout_s=5), Limits(1, 5)),
-        (Gate("x", timeout_s=0.25), Limits(5, 1)),
-        (Gate("x", timeout_s=5000), Limits(5, 600)),
+        (Gate("x"), GateLimits(5, 300)),
+        (Gate("x", preset="fast"), GateLimits(1, 30)),
+        (Gate("x", preset="full"), GateLimits(5, 300)),
+        (Gate("x", preset="extended"), GateLimits(10, 600)),
+        (Gate("x", preset="fast", max_attempts=10), GateLimits(10, 30)),
+        (Gate("x", preset="fast", timeout_s=5), GateLimits(1, 5)),
+        (Gate("x", timeout_s=0.25), GateLimits(5, 1)),
+        (Gate("x", timeout_s=5000), GateLimits(5, 600)),
     ],
 )
-def test_explicit_beats_preset_beats_default_and_the_timeout_is_clamped(gate: Gate, expected: Limits) -> None:
+def test_explicit_beats_preset_beats_default_and_the_timeout_is_clamped(gate: Gate, expected: GateLimits) -> None:
     assert limits(gate, GateDefaults()) == expected
 
 
 def test_the_defaults_are_settings() -> None:
-    assert limits(Gate("x"), GateDefaults(0, 7000)) == Limits(1, 600)
+    assert limits(Gate("x"), GateDefaults(0, 7000)) == GateLimits(1, 600)
 
 
 def test_only_a_normal_exit_with_0_has_passed() -> None:

@@ -12,7 +12,7 @@ from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.call_events import CallReserved
 from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload, digest
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.agents.conversation import distinct
 from interlock.engine.agents.dialogue import LAST_CALL, Answer, Dialogue, Question, Terms
 from interlock.engine.agents.shown_files import TrackedFiles
@@ -23,10 +23,10 @@ from interlock.ports.front import Receipt
 from interlock.ports.model import Message, ModelRequest, ToolCall
 from interlock.ports.tools import Preview, ToolOutcome, ToolPlace
 from interlock.ports.work import PolicyVerdict
-from interlock.providers.scripted import Rule, ScriptedModel
+from interlock.providers.scripted import ScriptedModel, ScriptedRule
 from tests.engine.world import FakeTools, Listening
 
-PARTY = Party(discussion="D-1")
+PARTY = CallOwner(discussion="D-1")
 
 
 class Notebook:
@@ -85,7 +85,7 @@ class Chat:
         self.rounds = rounds
         self.waits: list[float] = []
         self.blobs: dict[str, bytes] = {}
-        self._model = Listening(ScriptedModel(msgspec.convert(list(rules), list[Rule])), self.requests)
+        self._model = Listening(ScriptedModel(msgspec.convert(list(rules), list[ScriptedRule])), self.requests)
 
     async def _submit(self, command: Command) -> Receipt:
         if not isinstance(command, ReserveCall):

@@ -19,7 +19,7 @@ from interlock.engine.bench.workbench import Workbench
 from interlock.engine.models.calls import ModelCalls
 from interlock.engine.models.streams import Streams
 from interlock.errors import OverBudget
-from interlock.providers.scripted import Price, Rule, ScriptedModel
+from interlock.providers.scripted import Price, ScriptedModel, ScriptedRule
 from tests.domain.given import SAVED
 from tests.engine.world import ANN, Listening, World
 
@@ -38,7 +38,7 @@ def judged(rules: list[dict[str, Any]] | None, gate: int = 0, caps: Caps | None 
         await workbench.submit(SYSTEM, SubmitWork("a", "one", 1, SAVED))
         calls = None
         if rules is not None:
-            scripted = ScriptedModel(msgspec.convert(rules, list[Rule]), Price(input=1))
+            scripted = ScriptedModel(msgspec.convert(rules, list[ScriptedRule]), Price(input=1))
             listening = Listening(scripted, world.requests, world.used)
             calls = ModelCalls(
                 listening, lambda command: workbench.submit(SYSTEM, command), Streams(), lambda: 0.0, _at_once

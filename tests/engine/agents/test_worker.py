@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from interlock.domain.checks.test_tampering import Change
+from interlock.domain.checks.test_tampering import ChangedFile
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.ticket_commands import KillWorker, RetryTicket
 from interlock.domain.messages.commands.track_commands import StartTrack
@@ -484,7 +484,10 @@ def test_a_worker_that_changes_an_existing_test_stops_before_its_gate() -> None:
     async def story() -> None:
         made = world({"match": "", "reply": "done"})
         made.options = Options(test_paths=("tests/**",))
-        made.workspaces.changed_files = [Change("changed", "tests/a.py", "5a"), Change("added", "tests/new.py", "5b")]
+        made.workspaces.changed_files = [
+            ChangedFile("changed", "tests/a.py", "5a"),
+            ChangedFile("added", "tests/new.py", "5b"),
+        ]
         async with made.process() as process:
             await process.run(TICKET)
             await answer(process, 1)

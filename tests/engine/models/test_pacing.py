@@ -11,13 +11,13 @@ from interlock.domain.messages.commands.call_commands import ReserveCall
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.call_events import CallReserved
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.models.calls import ModelCalls
 from interlock.engine.models.pacing import MINUTE_S, per_minute
 from interlock.engine.models.streams import Streams
 from interlock.ports.front import Receipt
 from interlock.ports.model import Message, Model, ModelRequest, OnText, Reply, unheard
-from interlock.providers.scripted import Rule, ScriptedModel
+from interlock.providers.scripted import ScriptedModel, ScriptedRule
 
 REQUEST = ModelRequest("Tier 3", None, None, "", (Message("user", "go"),), ())
 
@@ -49,7 +49,7 @@ class Slow:
     def __init__(self, name: str, answer: asyncio.Event) -> None:
         self.name = name
         self._answer = answer
-        self._model = ScriptedModel(msgspec.convert([{"match": "", "reply": "ok"}], list[Rule]))
+        self._model = ScriptedModel(msgspec.convert([{"match": "", "reply": "ok"}], list[ScriptedRule]))
         self.under_way = self.most = self.asked = 0
 
     def quote(self, request: ModelRequest) -> int | None:
@@ -81,14 +81,14 @@ def test_each_provider_has_its_own_places_also_when_another_is_chosen_in_between
         answer = asyncio.Event()
         one, two = Slow("one", answer), Slow("two", answer)
         calls = ModelCalls(one, _submit, Streams(), lambda: 1.0, max_in_flight=2)
-        asking = [asyncio.create_task(calls.ask(Party(epic="E-1"), "a", REQUEST)) for _ in range(3)]
+        asking = [asyncio.create_task(calls.ask(CallOwner(epic="E-1"), "a", REQUEST)) for _ in range(3)]
         await _settled()
         calls.use(two)
-        asking += [asyncio.create_task(calls.ask(Party(epic="E-1"), "b", REQUEST)) for _ in range(3)]
+        asking += [asyncio.create_task(calls.ask(CallOwner(epic="E-1"), "b", REQUEST)) for _ in range(3)]
         await _settled()
         again: Model = Slow("one", answer)
         calls.use(again)
-        asking.append(asyncio.create_task(calls.ask(Party(epic="E-1"), "c", REQUEST)))
+        asking.append(asyncio.create_task(calls.ask(CallOwner(epic="E-1"), "c", REQUEST)))
         await _settled()
         assert (one.under_way, two.under_way, again.under_way) == (2, 2, 0)
         answer.set()
@@ -111,7 +111,7 @@ def test_who_comes_too_early_waits_once_until_it_may_begin() -> None:
         limits = {"requests_per_minute": 4, "now": lambda: clock[0], "wait": wait}
         calls = ModelCalls(Slow("one", answer), _submit, Streams(), lambda: 1.0, **limits)  # type: ignore[arg-type]
         for _ in range(5):
-            await calls.ask(Party(epic="E-1"), "a", REQUEST)
+            await calls.ask(CallOwner(epic="E-1"), "a", REQUEST)
         return waits
 
     assert asyncio.run(story()) == [15.0] * 4

@@ -6,7 +6,7 @@ import pytest
 
 from interlock.domain.values.tickets import Ticket, TicketSpec
 from interlock.engine.planning import briefing
-from interlock.engine.planning.briefing import Block, Briefing, message
+from interlock.engine.planning.briefing import BriefBlock, Briefing, message
 from tests.engine.world import WholeFiles, World
 
 SPEC = TicketSpec(id="one", description="Make it blue\n", target_file="a/b/c.py", context_requirements=("d.py", "e.py"))
@@ -22,7 +22,7 @@ FILES = {
 }
 
 
-def blocks(spec: TicketSpec, files: dict[str, bytes]) -> tuple[Block, ...]:
+def blocks(spec: TicketSpec, files: dict[str, bytes]) -> tuple[BriefBlock, ...]:
     async def read(commit: str, path: str) -> bytes | None:
         return files.get(path)
 
@@ -38,7 +38,7 @@ def test_the_blocks_are_byte_for_byte_what_the_first_request_holds() -> None:
     made.rules = [{"match": "# Ticket one", "reply": "ok"}]
     made.workspaces.files = FILES
 
-    async def story() -> tuple[Block, ...]:
+    async def story() -> tuple[BriefBlock, ...]:
         async with made.process(approve_all=True) as process:
             await process.run(SPEC)
             await process.until_status("done")

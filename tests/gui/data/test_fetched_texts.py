@@ -1,15 +1,15 @@
 """Texts that were fetched for the window are bounded, and what is on the screen is not fetched again and again."""
 
 from interlock.gui.data import fetched_texts
-from interlock.gui.data.fetched_texts import Kept
+from interlock.gui.data.fetched_texts import FetchedTexts
 
 
-def held(texts: Kept) -> int:
+def held(texts: FetchedTexts) -> int:
     return sum(len(text) for text in texts._texts.values())
 
 
 def test_what_was_drawn_before_goes_when_there_is_too_much() -> None:
-    texts = Kept()
+    texts = FetchedTexts()
     for number in range(40):
         texts.put(f"{number}", "x" * 1_000_000)
         texts.next_frame()
@@ -20,7 +20,7 @@ def test_what_was_drawn_before_goes_when_there_is_too_much() -> None:
 
 
 def test_what_is_drawn_in_every_frame_stays_however_large() -> None:
-    texts = Kept()
+    texts = FetchedTexts()
     names = [f"{number}" for number in range(5)]
     for name in names:
         texts.put(name, name * 4_000_000)
@@ -32,7 +32,7 @@ def test_what_is_drawn_in_every_frame_stays_however_large() -> None:
 
 
 def test_a_text_that_takes_the_place_of_its_absence_counts_once() -> None:
-    texts = Kept()
+    texts = FetchedTexts()
     for _ in range(50):
         texts.put("a", "")
         texts.put("a", "x" * 1_000_000)
@@ -44,7 +44,7 @@ def test_a_text_that_takes_the_place_of_its_absence_counts_once() -> None:
 
 
 def test_many_small_ones_go_too() -> None:
-    texts = Kept()
+    texts = FetchedTexts()
     for number in range(3 * fetched_texts.MANY):
         texts.put(f"{number}", "x")
         texts.next_frame()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from imgui_bundle import imgui
 
-from interlock.desk.authority import By
+from interlock.desk.authority import Authority
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.epic_commands import PlanEpic
@@ -122,7 +122,7 @@ def test_ctrl_enter_plans_what_is_written(bench: Bench) -> None:
 
 
 def test_what_another_hand_writes_stands_in_the_input_even_while_it_is_used(bench: Bench) -> None:
-    other = By(ADA, answers=False, places=True)
+    other = Authority(ADA, answers=False, places=True)
 
     async def write(text: str) -> None:
         bench.desk.set_value(other, "mma_epic_input", text)

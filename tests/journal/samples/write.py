@@ -73,8 +73,8 @@ from interlock.domain.values.approvals import MergePayload, SpawnPayload, ToolPa
 from interlock.domain.values.budgets import Caps, Usage
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateResult
-from interlock.domain.values.model_calls import Party
-from interlock.domain.values.test_history import Assertion, Execution, Report
+from interlock.domain.values.model_calls import CallOwner
+from interlock.domain.values.test_history import Assertion, Execution, SuiteReport
 from interlock.domain.values.tickets import TicketSpec
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.sqlite import SqliteJournal
@@ -175,7 +175,7 @@ def story() -> Bench:
     tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve", "Do b well"), ADA)
     tell(StartSession(*b, Blob("01" * 32, 10)))
     tell(Tell("Mind the names.", b[0], b[1]), ADA)
-    tell(Hear(Party(track=b[0], ticket=b[1], attempt=b[2]), Blob("0a" * 32, 30)))
+    tell(Hear(CallOwner(track=b[0], ticket=b[1], attempt=b[2]), Blob("0a" * 32, 30)))
     tell(FinishTurn(*b, Blob("02" * 32, 20), "Tier 3", "scripted", Usage(100, 20, 5, 6, 7)))
     tell(AskWorker(*b, ToolPayload("c-1", "edit_file", "{}", "ee" * 32, "edit b.py", 2, "+b", "/w"), "no rule"))
     tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve", hunks=(2,)), ADA)
@@ -194,7 +194,7 @@ def _discussions(found: _Story) -> None:
     tell = found.tell
     tell(StartDiscussion("Why so slow?"), ADA)
     tell(Say("D-1", Blob("06" * 32, 60), Blob("07" * 32, 70)), ADA)
-    tell(ReserveCall(Party(discussion="D-1"), "Discussion", "scripted", 3))
+    tell(ReserveCall(CallOwner(discussion="D-1"), "Discussion", "scripted", 3))
     tell(ReplyInDiscussion("D-1", Blob("08" * 32, 80), "Discussion", "scripted", Usage(1, 2, cost=3), "C-5"))
     tell(FinishDiscussionTool("D-1", Blob("09" * 32, 90), "read_file", False, "policy:reading"))
     tell(AskInDiscussion("D-1", ToolPayload("c-9", "edit_file", "{}", "ff" * 32, "edit a", 1, "+a", "/p"), "no rule"))
@@ -237,7 +237,7 @@ def _tests(found: _Story) -> None:
         completed_at_ms=3,
         execution_time_ms=2,
     )
-    found.tell(RecordTests((unit,), Report("0b" * 32, "junit.xml", 1, 2)), ADA)
+    found.tell(RecordTests((unit,), SuiteReport("0b" * 32, "junit.xml", 1, 2)), ADA)
     found.tell(ForgetTests(1, ""))
 
 
@@ -247,19 +247,19 @@ def _epics(found: _Story) -> None:
     tell(StartConductor(3, True, False, GateDefaults(2, 60.0), caps=Caps(5_000_000, None, 70_000, (("Tier 1", 9),))))
     tell(PlanEpic("A bridge over the 川"), ADA)
     said = (Blob("04" * 32, 40), Blob("05" * 32, 50))
-    tell(ReserveCall(Party(epic="E-1"), "Tier 1", "scripted", 5))
+    tell(ReserveCall(CallOwner(epic="E-1"), "Tier 1", "scripted", 5))
     tell(EndCall("C-1", None, "it broke off"))
-    tell(ReserveCall(Party(epic="E-1"), "Tier 1", "scripted", 4))
+    tell(ReserveCall(CallOwner(epic="E-1"), "Tier 1", "scripted", 4))
     tell(FinishPlanning("E-1", "", said, "Tier 1", "scripted", Usage(10, 5, cost=3), "C-2"))
     tell(ProposeTracks("E-1", (TrackPlan("bridge", "A bridge", "of stone"), TrackPlan("rail", "Rails on it"))))
     edited = '[{"id": "bridge", "title": "A bridge of steel"}, {"id": "rails", "title": "Rails"}]'
     tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve", edited), ADA)
-    tell(ReserveCall(Party(track="bridge"), "Tier 2", "scripted", 0))
+    tell(ReserveCall(CallOwner(track="bridge"), "Tier 2", "scripted", 0))
     tell(FinishPlanning("", "bridge", said, "Tier 2", "scripted", Usage(7, 7), "C-3"))
     tell(PlanTickets("bridge", (TicketSpec(id="span", depends_on=("pier",)), TicketSpec(id="pier"))))
     tell(FailPlanning("E-1", "rails", "over budget", budget=True))
     tell(StartTrack("rails"), ADA)
-    tell(ReserveCall(Party(track="bridge", ticket="pier", attempt=1), "Tier 3", "scripted", 60_000))
+    tell(ReserveCall(CallOwner(track="bridge", ticket="pier", attempt=1), "Tier 3", "scripted", 60_000))
     tell(PlanEpic("A tunnel"), ADA)
     tell(DropEpic("E-2", "too deep"), ADA)
     tell(PlanEpic("A ferry"), ADA)

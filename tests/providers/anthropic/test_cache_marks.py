@@ -14,7 +14,7 @@ from interlock.engine.agents.conversation import for_request
 from interlock.ports.model import Message, ModelRequest, ToolCall
 from interlock.providers.anthropic.cache_marks import LARGEST_BLOCK, context_blocks, marked
 from interlock.providers.anthropic.request import MOST_PROMPT, Anthropic
-from interlock.providers.http.http_model import Limits
+from interlock.providers.http.http_model import TokenLimits
 from interlock.providers.http.own_state import kept_state
 from interlock.providers.http.trimming import estimated_tokens
 from tests.providers.anthropic_server import KEY, MODEL, check, marks, signature
@@ -25,8 +25,8 @@ from tests.providers.vendors import READ, request
 HEADERS = {"x-api-key": KEY, "anthropic-version": "2026-10-21"}
 
 
-def sent(asked: ModelRequest, limits: Limits | None = None) -> bytes:
-    return Anthropic().body(asked, MODEL, limits or Limits(), estimated_tokens)
+def sent(asked: ModelRequest, limits: TokenLimits | None = None) -> bytes:
+    return Anthropic().body(asked, MODEL, limits or TokenLimits(), estimated_tokens)
 
 
 def taken(body: bytes) -> Json:
@@ -140,10 +140,10 @@ def test_a_prompt_has_at_most_180_000_tokens() -> None:
     for number in range(60):
         told.append(Message("assistant", "", (ToolCall(f"c{number}", "grep", {}),)))
         told.append(Message("tool", "x" * 30_000, call_id=f"c{number}"))
-    body = sent(request(*told), Limits(context=1_000_000))
+    body = sent(request(*told), TokenLimits(context=1_000_000))
     taken(body)
     assert 120_000 < estimated_tokens(body.decode()) <= MOST_PROMPT
-    small = sent(request(*told), Limits(context=60_000, output=10_000))
+    small = sent(request(*told), TokenLimits(context=60_000, output=10_000))
     assert estimated_tokens(small.decode()) <= 50_000
 
 
@@ -161,7 +161,7 @@ def thinking_round(model: str = MODEL) -> tuple[Message, ...]:
 
 
 def test_thoughts_go_back_as_they_came_to_the_model_that_had_them() -> None:
-    body = taken(sent(request(*thinking_round()), Limits(thinking=4_000)))
+    body = taken(sent(request(*thinking_round()), TokenLimits(thinking=4_000)))
     assert body["thinking"] == {"type": "enabled", "budget_tokens": 4_000}
     assert body["messages"][1]["content"][0] == {"type": "thinking", "thinking": "Hm.", "signature": signature("Hm.")}
 
@@ -170,17 +170,17 @@ def test_thoughts_go_back_as_they_came_to_the_model_that_had_them() -> None:
     "history", [thinking_round("another"), tuple(replace(m, session="") for m in thinking_round())]
 )
 def test_where_the_thoughts_of_a_round_are_not_there_it_goes_on_without_thinking(history: tuple[Message, ...]) -> None:
-    body = taken(sent(request(*history), Limits(thinking=4_000)))
+    body = taken(sent(request(*history), TokenLimits(thinking=4_000)))
     assert "thinking" not in body
 
 
 def test_a_budget_for_thinking_leaves_room_for_an_answer() -> None:
-    assert taken(sent(request(), Limits(thinking=100_000)))["thinking"]["budget_tokens"] == 8_192 - 1_024
-    assert "thinking" not in taken(sent(request(), Limits(output=2_000, thinking=100_000)))
+    assert taken(sent(request(), TokenLimits(thinking=100_000)))["thinking"]["budget_tokens"] == 8_192 - 1_024
+    assert "thinking" not in taken(sent(request(), TokenLimits(output=2_000, thinking=100_000)))
 
 
 def test_a_model_may_think_as_it_sees_fit_whatever_was_thought_before() -> None:
-    body = taken(sent(request(*thinking_round("another")), Limits(thinking="adaptive")))
+    body = taken(sent(request(*thinking_round("another")), TokenLimits(thinking="adaptive")))
     assert body["thinking"] == {"type": "adaptive", "display": "summarized"}
 
 

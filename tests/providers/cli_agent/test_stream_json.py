@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from interlock.domain.values.budgets import Usage
 from interlock.providers.cli_agent import stream_json
-from interlock.providers.cli_agent.stream_json import Answered, StreamJson
+from interlock.providers.cli_agent.stream_json import AgentReply, StreamJson
 
 OK = {"type": "result", "status": "success"}
 
@@ -31,7 +31,7 @@ class Ear:
     def _stop(self) -> None:
         self.stopped += 1
 
-    def told(self, *chunks: bytes) -> Answered | None:
+    def told(self, *chunks: bytes) -> AgentReply | None:
         for chunk in chunks:
             self.stream.feed(chunk)
         return self.stream.end()
@@ -50,13 +50,13 @@ def test_an_answer_has_its_text_its_session_and_what_it_used() -> None:
             {**OK, "stats": stats},
         )
     )
-    assert answered == Answered("Hello.", "s-1", "gemini-x", Usage(40, 30, cache_read=60))
+    assert answered == AgentReply("Hello.", "s-1", "gemini-x", Usage(40, 30, cache_read=60))
     assert ear.heard == ["Hel", "lo."]
 
 
 def test_the_session_may_come_at_the_end_and_the_last_line_without_its_end() -> None:
     ear = Ear()
-    assert ear.told(lines(message("a")) + json.dumps({**OK, "session_id": "s-2"}).encode()) == Answered(
+    assert ear.told(lines(message("a")) + json.dumps({**OK, "session_id": "s-2"}).encode()) == AgentReply(
         "a", "s-2", "", None
     )
 
@@ -132,7 +132,7 @@ def test_lines_and_their_sum_are_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
 )
 def test_what_it_used_is_taken_where_it_is_told(stats: object, usage: Usage | None) -> None:
     answered = Ear().told(lines(message("a"), {**OK, "stats": stats}))
-    assert answered == Answered("a", "", "", usage)
+    assert answered == AgentReply("a", "", "", usage)
 
 
 _EVENTS = st.lists(

@@ -16,7 +16,7 @@ from google.genai.client import AsyncClient
 from pydantic import ValidationError
 
 from interlock.ports.model import Message, ModelRequest, Picture, ToolCall, close_model, unheard
-from interlock.providers.http.http_model import Limits
+from interlock.providers.http.http_model import TokenLimits
 from interlock.providers.http.own_state import kept_state
 from tests.providers.gemini_server import KEY, MODEL, GeminiServer, signature
 from tests.providers.loopback import Json, Loopback, serving
@@ -94,7 +94,7 @@ def test_what_we_send_is_of_their_own_types() -> None:
     asked = rich_request()
     for body in (
         asyncio.run(sent(asked))[0][1],
-        asyncio.run(sent(asked, limits=lambda _: Limits(thinking=2_000)))[0][1],
+        asyncio.run(sent(asked, limits=lambda _: TokenLimits(thinking=2_000)))[0][1],
         asyncio.run(sent(rich_request(tools=(), withdrawn=asked.tools)))[0][1],
     ):
         config, contents = split(body)

@@ -14,7 +14,7 @@ from interlock.ports.model import Message, ModelRequest, Picture, Reply, ToolCal
 from interlock.ports.tools import ToolSpec
 from interlock.providers.gemini.request import MOST_HISTORY, NOTHING, UNSIGNED, Gemini, model_name
 from interlock.providers.gemini.stream import ONLY_THOUGHT
-from interlock.providers.http.http_model import REFUSED, Limits
+from interlock.providers.http.http_model import REFUSED, TokenLimits
 from interlock.providers.http.own_state import kept_state
 from interlock.providers.http.trimming import NO_RESULT, estimated_tokens
 from tests.providers import gemini_server
@@ -25,11 +25,11 @@ from tests.providers.scripts import SAID, Called, Scripted
 from tests.providers.vendors import VENDORS, request
 
 VENDOR = next(vendor for vendor in VENDORS if vendor.provider == "gemini")
-LIMITS = Limits(context=1_048_576)
+LIMITS = TokenLimits(context=1_048_576)
 GREP = ToolSpec("grep", "Looks.", {"type": "object", "properties": {"pattern": {"type": "string"}}}, changes=False)
 
 
-def written(asked: ModelRequest, model: str = VENDOR.model, cache: str = "", limits: Limits = LIMITS) -> bytes:
+def written(asked: ModelRequest, model: str = VENDOR.model, cache: str = "", limits: TokenLimits = LIMITS) -> bytes:
     return Gemini(cache).body(asked, model, limits, estimated_tokens)
 
 
@@ -74,16 +74,16 @@ def test_upon_a_cache_what_it_holds_is_not_said_again() -> None:
 @pytest.mark.parametrize(
     ("model", "limits", "made"),
     [
-        ("gemini-2.0-flash", Limits(), {"temperature": 0.0, "maxOutputTokens": 8192}),
-        ("gemini-2.5-flash-image", Limits(temperature=None), {"maxOutputTokens": 8192}),
+        ("gemini-2.0-flash", TokenLimits(), {"temperature": 0.0, "maxOutputTokens": 8192}),
+        ("gemini-2.5-flash-image", TokenLimits(temperature=None), {"maxOutputTokens": 8192}),
         (
             "gemini-4-argon",
-            Limits(9, 5, None),
+            TokenLimits(9, 5, None),
             {"maxOutputTokens": 5, "thinkingConfig": {"includeThoughts": True}},
         ),
         (
             "gemini-2.5-pro",
-            Limits(output=500, thinking=2_000),
+            TokenLimits(output=500, thinking=2_000),
             {
                 "temperature": 0.0,
                 "maxOutputTokens": 500,
@@ -92,7 +92,7 @@ def test_upon_a_cache_what_it_holds_is_not_said_again() -> None:
         ),
     ],
 )
-def test_thoughts_are_asked_for_where_there_are_any(model: str, limits: Limits, made: Json) -> None:
+def test_thoughts_are_asked_for_where_there_are_any(model: str, limits: TokenLimits, made: Json) -> None:
     asked = asking(tools=(), system="")
     body = Gemini().body(asked, model, msgspec.structs.replace(limits, context=10_000), estimated_tokens)
     assert json.loads(body) == {"contents": [], "generationConfig": made}

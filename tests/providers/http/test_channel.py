@@ -15,7 +15,7 @@ from interlock.ports.model import Message, Picture, unheard
 from interlock.providers.endpoints import HOSTED, hosted_model, place_of, usual_limits
 from interlock.providers.http.channel import Channel, Endpoint, checked_address
 from interlock.providers.http.errors import refusal, told
-from interlock.providers.http.http_model import Limits
+from interlock.providers.http.http_model import TokenLimits
 from tests.providers import anthropic_server, openai_server
 from tests.providers.loopback import Answer, Request, serving
 from tests.providers.scripts import SAID
@@ -231,10 +231,10 @@ def test_a_quote_is_never_less_than_what_is_paid() -> None:
         return 3 * usage.input + 4 * usage.cache_write + 15 * usage.output
 
     picture = Message("user", "x" * 1_000, images=(Picture("image/png", "a"),))
-    model = ANTHROPIC.made("http://127.0.0.1:1", price=price, limits=lambda _: Limits(output=100))
+    model = ANTHROPIC.made("http://127.0.0.1:1", price=price, limits=lambda _: TokenLimits(output=100))
     least = 4 * (1_000 + 5_000) + 15 * 100
     assert least < model.quote(request(picture, pictures={"a": b"x" * 10**6})) < 4 * 10_000 + 15 * 100
-    small = ANTHROPIC.made("http://127.0.0.1:1", price=price, limits=lambda _: Limits(context=2_000, output=100))
+    small = ANTHROPIC.made("http://127.0.0.1:1", price=price, limits=lambda _: TokenLimits(context=2_000, output=100))
     assert small.quote(request()) == 4 * 2_000 + 15 * 100, "no more than fits"
     assert ANTHROPIC.made("http://127.0.0.1:1").quote(request()) == 0
 

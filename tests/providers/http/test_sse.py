@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.providers.http.sse import Event, EventReader, Garbled
+from interlock.providers.http.sse import EventReader, Garbled, SseEvent
 
 STREAM = (
     "\ufeff: hello\n\n"
@@ -18,14 +18,14 @@ STREAM = (
     "data: not ended\n"
 ).encode()
 EVENTS = [
-    Event("first", "Grüße 🌍"),
-    Event("", "no blank\n two"),
-    Event("", ""),
-    Event("", "[DONE]"),
+    SseEvent("first", "Grüße 🌍"),
+    SseEvent("", "no blank\n two"),
+    SseEvent("", ""),
+    SseEvent("", "[DONE]"),
 ]
 
 
-def read(*pieces: bytes, longest: int = 1_000) -> list[Event]:
+def read(*pieces: bytes, longest: int = 1_000) -> list[SseEvent]:
     reader = EventReader(longest)
     return [event for piece in pieces for event in reader.feed(piece)]
 
@@ -49,7 +49,7 @@ def test_any_bytes_are_read_alike_however_cut_or_refused(content: bytes, cuts: l
     places = [0, *sorted(min(cut, len(content)) for cut in cuts), len(content)]
     pieces = [content[a:b] for a, b in pairwise(places)]
 
-    def outcome(*given: bytes) -> list[Event] | str:
+    def outcome(*given: bytes) -> list[SseEvent] | str:
         try:
             return read(*given)
         except Garbled as error:
@@ -60,7 +60,7 @@ def test_any_bytes_are_read_alike_however_cut_or_refused(content: bytes, cuts: l
 
 def test_what_is_not_ended_by_a_blank_line_is_no_event() -> None:
     assert read(b"data: a\n") == []
-    assert read(b"data: a\n", b"\n") == [Event("", "a")]
+    assert read(b"data: a\n", b"\n") == [SseEvent("", "a")]
 
 
 def test_what_is_no_text_is_refused() -> None:
@@ -75,5 +75,5 @@ def test_an_event_has_a_longest_whether_its_lines_end_or_not(line: bytes) -> Non
 
 
 def test_comments_keep_a_connection_alive_for_as_long_as_it_takes() -> None:
-    assert read(*[b": still here\n\n"] * 100, b"data: a\n\n", longest=50) == [Event("", "a")]
-    assert read(*[b": still here\n"] * 100, b"data: a\n\n", longest=50) == [Event("", "a")]
+    assert read(*[b": still here\n\n"] * 100, b"data: a\n\n", longest=50) == [SseEvent("", "a")]
+    assert read(*[b": still here\n"] * 100, b"data: a\n\n", longest=50) == [SseEvent("", "a")]

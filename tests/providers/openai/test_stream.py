@@ -7,8 +7,8 @@ import pytest
 from interlock.domain.values.budgets import Usage
 from interlock.ports.model import Message, ToolCall, unheard
 from interlock.providers.anthropic.stream import AnthropicReading
-from interlock.providers.http.http_model import Answer, Limits, Reading
-from interlock.providers.http.sse import BrokenOff, Event, EventReader, Garbled
+from interlock.providers.http.http_model import AnswerReader, HttpAnswer, TokenLimits
+from interlock.providers.http.sse import BrokenOff, EventReader, Garbled, SseEvent
 from interlock.providers.http.trimming import estimated_tokens
 from interlock.providers.openai.request import PRESETS, OpenAiCompatible
 from interlock.providers.openai.stream import ChatReading
@@ -19,10 +19,10 @@ from tests.providers.scripts import CALLED, THOUGHT
 from tests.providers.vendors import VENDORS, Vendor, request
 
 
-def read(*told: Json | str, keeper: str = "") -> Answer:
+def read(*told: Json | str, keeper: str = "") -> HttpAnswer:
     reading = ChatReading(keeper, unheard, unheard)
     for data in (*told, "[DONE]"):
-        reading.take(Event("", data if isinstance(data, str) else json.dumps(data)))
+        reading.take(SseEvent("", data if isinstance(data, str) else json.dumps(data)))
     return reading.answer()
 
 
@@ -112,7 +112,7 @@ def test_other_choices_and_refusals_and_reasons() -> None:
 def test_vendors_say_the_length_of_an_answer_in_their_own_words() -> None:
     def body(provider: str) -> Json:
         dialect = OpenAiCompatible(provider, PRESETS[provider])
-        return json.loads(dialect.body(request(), "m", Limits(temperature=None), estimated_tokens))
+        return json.loads(dialect.body(request(), "m", TokenLimits(temperature=None), estimated_tokens))
 
     assert body("openai")["max_completion_tokens"] == 8_192
     assert body("vllm")["max_tokens"] == 8_192
@@ -126,7 +126,7 @@ def test_a_request_is_these_bytes() -> None:
         Message("tool", "x = 1", call_id="c1"),
     )
     asked = request(*told, tools=(), context="# Files")
-    body = OpenAiCompatible("vllm", PRESETS["vllm"]).body(asked, "m", Limits(), estimated_tokens)
+    body = OpenAiCompatible("vllm", PRESETS["vllm"]).body(asked, "m", TokenLimits(), estimated_tokens)
     assert body.decode() == (
         '{"model":"m","max_tokens":8192,"temperature":0.0,"stream":true,"stream_options":{"include_usage":true},'
         '"messages":[{"role":"system","content":"Be exact.\\n\\n# Files"},{"role":"user","content":"Fix it."},'
@@ -138,7 +138,7 @@ def test_a_request_is_these_bytes() -> None:
 # ── both, byte by byte ───────────────────────────────────────────────────────────────────
 
 
-def reading_of(vendor: Vendor) -> Reading:
+def reading_of(vendor: Vendor) -> AnswerReader:
     if vendor.signs_thoughts:
         return AnthropicReading(vendor.model, unheard, unheard)
     return ChatReading("", unheard, unheard)
@@ -170,10 +170,10 @@ def test_a_stream_with_any_one_byte_changed_is_an_answer_or_none_and_nothing_els
             continue
 
 
-def anthropic_read(*told: Json) -> Answer:
+def anthropic_read(*told: Json) -> HttpAnswer:
     reading = AnthropicReading("m", unheard, unheard)
     for data in told:
-        reading.take(Event(data["type"], json.dumps(data)))
+        reading.take(SseEvent(data["type"], json.dumps(data)))
     return reading.answer()
 
 
@@ -211,7 +211,7 @@ def test_events_out_of_order_are_no_answer(told: tuple[Json, ...]) -> None:
     reading = AnthropicReading("m", unheard, unheard)
     with pytest.raises(Garbled):
         for data in told:
-            reading.take(Event("", json.dumps(data)))
+            reading.take(SseEvent("", json.dumps(data)))
         reading.answer()
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.sandbox.jobs.output import Both, Kept, Tail
+from interlock.sandbox.jobs.output import Both, OutputFile, Tail
 
 
 def tail_of(chunks: list[bytes], characters: int = 10) -> str:
@@ -50,7 +50,7 @@ def test_the_tail_is_the_end_of_the_whole_however_it_came(chunks: list[bytes]) -
 
 
 def keep(path: Path, chunks: list[bytes], limit: int) -> bytes:
-    kept = Kept(str(path), limit)
+    kept = OutputFile(str(path), limit)
     for chunk in chunks:
         kept.feed(chunk)
     kept.close()

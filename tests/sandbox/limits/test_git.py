@@ -10,7 +10,7 @@ import pytest
 from interlock.ports.processes import Finished, Job
 from interlock.runners.gate_here import verify_here
 from interlock.sandbox.limits.git_config import harmless, may_hold_a_secret
-from interlock.sandbox.limits.git_guard import File, Guard, Link, Nothing, look
+from interlock.sandbox.limits.git_guard import GitFile, GitGuard, GitLink, Nothing, look
 from tests.sandbox.sandbox_levels import CONFINED, made
 from tests.sandbox.scenes import ENV, run, sh
 
@@ -219,8 +219,8 @@ def test_files_and_links_are_put_back_as_they_were(tmp_path: Path) -> None:
     link.symlink_to("somewhere")
     paths = [str(path) for path in (file, link, none)]
     before = [look(path) for path in paths]
-    assert before == [File(0o640, b"gitdir: x\n"), Link("somewhere"), Nothing()]
-    guard = Guard(paths)
+    assert before == [GitFile(0o640, b"gitdir: x\n"), GitLink("somewhere"), Nothing()]
+    guard = GitGuard(paths)
     file.unlink()
     (file / "deep").mkdir(parents=True)
     link.unlink()

@@ -10,7 +10,7 @@ import pytest
 
 from interlock.ports.processes import Finished, Job
 from interlock.runners.gate import explain
-from interlock.sandbox.jobs.jobs import Limits
+from interlock.sandbox.jobs.jobs import JobLimits
 from tests.sandbox.sandbox_levels import CONFINED, made
 from tests.sandbox.scenes import ENV, alive_in, run, sh
 
@@ -26,14 +26,14 @@ __import__("select").select([], [], [], 60)
 """
 
 
-def python(level: str, folder: Path, program: str, limits: Limits) -> Finished:
+def python(level: str, folder: Path, program: str, limits: JobLimits) -> Finished:
     job = Job(argv=("python3", "-S", "-c", program), cwd=str(folder), env=ENV, writable=(str(folder),), timeout_s=50)
     return run(made(level, limits=limits), job)
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_command_that_has_too_many_processes_is_killed_with_all_of_them(level: str, tmp_path: Path) -> None:
-    finished = python(level, tmp_path, BOMB, Limits(processes=60))
+    finished = python(level, tmp_path, BOMB, JobLimits(processes=60))
     assert (finished.status, finished.exit_code, finished.signal) == ("killed", 137, 9), finished
     said = "it had more than 60 processes at once ([limits] processes); all of them were killed"
     assert (finished.message, explain(finished)) == (said, said)
@@ -45,7 +45,7 @@ def test_a_bomb_of_shells_that_re_fork_for_ever_is_put_out(level: str, tmp_path:
     # Each starts two more and ends; never more than 2,000 in all, whatever becomes of the limit.
     bomb = 'echo x >> n; [ $(wc -l < n) -gt 2000 ] || { sh "$0" & sh "$0" & sleep 2; wait; }'
     (tmp_path / "bomb.sh").write_text(bomb)
-    finished = run(made(level, limits=Limits(processes=100)), sh(tmp_path, "exec sh ./bomb.sh", timeout_s=50))
+    finished = run(made(level, limits=JobLimits(processes=100)), sh(tmp_path, "exec sh ./bomb.sh", timeout_s=50))
     assert (finished.status, "more than 100 processes" in finished.message) == ("killed", True), finished
     assert alive_in(tmp_path) == []
     written = (tmp_path / "n").stat().st_size
@@ -56,7 +56,7 @@ def test_a_bomb_of_shells_that_re_fork_for_ever_is_put_out(level: str, tmp_path:
 @pytest.mark.parametrize("level", LEVELS)
 def test_as_many_processes_as_are_allowed_do_no_harm(level: str, tmp_path: Path) -> None:
     script = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.3 & done; wait; echo done"
-    assert run(made(level, limits=Limits(processes=60)), sh(tmp_path, script)).stdout == "done\n"
+    assert run(made(level, limits=JobLimits(processes=60)), sh(tmp_path, script)).stdout == "done\n"
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -69,11 +69,11 @@ try:
 except MemoryError:
     print("no memory")
 """
-    limited = python(level, tmp_path, program, Limits(memory_mb=200, open_files=300))
+    limited = python(level, tmp_path, program, JobLimits(memory_mb=200, open_files=300))
     assert limited.stdout == f"(300, 300) ({200 << 20}, {200 << 20})\nno memory\n", limited
-    few = python(level, tmp_path, program, Limits(memory_mb=1, open_files=1))
+    few = python(level, tmp_path, program, JobLimits(memory_mb=1, open_files=1))
     assert few.stdout == f"(256, 256) ({64 << 20}, {64 << 20})\nno memory\n", few
-    free = python(level, tmp_path, program, Limits())
+    free = python(level, tmp_path, program, JobLimits())
     ours = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert free.stdout.startswith(f"{ours} (-1, ") or resource.getrlimit(resource.RLIMIT_DATA)[1] != -1
     assert "no memory" not in free.stdout
@@ -82,8 +82,8 @@ except MemoryError:
 @pytest.mark.parametrize("level", CONFINED)
 def test_the_kernel_stops_a_user_who_is_not_root_by_itself(level: str, tmp_path: Path) -> None:
     program = "import resource; print(resource.getrlimit(resource.RLIMIT_NPROC)[0])"
-    most = int(python(level, tmp_path, program, Limits(processes=1000)).stdout)
+    most = int(python(level, tmp_path, program, JobLimits(processes=1000)).stdout)
     hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
     assert 1000 < most <= 1_000_000 or most == hard
-    none = int(python(level, tmp_path, program, Limits(processes=0)).stdout)
+    none = int(python(level, tmp_path, program, JobLimits(processes=0)).stdout)
     assert none == resource.getrlimit(resource.RLIMIT_NPROC)[0], pwd.getpwuid(os.getuid()).pw_name

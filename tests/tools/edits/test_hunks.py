@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock.ports.tools import Hunk
-from interlock.tools.edits.hunks import Change, compare
+from interlock.tools.edits.hunks import FileChange, compare
 from interlock.tools.edits.matching import replaced
 from interlock.tools.files.texts import lines
 from tests.tools.desk import Desk
@@ -178,7 +178,7 @@ def test_a_long_file_with_many_edits_takes_no_time() -> None:
     ],
 )
 def test_texts_made_to_be_slow_are_not(old: str, new: str) -> None:
-    change: list[Change] = []
+    change: list[FileChange] = []
     assert timed(lambda: change.append(compare("f", old, new))) < 5
     assert timed(lambda: change[0].hunks()) < 5
     assert change[0].applied(range(1, 1 + len(change[0].pieces))) == new

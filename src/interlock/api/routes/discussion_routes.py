@@ -33,7 +33,7 @@ from interlock.domain.messages.events.discussion_events import DiscussionStarted
 from interlock.domain.values.discussions import Discussion, Quiet, Unsure, Waiting
 from interlock.errors import BadValue, NotFound
 from interlock.ports.model import Message
-from interlock.views.costs import By, usage_rows
+from interlock.views.costs import UsageGrouping, usage_rows
 
 Version = Annotated[int, QueryParameter(ge=0, le=2**53, description="events after this version")]
 Sha256 = Annotated[str, PathParameter(pattern="^[0-9a-f]{64}$", description="its name")]
@@ -98,7 +98,7 @@ def talk_routes(bridge: Bridge, live: Live, picture: Any) -> list[HTTPRouteHandl
         return raw(wire.encode({"events": records[:limit], "head": bridge.front.state.version}))
 
     @get("/api/usage", responses=READS, summary="What models have cost", sync_to_thread=False)
-    def usage(by: FromQuery[By] = "tier") -> Response[UsageShape]:
+    def usage(by: FromQuery[UsageGrouping] = "tier") -> Response[UsageShape]:
         """Tokens and dollars; `unknown_usd` is set aside for calls that broke off or are under way."""
         rows = {
             row.name: {

@@ -29,7 +29,7 @@ from interlock.api.routes.schemas import (
     Status,
     Value,
 )
-from interlock.desk.authority import By
+from interlock.desk.authority import Authority
 from interlock.desk.buttons import click
 from interlock.desk.desk_json import TicketPictures, gui_state, indicator, value_of, whole_status
 from interlock.domain.messages.commands.external_ask_commands import WithdrawAsk
@@ -127,7 +127,7 @@ def gui_routes(bridge: Bridge, live: Live, picture: Picture) -> list[HTTPRouteHa
     return [status, state, value, indicate, mma, diagnostics, health, act, reset, shutdown]
 
 
-async def _act(bridge: Bridge, by: By, data: GuiAction) -> dict[str, Any]:
+async def _act(bridge: Bridge, by: Authority, data: GuiAction) -> dict[str, Any]:
     desk = bridge.desk
     match data:
         case SetValue(item, value):

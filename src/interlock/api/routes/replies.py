@@ -10,7 +10,7 @@ from litestar.params import QueryParameter
 from interlock import errors
 from interlock.api.bridge import Bridge
 from interlock.api.routes.schemas import Problem
-from interlock.desk.authority import By
+from interlock.desk.authority import Authority
 from interlock.errors import BadValue
 
 Asking = Request[Any, Any, Any]
@@ -96,10 +96,10 @@ def raw(body: bytes) -> Response[Any]:
     return Response(body, media_type="application/json")
 
 
-def who(bridge: Bridge, request: Asking) -> By:
+def who(bridge: Bridge, request: Asking) -> Authority:
     capability = request.scope["state"]["capability"]
     test = bridge.test_policy and capability == "drive"
-    return By(
+    return Authority(
         actor="test:api" if test else bridge.person,
         answers=(capability == "approve" or test) and bridge.sandbox != "off",
         places=bridge.test_policy,

@@ -29,7 +29,7 @@ from interlock.api.routes.schemas import (
     WholeTrack,
     Workers,
 )
-from interlock.desk.authority import By
+from interlock.desk.authority import Authority
 from interlock.domain.messages.commands.approval_commands import ApproveTask
 from interlock.domain.messages.commands.command import Bulk, Command
 from interlock.domain.messages.commands.epic_commands import PlanEpic
@@ -238,7 +238,7 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
     ]  # fmt: skip
 
 
-def _mind_network(by: By, *gates: tuple[Gate, ...]) -> None:
+def _mind_network(by: Authority, *gates: tuple[Gate, ...]) -> None:
     """A gate with network is a right that only a person gives."""
     if any(gate.network for some in gates for gate in some):
         by.must_answer()

@@ -14,7 +14,7 @@ from interlock.assembly.redaction import Redact
 from interlock.engine.models.activity import Happening, ToolExecution
 from interlock.engine.models.prefix_blocks import blocks_of
 from interlock.ports.model import ModelRequest
-from interlock.views.prefix import Sent
+from interlock.views.prefix import SentRequest
 
 PREFIXES = "prefixes.log"
 
@@ -148,7 +148,7 @@ class ApiHooksLog:
 
 def _prefix(about: dict[str, Any], request: ModelRequest) -> str:
     """Which blocks a request has, by their hashes: for finding out what broke a prefix. No text is in it."""
-    return msgspec.json.encode(Sent(**about, blocks=blocks_of(request))).decode() + "\n"
+    return msgspec.json.encode(SentRequest(**about, blocks=blocks_of(request))).decode() + "\n"
 
 
 def _line(entry: dict[str, Any], redact: Redact) -> str:

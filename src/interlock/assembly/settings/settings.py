@@ -23,7 +23,7 @@ _INSIDE_THE_PROJECT = r"^(?!.*(^|/)(\.\.|\.git|\.interlock)(/|$))[^/\\\x00-\x1f]
 Texts = tuple[str, ...]
 
 
-class Conductor(msgspec.Struct, frozen=True):
+class ConductorSettings(msgspec.Struct, frozen=True):
     auto_queue: Annotated[bool, Meta(description="Ready tickets start by themselves; off: each asks first")] = False
     workers: Annotated[int, Meta(ge=1, le=256, description="How many attempts run at once")] = 4
     max_tool_rounds: Annotated[
@@ -92,7 +92,7 @@ class ModelPrice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cache_write: Annotated[float, Meta(ge=0, le=1e6)] | None = None
 
 
-class GeminiCli(msgspec.Struct, frozen=True):
+class GeminiCliSettings(msgspec.Struct, frozen=True):
     command: Annotated[
         str,
         Meta(
@@ -127,7 +127,7 @@ class Gates(msgspec.Struct, frozen=True):
     ] = ("tests/**", "test_*", "*_test.*", "*.spec.*")
 
 
-class Workspace(msgspec.Struct, frozen=True):
+class WorkspaceSettings(msgspec.Struct, frozen=True):
     setup: Annotated[
         str | None,
         Meta(description="Shell command run once in each new worktree; in a project file only after you trust it"),
@@ -135,7 +135,7 @@ class Workspace(msgspec.Struct, frozen=True):
     setup_timeout_s: Annotated[int, Meta(ge=1, le=86400, description="Seconds that command may take")] = 600
 
 
-class Approvals(msgspec.Struct, frozen=True):
+class ApprovalSettings(msgspec.Struct, frozen=True):
     deadline_s: Annotated[
         int,
         Meta(ge=0, le=31_536_000, description="A question nobody answers for so many seconds is denied; 0: it waits"),
@@ -213,9 +213,9 @@ class Settings(msgspec.Struct, frozen=True):
             extra={"allowed": "a folder inside the project, such as 'conductor/tracks'"},
         ),
     ] = "conductor/tracks"
-    conductor: Conductor = Conductor()
+    conductor: ConductorSettings = ConductorSettings()
     provider: Provider = Provider()
-    gemini_cli: GeminiCli = GeminiCli()
+    gemini_cli: GeminiCliSettings = GeminiCliSettings()
     models: Models = Models()
     endpoints: Endpoints = Endpoints()
     prices: Annotated[
@@ -229,8 +229,8 @@ class Settings(msgspec.Struct, frozen=True):
         ),
     ] = {}
     gates: Gates = Gates()
-    workspace: Workspace = Workspace()
-    approvals: Approvals = Approvals()
+    workspace: WorkspaceSettings = WorkspaceSettings()
+    approvals: ApprovalSettings = ApprovalSettings()
     budgets: Budgets = Budgets()
     limits: LimitSettings = LimitSettings()
     journal: JournalSettings = JournalSettings()

@@ -15,7 +15,7 @@ from interlock.cli.demo.report import report
 from interlock.cli.demo.story import EPIC, FILES, PRICE, RULES, TRACK
 from interlock.cli.terminal.exits import BLOCKED, DONE
 from interlock.cli.terminal.output import paint, say
-from interlock.cli.terminal.progress import Progress
+from interlock.cli.terminal.progress import ProgressDisplay
 from interlock.cli.terminal.sessions import LocalSession, Session
 from interlock.cli.work.goal import Goal
 from interlock.domain.messages.commands.epic_commands import PlanEpic
@@ -50,7 +50,7 @@ def _work(session: Session, *, quiet: bool) -> list[Recorded]:
     session.submit(PlanEpic(EPIC))
     goal = Goal(epics=("E-1",))
     seen: list[Recorded] = []
-    with Progress(quiet=quiet) as progress:
+    with ProgressDisplay(quiet=quiet) as progress:
         for records in session.follow(since):
             seen += records
             progress.show(records, session.state, goal.tracks(session.state))

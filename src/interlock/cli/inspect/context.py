@@ -15,7 +15,7 @@ from interlock.cli.work.tickets import find
 from interlock.codeviews.syntax.detect import language_of
 from interlock.codeviews.views import tokens
 from interlock.domain.values.tickets import Ticket, TicketSpec
-from interlock.engine.planning.briefing import SEPARATOR, Block, is_in_message
+from interlock.engine.planning.briefing import SEPARATOR, BriefBlock, is_in_message
 from interlock.errors import Misconfigured
 from interlock.views.display import name_of_file, safe
 from interlock.workspaces.read_only import FOLDER
@@ -66,7 +66,7 @@ def _kind(path: Path) -> str:
     return "a FIFO" if path.is_fifo() else "a socket" if path.is_socket() else "a device"
 
 
-def _show(ticket: str | None, commit: str, blocks: list[Block], as_json: bool) -> int:
+def _show(ticket: str | None, commit: str, blocks: list[BriefBlock], as_json: bool) -> int:
     parts = [block for block in blocks if is_in_message(block)]
     counted = [_count(block, SEPARATOR if is_in_message(block) and block is not parts[-1] else "") for block in blocks]
     if as_json:
@@ -92,12 +92,12 @@ def _show(ticket: str | None, commit: str, blocks: list[Block], as_json: bool) -
     return DONE
 
 
-def _heading(block: Block) -> str:
+def _heading(block: BriefBlock) -> str:
     view = f" ({block.view})" if block.view else ""
     return f"{block.kind} {name_of_file(block.name)}{view}"
 
 
-def _count(block: Block, separator: str) -> int:
+def _count(block: BriefBlock, separator: str) -> int:
     """With what is sent between it and the next one: so they add up to what all of them are."""
     text = (block.text + separator).encode(errors="replace")
     if block.kind == "file":

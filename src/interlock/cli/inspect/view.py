@@ -11,7 +11,7 @@ from interlock.cli.terminal.output import colour_on, say, say_json
 from interlock.codeviews.folders.cache import Cache, cache_folder
 from interlock.codeviews.folders.many import processors, shown
 from interlock.codeviews.folders.one import Skipped, Viewed
-from interlock.codeviews.folders.walk import Found
+from interlock.codeviews.folders.walk import FoundFile
 from interlock.codeviews.views import tokens
 from interlock.views.display import name_of_file, safe
 
@@ -46,7 +46,7 @@ class _Done:
         self.found = self.files = self.before = self.after = 0
         self.skipped: list[Skipped] = []
 
-    def count(self, files: Iterator[Found]) -> Iterator[Found]:
+    def count(self, files: Iterator[FoundFile]) -> Iterator[FoundFile]:
         for found in files:
             self.found += 1
             yield found

@@ -18,7 +18,7 @@ from interlock.cli.terminal.sessions import open_session, project_of
 from interlock.domain.checks.test_history_texts import fit, unfolded
 from interlock.domain.messages.commands.test_history_commands import RecordTests
 from interlock.domain.rules.test_history_rules import check_new
-from interlock.domain.values.test_history import HIGHEST, LOWEST, Execution, History, Report, unused_id
+from interlock.domain.values.test_history import HIGHEST, LOWEST, Execution, History, SuiteReport, unused_id
 from interlock.errors import BadValue, JournalError, Misconfigured, NotFound
 from interlock.views.display import one_line, safe
 from interlock.views.test_history import Status, TestStatus, found_test, list_tests, moment, results_of
@@ -123,7 +123,7 @@ def ingest(args: Any) -> int:
                 keep_text(project, fitted.text)
             runs.append(fitted.execution)
         skipped = len(cases) - len(runs)
-        session.submit(RecordTests(tuple(runs), Report(digest, name, len(runs), skipped), again=args.again))
+        session.submit(RecordTests(tuple(runs), SuiteReport(digest, name, len(runs), skipped), again=args.again))
     failed = [run for run in runs if run.status != "passed"]
     if args.json:
         say_json(

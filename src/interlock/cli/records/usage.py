@@ -18,7 +18,7 @@ from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.values.budgets import Micros, dollars
 from interlock.views.costs import UsageRow, cost_shown, usage_rows
 from interlock.views.display import one_line, safe
-from interlock.views.prefix import Found, Sent, broken_prefixes
+from interlock.views.prefix import CacheBreak, SentRequest, broken_prefixes
 from interlock.views.spend import bars, spending
 from interlock.wire import to_plain
 
@@ -142,13 +142,13 @@ def _cache(args: Any) -> int:
     return DONE
 
 
-def _break(found: Found, paid: Micros | None) -> dict[str, Any]:
+def _break(found: CacheBreak, paid: Micros | None) -> dict[str, Any]:
     sent, broken = found.sent, found.broken
     about = {"ts": sent.ts, "key": sent.key, "attempt": sent.attempt, "provider": sent.provider, "model": sent.model}
     return {**about, "call": sent.call, **to_plain(broken), "paid_usd": None if paid is None else paid / 1e6}
 
 
-def _sent(project: Project) -> Iterator[Sent]:
+def _sent(project: Project) -> Iterator[SentRequest]:
     """Oldest first; what cannot be read is left out, as logs may be cut off anywhere."""
     folders = (project.folder / "logs" / "sessions").glob("*")
     for folder in sorted(folders):
@@ -156,6 +156,6 @@ def _sent(project: Project) -> Iterator[Sent]:
             with file.open("rb") as lines:
                 for line in lines:
                     try:
-                        yield msgspec.json.decode(line, type=Sent)
+                        yield msgspec.json.decode(line, type=SentRequest)
                     except msgspec.MsgspecError:
                         continue

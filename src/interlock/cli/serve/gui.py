@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from interlock.assembly.build import conducting
-from interlock.assembly.service import Choice, Service
+from interlock.assembly.service import ModelSelection, Service
 from interlock.assembly.window import Beside, end_with, harness_beside, make_window, serve_beside
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.model_choices import with_choices
@@ -33,7 +33,7 @@ def gui(args: Any) -> int:
     end_in_order(once=True)
     project = with_choices(project_of(args), Namespace(max_tool_rounds=args.max_tool_rounds, model=None))
     conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)
-    choice = Choice(args.provider or "", args.model or "", args.script or "")
+    choice = ModelSelection(args.provider or "", args.model or "", args.script or "")
     service = Service(project, conduct, choice, actor(), test_policy=args.test_policy)
     reason = "the window was closed"
     try:
@@ -58,9 +58,9 @@ def _show(args: Any, service: Service) -> None:
     settings = service.project.state_dir / "window.ini" if args.backend == "desktop" else None
     hands = None
     if args.enable_test_harness:
-        from interlock.uitest.input_driver import Hands
+        from interlock.uitest.input_driver import InputDriver
 
-        hands = Hands()
+        hands = InputDriver()
     window = make_window(
         service,
         actor(),

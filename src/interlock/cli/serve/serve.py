@@ -5,7 +5,7 @@ from argparse import Namespace
 from typing import Any
 
 from interlock.assembly.build import conducting
-from interlock.assembly.service import Choice, Service, approve_file
+from interlock.assembly.service import ModelSelection, Service, approve_file
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.model_choices import with_choices
 from interlock.cli.terminal.output import paint, say, say_json_line
@@ -20,7 +20,7 @@ def serve(args: Any) -> int:
     if args.script and args.provider != "scripted":
         raise Misconfigured("--script goes with --provider scripted")
     conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)
-    choice = Choice(args.provider or "", args.model or "", args.script or "")
+    choice = ModelSelection(args.provider or "", args.model or "", args.script or "")
     service = Service(project, conduct, choice, actor(), test_policy=args.test_policy)
     reason = "the workbench was closed"
     try:

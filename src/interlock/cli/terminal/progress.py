@@ -40,7 +40,7 @@ QUIET_ABOVE = 1_000
 """Of a huge track only trouble and the bar are shown: nobody reads 100,000 lines."""
 
 
-class Progress:
+class ProgressDisplay:
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._bar: Any = None

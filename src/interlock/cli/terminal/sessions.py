@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from interlock.api.control_client import ControlClient
-from interlock.assembly.build import Opened, open_workbench
+from interlock.assembly.build import OpenWorkbench, open_workbench
 from interlock.assembly.locations import root_of
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.project import Project, open_project, read_state
@@ -94,7 +94,9 @@ class LocalSession:
         self._engine = EngineThread()
         self._reason = "the workbench was closed"
         try:
-            self._opened: Opened = self._engine.call(open_workbench(project, conduct, sample=sample, model=model))
+            self._opened: OpenWorkbench = self._engine.call(
+                open_workbench(project, conduct, sample=sample, model=model)
+            )
         except BaseException:
             self._engine.stop()
             raise

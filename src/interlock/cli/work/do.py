@@ -8,7 +8,7 @@ from interlock.assembly.project import Project, kept_text, read_state
 from interlock.cli.terminal.exits import APPROVAL, DONE, wrong_usage
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import say, say_json
-from interlock.cli.terminal.progress import Progress
+from interlock.cli.terminal.progress import ProgressDisplay
 from interlock.cli.terminal.prompts import Prompts
 from interlock.cli.terminal.sessions import Session, open_session, project_of
 from interlock.cli.work.goal import Goal
@@ -77,7 +77,7 @@ def _show_choices(project: Project, ready: Prepared, *, as_json: bool) -> int:
 def _drive(session: Session, name: str, since: int, args: Any, *, typed: bool) -> int:
     prompts, goal = Prompts(), Goal((name,))
     asks = prompts.possible and not args.json
-    with Progress(quiet=args.json or not asks) as progress:
+    with ProgressDisplay(quiet=args.json or not asks) as progress:
         for records in session.follow(since):
             state = session.state
             progress.show(records, state, (name,))

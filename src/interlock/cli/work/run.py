@@ -8,7 +8,7 @@ from interlock.assembly.build import conducting
 from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE, wrong_usage
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import say, say_json
-from interlock.cli.terminal.progress import Progress
+from interlock.cli.terminal.progress import ProgressDisplay
 from interlock.cli.terminal.prompts import Prompts
 from interlock.cli.terminal.sessions import RemoteSession, Session, open_session, project_of
 from interlock.cli.terminal.signals import end_in_order
@@ -116,7 +116,7 @@ def _drive(session: Session, goal: Goal, since: int, args: Any) -> int:
     """Watch, and ask where there is a terminal to ask in."""
     prompts = Prompts(project_of(args).folder / "blobs")
     asks = prompts.possible and not args.json
-    with Progress(quiet=args.json) as progress:
+    with ProgressDisplay(quiet=args.json) as progress:
         for records in session.follow(since):
             state = session.state
             progress.show(records, state, goal.tracks(state))

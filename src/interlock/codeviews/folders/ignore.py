@@ -5,7 +5,7 @@ import re
 from typing import NamedTuple
 
 
-class Rules:
+class IgnoreRules:
     """The lines of one file. Later lines win; a path is given from that file's folder, with `/` between names."""
 
     def __init__(self, content: bytes) -> None:

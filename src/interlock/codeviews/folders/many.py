@@ -11,7 +11,7 @@ from interlock.codeviews.folders.one import Skipped, Viewed, make, title_of_file
 from interlock.codeviews.folders.packs import Entry
 from interlock.codeviews.folders.read_file import BY_CONTENT
 from interlock.codeviews.folders.seen import Note, State, state_of
-from interlock.codeviews.folders.walk import Found, find
+from interlock.codeviews.folders.walk import FoundFile, find
 from interlock.codeviews.views import tokens
 from interlock.codeviews.views.view import Kind
 
@@ -28,7 +28,7 @@ WORTH_A_PACK = 50
 
 
 class _Missing(NamedTuple):
-    found: Found
+    found: FoundFile
     state: State | None
     size: int
 
@@ -38,7 +38,7 @@ def shown(
     paths: Sequence[str],
     cache: Cache | None,
     workers: int,
-    counted: Callable[[Iterator[Found]], Iterator[Found]] = lambda files: files,
+    counted: Callable[[Iterator[FoundFile]], Iterator[FoundFile]] = lambda files: files,
 ) -> Iterator[Viewed | Skipped]:
     """What a person names. A folder of which everything is known is not looked through again."""
     if cache is None or len(paths) != 1 or not os.path.isdir(paths[0]):
@@ -48,7 +48,7 @@ def shown(
     return folder_views(kind, paths[0], cache, lambda files: views(kind, counted(files), cache, workers))
 
 
-def views(kind: Kind, files: Iterable[Found], cache: Cache | None, workers: int) -> Iterator[Viewed | Skipped]:
+def views(kind: Kind, files: Iterable[FoundFile], cache: Cache | None, workers: int) -> Iterator[Viewed | Skipped]:
     """While processes work on a batch, the next one is looked at and handed out."""
     found = (_look(kind, one, cache) for one in files)
     try:
@@ -130,7 +130,7 @@ def _kept(kind: Kind, one: _Missing, made: Viewed | Skipped, cache: Cache, *, pa
 def _by_many(kind: Kind, missing: list[_Missing], cache: Cache | None, pool: "Pool") -> Iterator[Viewed | Skipped]:
     """Handed out here and now, taken in when asked for."""
     folder = str(cache.folder) if cache is not None else None
-    chunks: list[list[Found]] = []
+    chunks: list[list[FoundFile]] = []
     size = CHUNK_BYTES
     for one in missing:
         if size >= CHUNK_BYTES:
@@ -145,13 +145,13 @@ def _by_many(kind: Kind, missing: list[_Missing], cache: Cache | None, pool: "Po
     )
 
 
-def _each_alone(kind: Kind, folder: str | None, chunk: list[Found], pool: "Pool") -> Iterator[Viewed | Skipped]:
+def _each_alone(kind: Kind, folder: str | None, chunk: list[FoundFile], pool: "Pool") -> Iterator[Viewed | Skipped]:
     """One of these ended the process it was in; which one?"""
     for found in chunk:
         yield pool.run_alone(kind, folder, found) or Skipped(found.path, "the parser crashed on it", found.asked)
 
 
-def _look(kind: Kind, found: Found, cache: Cache | None) -> Viewed | Skipped | _Missing:
+def _look(kind: Kind, found: FoundFile, cache: Cache | None) -> Viewed | Skipped | _Missing:
     """Nothing is read here but the cache: what is not known there is read where its view is made."""
     if found.skipped is not None:
         return Skipped(found.path, found.skipped, found.asked)

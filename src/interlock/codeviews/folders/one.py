@@ -5,7 +5,7 @@ from typing import NamedTuple
 from interlock.codeviews.folders.cache import Cache, digest_of, key_of
 from interlock.codeviews.folders.packs import Entry
 from interlock.codeviews.folders.read_file import read
-from interlock.codeviews.folders.walk import Found
+from interlock.codeviews.folders.walk import FoundFile
 from interlock.codeviews.syntax.detect import language_of, suffix_of
 from interlock.codeviews.views import tokens
 from interlock.codeviews.views.view import Kind, view
@@ -29,7 +29,7 @@ class Skipped(NamedTuple):
     quiet: bool = False
 
 
-def make(kind: Kind, found: Found, cache: Cache | None, *, leases: bool = False) -> Viewed | Skipped:
+def make(kind: Kind, found: FoundFile, cache: Cache | None, *, leases: bool = False) -> Viewed | Skipped:
     """From the cache, if the content is known there."""
     source, reason, quiet = read(found, leases=leases)
     if reason:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from interlock.codeviews.folders.walk import Found
+from interlock.codeviews.folders.walk import FoundFile
 from interlock.codeviews.views.view import Kind
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Pool:
             self._apart._close()
 
     def run(
-        self, kind: Kind, folder: str | None, chunks: Sequence[Sequence[Found]]
+        self, kind: Kind, folder: str | None, chunks: Sequence[Sequence[FoundFile]]
     ) -> "Iterator[list[Viewed | Skipped] | None]":
         """What each chunk came to, in order; None for one that was not done when a process died.
 
@@ -61,7 +61,7 @@ class Pool:
         return self._outcomes(kind, folder, chunks, [self._submit(kind, folder, chunk) for chunk in chunks])
 
     def _outcomes(
-        self, kind: Kind, folder: str | None, chunks: Sequence[Sequence[Found]], given: "list[_Given]"
+        self, kind: Kind, folder: str | None, chunks: Sequence[Sequence[FoundFile]], given: "list[_Given]"
     ) -> "Iterator[list[Viewed | Skipped] | None]":
         for number in range(len(chunks)):
             done = self._outcome(given[number])
@@ -72,7 +72,7 @@ class Pool:
                     for chunk, one in zip(chunks[number + 1 :], given[number + 1 :], strict=True)
                 ]
 
-    def run_alone(self, kind: Kind, folder: str | None, found: Found) -> "Viewed | Skipped | None":
+    def run_alone(self, kind: Kind, folder: str | None, found: FoundFile) -> "Viewed | Skipped | None":
         """None when its process died. That is a process apart: there nobody else can end it."""
         if self._apart is None:
             self._apart = Pool(1)
@@ -87,7 +87,7 @@ class Pool:
                 self._close()
             return None
 
-    def _submit(self, kind: Kind, folder: str | None, chunk: Sequence[Found]) -> "_Given":
+    def _submit(self, kind: Kind, folder: str | None, chunk: Sequence[FoundFile]) -> "_Given":
         executor = self._running()
         try:
             return _Given(executor, executor.submit(_work, kind, folder, list(chunk)))
@@ -156,7 +156,7 @@ def _begin(parent: int) -> None:
         os._exit(1)
 
 
-def _work(kind: Kind, folder: str | None, chunk: list[Found]) -> "list[Viewed | Skipped]":
+def _work(kind: Kind, folder: str | None, chunk: list[FoundFile]) -> "list[Viewed | Skipped]":
     from interlock.codeviews.folders.one import make
 
     known = _cache_in(folder) if folder is not None else None

@@ -7,7 +7,7 @@ import time
 from typing import NamedTuple
 
 from interlock.codeviews.folders.secrets import holds_a_key
-from interlock.codeviews.folders.walk import Found, kind_of
+from interlock.codeviews.folders.walk import FoundFile, kind_of
 
 LIMIT = 50_000_000
 LARGE = f"larger than {LIMIT // 1_000_000} MB"
@@ -25,7 +25,7 @@ class Read(NamedTuple):
     quiet: bool = False  # nobody was writing it, and nobody can have without another time of change
 
 
-def read(found: Found, *, leases: bool = False) -> Read:
+def read(found: FoundFile, *, leases: bool = False) -> Read:
     """`leases`: this process ignores SIGIO, so it may ask the kernel whether anybody is writing."""
     if found.skipped is not None:
         return Read(b"", found.skipped)

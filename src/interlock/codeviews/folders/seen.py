@@ -19,7 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from interlock.codeviews.folders.packs import Where
-from interlock.codeviews.folders.walk import Found
+from interlock.codeviews.folders.walk import FoundFile
 
 SETTLED_NS = 60_000_000_000
 SHARDS = 64
@@ -53,7 +53,7 @@ _decode: Callable[[bytes], _Shard] = msgspec.msgpack.Decoder(_Shard).decode
 _encode = msgspec.msgpack.Encoder().encode
 
 
-def state_of(found: Found) -> State | None:
+def state_of(found: FoundFile) -> State | None:
     """None if there is no file to be read."""
     try:
         told = os.stat(found.path, follow_symlinks=found.asked)

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
-from interlock.codeviews.folders.ignore import Rules, translate
+from interlock.codeviews.folders.ignore import IgnoreRules, translate
 from interlock.codeviews.folders.secrets import is_secret, is_secret_name
 
 NEVER = frozenset([".git", ".hg", ".svn", ".interlock", "__pycache__"])
 _MAGIC = re.compile(r"[*?\[]")
 
 
-class Found(NamedTuple):
+class FoundFile(NamedTuple):
     """A file, or why there is none here. `asked`: it was named, not found in a folder."""
 
     path: str
@@ -22,7 +22,7 @@ class Found(NamedTuple):
     asked: bool = False
 
 
-def find(paths: Sequence[str]) -> Iterator[Found]:
+def find(paths: Sequence[str]) -> Iterator[FoundFile]:
     """In the order given, each once; below a folder by name."""
     if len(paths) == 1:
         yield from _meant(paths[0])
@@ -36,22 +36,22 @@ def find(paths: Sequence[str]) -> Iterator[Found]:
                 yield found
 
 
-def _meant(path: str) -> Iterator[Found]:
+def _meant(path: str) -> Iterator[FoundFile]:
     try:
         folder = stat.S_ISDIR(os.stat(path).st_mode)
     except (OSError, ValueError) as why:
         if _MAGIC.search(path) and not os.path.islink(path):
             yield from _matching(path)
         else:
-            yield Found(path, _reason(why), asked=True)
+            yield FoundFile(path, _reason(why), asked=True)
         return
     if folder:
         yield from walk(path)
     else:
-        yield Found(path, "it may hold secrets" if is_secret(path) else None, asked=True)
+        yield FoundFile(path, "it may hold secrets" if is_secret(path) else None, asked=True)
 
 
-def _matching(pattern: str) -> Iterator[Found]:
+def _matching(pattern: str) -> Iterator[FoundFile]:
     """A pattern that the shell left alone; `**` is any number of folders. What it matches counts with all below it."""
     parts = pattern.split("/")
     plain = next(number for number, part in enumerate(parts) if _MAGIC.search(part))
@@ -66,7 +66,7 @@ def _matching(pattern: str) -> Iterator[Found]:
             any_found = True
             yield found._replace(path=path)
     if not any_found:
-        yield Found(pattern, "nothing matches it", asked=True)
+        yield FoundFile(pattern, "nothing matches it", asked=True)
 
 
 class Watcher(Protocol):
@@ -90,7 +90,7 @@ class _Nobody:
 _NOBODY = _Nobody()
 
 
-def walk(top: str, watcher: Watcher = _NOBODY) -> Iterator[Found]:
+def walk(top: str, watcher: Watcher = _NOBODY) -> Iterator[FoundFile]:
     """Links are not followed, so there are no loops; what is neither file nor folder is named."""
     rules, relative = _outer_rules(top, watcher)
     stack = [_entries(top, relative, rules, watcher)]
@@ -98,17 +98,19 @@ def walk(top: str, watcher: Watcher = _NOBODY) -> Iterator[Found]:
         step = next(stack[-1], None)
         if step is None:
             stack.pop()
-        elif isinstance(step, Found):
+        elif isinstance(step, FoundFile):
             yield step
         else:
             stack.append(_entries(*step, watcher))
 
 
 _by_name = attrgetter("name")
-_Ruled = tuple[tuple[int, Rules], ...]  # each with the length of its folder's path
+_Ruled = tuple[tuple[int, IgnoreRules], ...]  # each with the length of its folder's path
 
 
-def _entries(folder: str, relative: str, rules: _Ruled, watcher: Watcher) -> Iterator[Found | tuple[str, str, _Ruled]]:
+def _entries(
+    folder: str, relative: str, rules: _Ruled, watcher: Watcher
+) -> Iterator[FoundFile | tuple[str, str, _Ruled]]:
     """The files of a folder, and how to enter each folder in it."""
     watcher.folder(folder)
     try:
@@ -116,7 +118,7 @@ def _entries(folder: str, relative: str, rules: _Ruled, watcher: Watcher) -> Ite
             entries = sorted(scan, key=_by_name)
     except OSError as why:
         watcher.failed()
-        yield Found(folder, _reason(why))
+        yield FoundFile(folder, _reason(why))
         return
     if any(entry.name == ".gitignore" for entry in entries):
         watcher.rules(os.path.join(folder, ".gitignore"))
@@ -132,18 +134,18 @@ def _entries(folder: str, relative: str, rules: _Ruled, watcher: Watcher) -> Ite
             if rules and _ignored(below, is_folder, rules):
                 continue
             if entry.is_symlink():
-                yield Found(path, "a link, not followed")
+                yield FoundFile(path, "a link, not followed")
             elif is_secret_name(name):
-                yield Found(path, "it may hold secrets")
+                yield FoundFile(path, "it may hold secrets")
             elif is_folder:
                 yield path, f"{below}/", rules
             elif entry.is_file(follow_symlinks=False):
-                yield Found(path)
+                yield FoundFile(path)
             else:
-                yield Found(path, kind_of(entry.stat(follow_symlinks=False).st_mode))
+                yield FoundFile(path, kind_of(entry.stat(follow_symlinks=False).st_mode))
         except OSError as why:
             watcher.failed()
-            yield Found(path, _reason(why))
+            yield FoundFile(path, _reason(why))
 
 
 def _ignored(path: str, folder: bool, rules: _Ruled) -> bool:
@@ -183,11 +185,11 @@ def _outer_rules(top: str, watcher: Watcher) -> tuple[_Ruled, str]:
     return rules, relative
 
 
-def _read_rules(path: str, length: int) -> Iterator[tuple[int, Rules]]:
+def _read_rules(path: str, length: int) -> Iterator[tuple[int, IgnoreRules]]:
     try:
         if stat.S_ISREG(os.lstat(path).st_mode):
             with open(path, "rb") as file:
-                yield length, Rules(file.read(1_000_000))
+                yield length, IgnoreRules(file.read(1_000_000))
     except OSError:
         return
 

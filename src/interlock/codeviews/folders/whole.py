@@ -21,7 +21,7 @@ from interlock.codeviews.folders.one import Skipped, Viewed, make
 from interlock.codeviews.folders.packs import Where
 from interlock.codeviews.folders.read_file import BY_CONTENT, TICK_NS
 from interlock.codeviews.folders.seen import SETTLED_NS, State, told_state
-from interlock.codeviews.folders.walk import Found, walk
+from interlock.codeviews.folders.walk import FoundFile, walk
 from interlock.codeviews.views import tokens
 from interlock.codeviews.views.view import Kind
 from interlock.version import VERSION
@@ -63,7 +63,7 @@ def folder_views(
     kind: Kind,
     top: str,
     cache: Cache,
-    look: Callable[[Iterator[Found]], Iterator[Viewed | Skipped]],
+    look: Callable[[Iterator[FoundFile]], Iterator[Viewed | Skipped]],
 ) -> Iterator[Viewed | Skipped]:
     """`look` is what is done where something has changed."""
     place = _place(kind, top, cache)
@@ -128,7 +128,7 @@ def _shown(kind: Kind, known: _Known, top: str, cache: Cache) -> Iterator[Viewed
         if entry is not None:
             yield Viewed(inside + path, language, *entry)
         else:  # the pack is gone or damaged
-            made = make(kind, Found(inside + path), None)
+            made = make(kind, FoundFile(inside + path), None)
             yield made._replace(digest=b"", fresh=False) if isinstance(made, Viewed) else made
 
 

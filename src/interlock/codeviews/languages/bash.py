@@ -1,8 +1,8 @@
 """Shell scripts, read as Bash."""
 
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 
-TABLE = Table(
+TABLE = LanguageTable(
     module="tree_sitter_bash",
     style="bash",
     functions=frozenset(["function_definition"]),

@@ -1,6 +1,6 @@
 """C."""
 
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 
 FUNCTION = """[
   (function_declarator)
@@ -10,7 +10,7 @@ FUNCTION = """[
   (parenthesized_declarator (function_declarator))
 ]"""
 
-TABLE = Table(
+TABLE = LanguageTable(
     module="tree_sitter_c",
     functions=frozenset(["function_definition"]),
     bodies=frozenset(["compound_statement"]),

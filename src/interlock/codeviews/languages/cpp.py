@@ -1,6 +1,6 @@
 """C++."""
 
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 
 FUNCTION = """[
   (function_declarator)
@@ -12,7 +12,7 @@ FUNCTION = """[
   (qualified_identifier name: (operator_cast))
 ]"""
 
-TABLE = Table(
+TABLE = LanguageTable(
     module="tree_sitter_cpp",
     functions=frozenset(["function_definition", "try_statement", "catch_clause", "lambda_expression"]),
     bodies=frozenset(["compound_statement"]),

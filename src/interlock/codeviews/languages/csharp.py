@@ -1,8 +1,8 @@
 """C#."""
 
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 
-TABLE = Table(
+TABLE = LanguageTable(
     module="tree_sitter_c_sharp",
     functions=frozenset(
         [

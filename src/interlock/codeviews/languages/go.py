@@ -1,8 +1,8 @@
 """Go."""
 
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 
-TABLE = Table(
+TABLE = LanguageTable(
     module="tree_sitter_go",
     functions=frozenset(["function_declaration", "method_declaration", "func_literal"]),
     bodies=frozenset(["block"]),

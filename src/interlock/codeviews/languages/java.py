@@ -1,8 +1,8 @@
 """Java."""
 
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 
-TABLE = Table(
+TABLE = LanguageTable(
     module="tree_sitter_java",
     functions=frozenset(
         ["method_declaration", "constructor_declaration", "compact_constructor_declaration", "lambda_expression"]

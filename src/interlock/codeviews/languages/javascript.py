@@ -1,6 +1,6 @@
 """JavaScript with JSX."""
 
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 
 FUNCTIONS = frozenset(
     [
@@ -23,7 +23,7 @@ OUTLINE = """
 (class_declaration name: (_) @name) @class
 """
 
-TABLE = Table(
+TABLE = LanguageTable(
     module="tree_sitter_javascript",
     functions=FUNCTIONS,
     signs=SIGNS,

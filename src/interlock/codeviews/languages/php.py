@@ -1,8 +1,8 @@
 """PHP, with or without HTML around it."""
 
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 
-TABLE = Table(
+TABLE = LanguageTable(
     module="tree_sitter_php",
     entry="language_php",
     functions=frozenset(["function_definition", "method_declaration", "anonymous_function", "property_hook"]),

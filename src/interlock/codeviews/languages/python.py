@@ -1,5 +1,5 @@
 """Python. Its definitions are found by walking statements (python_bodies.py), which costs less than a query."""
 
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 
-TABLE = Table(module="tree_sitter_python", style="python", signs=(b"def",))
+TABLE = LanguageTable(module="tree_sitter_python", style="python", signs=(b"def",))

@@ -1,8 +1,8 @@
 """Ruby."""
 
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 
-TABLE = Table(
+TABLE = LanguageTable(
     module="tree_sitter_ruby",
     style="ruby",
     functions=frozenset(["method", "singleton_method"]),

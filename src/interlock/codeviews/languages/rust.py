@@ -1,8 +1,8 @@
 """Rust."""
 
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 
-TABLE = Table(
+TABLE = LanguageTable(
     module="tree_sitter_rust",
     functions=frozenset(["function_item", "closure_expression"]),
     bodies=frozenset(["block"]),

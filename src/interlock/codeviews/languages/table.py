@@ -7,7 +7,7 @@ from msgspec import Struct
 Style = Literal["python", "braces", "ruby", "bash"]
 
 
-class Table(Struct, frozen=True, kw_only=True):
+class LanguageTable(Struct, frozen=True, kw_only=True):
     """A language.
 
     `functions` are the kinds of nodes that have a body, `bodies` the kinds of nodes that are one (empty: any); a part

@@ -1,10 +1,10 @@
 """TypeScript with JSX."""
 
 from interlock.codeviews.languages.javascript import FUNCTIONS, OUTLINE, SIGNS
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 from interlock.codeviews.languages.typescript import SKIPPED, TYPES
 
-TABLE = Table(
+TABLE = LanguageTable(
     module="tree_sitter_typescript",
     entry="language_tsx",
     functions=FUNCTIONS,

@@ -1,7 +1,7 @@
 """TypeScript."""
 
 from interlock.codeviews.languages.javascript import FUNCTIONS, OUTLINE, SIGNS
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 
 TYPES = """
 (abstract_class_declaration name: (_) @name) @class
@@ -18,7 +18,7 @@ TYPES = """
 
 SKIPPED = frozenset(["interface_declaration", "type_alias_declaration", "type_annotation", "import_statement"])
 
-TABLE = Table(
+TABLE = LanguageTable(
     module="tree_sitter_typescript",
     entry="language_typescript",
     functions=FUNCTIONS,

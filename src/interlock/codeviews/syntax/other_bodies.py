@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 from interlock.codeviews.syntax.cuts import Cut, indentation, line_break, line_end, without_return
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _BASH_HEREDOC = re.compile(rb"(?<!<)<<(?!<)")  # <<< takes a word of its own lin
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 
 
-def functions(source: bytes, root: "Node", known: Table) -> "Iterator[tuple[Node, Node]]":
+def functions(source: bytes, root: "Node", known: LanguageTable) -> "Iterator[tuple[Node, Node]]":
     """Functions with their bodies. Functions inside a body go or stay with it; those in a short expression count.
 
     Most of a file is passed over: bodies, and whatever has no sign of one in it.
@@ -46,7 +46,7 @@ def functions(source: bytes, root: "Node", known: Table) -> "Iterator[tuple[Node
                     break
 
 
-def _body(function: "Node", known: Table) -> "Node | None":
+def _body(function: "Node", known: LanguageTable) -> "Node | None":
     body = function.child_by_field_name("body")
     if body is not None and function.type in known.expressions:
         return body
@@ -122,7 +122,7 @@ def _depth(white: bytes) -> int:
     return len(white.expandtabs(8))
 
 
-def cut(source: bytes, body: "Node", known: Table) -> Cut | None:
+def cut(source: bytes, body: "Node", known: LanguageTable) -> Cut | None:
     """None when there is nothing to replace, or no safe way to."""
     start, end = body.start_byte, body.end_byte
     if known.preprocessor and not _balanced(source[start:end]):

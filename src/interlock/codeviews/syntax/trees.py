@@ -6,7 +6,7 @@ from functools import cache
 from time import thread_time
 from typing import TYPE_CHECKING
 
-from interlock.codeviews.languages.table import Table
+from interlock.codeviews.languages.table import LanguageTable
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Point, Query, Tree
@@ -21,8 +21,8 @@ BYTES_PER_S = 2_000_000
 
 
 @cache
-def table(language: str) -> Table:
-    made: Table = importlib.import_module(f"interlock.codeviews.languages.{language}").TABLE
+def table(language: str) -> LanguageTable:
+    made: LanguageTable = importlib.import_module(f"interlock.codeviews.languages.{language}").TABLE
     return made
 
 

@@ -14,7 +14,7 @@ from interlock.domain.values.gates import Gate
 SHOWN = 20
 
 
-class Change(Struct, frozen=True, gc=False):
+class ChangedFile(Struct, frozen=True, gc=False):
     """A file that differs between two commits; `blob` is what it is now, empty where it is gone."""
 
     how: Literal["added", "changed", "deleted"]
@@ -23,7 +23,7 @@ class Change(Struct, frozen=True, gc=False):
 
 
 def tampered(
-    changes: Sequence[Change], gates: Sequence[Gate], test_paths: Sequence[str], target: str | None = None
+    changes: Sequence[ChangedFile], gates: Sequence[Gate], test_paths: Sequence[str], target: str | None = None
 ) -> tuple[str, ...]:
     """`path@content` of each; the same change has the same name. New files are nobody's judge yet; nor is the file that
     the ticket itself is about, where a gate names it: it is what is judged.

@@ -64,9 +64,9 @@ from interlock.domain.messages.events.track_events import (
     TrackStarted,
 )
 from interlock.domain.state import schedule as scheduling
-from interlock.domain.state.state import Conductor, State
+from interlock.domain.state.state import ConductorState, State
 from interlock.domain.state.ticket_update import place, put, set_status
-from interlock.domain.state.tracks import Landing, Track
+from interlock.domain.state.tracks import Track, TrackLanding
 from interlock.domain.values.approvals import (
     Answered,
     Approval,
@@ -130,7 +130,7 @@ def _apply(state: State, recorded: Recorded) -> State:
         case SessionStarted(track, ticket, _, message):
             found = state.tracks[track].tickets[ticket]
             spawn = found.grant or found.spawn
-            return put(state, replace(found, session=(message,), heard=0, spawn=spawn, grant=None), at)
+            return put(state, replace(found, session=(message,), delivered=0, spawn=spawn, grant=None), at)
         case Told() | Heard():
             return steering_facts.steered(state, event, at)
         case CallReserved() | CallEnded():
@@ -237,10 +237,10 @@ def _apply(state: State, recorded: Recorded) -> State:
             edited = replace(state.tracks[track], title=title, description=description, updated_at=at)
             return replace(state, tracks=state.tracks.set(track, edited))
         case LandingStarted(track, branch, before, after):
-            return _landing(state, track, Landing(branch, before, after, "started"), at)
+            return _landing(state, track, TrackLanding(branch, before, after, "started"), at)
         case TrackLanded(track, commit):
             before = state.tracks[track].landing
-            landing = Landing(before.branch if before else "", before.before if before else "", commit, "landed")
+            landing = TrackLanding(before.branch if before else "", before.before if before else "", commit, "landed")
             return _landing(state, track, landing, at)
         case LandingFailed(track, reason):
             before = state.tracks[track].landing
@@ -253,7 +253,7 @@ def _apply(state: State, recorded: Recorded) -> State:
         case TestsForgotten(through):
             return replace(state, tests=state.tests.without(through))
         case ConductorStarted(workers, auto_queue, approve_all, gates, deadline_s, caps, focus):
-            on = Conductor(True, workers, auto_queue, approve_all, gates, deadline_s, caps, focus)
+            on = ConductorState(True, workers, auto_queue, approve_all, gates, deadline_s, caps, focus)
             return replace(state, conductor=on)
         case ConductorStopped():
             state = planning_facts.lose_all(state)
@@ -292,7 +292,7 @@ def _with_tickets(
     return replace(state, tracks=state.tracks.set(track_id, changed))
 
 
-def _landing(state: State, track: str, landing: Landing | None, at: str) -> State:
+def _landing(state: State, track: str, landing: TrackLanding | None, at: str) -> State:
     return replace(state, tracks=state.tracks.set(track, replace(state.tracks[track], landing=landing, updated_at=at)))
 
 
@@ -308,8 +308,8 @@ def _gate_finished(state: State, event: GateFinished, at: str) -> State:
         tried = Tried(stage.gate, stage.attempt_count + 1, results)
         session = (event.feedback,) if event.fresh else (*ticket.session, event.feedback)
         failures = ticket.failures + event.fresh
-        heard = 0 if event.fresh else ticket.heard
-        again = replace(ticket, stage=Working(tried), session=session, heard=heard, failures=failures)
+        delivered = 0 if event.fresh else ticket.delivered
+        again = replace(ticket, stage=Working(tried), session=session, delivered=delivered, failures=failures)
         return put(state, again, at)
     worse = replace(stage, attempt_count=stage.attempt_count + 1, previous_results=results)
     return put(state, replace(ticket, stage=worse), at)
@@ -440,9 +440,11 @@ def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> Sta
                 told = payload.feedback
                 session = (told,) if payload.fresh else (*ticket.session, told)
                 failures = ticket.failures + payload.fresh
-                heard = 0 if payload.fresh else ticket.heard
+                delivered = 0 if payload.fresh else ticket.delivered
                 then = Queued(Working(tried))
-                return put(state, replace(ticket, stage=then, session=session, heard=heard, failures=failures), at)
+                return put(
+                    state, replace(ticket, stage=then, session=session, delivered=delivered, failures=failures), at
+                )
             if not ticket.spec.verify:  # there is no gate: only its changes to tests were in question
                 return put(state, replace(ticket, stage=Merging(stage.saved, unverified=True)), at)
             if event.decision == "retry":

@@ -12,11 +12,11 @@ def steered(state: State, event: Told | Heard, at: str) -> State:
     if party.ticket:
         ticket = state.tracks[party.track].tickets[party.ticket]
         if isinstance(event, Told):
-            return put(state, replace(ticket, told=(*ticket.told, event.text)), at)
-        return put(state, replace(ticket, heard=ticket.heard + 1, session=(*ticket.session, event.message)), at)
+            return put(state, replace(ticket, notes=(*ticket.notes, event.text)), at)
+        return put(state, replace(ticket, delivered=ticket.delivered + 1, session=(*ticket.session, event.message)), at)
     found = state.discussions[party.discussion]
     if isinstance(event, Told):
-        found = replace(found, told=(*found.told, event.text))
+        found = replace(found, notes=(*found.notes, event.text))
     else:
-        found = replace(found, told=found.told[1:], messages=(*found.messages, event.message))
+        found = replace(found, notes=found.notes[1:], messages=(*found.messages, event.message))
     return replace(state, discussions=state.discussions.set(found.id, replace(found, updated_at=at)))

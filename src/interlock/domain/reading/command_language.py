@@ -33,7 +33,7 @@ class Operator(Struct, frozen=True):
     value: str | int | AnyGate | None = None
 
 
-class Step(Struct, frozen=True):
+class CommandStep(Struct, frozen=True):
     """One prompt with its words; `prompt` is None where the words themselves are the prompt."""
 
     prompt: str | None
@@ -45,7 +45,7 @@ class Step(Struct, frozen=True):
 
 
 class CommandLine(Struct, frozen=True):
-    steps: tuple[Step, ...]
+    steps: tuple[CommandStep, ...]
     modifiers: tuple[str, ...] = ()
     framework: str | None = None
     style: str | None = None
@@ -122,7 +122,7 @@ class _Parser:
         self._operators.append(Operator(found.kind, found.column, step))
         return found.kind == "delegate"
 
-    def _step(self, number: int, delegated: bool) -> Step:
+    def _step(self, number: int, delegated: bool) -> CommandStep:
         reader = self._reader
         reader.skip_space()
         column = reader.column
@@ -141,7 +141,7 @@ class _Parser:
                 self._operators.append(Operator("repeat", found.column, number, repeat))
             else:
                 reject(found.column, f"a second prompt, >>{found.text}: steps are joined by -->; quotes make it a text")
-        return Step(prompt, args, column, tuple(gates), repeat or 1, delegated)
+        return CommandStep(prompt, args, column, tuple(gates), repeat or 1, delegated)
 
     def _prompt(self, number: int, delegated: bool) -> str | None:
         reader = self._reader

@@ -5,7 +5,7 @@ from interlock.domain.messages.events.call_events import CallEnded, CallReserved
 from interlock.domain.messages.events.event import Event
 from interlock.domain.state.state import State
 from interlock.domain.values.discussions import Doing, Thinking
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import Merging, Verifying, Working
 from interlock.errors import Rejected
 
@@ -31,7 +31,7 @@ def end_call(state: State, command: EndCall) -> Events:
     return (CallEnded(call.id, call.tier, command.usage, command.error),)
 
 
-def _still_there(state: State, party: Party) -> None:
+def _still_there(state: State, party: CallOwner) -> None:
     if party.ticket:
         ticket = state.ticket(party.track, party.ticket)
         if ticket.attempts != party.attempt or not isinstance(ticket.stage, Working | Verifying | Merging):

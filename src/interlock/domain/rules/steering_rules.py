@@ -8,7 +8,7 @@ from interlock.domain.messages.events.event import Event
 from interlock.domain.messages.events.steering_events import Heard, Told
 from interlock.domain.state.state import State
 from interlock.domain.values.discussions import Quiet
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import Asking, Escalated, Merging, Queued, Ticket, Todo, Verifying, Working
 from interlock.errors import Rejected
 
@@ -28,10 +28,10 @@ def tell(state: State, command: Tell) -> Events:
             raise Rejected(
                 f"discussion {found.id} is not answering: just say it (interlock chat --in {found.id} 'TEXT')"
             )
-        return (Told(Party(discussion=found.id), command.text),)
+        return (Told(CallOwner(discussion=found.id), command.text),)
     ticket = state.ticket(command.track, command.ticket)
     _check_stage(ticket)
-    return (Told(Party(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts), command.text),)
+    return (Told(CallOwner(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts), command.text),)
 
 
 def hear(state: State, command: Hear) -> Events:
@@ -47,12 +47,12 @@ def hear(state: State, command: Hear) -> Events:
     return (Heard(party, command.message),)
 
 
-def unheard(state: State, party: Party) -> tuple[str, ...]:
+def unheard(state: State, party: CallOwner) -> tuple[str, ...]:
     """What the party was told and has not heard, oldest first."""
     if party.ticket:
         ticket = state.ticket(party.track, party.ticket)
-        return ticket.told[ticket.heard :]
-    return state.discussion(party.discussion).told if party.discussion else ()
+        return ticket.notes[ticket.delivered :]
+    return state.discussion(party.discussion).notes if party.discussion else ()
 
 
 def _check(text: str) -> None:

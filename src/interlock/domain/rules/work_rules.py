@@ -56,7 +56,7 @@ Events = tuple[Event, ...]
 def submit_work(state: State, command: SubmitWork) -> Events:
     ticket = _at(state, command, Working)
     name = (ticket.track, ticket.id)
-    if ticket.told[ticket.heard :]:  # it was told something in the last moment: it goes on, and hears it
+    if ticket.notes[ticket.delivered :]:  # it was told something in the last moment: it goes on, and hears it
         return (AttemptResumed(*name, command.attempt),)
     if command.saved is None:
         return (TicketCompleted(*name, command.attempt, unverified=True, result=command.summary or None),)

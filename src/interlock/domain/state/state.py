@@ -17,7 +17,7 @@ from interlock.domain.values.tickets import Ticket
 from interlock.errors import NotFound
 
 
-class Conductor(Struct, frozen=True):
+class ConductorState(Struct, frozen=True):
     """Whether a process stands ready to run tickets, and by which settings."""
 
     on: bool = False
@@ -41,7 +41,7 @@ class State(Struct, frozen=True):
     busy: int = 0  # tickets that occupy a worker
     approvals: Map[str, Approval] = Map()
     pending: Map[int, str] = Map()  # number → id of the approvals still open
-    conductor: Conductor = Conductor()
+    conductor: ConductorState = ConductorState()
     usage: Map[str, Usage] = Map()  # by tier
     ledger: Ledger = Ledger()
     calls: Map[str, OpenCall] = Map()  # model calls under way

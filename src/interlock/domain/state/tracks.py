@@ -22,7 +22,7 @@ class Counts(Struct, frozen=True):
     cancelled: int = 0
 
 
-class Landing(Struct, frozen=True):
+class TrackLanding(Struct, frozen=True):
     branch: str
     before: str
     after: str
@@ -40,7 +40,7 @@ class Track(Struct, frozen=True, kw_only=True):
     order: tuple[str, ...] = ()
     tickets: Map[str, Ticket] = Map()
     counts: Counts = Counts()
-    landing: Landing | None = None
+    landing: TrackLanding | None = None
     epic: str = ""  # the epic it was planned for
     planned: bool = True  # False: its tickets are still to come
     planning: tuple[Blob, ...] = ()  # what its planner was told and said

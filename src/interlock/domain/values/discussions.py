@@ -41,7 +41,7 @@ class Unsure(Struct, frozen=True, gc=False, tag="unsure"):
 DiscussionStage = Quiet | Thinking | Waiting | Doing | Unsure
 
 
-class Discussion(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+class Discussion(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename={"notes": "told"}):
     id: str
     title: str
     created_at: str
@@ -51,6 +51,6 @@ class Discussion(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
     made_of: tuple[Blob, ...] = ()  # of each turn: prompt, context, files, folder
     grant: Grant | None = None  # the answer to its last question, until it is used
     given_up: str = ""  # a call whose fate is unknown and stays so
-    told: tuple[str, ...] = ()  # what the user has said meanwhile and the model has not heard
+    notes: tuple[str, ...] = ()  # what the user has said meanwhile and the model has not heard
     turns: int = 0
     resumes: int = 0  # how often an answer let it go on

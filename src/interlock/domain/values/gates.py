@@ -41,7 +41,7 @@ class GateDefaults(Struct, frozen=True, gc=False):
     network: bool = False  # for all gates
 
 
-class Limits(Struct, frozen=True, gc=False):
+class GateLimits(Struct, frozen=True, gc=False):
     """What really applies to a gate."""
 
     max_attempts: int
@@ -77,7 +77,7 @@ class GateResult(Struct, frozen=True, gc=False, kw_only=True):
         return self.status == "timed_out"
 
 
-def limits(gate: Gate, defaults: GateDefaults) -> Limits:
+def limits(gate: Gate, defaults: GateDefaults) -> GateLimits:
     """Explicit beats preset beats default; the timeout is clamped."""
     attempts, seconds = PRESETS[gate.preset] if gate.preset else (defaults.max_attempts, defaults.timeout_s)
     if gate.max_attempts is not None:
@@ -85,4 +85,4 @@ def limits(gate: Gate, defaults: GateDefaults) -> Limits:
     if gate.timeout_s is not None:
         seconds = gate.timeout_s
     low, high = TIMEOUT_RANGE
-    return Limits(max(1, attempts), min(max(seconds, low), high))
+    return GateLimits(max(1, attempts), min(max(seconds, low), high))

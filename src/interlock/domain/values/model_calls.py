@@ -5,7 +5,7 @@ from msgspec import Struct
 from interlock.domain.values.budgets import Scope
 
 
-class Party(Struct, frozen=True, gc=False, omit_defaults=True):
+class CallOwner(Struct, frozen=True, gc=False, omit_defaults=True):
     """A worker's attempt, the planning of an epic or of a track, or a discussion; what is empty does not apply."""
 
     epic: str = ""
@@ -30,7 +30,7 @@ class OpenCall(Struct, frozen=True, gc=False):
     """A call under way: what was set aside for it, and where it counts."""
 
     id: str
-    party: Party
+    party: CallOwner
     tier: str
     model: str
     at: str

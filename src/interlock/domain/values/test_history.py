@@ -53,7 +53,7 @@ class Execution(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True)
     )
 
 
-class Report(Struct, frozen=True, gc=False):
+class SuiteReport(Struct, frozen=True, gc=False):
     """A file of results that another tool wrote, named by its content."""
 
     sha256: str
@@ -84,7 +84,7 @@ class Aggregate(Struct, frozen=True, gc=False):
         return self.failed / self.runs if self.passed and self.failed else 0.0
 
 
-class Kept(Struct, frozen=True, gc=False):
+class StoredExecution(Struct, frozen=True, gc=False):
     number: int
     at: str  # when it was recorded
     execution: Execution
@@ -93,14 +93,14 @@ class Kept(Struct, frozen=True, gc=False):
 class History(Struct, frozen=True):
     count: int = 0  # numbers given so far
     oldest: int = 1  # of those that are kept
-    kept: Map[int, Kept] = Map()
+    kept: Map[int, StoredExecution] = Map()
     ids: Map[str, int] = Map()  # every id there ever was, and its number
     aggregates: Map[tuple[str, str], Aggregate] = Map()  # by category and name
     tallies: Map[tuple[str, str], int] = Map()  # by category and outcome
     steps: Map[str, tuple[str, ...]] = Map()  # of a test that is made of others: their ids, oldest first
     reports: Map[str, str] = Map()  # digest of a file → when it was read
 
-    def find(self, test_id: str) -> Kept | None:
+    def find(self, test_id: str) -> StoredExecution | None:
         return self.kept.get(self.ids.get(test_id, 0))
 
     def aggregate(self, execution: Execution) -> Aggregate:
@@ -114,7 +114,7 @@ class History(Struct, frozen=True):
         grown = replace(
             self,
             count=number,
-            kept=self.kept.set(number, Kept(number, at, execution)),
+            kept=self.kept.set(number, StoredExecution(number, at, execution)),
             ids=self.ids.set(execution.test_id, number),
             steps=steps,
         )

@@ -118,7 +118,14 @@ class Cancelled(Struct, frozen=True, gc=False, tag="cancelled"):
 Stage = Todo | Working | Asking | Verifying | Escalated | Queued | Merging | Completed | Blocked | Cancelled
 
 
-class Ticket(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+class Ticket(
+    Struct,
+    frozen=True,
+    gc=False,
+    kw_only=True,
+    omit_defaults=True,
+    rename={"notes": "told", "delivered": "heard"},  # as stored checkpoints have them
+):
     track: str
     spec: TicketSpec
     stage: Stage = Todo()
@@ -135,8 +142,8 @@ class Ticket(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     session: tuple[Blob, ...] = ()  # the messages of this attempt's conversation
     failures: int = 0  # how often somebody else had to take over: a stronger model may
     carried: tuple[str, ...] = ()  # approvals whose calls a crash cut off: the answers still count for the same call
-    told: tuple[str, ...] = ()  # what the user has said to its workers: every new conversation hears all of it
-    heard: int = 0  # how much of that is in this one
+    notes: tuple[str, ...] = ()  # what the user has said to its workers: every new conversation hears all of it
+    delivered: int = 0  # how much of that is in this one
     accepted: tuple[str, ...] = ()  # changes to files that judge it, which a person has accepted
 
     @property

@@ -5,7 +5,7 @@ It is an extra. Whatever goes wrong with it, the worker gets its result all the 
 
 from importlib.resources import files
 
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.models.calls import ModelCalls
 from interlock.errors import Misconfigured, OverBudget, Unavailable
 from interlock.ports.model import Message, ModelRequest
@@ -15,7 +15,9 @@ HEADING = "\nQA ANALYSIS:\n"
 TAIL = 2_000  # characters of the output that it sees
 
 
-async def analysed(calls: ModelCalls, party: Party, description: str, script: str, exit_code: int, output: str) -> str:
+async def analysed(
+    calls: ModelCalls, party: CallOwner, description: str, script: str, exit_code: int, output: str
+) -> str:
     """What is appended to the script's result."""
     said = failed_script(description, script, exit_code, output)
     system = (files("interlock.engine") / "prompts" / "tier4_analysis.md").read_text(encoding="utf-8")

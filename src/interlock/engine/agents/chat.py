@@ -27,7 +27,7 @@ from interlock.domain.state.state import State
 from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload
 from interlock.domain.values.discussions import Discussion
 from interlock.domain.values.gates import Blob
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.agents.conversation import unanswered
 from interlock.engine.agents.dialogue import Answer, Dialogue, Question, Terms
 from interlock.engine.agents.permission import permission
@@ -53,7 +53,7 @@ UNKNOWN = (
 Send = Callable[[Command], Awaitable[Receipt]]
 
 
-class MadeOf(Struct, frozen=True):
+class TurnInputs(Struct, frozen=True):
     """What a turn is made of (SPEC P10): so it can be shown, repeated and branched."""
 
     prompt: str
@@ -92,7 +92,7 @@ class Chat:
     async def turn(self, found: Discussion) -> Command:
         """As far as it goes now; the command tells what comes next."""
         messages = [await self._texts.read_message(blob) for blob in found.messages]
-        made_of = msgspec.json.decode(await self._texts.read(found.made_of[-1].sha256), type=MadeOf)
+        made_of = msgspec.json.decode(await self._texts.read(found.made_of[-1].sha256), type=TurnInputs)
         place = replace(self._place, root=made_of.base_dir) if made_of.base_dir else self._place
         host = _Host(found, place, self._texts, self._send, self._state, self._script_terms, self._policy)
         if found.given_up:
@@ -101,7 +101,7 @@ class Chat:
                 await host.keep_result(lost, call, ToolOutcome(UNKNOWN, failed=True), "unknown")
                 messages.append(lost)
         terms = Terms(
-            Party(discussion=found.id),
+            CallOwner(discussion=found.id),
             f"Discussion: {found.id}",
             TIER,
             _prompt(),
@@ -137,7 +137,7 @@ async def say_command(texts: KeptTexts, found: Discussion, text: str, stable_md:
     check_words(text)
     said = [await texts.read_message(blob) for blob in found.messages]
     before = "\n\n".join(f"{message.role}: {message.text}" for message in said if message.role != "tool")
-    made_of = msgspec.json.encode(MadeOf(text, stable_md, (), before, base_dir)).decode()
+    made_of = msgspec.json.encode(TurnInputs(text, stable_md, (), before, base_dir)).decode()
     return Say(
         found.id, await texts.message(Message("user", text)), Blob(await texts.keep(made_of), len(made_of.encode()))
     )
@@ -173,10 +173,10 @@ class _Host:
         await self._send(FinishDiscussionTool(self._name, kept, call.name, outcome.failed, by))
 
     def told(self) -> tuple[str, ...]:
-        return unheard(self._state(), Party(discussion=self._name))
+        return unheard(self._state(), CallOwner(discussion=self._name))
 
     async def keep_heard(self, message: Message) -> bool:
-        receipt = await self._send(Hear(Party(discussion=self._name), await self._texts.message(message)))
+        receipt = await self._send(Hear(CallOwner(discussion=self._name), await self._texts.message(message)))
         return bool(receipt.records)
 
     async def permission(self, call: ToolCall, preview: Preview) -> PolicyVerdict:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload, digest
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.agents.conversation import (
     distinct,
     edited_call,
@@ -51,7 +51,7 @@ MEANWHILE = "The user says, while you are at work:\n\n{}"
 class Terms(Struct, frozen=True):
     """What a conversation is held with."""
 
-    party: Party
+    party: CallOwner
     key: str  # of the stream its text is shown under
     tier: str
     system: str

@@ -10,7 +10,7 @@ from importlib.resources import files
 from interlock.domain.reading.judge_answer import question, verdict_of
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import Gate, GateResult
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import TicketSpec
 from interlock.engine.models.calls import ModelCalls
 from interlock.errors import InterlockError, OverBudget
@@ -40,7 +40,7 @@ class JudgedGates:
             return await self._shell.run(track, ticket, gate, commit)
         if self._calls is None:
             return _ended(asked, "error", "criteria are judged by a model, and none is chosen: give --provider", 0)
-        party = Party(track=track, ticket=ticket.id, attempt=self._state().ticket(track, ticket.id).attempts)
+        party = CallOwner(track=track, ticket=ticket.id, attempt=self._state().ticket(track, ticket.id).attempts)
         began = time.monotonic()
         try:
             diff = await self._workspaces.diff(commit)
@@ -54,7 +54,7 @@ class JudgedGates:
         passed, reason = found
         return _ended(asked, "passed" if passed else "failed", reason, _since(began))
 
-    async def _judged(self, calls: ModelCalls, party: Party, criteria: str, diff: str) -> tuple[bool, str] | None:
+    async def _judged(self, calls: ModelCalls, party: CallOwner, criteria: str, diff: str) -> tuple[bool, str] | None:
         messages = (Message("user", question(criteria, diff)),)
         key = f"Tier 4 (QA): {party.ticket}"
         for _ in range(2):

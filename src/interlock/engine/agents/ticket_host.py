@@ -11,7 +11,7 @@ from interlock.domain.messages.commands.steering_commands import Hear
 from interlock.domain.rules.steering_rules import unheard
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload, digest
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import Ticket
 from interlock.engine.agents.permission import permission
 from interlock.engine.agents.tool_payload import tool_payload
@@ -108,8 +108,8 @@ class TicketHost:
         return await self._analyse(str(args.get("script", "")), outcome.exit_code, outcome.text)
 
     @property
-    def _party(self) -> Party:
-        return Party(track=self._ticket.track, ticket=self._ticket.id, attempt=self._ticket.attempts)
+    def _party(self) -> CallOwner:
+        return CallOwner(track=self._ticket.track, ticket=self._ticket.id, attempt=self._ticket.attempts)
 
     @property
     def _name(self) -> tuple[str, str, int]:

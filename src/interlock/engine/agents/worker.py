@@ -23,7 +23,7 @@ from interlock.domain.messages.commands.attempt_commands import (
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import SpawnPayload, digest
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import Grant, Ticket
 from interlock.engine.agents.analysis import analysed
 from interlock.engine.agents.dialogue import Answer, Dialogue, Question, Terms
@@ -116,7 +116,7 @@ class Worker:
     async def _converse(self, ticket: Ticket, workspace: Workspace, brief: Brief, messages: list[Message]) -> Command:
         name = (ticket.track, ticket.id, ticket.attempts)
         place = _place(workspace)
-        party = Party(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts)
+        party = CallOwner(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts)
         terms = Terms(
             party,
             f"Tier 3 (Worker): {ticket.id}",
@@ -151,7 +151,7 @@ class Worker:
         named = [join(folder, name) for name in (spec.target_file, *spec.context_requirements) if name]
         return TrackedFiles(self._tools, place, self._texts, named, self._redact, self._outline)
 
-    def _analyst(self, party: Party, ticket: Ticket) -> Analyse:
+    def _analyst(self, party: CallOwner, ticket: Ticket) -> Analyse:
         def analyse(script: str, exit_code: int, output: str) -> Awaitable[str]:
             description = ticket.spec.description
             return analysed(self._calls, party, description, script, exit_code, self._redact(output))

@@ -8,7 +8,7 @@ from interlock.domain.values.gates import Blob
 from interlock.engine.bench.workbench import Workbench
 from interlock.errors import InterlockError, Rejected
 from interlock.ports.front import Receipt
-from interlock.ports.workspaces import Landing, Workspaces
+from interlock.ports.workspaces import LandingPlan, Workspaces
 
 INLINE = 4_000
 """Characters of a diff shown in the approval itself; the whole is a text beside the journal."""
@@ -35,7 +35,7 @@ async def do_landing(track: Track, workspaces: Workspaces) -> Command:
     if await workspaces.is_landed(landing.after):
         return FinishLanding(track.id, landing.after)
     try:
-        await workspaces.land(track.id, Landing(landing.branch, landing.before, landing.after, ""))
+        await workspaces.land(track.id, LandingPlan(landing.branch, landing.before, landing.after, ""))
     except InterlockError as error:
         return FailLanding(track.id, str(error))
     return FinishLanding(track.id, landing.after)

@@ -22,7 +22,7 @@ from interlock.ports.journal import Clock
 _SLACK = 100  # a hundredth more than the limit may come before all beyond it go at once
 
 
-class Bench(Protocol):
+class RetentionWorkbench(Protocol):
     @property
     def state(self) -> State: ...
 
@@ -31,7 +31,12 @@ class Bench(Protocol):
 
 class Retention:
     def __init__(
-        self, bench: Bench, clock: Clock, keep: int, keep_days: int, remove: Callable[[tuple[str, ...]], None]
+        self,
+        bench: RetentionWorkbench,
+        clock: Clock,
+        keep: int,
+        keep_days: int,
+        remove: Callable[[tuple[str, ...]], None],
     ) -> None:
         """`remove` deletes the artefacts at these paths, and those that are too old; it runs in a thread."""
         self._bench = bench

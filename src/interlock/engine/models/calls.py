@@ -15,7 +15,7 @@ from interlock.domain.messages.commands.call_commands import EndCall, ReserveCal
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.events.call_events import CallReserved
 from interlock.domain.values.budgets import Usage
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.models.activity import Activity, RequestStart, ResponseReceived
 from interlock.engine.models.pacing import Gateway
 from interlock.engine.models.streams import Streams, Voice
@@ -90,7 +90,7 @@ class ModelCalls:
         """The model that this tier is asked with where nobody says otherwise."""
         return self._usual.get(tier, asked_for(self._model))
 
-    async def ask(self, party: Party, key: str, request: ModelRequest) -> Booked:
+    async def ask(self, party: CallOwner, key: str, request: ModelRequest) -> Booked:
         """Raises OverBudget when it may not be made, Unavailable when it cannot."""
         tier = request.tier
         self.activity.tell(RequestStart(key, tier, self.provider, request.model or self.usual(tier)))
@@ -106,7 +106,7 @@ class ModelCalls:
         self.activity.tell(ResponseReceived(key, tier, said.text, len(said.calls)))
         return booked
 
-    async def _insistently(self, party: Party, key: str, request: ModelRequest) -> Booked:
+    async def _insistently(self, party: CallOwner, key: str, request: ModelRequest) -> Booked:
         pause = PAUSE_S
         for left in range(RETRIES, -1, -1):
             try:
@@ -119,20 +119,20 @@ class ModelCalls:
                 pause = min(pause * 2, LONGEST_S)
         raise AssertionError("the last try returns or raises")
 
-    async def consult(self, party: Party, key: str, request: ModelRequest) -> Reply:
+    async def consult(self, party: CallOwner, key: str, request: ModelRequest) -> Reply:
         """A question in passing: its cost is settled at once, and what becomes of the answer is the asker's affair."""
         booked = await self.ask(party, key, request)
         await self._submit(EndCall(booked.call, booked.reply.usage, ""))
         return booked.reply
 
-    async def _once(self, party: Party, key: str, request: ModelRequest) -> Booked:
+    async def _once(self, party: CallOwner, key: str, request: ModelRequest) -> Booked:
         asked = self._model  # one for the whole call, whatever is chosen meanwhile
         if (gateway := self._gateways.get(asked.name)) is None:
             gateway = self._gateways[asked.name] = self._new_gateway()
         async with gateway.passing():
             return await self._made(asked, party, key, request)
 
-    async def _made(self, asked: Model, party: Party, key: str, request: ModelRequest) -> Booked:
+    async def _made(self, asked: Model, party: CallOwner, key: str, request: ModelRequest) -> Booked:
         if request.model is None and request.tier in self._usual:
             request = replace(request, model=self._usual[request.tier])
         model = request.model or asked_for(asked)

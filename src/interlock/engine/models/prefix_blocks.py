@@ -5,12 +5,12 @@ from hashlib import sha256
 import msgspec
 
 from interlock.ports.model import ModelRequest
-from interlock.views.prefix import Block
+from interlock.views.prefix import SentBlock
 
 CONTEXT = 120_000  # characters of one block of context
 
 
-def blocks_of(request: ModelRequest) -> tuple[Block, ...]:
+def blocks_of(request: ModelRequest) -> tuple[SentBlock, ...]:
     tools = [_block(f"tool {tool.name}", msgspec.json.encode(tool)) for tool in request.tools or request.withdrawn]
     system = [_block("system", request.system.encode(errors="replace"))] if request.system else []
     pieces = [request.context[at : at + CONTEXT] for at in range(0, len(request.context), CONTEXT)]
@@ -22,5 +22,5 @@ def blocks_of(request: ModelRequest) -> tuple[Block, ...]:
     return (*tools, *system, *context, *messages)
 
 
-def _block(label: str, content: bytes) -> Block:
-    return Block(label, sha256(content).hexdigest()[:16], len(content))
+def _block(label: str, content: bytes) -> SentBlock:
+    return SentBlock(label, sha256(content).hexdigest()[:16], len(content))

@@ -35,7 +35,7 @@ _FROM_THE_REPOSITORY = (
 )
 
 
-class Block(Struct, frozen=True):
+class BriefBlock(Struct, frozen=True):
     """One piece of what is sent."""
 
     kind: Literal["system", "ticket", "answer", "instructions", "file", "tools"]
@@ -44,12 +44,12 @@ class Block(Struct, frozen=True):
     text: str
 
 
-def message(blocks: Sequence[Block]) -> str:
+def message(blocks: Sequence[BriefBlock]) -> str:
     """What the worker reads: all blocks but its system prompt and its tools, which are sent beside it."""
     return SEPARATOR.join(block.text for block in blocks if is_in_message(block))
 
 
-def is_in_message(block: Block) -> bool:
+def is_in_message(block: BriefBlock) -> bool:
     return block.kind not in ("system", "tools")
 
 
@@ -66,24 +66,24 @@ class Briefing:
         system, prompt, *context = await self.blocks(ticket, workspace.base)
         return Brief(system.text, prompt.text, message(context))
 
-    async def blocks(self, ticket: Ticket, commit: str) -> tuple[Block, ...]:
+    async def blocks(self, ticket: Ticket, commit: str) -> tuple[BriefBlock, ...]:
         """The system prompt, the ticket, then its context."""
         spec = ticket.spec
         made = (
-            Block("system", spec.assigned_to, "", prompt_text(spec.assigned_to)),
-            Block("ticket", spec.id, "", _ticket_text(ticket)),
+            BriefBlock("system", spec.assigned_to, "", prompt_text(spec.assigned_to)),
+            BriefBlock("ticket", spec.id, "", _ticket_text(ticket)),
             *[block async for block in self._answers(ticket)],
             *[block async for block in self.context(spec, commit)],
         )
-        return tuple(Block(block.kind, block.name, block.view, self._redact(block.text)) for block in made)
+        return tuple(BriefBlock(block.kind, block.name, block.view, self._redact(block.text)) for block in made)
 
-    async def _answers(self, ticket: Ticket) -> AsyncIterator[Block]:
+    async def _answers(self, ticket: Ticket) -> AsyncIterator[BriefBlock]:
         for name in ticket.spec.depends_on if ticket.spec.with_answers else ():
             said = await self._answer(ticket.track, name) if self._answer is not None else None
             text = _within(said or "(no answer)", LARGEST, f"the answer of {name}")
-            yield Block("answer", name, "", f"## What {name}, the step before yours, answered\n\n{_fenced(text)}")
+            yield BriefBlock("answer", name, "", f"## What {name}, the step before yours, answered\n\n{_fenced(text)}")
 
-    async def context(self, spec: TicketSpec, commit: str) -> AsyncIterator[Block]:
+    async def context(self, spec: TicketSpec, commit: str) -> AsyncIterator[BriefBlock]:
         left = ALL_INSTRUCTIONS
         for folder in _folders(spec.target_file):
             for name in _INSTRUCTIONS:
@@ -93,7 +93,7 @@ class Briefing:
                     text = _within(content.decode(errors="replace"), min(left, LONGEST_INSTRUCTIONS), path)
                     left -= min(len(text), left)
                     head = f"## Instructions of the project ({path})\n\n{_FROM_THE_REPOSITORY}"
-                    yield Block("instructions", path, "", f"{head}\n\n{_fenced(text)}")
+                    yield BriefBlock("instructions", path, "", f"{head}\n\n{_fenced(text)}")
                     break
         wanted = [name for name in (spec.target_file, *spec.context_requirements) if name]
         curated = {spec.target_file, *spec.context_requirements[:1]}
@@ -107,21 +107,25 @@ class Briefing:
             return None
         return content
 
-    async def _file(self, name: str, commit: str, view: Literal["curated", "skeleton"]) -> Block:
-        secret = Block("file", name, "secret", f"## {name}\n\n(not shown: it may hold secrets)")
+    async def _file(self, name: str, commit: str, view: Literal["curated", "skeleton"]) -> BriefBlock:
+        secret = BriefBlock("file", name, "secret", f"## {name}\n\n(not shown: it may hold secrets)")
         if self._views.is_secret(name):
             return secret
         found, content, target = await reach(self._read, commit, name)
         if self._views.is_secret(found):
             return secret
         if content is None and target:
-            return Block("file", name, "link", f"## {name}\n\n(not shown: a link to {target}, no file of the project)")
+            return BriefBlock(
+                "file", name, "link", f"## {name}\n\n(not shown: a link to {target}, no file of the project)"
+            )
         if content is None:
-            return Block("file", name, "missing", f"## {name}\n\n(does not exist yet)")
+            return BriefBlock("file", name, "missing", f"## {name}\n\n(does not exist yet)")
         if _is_binary(content):
-            return Block("file", name, "binary", f"## {name}\n\n(not shown: a binary file of {len(content):,} bytes)")
+            return BriefBlock(
+                "file", name, "binary", f"## {name}\n\n(not shown: a binary file of {len(content):,} bytes)"
+            )
         made = self._views.curated(found, content) if view == "curated" else self._views.skeleton(found, content)
-        return Block("file", name, view, f"## {name}\n\n{_fenced(_within(made, LARGEST, name))}")
+        return BriefBlock("file", name, view, f"## {name}\n\n{_fenced(_within(made, LARGEST, name))}")
 
 
 def _is_binary(content: bytes) -> bool:

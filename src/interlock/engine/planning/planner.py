@@ -18,7 +18,7 @@ from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.epics import Epic
 from interlock.domain.values.gates import Blob
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.blobs import Fetch, Keep, KeptTexts
 from interlock.engine.models.calls import ModelCalls
 from interlock.engine.planning.survey import Surveyor
@@ -58,7 +58,9 @@ class Planner:
             listing = await self._surveyor.listing()
             return f"{EPIC_PATH}\n\n### EPIC:\n{epic.text}\n\n### REPOSITORY:\n{listing}"
 
-        session = _Session(Party(epic=epic.id), "Tier 1", "Tier 1 (Orchestrator)", EPIC_PATH, "tier1_orchestrator.md")
+        session = _Session(
+            CallOwner(epic=epic.id), "Tier 1", "Tier 1 (Orchestrator)", EPIC_PATH, "tier1_orchestrator.md"
+        )
         try:
             found = await self._converse(
                 session, epic.planning, question, lambda text: check_plans(self._state(), plans_from_answer(text))
@@ -78,7 +80,7 @@ class Planner:
                 "Write the tickets of this track."
             )
 
-        session = _Session(Party(track=track.id), "Tier 2", "Tier 2 (Tech Lead)", TRACK_PATH, "tier2_tech_lead.md")
+        session = _Session(CallOwner(track=track.id), "Tier 2", "Tier 2 (Tech Lead)", TRACK_PATH, "tier2_tech_lead.md")
         try:
             found = await self._converse(session, track.planning, question, tickets_from_answer)
         except (Rejected, Unavailable) as error:
@@ -118,7 +120,7 @@ class Planner:
 
 
 class _Session(msgspec.Struct, frozen=True):
-    party: Party
+    party: CallOwner
     tier: str
     key: str
     path: str

@@ -4,7 +4,7 @@ ALL = 8_000_000  # characters
 MANY = 2_000  # texts
 
 
-class Kept:
+class FetchedTexts:
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}  # those used longest ago first
         self._used: dict[str, int] = {}  # in which frame

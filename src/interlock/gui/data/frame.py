@@ -19,7 +19,7 @@ _MANY = 2_000  # tickets, from which on what needs a look at all of them is work
 _RARELY_S = 0.2
 
 
-class Place:
+class WindowFacts:
     """What does not change while the window is open."""
 
     def __init__(self, project: str, branch: str, sandbox: str, *, test_policy: bool, hooks: bool = False) -> None:
@@ -33,7 +33,7 @@ class Place:
 class Frame:
     """Made once; `take` looks at everything anew."""
 
-    def __init__(self, desk: Desk, feed: Feed, place: Place, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, desk: Desk, feed: Feed, place: WindowFacts, now: Callable[[], float] = time.time) -> None:
         self._now = now
         self.desk = desk
         self.feed = feed

@@ -7,12 +7,12 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from interlock.desk.authority import By
+from interlock.desk.authority import Authority
 from interlock.desk.buttons import answer, click
 from interlock.desk.desk import Desk
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.errors import InterlockError, NotAllowed
-from interlock.gui.data.fetched_texts import Kept
+from interlock.gui.data.fetched_texts import FetchedTexts
 from interlock.views.display import safe
 
 Start = Callable[[Coroutine[Any, Any, Any]], "Future[Any]"]
@@ -45,7 +45,7 @@ class Sender:
     def __init__(
         self,
         desk: Desk,
-        by: By,
+        by: Authority,
         start: Start,
         kept_text: Callable[[str], Awaitable[bytes | None]],
         rules: Remembering | None = None,
@@ -59,7 +59,7 @@ class Sender:
         self.set_off: list[Future[Any]] | None = None  # whoever drives the window learns here what that set off
         self.returned: Callable[[], None] = _nothing  # called, from any thread, when something has come back
         self.notes: list[Note] = []
-        self.texts = Kept()  # by their names; empty while they are fetched
+        self.texts = FetchedTexts()  # by their names; empty while they are fetched
 
     def click(self, item: str, user_data: Any = None) -> None:
         self.run(click(self.desk, self.by, item, user_data))
@@ -86,7 +86,7 @@ class Sender:
         if self.rules is not None:
             self.run(self._always(self.by, command, rule, self.rules))
 
-    async def _always(self, by: By, command: AnswerApproval, rule: str, rules: Remembering) -> None:
+    async def _always(self, by: Authority, command: AnswerApproval, rule: str, rules: Remembering) -> None:
         if by.actor.startswith("test:"):
             raise NotAllowed("a test may answer, but not write rules that stay")
         await answer(self.desk, by, command)

@@ -7,16 +7,16 @@ from msgspec import Struct
 
 from interlock.gui.drawing.theme import NORMAL
 from interlock.gui.drawing.widgets import Ui
-from interlock.views.diff import Hunk, Line, hunks_of, side_by_side
+from interlock.views.diff import DiffHunk, Line, hunks_of, side_by_side
 from interlock.views.display import pieces
 
 _MOST = 20_000  # rows of one hunk
 _MOST_HUNKS = 200
-_read: dict[int, tuple[str, tuple[Hunk, ...]]] = {}
-_broken: "dict[tuple[int, int, bool], tuple[Hunk, tuple[Row, ...]]]" = {}
+_read: dict[int, tuple[str, tuple[DiffHunk, ...]]] = {}
+_broken: "dict[tuple[int, int, bool], tuple[DiffHunk, tuple[Row, ...]]]" = {}
 
 
-def read(diff: str) -> tuple[Hunk, ...]:
+def read(diff: str) -> tuple[DiffHunk, ...]:
     """Read once however often it is drawn."""
     found = _read.get(id(diff))
     if found is None or found[0] is not diff:
@@ -26,7 +26,7 @@ def read(diff: str) -> tuple[Hunk, ...]:
     return found[1]
 
 
-def draw_hunks(ui: Ui, hunks: tuple[Hunk, ...], chosen: set[int] | None, *, scope: str, both_sides: bool) -> None:
+def draw_hunks(ui: Ui, hunks: tuple[DiffHunk, ...], chosen: set[int] | None, *, scope: str, both_sides: bool) -> None:
     """`chosen` is changed by its checkboxes; None: nothing can be chosen."""
     unseen = len(hunks) > _MOST_HUNKS or any(len(hunk.lines) > _MOST for hunk in hunks)
     if unseen:  # said before it, and not only where few will scroll to
@@ -72,7 +72,7 @@ def _cells(ui: Ui, line: Line | None, columns: int) -> tuple[Cell, ...]:
     return tuple(Cell(line, text, not at) for at, text in enumerate(pieces(shown, columns)))
 
 
-def _rows(ui: Ui, hunk: Hunk, columns: int, both_sides: bool) -> tuple[Row, ...]:
+def _rows(ui: Ui, hunk: DiffHunk, columns: int, both_sides: bool) -> tuple[Row, ...]:
     """The whole of it, broken where there is no more room; once for each width."""
     key = (id(hunk), columns, both_sides)
     found = _broken.get(key)
@@ -87,7 +87,7 @@ def _rows(ui: Ui, hunk: Hunk, columns: int, both_sides: bool) -> tuple[Row, ...]
     return found[1]
 
 
-def _draw(ui: Ui, hunk: Hunk, both_sides: bool) -> None:
+def _draw(ui: Ui, hunk: DiffHunk, both_sides: bool) -> None:
     imgui.push_font(ui.look.mono, NORMAL - 1)
     at, wide = imgui.get_cursor_screen_pos(), imgui.get_content_region_avail().x
     high = imgui.get_text_line_height() + 3

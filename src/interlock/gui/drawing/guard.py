@@ -36,7 +36,7 @@ class Broken(Struct, frozen=True):
     trace: str
 
 
-class Guard:
+class PanelGuard:
     """Draws panels. What broke is not drawn again until somebody asks for it."""
 
     def __init__(self, ui: Ui) -> None:

@@ -7,7 +7,7 @@ from imgui_bundle import imgui, implot
 from interlock.gui.data.figures import Figures
 from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
-from interlock.gui.drawing.guard import Guard
+from interlock.gui.drawing.guard import PanelGuard
 from interlock.gui.drawing.theme import vec4
 from interlock.gui.drawing.widgets import Ui
 
@@ -16,7 +16,7 @@ class DiagnosticsPanel:
     name = "Diagnostics"
     tabs = ("diagnostics",)
 
-    def __init__(self, figures: Figures, guard: Guard, broken: Callable[[], str]) -> None:
+    def __init__(self, figures: Figures, guard: PanelGuard, broken: Callable[[], str]) -> None:
         self._figures = figures
         self._guard = guard
         self._broken = broken

@@ -16,9 +16,9 @@ from imgui_bundle import imgui
 from interlock.desk.desk import Desk
 from interlock.gui.data.feed import Feed
 from interlock.gui.data.figures import Figures
-from interlock.gui.data.frame import Frame, Place
+from interlock.gui.data.frame import Frame, WindowFacts
 from interlock.gui.data.sending import Sender
-from interlock.gui.drawing.guard import Guard, window_depth
+from interlock.gui.drawing.guard import PanelGuard, window_depth
 from interlock.gui.drawing.theme import GAP, Look
 from interlock.gui.drawing.widgets import Rect, Ui
 from interlock.gui.panels.chat_panel import ChatPanel
@@ -53,7 +53,7 @@ class Panel(Protocol):
     def draw(self, ui: Ui, frame: Frame, send: Sender) -> None: ...
 
 
-class Hands(Protocol):
+class WindowDriver(Protocol):
     """Drives the window in somebody's place: the test harness. All of it is called by the thread that draws."""
 
     def attach(self, window: "Window") -> None:
@@ -90,7 +90,7 @@ class Window:
     def __init__(
         self,
         desk: Desk,
-        place: Place,
+        place: WindowFacts,
         make_sender: Callable[[Desk], Sender],
         *,
         backend: Backend = "desktop",
@@ -99,7 +99,7 @@ class Window:
         broken: Callable[[], str] = str,
         theme: str = "dark",
         careful: bool = False,
-        hands: Hands | None = None,
+        hands: WindowDriver | None = None,
         now: Callable[[], float] = time.time,
         figures: Figures | None = None,
     ) -> None:
@@ -116,7 +116,7 @@ class Window:
         self.send = make_sender(desk)
         self.send.returned = self.hurry
         self.frame = Frame(desk, self.feed, place, now)
-        self.guard = Guard(self.ui)
+        self.guard = PanelGuard(self.ui)
         self.panels: list[Panel] = [
             DashboardPanel(),
             ProviderPanel(),

@@ -10,7 +10,7 @@ from interlock.ports.model import Message, ModelRequest, OnText, ToolCall
 from interlock.ports.tools import ToolSpec
 from interlock.providers.anthropic.cache_marks import Block, context_blocks, marked
 from interlock.providers.anthropic.stream import NAME, AnthropicReading
-from interlock.providers.http.http_model import Limits, clean, safe_name, schema_of
+from interlock.providers.http.http_model import TokenLimits, clean, safe_name, schema_of
 from interlock.providers.http.own_state import own_state
 from interlock.providers.http.trimming import Count, paired, trimmed
 
@@ -32,7 +32,7 @@ class Anthropic:
     def headers(self, key: str) -> Mapping[str, str]:
         return {"x-api-key": key, "anthropic-version": VERSION}
 
-    def body(self, request: ModelRequest, model: str, limits: Limits, count: Count) -> bytes:
+    def body(self, request: ModelRequest, model: str, limits: TokenLimits, count: Count) -> bytes:
         history = paired(request.messages)
         offered = request.tools or request.withdrawn or _called(history)
         tools = [_tool(spec) for spec in offered]
@@ -123,7 +123,7 @@ def _thoughts(message: Message, model: str) -> list[Block]:
     return state.get("thoughts", []) if state and state.get("model") == model else []
 
 
-def _thinking(limits: Limits, messages: Sequence[Block]) -> Block | None:
+def _thinking(limits: TokenLimits, messages: Sequence[Block]) -> Block | None:
     """How it is to think; None leaves that to the model."""
     if limits.thinking == "adaptive":
         return {"type": "adaptive", "display": "summarized"}

@@ -8,9 +8,9 @@ from msgspec import Struct
 from interlock.domain.values.budgets import Usage
 from interlock.ports.model import OnText, Stop
 from interlock.providers.anthropic.cache_marks import Block
-from interlock.providers.http.http_model import Answer, decoded, read_call
+from interlock.providers.http.http_model import HttpAnswer, decoded, read_call
 from interlock.providers.http.own_state import kept_state
-from interlock.providers.http.sse import BrokenOff, Event, Garbled
+from interlock.providers.http.sse import BrokenOff, Garbled, SseEvent
 
 NAME = "anthropic"
 
@@ -97,7 +97,7 @@ class AnthropicReading:
         self._stop: str | None = None
         self._begun = self._ended = False
 
-    def take(self, event: Event) -> bool:
+    def take(self, event: SseEvent) -> bool:
         """Kinds that are not known mean nothing: the vendor says that there will be more of them."""
         found = decoded(event.data, _event)
         if found.type == "error":
@@ -121,7 +121,7 @@ class AnthropicReading:
             self._ended = True
         return self._ended
 
-    def answer(self) -> Answer:
+    def answer(self) -> HttpAnswer:
         pieces = list(self._pieces.values())
         if not self._ended or self._stop is None or not all(piece.ended for piece in pieces):
             raise Garbled("it broke off in the middle")
@@ -131,7 +131,7 @@ class AnthropicReading:
             if piece.opening.type == "tool_use"
         ]
         thoughts = [thought for piece in pieces if (thought := _thought(piece)) is not None]
-        return Answer(
+        return HttpAnswer(
             "".join(piece.whole for piece in pieces if piece.opening.type == "text"),
             "\n\n".join(piece.whole for piece in pieces if piece.opening.type == "thinking"),
             tuple(calls),

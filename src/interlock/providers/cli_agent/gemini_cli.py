@@ -23,7 +23,7 @@ from interlock.errors import Misconfigured, Unavailable
 from interlock.ports.model import Message, ModelRequest, OnText, Reply, unheard
 from interlock.ports.processes import Finished, Job, Sandbox
 from interlock.providers.cli_agent.prompt import first_prompt, next_prompt, tool_calls
-from interlock.providers.cli_agent.stream_json import Answered, StreamJson
+from interlock.providers.cli_agent.stream_json import AgentReply, StreamJson
 
 NAME = "gemini_cli"
 
@@ -108,7 +108,7 @@ class GeminiCli:
         usage = answered.usage or _estimated(prompt, answered.text)
         return Reply(message, usage, request.model or answered.model or NAME, "tools" if calls else "end")
 
-    async def _call(self, request: ModelRequest, session: str | None, prompt: str, on_text: OnText) -> Answered:
+    async def _call(self, request: ModelRequest, session: str | None, prompt: str, on_text: OnText) -> AgentReply:
         words = ["--output-format", "stream-json"]
         if request.model is not None:
             words.append(f"--model={request.model}")  # one word: a ticket may have chosen the name
@@ -187,7 +187,7 @@ class GeminiCli:
         _make(folder)
         return str(folder)
 
-    def _answer(self, stream: StreamJson, finished: Finished | None) -> Answered:
+    def _answer(self, stream: StreamJson, finished: Finished | None) -> AgentReply:
         """Raises what its end means."""
         if finished is None:
             raise Unavailable(f"gemini_cli: {self._redact(stream.fault)}", may_cost=True)

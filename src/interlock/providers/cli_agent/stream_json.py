@@ -21,7 +21,7 @@ _KEPT = 100_000  # bytes of it that are kept for the log
 _Event = dict[str, Any]
 
 
-class Answered(Struct, frozen=True):
+class AgentReply(Struct, frozen=True):
     """All that was said. `usage` is None where the agent told none."""
 
     text: str
@@ -66,7 +66,7 @@ class StreamJson:
         if self._looked > LONGEST_LINE:
             self._fail(f"it said a line of more than {LONGEST_LINE // 1024 // 1024} MB")
 
-    def end(self) -> Answered | None:
+    def end(self) -> AgentReply | None:
         """The answer; None, and `fault` says why, when there is none that is whole."""
         if self._rest and not self.fault:  # the last line's end may be missing, its text may not
             self._hear(bytes(self._rest))
@@ -75,7 +75,7 @@ class StreamJson:
             self.fault = "its answer broke off" if self._seen else "it said nothing"
         if self.fault or self._result is None:
             return None
-        return Answered("".join(self._said), self._session, self._model, _usage(self._result.get("stats")))
+        return AgentReply("".join(self._said), self._session, self._model, _usage(self._result.get("stats")))
 
     def _hear(self, line: bytes) -> None:
         if not line.strip():

@@ -13,7 +13,7 @@ from interlock.ports.model import Message, ModelRequest, OnText, ToolCall
 from interlock.ports.tools import ToolSpec
 from interlock.providers.gemini.schema import parameters
 from interlock.providers.gemini.stream import NAME, GeminiReading
-from interlock.providers.http.http_model import Limits, clean, safe_name, schema_of
+from interlock.providers.http.http_model import TokenLimits, clean, safe_name, schema_of
 from interlock.providers.http.own_state import own_state
 from interlock.providers.http.trimming import Count, paired, trimmed
 
@@ -45,7 +45,7 @@ class Gemini:
     def headers(self, key: str) -> Mapping[str, str]:
         return headers(key)
 
-    def body(self, request: ModelRequest, model: str, limits: Limits, count: Count) -> bytes:
+    def body(self, request: ModelRequest, model: str, limits: TokenLimits, count: Count) -> bytes:
         stable = stable_content(request)
         fixed = count(msgspec.json.encode(stable).decode())
         most = min(MOST_HISTORY, limits.context - limits.output - fixed)
@@ -95,7 +95,7 @@ def _tool_name(name: str) -> str:
     return fit if fit[0].isalpha() or fit[0] == "_" else f"_{safe_name(name, LONGEST_NAME - 1)}"
 
 
-def _generation(limits: Limits, model: str) -> Plain:
+def _generation(limits: TokenLimits, model: str) -> Plain:
     made: Plain = {} if limits.temperature is None else {"temperature": limits.temperature}
     made["maxOutputTokens"] = limits.output
     if isinstance(limits.thinking, int) and limits.thinking:

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from interlock.domain.values.budgets import Usage
 from interlock.ports.model import OnText, Stop
-from interlock.providers.http.http_model import Answer, decoded, read_call
+from interlock.providers.http.http_model import HttpAnswer, decoded, read_call
 from interlock.providers.http.own_state import kept_state
-from interlock.providers.http.sse import BrokenOff, Event, Garbled
+from interlock.providers.http.sse import BrokenOff, Garbled, SseEvent
 
 NAME = "gemini"
 ONLY_THOUGHT = "(The answer reached the limit of its length before anything was said.)"
@@ -93,7 +93,7 @@ class GeminiReading:
         self._tokens = _Tokens()
         self._stop: Stop | None = None
 
-    def take(self, event: Event) -> bool:
+    def take(self, event: SseEvent) -> bool:
         chunk = decoded(event.data, _chunk)
         if chunk.error is not None:
             raise BrokenOff(msgspec.json.encode(chunk.error).decode())
@@ -106,7 +106,7 @@ class GeminiReading:
                 self._grow(candidate)
         return False
 
-    def answer(self) -> Answer:
+    def answer(self) -> HttpAnswer:
         if self._stop is None:
             raise Garbled("it broke off in the middle")
         text = "".join(self._text)
@@ -116,7 +116,7 @@ class GeminiReading:
             read_call(n, call.id or "", call.name or "", _arguments(call)) for n, call in enumerate(self._calls, 1)
         ]
         signed = any(piece[2] for piece in self._shape)
-        return Answer(
+        return HttpAnswer(
             text,
             "".join(self._reasoning),
             tuple(calls),

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from interlock.errors import Misconfigured, Unavailable
 from interlock.providers.http.errors import Redact, hiding, refusal
-from interlock.providers.http.sse import BrokenOff, Event, EventReader, Garbled
+from interlock.providers.http.sse import BrokenOff, EventReader, Garbled, SseEvent
 
 if TYPE_CHECKING:
     import httpx2
@@ -75,7 +75,7 @@ class Channel:
         path: str,
         body: bytes,
         headers: Callable[[str], Mapping[str, str]],
-        take: Callable[[Event], bool],
+        take: Callable[[SseEvent], bool],
         ended: Callable[[], None],
         model: str,
     ) -> None:
@@ -161,7 +161,7 @@ class Channel:
         except OSError:
             raise Unavailable(f"the connection to {provider} broke off", may_cost=True) from None
 
-    async def _read(self, response: "httpx2.Response", take: Callable[[Event], bool]) -> None:
+    async def _read(self, response: "httpx2.Response", take: Callable[[SseEvent], bool]) -> None:
         kind = response.headers.get("content-type", "")
         if not kind.startswith("text/event-stream"):
             raise Garbled(f"it is no stream of events, but {kind[:100]!r}")

@@ -18,7 +18,7 @@ from interlock.errors import Misconfigured
 from interlock.ports.model import Message, ModelRequest, OnText, Reply, Stop, ToolCall, unheard
 from interlock.ports.tools import ToolSpec
 from interlock.providers.http.channel import Channel
-from interlock.providers.http.sse import Event, Garbled
+from interlock.providers.http.sse import Garbled, SseEvent
 from interlock.providers.http.trimming import Count, estimated_tokens
 
 Part = TypeVar("Part")
@@ -30,7 +30,7 @@ REFUSED = "(The provider refused to answer this.)"
 CUT_CALL = "cut off at the limit of {:,} tokens for one answer; do it in smaller pieces. It began: {}"
 
 
-class Limits(Struct, frozen=True):
+class TokenLimits(Struct, frozen=True):
     """What a model takes and gives."""
 
     context: int = 200_000  # tokens, of question and answer together
@@ -39,20 +39,20 @@ class Limits(Struct, frozen=True):
     thinking: int | Literal["adaptive"] = 0  # tokens for thinking aloud, or as it sees fit; 0: as the model is made
 
 
-LimitsOf = Callable[[str], Limits]
+LimitsOf = Callable[[str], TokenLimits]
 PriceOf = Callable[[str, Usage], Micros]
 """What so many tokens of this model cost; the usage's own `cost` means nothing."""
 
 
-def generic_limits(model: str) -> Limits:
-    return Limits()
+def generic_limits(model: str) -> TokenLimits:
+    return TokenLimits()
 
 
 def no_price(model: str, usage: Usage) -> Micros:
     return 0
 
 
-class Answer(Struct, frozen=True):
+class HttpAnswer(Struct, frozen=True):
     """What has been read, whole."""
 
     text: str
@@ -63,14 +63,14 @@ class Answer(Struct, frozen=True):
     session: str = ""  # what the provider must get back
 
 
-class Reading(Protocol):
+class AnswerReader(Protocol):
     """One answer as it comes. Raises Garbled for what does not fit, Unavailable where the provider says so."""
 
-    def take(self, event: Event) -> bool:
+    def take(self, event: SseEvent) -> bool:
         """Whether that was the last."""
         ...
 
-    def answer(self) -> Answer:
+    def answer(self) -> HttpAnswer:
         """Raises Garbled when it is not whole."""
         ...
 
@@ -79,11 +79,11 @@ class Dialect(Protocol):
     def path(self, model: str) -> str: ...
     def headers(self, key: str) -> Mapping[str, str]: ...
 
-    def body(self, request: ModelRequest, model: str, limits: Limits, count: Count) -> bytes:
+    def body(self, request: ModelRequest, model: str, limits: TokenLimits, count: Count) -> bytes:
         """The same for the same request, byte by byte. Raises Misconfigured where it cannot be made to fit."""
         ...
 
-    def reading(self, model: str, on_text: OnText, on_reasoning: OnText) -> Reading: ...
+    def reading(self, model: str, on_text: OnText, on_reasoning: OnText) -> AnswerReader: ...
 
 
 class HttpModel:
@@ -128,9 +128,9 @@ class HttpModel:
         limits = self._limits(model)
         body = self._dialect.body(request, model, limits, self._count)
         reading = self._dialect.reading(model, on_text, on_reasoning)
-        answer: list[Answer] = []
+        answer: list[HttpAnswer] = []
 
-        def take(event: Event) -> bool:
+        def take(event: SseEvent) -> bool:
             if reading.take(event):
                 answer.append(reading.answer())
             return bool(answer)
@@ -147,7 +147,7 @@ class HttpModel:
             return model
         raise Misconfigured(f"{self.name} must be told which model to ask: use --model, or set [provider] model")
 
-    def _reply(self, answer: Answer, model: str, limits: Limits) -> Reply:
+    def _reply(self, answer: HttpAnswer, model: str, limits: TokenLimits) -> Reply:
         calls, stop = answer.calls, answer.stop
         if stop == "length":
             # What it would still have said belongs to the last call, and perhaps to those before it.

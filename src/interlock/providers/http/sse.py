@@ -15,7 +15,7 @@ class BrokenOff(Garbled):
     """The other side itself says that it cannot go on."""
 
 
-class Event(Struct, frozen=True):
+class SseEvent(Struct, frozen=True):
     name: str
     data: str
 
@@ -32,7 +32,7 @@ class EventReader:
         self._name = b""
         self._data: list[bytes] = []
 
-    def feed(self, chunk: bytes) -> list[Event]:
+    def feed(self, chunk: bytes) -> list[SseEvent]:
         """Raises Garbled for what is no UTF-8, and for an event that is too long."""
         if self._after_cr and chunk:
             chunk = chunk.removeprefix(b"\n")
@@ -41,7 +41,7 @@ class EventReader:
             return []
         self._after_cr = chunk.endswith(b"\r")
         *ended, rest = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        events: list[Event] = []
+        events: list[SseEvent] = []
         for line in ended:
             self._grow(line)
             whole = b"".join(self._pieces)
@@ -58,7 +58,7 @@ class EventReader:
                 raise Garbled(f"an event has more than {self._longest:,} bytes")
             self._pieces.append(piece)
 
-    def _line(self, line: bytes) -> Event | None:
+    def _line(self, line: bytes) -> SseEvent | None:
         if not self._started:
             self._started = True
             line = line.removeprefix(b"\xef\xbb\xbf")
@@ -74,12 +74,12 @@ class EventReader:
             self._size = 0  # comments keep a connection alive, for as long as it takes
         return None
 
-    def _complete(self) -> Event | None:
+    def _complete(self) -> SseEvent | None:
         name, data = self._name, self._data
         self._name, self._data, self._size = b"", [], 0
         if not data:
             return None
         try:
-            return Event(name.decode(), b"\n".join(data).decode())
+            return SseEvent(name.decode(), b"\n".join(data).decode())
         except UnicodeDecodeError as error:
             raise Garbled("it is not UTF-8") from error

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from interlock.ports.model import Message, ModelRequest, OnText
 from interlock.ports.tools import ToolSpec
-from interlock.providers.http.http_model import Limits, clean, safe_name, schema_of
+from interlock.providers.http.http_model import TokenLimits, clean, safe_name, schema_of
 from interlock.providers.http.own_state import own_state
 from interlock.providers.http.trimming import Count, paired, trimmed
 from interlock.providers.openai.stream import ChatReading
@@ -70,7 +70,7 @@ class OpenAiCompatible:
     def headers(self, key: str) -> Mapping[str, str]:
         return {"authorization": f"Bearer {key}"} if key else {}
 
-    def body(self, request: ModelRequest, model: str, limits: Limits, count: Count) -> bytes:
+    def body(self, request: ModelRequest, model: str, limits: TokenLimits, count: Count) -> bytes:
         history = paired(request.messages)
         tools = [_tool(spec) for spec in request.tools or request.withdrawn]
         system: list[Plain] = [{"role": "system", "content": clean(request.told)}] if request.told.strip() else []

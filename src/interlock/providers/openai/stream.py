@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from interlock.domain.values.budgets import Usage
 from interlock.ports.model import OnText, Stop
-from interlock.providers.http.http_model import Answer, decoded, read_call
+from interlock.providers.http.http_model import HttpAnswer, decoded, read_call
 from interlock.providers.http.own_state import kept_state
-from interlock.providers.http.sse import BrokenOff, Event, Garbled
+from interlock.providers.http.sse import BrokenOff, Garbled, SseEvent
 
 _STOPS: dict[str, Stop] = {
     "stop": "end",
@@ -90,7 +90,7 @@ class ChatReading:
         self._stop: str | None = None
         self._refused = self._ended = False
 
-    def take(self, event: Event) -> bool:
+    def take(self, event: SseEvent) -> bool:
         if event.data.strip() == _DONE:
             self._ended = True
             return True
@@ -104,12 +104,12 @@ class ChatReading:
                 self._grow(choice)
         return False
 
-    def answer(self) -> Answer:
+    def answer(self) -> HttpAnswer:
         if not self._ended or self._stop is None:
             raise Garbled("it broke off in the middle")
         reasoning = "".join(self._reasoning)
         calls = [read_call(n, call.id, call.tool, "".join(call.arguments)) for n, call in enumerate(self._calls, 1)]
-        return Answer(
+        return HttpAnswer(
             "".join(self._text),
             reasoning,
             tuple(calls),

@@ -54,7 +54,7 @@ def keeper_command(fd: int) -> list[str]:
     return [INTERPRETER, "-I", "-S", f"/proc/self/fd/{fd}"]
 
 
-class Limits(Struct, frozen=True):
+class JobLimits(Struct, frozen=True):
     """What a job may use at most; 0: no limit of ours."""
 
     processes: int = 4096  # of the job, threads not counted
@@ -62,11 +62,11 @@ class Limits(Struct, frozen=True):
     open_files: int = 0  # of each process
 
 
-USUAL = Limits()
+USUAL = JobLimits()
 
 
 def spec(
-    cwd: str, argv: Sequence[str], env: Mapping[str, str], limits: Limits = USUAL, rules: Sequence[str] = ()
+    cwd: str, argv: Sequence[str], env: Mapping[str, str], limits: JobLimits = USUAL, rules: Sequence[str] = ()
 ) -> bytes:
     """A command as a keeper reads it; with `rules`, how Landlock confines it (confine.py)."""
     pairs = (f"{name}={value}" for name, value in env.items())

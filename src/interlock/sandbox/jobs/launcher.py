@@ -17,7 +17,7 @@ from interlock.sandbox.jobs import jobs, processes
 from interlock.sandbox.jobs.processes import Reader
 
 
-class Kept(Struct, frozen=True):
+class KeeperResult(Struct, frozen=True):
     """How a command under a keeper ended. Nothing of it is alive."""
 
     report: bytes  # the keeper's one line; empty if somebody killed the keeper
@@ -36,7 +36,7 @@ class Launcher:
 
     async def run(
         self, spec: bytes, stdin: int, outputs: Sequence[Reader], given: Sequence[int], timeout_s: float | None
-    ) -> Kept:
+    ) -> KeeperResult:
         """Run what `spec` says, with the descriptors `stdin`, `outputs`, `given` as 0, 1, 2, …"""
         with contextlib.ExitStack() as closing:
             line, theirs = socket.socketpair()
@@ -58,7 +58,7 @@ class Launcher:
                 await processes.insist(lambda: processes.until_readable(line.fileno()))
             for reader in outputs:
                 reader.drain()
-            return Kept(_read(line), timed_out)
+            return KeeperResult(_read(line), timed_out)
 
     async def _send(self, line: int, spec: bytes, descriptors: list[int]) -> None:
         spec_fd = processes.in_memory("spec", spec)

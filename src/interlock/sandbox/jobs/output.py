@@ -64,7 +64,7 @@ class Tail:
         return f"[… {max(self._seen - kept, 0):,} bytes dropped …]\n{tail}"
 
 
-class Kept:
+class OutputFile:
     """A stream as a file of bounded size: its first half as it came, its last half at the end, a marker between.
 
     The second half of the file is written in a circle and put straight by `close`.
@@ -112,7 +112,7 @@ class Both:
     def __init__(self, folder: str | None, name: str, heard: Callable[[bytes], None] | None = None) -> None:
         self.tail = Tail()
         self._heard = heard
-        self._kept = Kept(os.path.join(folder, name)) if folder is not None else None
+        self._kept = OutputFile(os.path.join(folder, name)) if folder is not None else None
 
     def feed(self, chunk: bytes) -> None:
         self.tail.feed(chunk)

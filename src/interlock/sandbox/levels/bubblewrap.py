@@ -38,7 +38,7 @@ class BubblewrapSandbox(RunsTrusted):
         *,
         env: Mapping[str, str] | None = None,
         hidden: Sequence[str] = (),
-        limits: jobs.Limits = jobs.USUAL,
+        limits: jobs.JobLimits = jobs.USUAL,
     ) -> None:
         # Options through a descriptor: no length is too long, and `ps` shows no paths. No environment: bwrap itself is
         # not inside, so nothing that a job wrote may reach it.
@@ -69,7 +69,7 @@ class BubblewrapSandbox(RunsTrusted):
             readers = Reader(out), Reader(err), Reader(report)
             for reader in readers:
                 closing.callback(reader.close)
-            guard = git_guard.Guard(git_guard.names(job))
+            guard = git_guard.GitGuard(git_guard.names(job))
             closing.callback(guard.restore)
             covered = closing.enter_context(self._covers.over(git_guard.names(job)))
             copies, beyond = git_config.copies(list(job.readable))

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from interlock.errors import Misconfigured
 from interlock.ports.processes import Sandbox
-from interlock.sandbox.jobs.jobs import USUAL, Limits
+from interlock.sandbox.jobs.jobs import USUAL, JobLimits
 from interlock.sandbox.levels import landlock
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from interlock.sandbox.levels.landlock import LandlockSandbox
@@ -24,32 +24,32 @@ _OTHERWISE = (
 )
 
 
-class Choice(Struct, frozen=True):
+class SandboxChoice(Struct, frozen=True):
     sandbox: Sandbox
     why: str = ""  # why it is not the strongest; empty when it is, or when the setting asked for this one
 
 
-async def choose(setting: Setting, hidden: Sequence[str] = (), limits: Limits = USUAL) -> Sandbox:
+async def choose(setting: Setting, hidden: Sequence[str] = (), limits: JobLimits = USUAL) -> Sandbox:
     """`hidden`: folders of Interlock's own (state, configuration) that must not exist in a sandbox."""
     return (await choice(setting, hidden, limits)).sandbox
 
 
-async def choice(setting: Setting, hidden: Sequence[str] = (), limits: Limits = USUAL) -> Choice:
+async def choice(setting: Setting, hidden: Sequence[str] = (), limits: JobLimits = USUAL) -> SandboxChoice:
     if setting == "off":
-        return Choice(UnconfinedSandbox(limits=limits))
+        return SandboxChoice(UnconfinedSandbox(limits=limits))
     if sys.platform != "linux":
         raise Misconfigured(f"There is a sandbox only on Linux. {_OTHERWISE}")
     why = ""
     if setting != "landlock":
         bubblewrap = BubblewrapSandbox(hidden=hidden, limits=limits)
         if not (why := await _problem_with_bubblewrap(bubblewrap)):
-            return Choice(bubblewrap)
+            return SandboxChoice(bubblewrap)
         if setting == "bubblewrap":
             raise Misconfigured(f"{why}. {_OTHERWISE}")
     confined = LandlockSandbox(hidden=hidden, limits=limits)
     if problem := await _problem_with_landlock(confined):
         raise Misconfigured(f"{why + '; ' if why else ''}{problem}. {_OTHERWISE}")
-    return Choice(confined, why)
+    return SandboxChoice(confined, why)
 
 
 async def _problem_with_bubblewrap(sandbox: BubblewrapSandbox) -> str:

@@ -56,7 +56,7 @@ class LandlockSandbox(RunsTrusted):
         *,
         env: Mapping[str, str] | None = None,
         hidden: Sequence[str] = (),
-        limits: jobs.Limits = jobs.USUAL,
+        limits: jobs.JobLimits = jobs.USUAL,
     ) -> None:
         self._launcher = Launcher()
         self._env = dict(os.environ if env is None else env)
@@ -72,7 +72,7 @@ class LandlockSandbox(RunsTrusted):
         if problem := missing() or jobs.problem(job) or jobs.link_problem(job):
             return jobs.not_run(problem)
         job = git_guard.protected(job)
-        guard = git_guard.Guard(git_guard.names(job))
+        guard = git_guard.GitGuard(git_guard.names(job))
         private = _private_folder()
         try:
             return await self._run(job, private, on_stdout)

@@ -14,7 +14,7 @@ from interlock.sandbox.levels.direct import RunsTrusted, run_direct
 class UnconfinedSandbox(RunsTrusted):
     """Runs commands as the user, with everything the user can reach."""
 
-    def __init__(self, *, limits: jobs.Limits = jobs.USUAL) -> None:
+    def __init__(self, *, limits: jobs.JobLimits = jobs.USUAL) -> None:
         self._launcher = Launcher()
         self._limits = limits
 

@@ -25,11 +25,11 @@ class Nothing(Struct, frozen=True):
     """No such name, or an empty folder, which means the same to git."""
 
 
-class Link(Struct, frozen=True):
+class GitLink(Struct, frozen=True):
     target: str
 
 
-class File(Struct, frozen=True):
+class GitFile(Struct, frozen=True):
     mode: int
     content: bytes
 
@@ -40,7 +40,7 @@ class Folder(Struct, frozen=True):
     mode: int
 
 
-Entry = Nothing | Link | File | Folder
+Entry = Nothing | GitLink | GitFile | Folder
 
 
 def names(job: Job) -> list[str]:
@@ -79,7 +79,7 @@ class Covers:
                         os.rmdir(path)
 
 
-class Guard:
+class GitGuard:
     """What is at each of these names, to be put back."""
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -103,14 +103,14 @@ def look(path: str) -> Entry | None:
     try:
         mode = os.lstat(path).st_mode
         if stat.S_ISLNK(mode):
-            return Link(os.readlink(path))
+            return GitLink(os.readlink(path))
         if stat.S_ISDIR(mode):
             return Nothing() if _is_empty(path) else Folder(stat.S_IMODE(mode))
         if not stat.S_ISREG(mode):
             return None
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
             content = file.read(_LARGEST + 1)
-        return File(stat.S_IMODE(mode), content) if len(content) <= _LARGEST else None
+        return GitFile(stat.S_IMODE(mode), content) if len(content) <= _LARGEST else None
     except FileNotFoundError:
         return Nothing()
     except OSError:
@@ -151,13 +151,13 @@ def _open_up(folder: str) -> None:
             waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
-def _put(path: str, before: Nothing | Link | File) -> None:
+def _put(path: str, before: Nothing | GitLink | GitFile) -> None:
     match before:
         case Nothing():
             pass
-        case Link(target):
+        case GitLink(target):
             os.symlink(target, path)
-        case File(mode, content):
+        case GitFile(mode, content):
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
                 file.write(content)
                 os.fchmod(file.fileno(), mode)

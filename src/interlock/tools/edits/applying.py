@@ -8,7 +8,7 @@ from msgspec import Struct
 from interlock.errors import InterlockError, ToolFailure
 from interlock.ports.tools import Hunk, Preview
 from interlock.tools.edits.editing import Edit
-from interlock.tools.edits.hunks import Change, compare
+from interlock.tools.edits.hunks import FileChange, compare
 from interlock.tools.files import files
 from interlock.tools.files.paths import Root
 
@@ -17,7 +17,7 @@ class _Step(Struct, frozen=True):
     """One file of a call. `chosen` are its hunks that were approved."""
 
     edit: Edit
-    change: Change
+    change: FileChange
     hunks: tuple[Hunk, ...]
     chosen: frozenset[int]
 

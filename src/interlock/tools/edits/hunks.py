@@ -18,7 +18,7 @@ _DEFINITION = re.compile(
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
-class Change(Struct, frozen=True):
+class FileChange(Struct, frozen=True):
     """Both sides of a change in lines, and its pieces, each one hunk."""
 
     path: str
@@ -70,7 +70,7 @@ class Change(Struct, frozen=True):
         return "".join(out)
 
 
-def compare(path: str, old: str, new: str, earlier: int = 0) -> Change:
+def compare(path: str, old: str, new: str, earlier: int = 0) -> FileChange:
     before, after = lines(old), lines(new)
     pieces: list[list[Replaced]] = []
     for part in replaced(before, after):
@@ -78,7 +78,7 @@ def compare(path: str, old: str, new: str, earlier: int = 0) -> Change:
             pieces[-1].append(part)
         else:
             pieces.append([part])
-    return Change(path, tuple(before), tuple(after), tuple(tuple(piece) for piece in pieces), earlier)
+    return FileChange(path, tuple(before), tuple(after), tuple(tuple(piece) for piece in pieces), earlier)
 
 
 def _range(start: int, end: int) -> str:

@@ -35,7 +35,7 @@ class ApplyPatch(Struct, forbid_unknown_fields=True, frozen=True):
     ]
 
 
-class _Hunk(Struct, frozen=True):
+class _PatchHunk(Struct, frozen=True):
     number: int
     start: int  # line in the old file, from 1
     lines: tuple[tuple[str, str], ...]  # each mark (' ', '-' or '+') and its line without an end
@@ -53,7 +53,7 @@ class _Hunk(Struct, frozen=True):
 class _File(Struct, frozen=True):
     old: str | None
     new: str | None
-    hunks: tuple[_Hunk, ...]
+    hunks: tuple[_PatchHunk, ...]
 
 
 def apply_patch(root: Root, args: ApplyPatch) -> tuple[Edit, ...]:
@@ -86,7 +86,7 @@ def _edit(root: Root, file: _File) -> Edit:
 # ── putting it in ────────────────────────────────────────────────────────────────────────
 
 
-def _patched(path: str, text: str, hunks: Sequence[_Hunk]) -> str:
+def _patched(path: str, text: str, hunks: Sequence[_PatchHunk]) -> str:
     lines = texts.lines(text)
     bare = [line.removesuffix("\n").removesuffix("\r") for line in lines]
     newline = "\r\n" if texts.has_crlf_only(text) else "\n"
@@ -112,7 +112,7 @@ def _patched(path: str, text: str, hunks: Sequence[_Hunk]) -> str:
     )
 
 
-def _place(path: str, lines: Sequence[str], hunk: _Hunk, done: int, moved: int) -> int:
+def _place(path: str, lines: Sequence[str], hunk: _PatchHunk, done: int, moved: int) -> int:
     """Where the old lines are: where the patch says, else the only place there is."""
     old = hunk.old
     expected = hunk.expected + moved
@@ -164,7 +164,7 @@ def _files(lines: Sequence[str]) -> Iterator[_File]:
         old, new = _path(line[4:], "a/"), _path(lines[at + 1][4:], "b/")
         if old is None and new is None:
             raise ToolFailure(f"Line {at + 1} of the patch names no file.")
-        hunks: list[_Hunk] = []
+        hunks: list[_PatchHunk] = []
         at += 2
         while at < len(lines) and (head := _HUNK.match(lines[at])):
             hunk, at = _hunk(lines, at, head, len(hunks) + 1)
@@ -186,7 +186,7 @@ def _path(said: str, prefix: str) -> str | None:
     return None if name == _NOWHERE else name.removeprefix(prefix)
 
 
-def _hunk(lines: Sequence[str], at: int, head: re.Match[str], number: int) -> tuple[_Hunk, int]:
+def _hunk(lines: Sequence[str], at: int, head: re.Match[str], number: int) -> tuple[_PatchHunk, int]:
     """By the counts of its heading; lines that are too many or too few are named."""
     old_left, new_left = (int(head[group]) if head[group] is not None else 1 for group in (2, 4))
     found: list[tuple[str, str]] = []
@@ -208,4 +208,4 @@ def _hunk(lines: Sequence[str], at: int, head: re.Match[str], number: int) -> tu
     after = lines[at] if at < len(lines) else ""
     if old_left or new_left or (after[:1] in tuple(" +-") and not after.startswith("--- ") and after != "-- "):
         raise ToolFailure(f"The hunk at line {first} of the patch has other lines than its heading says.")
-    return _Hunk(number, int(head[1]), tuple(found), bare), at
+    return _PatchHunk(number, int(head[1]), tuple(found), bare), at

@@ -1,14 +1,14 @@
 """Commands about model calls: reserved before, ended after."""
 
 from interlock.domain.values.budgets import Micros, Usage
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.wire_names import Tagged as _Command
 
 
 class ReserveCall(_Command, frozen=True):
     """A model is about to be asked: `amount` is the most it can cost, None where nobody knows."""
 
-    party: Party
+    party: CallOwner
     tier: str
     model: str
     amount: Micros | None

@@ -1,7 +1,7 @@
 """What can be asked of the workbench while somebody is at work: a word to them."""
 
 from interlock.domain.values.gates import Blob
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.wire_names import Tagged
 
 
@@ -17,5 +17,5 @@ class Tell(Tagged, frozen=True):
 class Hear(Tagged, frozen=True):
     """By the engine: the next word that the party was told is now part of its conversation, as this message."""
 
-    party: Party
+    party: CallOwner
     message: Blob

@@ -1,6 +1,6 @@
 """Commands about the test history."""
 
-from interlock.domain.values.test_history import Execution, Report
+from interlock.domain.values.test_history import Execution, SuiteReport
 from interlock.domain.values.wire_names import Tagged as _Command
 
 
@@ -8,7 +8,7 @@ class RecordTests(_Command, frozen=True):
     """Tests that have ended: all of them, or none. With the file they come from, which is recorded once only."""
 
     executions: tuple[Execution, ...]
-    report: Report | None = None
+    report: SuiteReport | None = None
     again: bool = False
 
 

@@ -2,14 +2,14 @@
 
 from interlock.domain.messages.events.event_base import BaseEvent
 from interlock.domain.values.budgets import Micros, Usage
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 
 
 class CallReserved(BaseEvent, frozen=True):
     """A model is being asked; so much is set aside for it."""
 
     call: str
-    party: Party
+    party: CallOwner
     tier: str
     model: str
     amount: Micros

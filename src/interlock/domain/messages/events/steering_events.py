@@ -2,18 +2,18 @@
 
 from interlock.domain.messages.events.event_base import BaseEvent
 from interlock.domain.values.gates import Blob
-from interlock.domain.values.model_calls import Party
+from interlock.domain.values.model_calls import CallOwner
 
 
 class Told(BaseEvent, frozen=True):
     """The user has said something to whoever is at work; it joins the conversation before the next model call."""
 
-    party: Party
+    party: CallOwner
     text: str
 
 
 class Heard(BaseEvent, frozen=True):
     """It has joined."""
 
-    party: Party
+    party: CallOwner
     message: Blob

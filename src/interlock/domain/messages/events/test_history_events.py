@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from interlock.domain.messages.events.event_base import BaseEvent
-from interlock.domain.values.test_history import Execution, Report
+from interlock.domain.values.test_history import Execution, SuiteReport
 
 
 class TestExecuted(BaseEvent, frozen=True):
@@ -19,7 +19,7 @@ class TestReportRead(BaseEvent, frozen=True):
 
     __test__: ClassVar[bool] = False
 
-    report: Report
+    report: SuiteReport
 
 
 class TestsForgotten(BaseEvent, frozen=True):
