@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.processes import forked
+
 
 class Said:
     """How a command ended and what it said."""
@@ -80,16 +82,7 @@ class Project:
         return [sys.executable, "-m", "interlock.cli.main", *words]
 
     def run(self, *words: str, stdin: str | None = None, timeout: float = 100, cwd: Path | None = None) -> Said:
-        done = subprocess.run(
-            self.argv(*words),
-            cwd=cwd or self.root,
-            env=self.env,
-            input=stdin or "",
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        done = forked.run(list(words), cwd=cwd or self.root, env=self.env, stdin=stdin or "", timeout=timeout)
         return Said(done.returncode, done.stdout, done.stderr)
 
     def start(self, *words: str) -> subprocess.Popen[str]:

@@ -53,7 +53,7 @@ def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, worth: int, thr
     script = tmp_path / "run.py"
     script.write_text(
         "import os, sys, threading\n"
-        "from interlock.codeviews import many, one\n"
+        "from interlock.codeviews.folders import many, one\n"
         "from interlock.codeviews.folders.walk import find\n"
         "real = one.make\n"
         "def make(kind, found, cache, **more):\n"
@@ -81,7 +81,7 @@ def test_without_processes_it_goes_on_alone(tmp_path: Path) -> None:
     script = tmp_path / "run.py"
     script.write_text(
         "import sys, threading\n"
-        "from interlock.codeviews import many\n"
+        "from interlock.codeviews.folders import many\n"
         "from interlock.codeviews.folders.walk import find\n"
         "many.WORTH_A_POOL = 0\n"
         "threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
@@ -96,7 +96,7 @@ def test_without_processes_it_goes_on_alone(tmp_path: Path) -> None:
 def test_processes_are_forked_only_where_there_is_no_other_thread() -> None:
     script = (
         "import threading\n"
-        "from interlock.codeviews import pool\n"
+        "from interlock.codeviews.folders import pool\n"
         "print(pool._only_thread())\n"
         "threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
         "print(pool._only_thread())\n"
@@ -110,7 +110,7 @@ def test_what_is_printed_meanwhile_is_printed_once(tmp_path: Path) -> None:
     script = tmp_path / "run.py"
     script.write_text(
         "import sys\n"
-        "from interlock.codeviews import many\n"
+        "from interlock.codeviews.folders import many\n"
         "from interlock.codeviews.folders.walk import find\n"
         "many.WORTH_A_POOL, many.CHUNK_BYTES = 100, 50\n"
         "print('begun')\n"

@@ -226,7 +226,7 @@ def test_after_a_kill_what_was_flushed_is_found(tmp_path: Path, folder: Path) ->
     script.write_text(
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from interlock.codeviews import many\n"
+        "from interlock.codeviews.folders import many\n"
         "from interlock.codeviews.folders.cache import Cache\n"
         "from interlock.codeviews.folders.walk import find\n"
         "many.BATCH, many.WORTH_A_PACK = 10, 5\n"
@@ -246,7 +246,7 @@ def test_two_at_once_and_processes_beside_them(tmp_path: Path, folder: Path) -> 
     script.write_text(
         "import sys\n"
         "from pathlib import Path\n"
-        "from interlock.codeviews import many, seen\n"
+        "from interlock.codeviews.folders import many, seen\n"
         "from interlock.codeviews.folders.cache import Cache\n"
         "from interlock.codeviews.folders.walk import find\n"
         "seen.SETTLED_NS, many.WORTH_A_POOL, many.CHUNK_BYTES, many.WORTH_A_PACK = 0, 100, 100, 5\n"

@@ -295,10 +295,10 @@ def run_in_processes(folder: Path, cache: Path) -> list[tuple[str, bytes | str]]
     script = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from interlock.codeviews import many, reading\n"
+        "from interlock.codeviews.folders import many, read_file\n"
         "from interlock.codeviews.folders.cache import Cache\n"
         "from interlock.codeviews.folders.walk import find\n"
-        "reading.TICK_NS, many.WORTH_A_POOL, many.CHUNK_BYTES = 0, 10, 100\n"
+        "read_file.TICK_NS, many.WORTH_A_POOL, many.CHUNK_BYTES = 0, 10, 100\n"
         "made = many.views('skeleton', find([sys.argv[1]]), Cache(Path(sys.argv[2])), 2)\n"
         "print([(one.path, getattr(one, 'view', '') or one.reason) for one in made])\n"
     )

@@ -49,7 +49,7 @@ def named_in(page: str) -> set[str]:
 
 
 def source_of(page: str) -> str:
-    return "\n".join((SOURCE / f"{name}.py").read_text(encoding="utf-8") for name in MADE_OF[page])
+    return "\n".join(next(SOURCE.rglob(f"{name}.py")).read_text(encoding="utf-8") for name in MADE_OF[page])
 
 
 def test_every_panel_has_its_page() -> None:
@@ -82,7 +82,7 @@ def test_every_key_that_is_drawn_is_named_there(page: str) -> None:
 
 
 def _shell() -> str:
-    return (SOURCE / "shell.py").read_text(encoding="utf-8")
+    return (SOURCE / "window" / "shell.py").read_text(encoding="utf-8")
 
 
 def test_every_picture_is_shown_somewhere_and_every_one_shown_is_drawn() -> None:

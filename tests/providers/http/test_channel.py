@@ -250,7 +250,7 @@ def run(code: str) -> str:
 def test_nothing_that_asks_over_http_is_imported_before_it_is_asked() -> None:
     told = run("""
         import sys
-        from interlock.providers.hosted import hosted_model
+        from interlock.providers.endpoints import hosted_model
         model = hosted_model("anthropic", {"ANTHROPIC_API_KEY": "x"})
         print(sorted({"httpx2", "httpcore2", "anyio", "anthropic", "openai"} & set(sys.modules)))
     """)
@@ -279,8 +279,8 @@ def test_the_first_request_costs_little_to_import() -> None:
         import interlock.ports.model
         before = time.process_time()
         from interlock.errors import Unavailable
-        from interlock.model_port import Message, ModelRequest, unheard
-        from interlock.providers.hosted import hosted_model
+        from interlock.ports.model import Message, ModelRequest, unheard
+        from interlock.providers.endpoints import hosted_model
         model = hosted_model("ollama", {}, base_url="http://127.0.0.1:1", model="m")
         try:
             asyncio.run(model.complete(ModelRequest("t", None, None, "", (Message("user", "a"),), ()), unheard))

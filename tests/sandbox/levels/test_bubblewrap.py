@@ -260,7 +260,7 @@ def kill_interlock_early(tmp_path: Path, work: Path, delays: list[float]) -> Non
     program = f"""if True:
         import asyncio
         from pathlib import Path
-        from interlock.sandbox.bubblewrap import BubblewrapSandbox
+        from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
         from tests.sandbox.scenes import BEAT, sh
         async def scene():
             sandbox = BubblewrapSandbox({str(bwrap)!r})

@@ -178,7 +178,7 @@ def test_when_interlock_is_killed_the_next_one_removes_the_temporary_folder(work
     program = f"""
         import asyncio
         from pathlib import Path
-        from interlock.sandbox.landlock import LandlockSandbox
+        from interlock.sandbox.levels.landlock import LandlockSandbox
         from tests.sandbox.scenes import BEAT, sh
         asyncio.run(LandlockSandbox().run(sh(Path({str(work)!r}), BEAT)))
     """
@@ -202,7 +202,7 @@ def kill_interlock_early(work: Path, delays: list[float]) -> None:
     program = f"""if True:
         import asyncio
         from pathlib import Path
-        from interlock.sandbox.landlock import LandlockSandbox
+        from interlock.sandbox.levels.landlock import LandlockSandbox
         from tests.sandbox.scenes import BEAT, sh
         async def scene():
             sandbox = LandlockSandbox()

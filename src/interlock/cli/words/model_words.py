@@ -28,5 +28,5 @@ def add_models(
         "set": "keep a key in the keyring, read from the terminal or stdin",
         "delete": "take it out",
     }.items():
-        made = command(keys, name, f"model_commands:key_{name}", text)
+        made = command(keys, name, f"inspect.models:key_{name}", text)
         made.add_argument("provider", choices=keyed, metavar="PROVIDER", help=", ".join(keyed))

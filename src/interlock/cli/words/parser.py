@@ -303,7 +303,7 @@ def _tracks(commands: Any) -> None:
         "abort": "kill its workers and cancel what is not done",
         "land": "merge a done track into your branch (asks, showing the diff)",
     }.items():
-        made = _command(group, name, f"tracks:{name}", text)
+        made = _command(group, name, f"work.tracks:{name}", text)
         made.add_argument("track", metavar="TRACK")
         if name == "abort":
             made.add_argument("--message", "-m", default="", metavar="WHY")
@@ -346,7 +346,7 @@ def _tickets(commands: Any) -> None:
         "block": "stop it, with a reason",
         "cancel": "give it up; dependants stay todo",
     }.items():
-        made = _command(group, name, f"tickets:{name}", text, f"  interlock tickets {name} demo/T-001")
+        made = _command(group, name, f"work.tickets:{name}", text, f"  interlock tickets {name} demo/T-001")
         made.add_argument(
             "ticket", nargs=None if name == "show" else "+", metavar="TICKET", help="TRACK/TICKET or TICKET"
         )
