@@ -109,11 +109,15 @@ def test_a_provider_is_chosen_by_its_key_and_its_cost_is_booked(project: Project
 def test_a_model_that_ends_is_warned_about_and_one_without_a_price_says_so(project: Project) -> None:
     project.settings('[provider]\nname = "ollama"\nmodel = "qwen"\n[models]\ndiscussion = "gpt-99"')
     project.env["OPENAI_API_KEY"] = openai_server.KEY
-    said = project.run("chat", "Hello", "--provider", "openai", "--model", "gpt-5")
-    assert "the model 'gpt-5' ends on 2026-12-11; 'gpt-5.6-sol' takes its place" in said.err
-    project.env["OPENAI_BASE_URL"] = "http://127.0.0.1:1/v1"
-    said = project.run("chat", "Hello", "--provider", "openai", "--model", "gpt-99")
-    assert "the model 'gpt-99' of 'openai' is not in Interlock's data: generic limits" in said.err
+
+    async def chat(model: str) -> str:
+        async with serving(openai_server.playing(lambda request: Scripted(text=("ok",)))) as loopback:
+            project.env["OPENAI_BASE_URL"] = f"{loopback.url}/v1"
+            said = await asyncio.to_thread(project.run, "chat", "Hello", "--provider", "openai", "--model", model)
+            return said.err
+
+    assert "the model 'gpt-5' ends on 2026-12-11; 'gpt-5.6-sol' takes its place" in asyncio.run(chat("gpt-5"))
+    assert "the model 'gpt-99' of 'openai' is not in Interlock's data: generic limits" in asyncio.run(chat("gpt-99"))
 
 
 def test_with_a_limit_a_call_without_a_price_is_not_made_until_the_user_gives_one(project: Project) -> None:
