@@ -4,23 +4,18 @@ import os
 import select
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from interlock.codeviews.folders import many
-from interlock.codeviews.folders.cache import Cache, cache_folder, key_of
+from interlock.codeviews.folders.cache import Cache, cache_folder, installed_parsers
 from interlock.codeviews.folders.many import views
 from interlock.codeviews.folders.one import Skipped, Viewed
-from interlock.codeviews.folders.packs import Entry
 from interlock.codeviews.folders.walk import FoundFile, find
 from interlock.codeviews.views import tokens
-from interlock.codeviews.views.view import VERSION
 
 SOURCE = b"def f():\n    return 1\n"
-ENTRY = Entry(b"view\nof it", 10, 3)
-KEY, OTHER = b"\xab\x12", b"\xab\x34"
 
 
 def make_files(folder: Path, count: int) -> None:
@@ -37,12 +32,12 @@ def test_views_come_in_order_from_processes_and_from_the_cache(tmp_path: Path, m
     (tmp_path / "src").mkdir()
     make_files(tmp_path / "src", 100)
     found = list(find([str(tmp_path / "src")]))
-    cache = Cache(tmp_path / "cache")
-    cold = list(views("skeleton", iter(found), cache, 2))
+    pack = Cache(tmp_path / "cache").pack
+    cold = list(views("skeleton", iter(found), pack("skeleton", ["src"]), 2))
     assert [one.path for one in cold] == [one.path for one in found]
     assert [one for one in cold if isinstance(one, Skipped)] == []
     assert all(isinstance(one, Viewed) and one.view.endswith(b"def f():\n    ...\n") for one in cold)
-    assert list(views("skeleton", iter(found), cache, 2)) == cold
+    assert list(views("skeleton", iter(found), pack("skeleton", ["src"]), 2)) == cold
     assert list(views("skeleton", iter(found), None, 1)) == cold
 
 
@@ -56,9 +51,9 @@ def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, worth: int, thr
         "from interlock.codeviews.folders import many, one\n"
         "from interlock.codeviews.folders.walk import find\n"
         "real = one.make\n"
-        "def make(kind, found, cache, **more):\n"
+        "def make(kind, found, *more):\n"
         "    if found.path.endswith('f0003.py') or found.path.endswith('f0017.py'): os._exit(11)\n"
-        "    return real(kind, found, cache, **more)\n"
+        "    return real(kind, found, *more)\n"
         "one.make = make\n"
         f"many.WORTH_A_POOL, many.CHUNK_BYTES = {worth}, 50\n"
         "if __name__ == '__main__':\n"
@@ -156,71 +151,6 @@ def test_a_file_that_vanishes_before_its_turn_is_named(tmp_path: Path) -> None:
     assert list(views("skeleton", iter(files), None, 1)) == [Skipped(files[0].path, "it is gone", False)]
 
 
-def test_the_cache_gives_back_what_it_was_given(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
-    assert cache.get(KEY) is None
-    cache.put(KEY, ENTRY)
-    assert cache.get(KEY) == ENTRY
-    assert [path.name for path in (tmp_path / VERSION / "ab").iterdir()] == ["12"]
-
-
-@pytest.mark.parametrize("content", [b"", b"1 2", b"1 2 3 4\nabc", b"10 3 10 0\nview\nof it", b"\xff\n", b"a b c d\nx"])
-def test_a_damaged_entry_counts_as_missing(tmp_path: Path, content: bytes) -> None:
-    cache = Cache(tmp_path)
-    cache.put(KEY, ENTRY)
-    (tmp_path / VERSION / "ab" / "12").write_bytes(content)
-    assert cache.get(KEY) is None
-
-
-def test_a_cache_that_cannot_be_written_is_only_slow(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("not a folder")
-    cache = Cache(tmp_path / "file" / "cache")
-    cache.put(KEY, ENTRY)
-    cache.prune()
-    assert cache.get(KEY) is None
-    (tmp_path / "a.py").write_bytes(SOURCE)
-    (one,) = views("skeleton", find([str(tmp_path / "a.py")]), cache, 1)
-    assert isinstance(one, Viewed)
-
-
-def test_many_writers_at_once(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
-
-    def use(number: int) -> bool:
-        key = bytes([1, number % 5])
-        cache.put(key, ENTRY)
-        return cache.get(key) in (ENTRY, None)
-
-    with ThreadPoolExecutor(8) as threads:
-        assert all(threads.map(use, range(400)))
-    assert cache.get(bytes([1, 0])) == ENTRY
-
-
-def test_the_key_depends_on_all_that_the_view_depends_on() -> None:
-    usual = ("skeleton", SOURCE, "python", None, "counted")
-    others = [
-        ("curated", *usual[1:]),
-        ("skeleton", SOURCE + b" ", *usual[2:]),
-        (*usual[:2], "ruby", *usual[3:]),
-        (*usual[:3], "X", "counted"),
-        (*usual[:4], "estimated"),
-    ]
-    assert len({key_of(*one) for one in [usual, *others]}) == 6
-
-
-def test_old_versions_and_old_entries_are_removed_once_a_day(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
-    cache.put(KEY, ENTRY)
-    cache.put(OTHER, ENTRY)
-    os.utime(tmp_path / VERSION / "ab" / "34", (0, 0))
-    (tmp_path / "0" / "ab").mkdir(parents=True)
-    cache.prune()
-    assert (cache.get(KEY), cache.get(OTHER), (tmp_path / "0").exists()) == (ENTRY, None, False)
-    (tmp_path / "0").mkdir()
-    cache.prune()
-    assert (tmp_path / "0").exists()
-
-
 def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     usual = tmp_path / ".cache" / "interlock" / "views"
@@ -243,7 +173,6 @@ def test_tokens_are_counted_where_that_is_possible_and_else_estimated(monkeypatc
 def test_the_versions_of_the_parsers_are_those_that_are_installed() -> None:
     from importlib.metadata import version
 
-    from interlock.codeviews.folders.cache import _installed
-
-    assert len(_installed()) > 10
-    assert {name: version(name.replace("_", "-")) for name in _installed()} == _installed()
+    versions = installed_parsers()
+    assert len(versions) > 10
+    assert {name: version(name.replace("_", "-")) for name in versions} == versions

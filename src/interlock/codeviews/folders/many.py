@@ -1,4 +1,4 @@
-"""Views of many files, in order: from the cache where they are, else made, in several processes if that pays."""
+"""Views of many files, in order: from a pack where the files are unchanged, else made, in processes if that pays."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -6,31 +6,42 @@ from contextlib import ExitStack
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from interlock.codeviews.folders.cache import Cache, key_of, maker_of
-from interlock.codeviews.folders.one import Skipped, Viewed, make, title_of_file
-from interlock.codeviews.folders.packs import Entry
+from interlock.codeviews.folders.cache import Cache
+from interlock.codeviews.folders.one import Made, Skipped, Viewed, make
+from interlock.codeviews.folders.pack import Pack, PackedFile, SeenFile, see_file
 from interlock.codeviews.folders.read_file import BY_CONTENT
-from interlock.codeviews.folders.seen import Note, State, state_of
 from interlock.codeviews.folders.walk import FoundFile, find
-from interlock.codeviews.views import tokens
 from interlock.codeviews.views.view import Kind
 
 if TYPE_CHECKING:
     from interlock.codeviews.folders.pool import Pool
 
 BATCH = 2_000
-"""Files looked at together, at most; fewer if they are enough work for the processes meanwhile."""
+"""Files examined together, at most; fewer if they are enough work for the processes."""
 CHUNK_BYTES = 200_000
 WORTH_A_POOL = 2_000_000
-"""Bytes to parse: below, starting processes takes longer than the work."""
-WORTH_A_PACK = 50
-"""Views made together."""
+"""Bytes to parse. Below, starting processes takes longer than the work."""
+
+
+class Task(NamedTuple):
+    """A file whose view is to be made, unless its content has this digest."""
+
+    found: FoundFile
+    known_digest: bytes = b""
 
 
 class _Missing(NamedTuple):
     found: FoundFile
-    state: State | None
-    size: int
+    seen: SeenFile | None
+    packed: PackedFile | None  # of an earlier state of the file
+
+    @property
+    def size(self) -> int:
+        return self.seen.state.size if self.seen is not None else 0
+
+    @property
+    def task(self) -> Task:
+        return Task(self.found, self.packed.digest if self.packed is not None else b"")
 
 
 def shown(
@@ -40,140 +51,118 @@ def shown(
     workers: int,
     counted: Callable[[Iterator[FoundFile]], Iterator[FoundFile]] = lambda files: files,
 ) -> Iterator[Viewed | Skipped]:
-    """What a person names. A folder of which everything is known is not looked through again."""
-    if cache is None or len(paths) != 1 or not os.path.isdir(paths[0]):
-        return views(kind, counted(find(paths)), cache, workers)
-    from interlock.codeviews.folders.whole import folder_views
+    """Views of files, folders and patterns as a user names them. Single files are made each time: that is quick."""
+    if cache is None or all(os.path.isfile(path) for path in paths):
+        yield from views(kind, counted(find(paths)), None, workers)
+        return
+    yield from views(kind, counted(find(paths)), cache.pack(kind, paths), workers)
+    cache.prune()
 
-    return folder_views(kind, paths[0], cache, lambda files: views(kind, counted(files), cache, workers))
 
-
-def views(kind: Kind, files: Iterable[FoundFile], cache: Cache | None, workers: int) -> Iterator[Viewed | Skipped]:
-    """While processes work on a batch, the next one is looked at and handed out."""
-    found = (_look(kind, one, cache) for one in files)
+def views(kind: Kind, files: Iterable[FoundFile], pack: Pack | None, workers: int) -> Iterator[Viewed | Skipped]:
+    """While processes work on a batch, the next one is examined and handed out."""
+    examined = (_examine(found, pack) for found in files)
+    complete = False
     try:
-        with ExitStack() as until_the_end:
+        with ExitStack() as stack:
             before: Iterator[Viewed | Skipped] = iter(())
             pool: Pool | None = None
-            while looked := _batch(found):
-                missing = [one for one in looked if isinstance(one, _Missing)]
-                if pool is None and workers > 1 and sum(one.size for one in missing) > WORTH_A_POOL:
-                    pool = until_the_end.enter_context(_pool(workers))
+            while batch := _batch(examined):
+                missing = [each for each in batch if isinstance(each, _Missing)]
+                if pool is None and workers > 1 and sum(each.size for each in missing) > WORTH_A_POOL:
+                    pool = stack.enter_context(_pool(workers))
                 if pool is not None and missing and pool.works():
-                    made = _by_many(kind, missing, cache, pool)
+                    made = _make_in_processes(kind, missing, pool)
                 else:
-                    made = (make(kind, one.found, cache) for one in missing)
+                    made = (make(kind, *each.task) for each in missing)
                 yield from before
-                before = _in_order(kind, looked, made, cache, packed=len(missing) > WORTH_A_PACK)
+                before = _in_order(kind, batch, made, pack)
             yield from before
-    finally:  # also when nobody wants to see the rest
-        if cache is not None:
-            cache.save()
+        complete = True
+    finally:  # also if the caller stops early
+        if pack is not None:
+            pack.save(complete=complete)
 
 
 def _pool(workers: int) -> "Pool":
-    from interlock.codeviews.folders.pool import Pool  # takes a while, and most runs need none
+    from interlock.codeviews.folders.pool import Pool  # a slow import that most runs do not need
 
     return Pool(workers)
 
 
-def _batch(found: Iterator[Viewed | Skipped | _Missing]) -> list[Viewed | Skipped | _Missing]:
-    looked: list[Viewed | Skipped | _Missing] = []
+def _batch(examined: Iterator[Viewed | Skipped | _Missing]) -> list[Viewed | Skipped | _Missing]:
+    batch: list[Viewed | Skipped | _Missing] = []
     size = 0
-    for one in islice(found, BATCH):
-        looked.append(one)
-        size += one.size if isinstance(one, _Missing) else 0
+    for each in islice(examined, BATCH):
+        batch.append(each)
+        size += each.size if isinstance(each, _Missing) else 0
         if size > WORTH_A_POOL:
             break
-    return looked
+    return batch
 
 
 def _in_order(
-    kind: Kind,
-    looked: list[Viewed | Skipped | _Missing],
-    made: Iterator[Viewed | Skipped],
-    cache: Cache | None,
-    *,
-    packed: bool,
+    kind: Kind, batch: list[Viewed | Skipped | _Missing], made: Iterator[Made], pack: Pack | None
 ) -> Iterator[Viewed | Skipped]:
-    for one in looked:
-        if not isinstance(one, _Missing):
-            yield one
-        elif cache is None:
-            yield next(made)._replace(quiet=False)
-        else:
-            yield _kept(kind, one, next(made), cache, packed=packed)
-    if cache is not None and packed:
-        cache.packs.flush()
+    for each in batch:
+        yield _result(kind, each, next(made), pack) if isinstance(each, _Missing) else each
 
 
-def _kept(kind: Kind, one: _Missing, made: Viewed | Skipped, cache: Cache, *, packed: bool) -> Viewed | Skipped:
-    if isinstance(made, Skipped):
-        if one.state is not None and made.reason in BY_CONTENT:
-            cache.seen.note(made.path, Note(one.state, "", b"", made.reason), quiet=made.quiet)
-        return made._replace(quiet=False)
-    path, language, view, before, after, digest, fresh, quiet = made
-    key = key_of(kind, digest, language, title_of_file(path, language), tokens.method())
-    if fresh:
-        where = cache.keep(key, Entry(view, before, after), packed=packed)
-    else:
-        where = cache.packs.find(key)
-    if one.state is not None:
-        known = cache.seen.recall(path, one.state)
-        views = dict(known.views) if known is not None else {}
-        if where is not None:
-            views[maker_of(kind, tokens.method())] = where
-        cache.seen.note(path, Note(one.state, language, digest, views=views), quiet=quiet)
-    return Viewed(path, language, view, before, after)
+def _result(kind: Kind, missing: _Missing, made: Made, pack: Pack | None) -> Viewed | Skipped:
+    found, seen, packed = missing
+    if packed is not None and pack is not None and made.view is None and not made.skipped:
+        if seen is not None and (view := pack.view(packed)) is not None:
+            pack.add(found.path, seen, made.digest, packed.language, view, "")
+            return Viewed(found.path, packed.language, *view)
+        made = make(kind, found)  # the bytes in the pack are damaged
+    if pack is not None and seen is not None and (made.view is not None or made.skipped in BY_CONTENT):
+        pack.add(found.path, seen, made.digest, made.language, made.view, made.skipped)
+    if made.view is None:
+        return Skipped(found.path, made.skipped, found.asked)
+    return Viewed(found.path, made.language, *made.view)
 
 
-def _by_many(kind: Kind, missing: list[_Missing], cache: Cache | None, pool: "Pool") -> Iterator[Viewed | Skipped]:
-    """Handed out here and now, taken in when asked for."""
-    folder = str(cache.folder) if cache is not None else None
-    chunks: list[list[FoundFile]] = []
+def _make_in_processes(kind: Kind, missing: list[_Missing], pool: "Pool") -> Iterator[Made]:
+    """Hands all work out at once; the results are taken in when they are asked for."""
+    chunks: list[list[Task]] = []
     size = CHUNK_BYTES
-    for one in missing:
+    for each in missing:
         if size >= CHUNK_BYTES:
             chunks.append([])
             size = 0
-        chunks[-1].append(one.found)
-        size += one.size
-    outcomes = pool.run(kind, folder, chunks)
+        chunks[-1].append(each.task)
+        size += each.size
+    outcomes = pool.run(kind, chunks)
     return chain.from_iterable(
-        made if made is not None else _each_alone(kind, folder, chunk, pool)
+        made if made is not None else _make_each_alone(kind, chunk, pool)
         for chunk, made in zip(chunks, outcomes, strict=True)
     )
 
 
-def _each_alone(kind: Kind, folder: str | None, chunk: list[FoundFile], pool: "Pool") -> Iterator[Viewed | Skipped]:
-    """One of these ended the process it was in; which one?"""
-    for found in chunk:
-        yield pool.run_alone(kind, folder, found) or Skipped(found.path, "the parser crashed on it", found.asked)
+def _make_each_alone(kind: Kind, chunk: list[Task], pool: "Pool") -> Iterator[Made]:
+    """One file of the chunk crashed its process. A process for each file finds out which one."""
+    for task in chunk:
+        yield pool.run_alone(kind, task) or Made(b"", skipped="the parser crashed on it")
 
 
-def _look(kind: Kind, found: FoundFile, cache: Cache | None) -> Viewed | Skipped | _Missing:
-    """Nothing is read here but the cache: what is not known there is read where its view is made."""
+def _examine(found: FoundFile, pack: Pack | None) -> Viewed | Skipped | _Missing:
+    """Reads the pack only. A file that is not current there is read where its view is made."""
     if found.skipped is not None:
         return Skipped(found.path, found.skipped, found.asked)
-    state = state_of(found)
-    if state is None:  # whatever is wrong with it is told by the one that reads it
-        return _Missing(found, None, 0)
-    note = cache.seen.recall(found.path, state) if cache is not None else None
-    if cache is None or note is None:
-        return _Missing(found, state, state.size)
-    if note.skipped:
-        return Skipped(found.path, note.skipped, found.asked)
-    maker = maker_of(kind, tokens.method())
-    where = note.views.get(maker)
-    entry = cache.packs.read(where) if where is not None else None
-    if entry is None:
-        key = key_of(kind, note.digest, note.language, title_of_file(found.path, note.language), tokens.method())
-        entry = cache.get(key)
-        if entry is not None and (lies := cache.packs.find(key)) not in (None, where):
-            cache.seen.note(found.path, note._replace(views={**note.views, maker: lies}), quiet=True)
-    if entry is None:
-        return _Missing(found, state, state.size)
-    return Viewed(found.path, note.language, *entry)
+    seen = see_file(found.path, follow=found.asked)
+    if pack is None or seen is None:  # reading the file reports what is wrong with it
+        return _Missing(found, seen, None)
+    packed = pack.find(found.path)
+    if packed is None or not pack.is_current(packed, seen):
+        return _Missing(found, seen, packed if packed is not None and not packed.skipped else None)
+    if packed.skipped:
+        pack.keep(found.path, packed)
+        return Skipped(found.path, packed.skipped, found.asked)
+    view = pack.view(packed)
+    if view is None:
+        return _Missing(found, seen, None)
+    pack.keep(found.path, packed)
+    return Viewed(found.path, packed.language, *view)
 
 
 def processors() -> int:

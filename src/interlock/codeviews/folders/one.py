@@ -1,9 +1,9 @@
-"""The view of one file: read, made, counted, kept."""
+"""The view of one file: read it, make the view, count its tokens."""
 
+import hashlib
 from typing import NamedTuple
 
-from interlock.codeviews.folders.cache import Cache, digest_of, key_of
-from interlock.codeviews.folders.packs import Entry
+from interlock.codeviews.folders.pack import View
 from interlock.codeviews.folders.read_file import read
 from interlock.codeviews.folders.walk import FoundFile
 from interlock.codeviews.syntax.detect import language_of, suffix_of
@@ -17,41 +17,39 @@ class Viewed(NamedTuple):
     view: bytes
     before: int  # tokens
     after: int
-    digest: bytes = b""  # of the source, for those who take notes of it
-    fresh: bool = False  # it was made just now
-    quiet: bool = False  # nobody was writing the source
 
 
 class Skipped(NamedTuple):
     path: str
     reason: str
     asked: bool
-    quiet: bool = False
 
 
-def make(kind: Kind, found: FoundFile, cache: Cache | None, *, leases: bool = False) -> Viewed | Skipped:
-    """From the cache, if the content is known there."""
-    source, reason, quiet = read(found, leases=leases)
+class Made(NamedTuple):
+    """What was made of a file. Without `view` and `skipped` its content is the one with the known digest."""
+
+    digest: bytes
+    language: str = ""
+    view: View | None = None
+    skipped: str = ""
+
+
+def make(kind: Kind, found: FoundFile, known_digest: bytes = b"") -> Made:
+    """Make the view of a file, unless its content still has the known digest."""
+    source, reason = read(found)
     if reason:
-        return Skipped(found.path, reason, found.asked, quiet)
+        return Made(b"", skipped=reason)
+    digest = hashlib.blake2b(source, digest_size=20).digest()
+    if digest == known_digest:
+        return Made(digest)
     language = language_of(found.path, source)
-    title = title_of_file(found.path, language)
-    if cache is None:
-        return Viewed(found.path, language, *_entry(kind, source, language, title))
-    digest = digest_of(source)
-    entry = cache.get(key_of(kind, digest, language, title, tokens.method()))
-    if entry is not None:
-        return Viewed(found.path, language, *entry, digest, quiet=quiet)
-    return Viewed(found.path, language, *_entry(kind, source, language, title), digest, fresh=True, quiet=quiet)
-
-
-def _entry(kind: Kind, source: bytes, language: str, title: str | None) -> Entry:
-    made = view(kind, source, language, title)
+    content = view(kind, source, language, title_of_file(found.path, language))
     before = tokens.count(source, language)
-    return Entry(made, before, before if made == source else tokens.count(made, language))
+    after = before if content == source else tokens.count(content, language)
+    return Made(digest, language, View(content, before, after))
 
 
 def title_of_file(path: str, language: str) -> str | None:
-    """What a summary calls a file of no known language: CSS for a.css."""
+    """The name that a summary gives a file of an unknown language: CSS for a.css."""
     suffix = suffix_of(path)
     return suffix.upper() if language == "text" and suffix.isalnum() and len(suffix) <= 8 else None

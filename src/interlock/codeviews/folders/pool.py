@@ -10,16 +10,13 @@ import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from interlock.codeviews.folders.walk import FoundFile
 from interlock.codeviews.views.view import Kind
 
 if TYPE_CHECKING:
-    from interlock.codeviews.folders.cache import Cache
-    from interlock.codeviews.folders.one import Skipped, Viewed
+    from interlock.codeviews.folders.many import Task
+    from interlock.codeviews.folders.one import Made
 
 _PR_SET_PDEATHSIG = 1
 
@@ -51,35 +48,33 @@ class Pool:
         if self._apart is not None:
             self._apart._close()
 
-    def run(
-        self, kind: Kind, folder: str | None, chunks: Sequence[Sequence[FoundFile]]
-    ) -> "Iterator[list[Viewed | Skipped] | None]":
+    def run(self, kind: Kind, chunks: "Sequence[Sequence[Task]]") -> "Iterator[list[Made] | None]":
         """What each chunk came to, in order; None for one that was not done when a process died.
 
         Work begins at once, not when the first outcome is asked for.
         """
-        return self._outcomes(kind, folder, chunks, [self._submit(kind, folder, chunk) for chunk in chunks])
+        return self._outcomes(kind, chunks, [self._submit(kind, chunk) for chunk in chunks])
 
     def _outcomes(
-        self, kind: Kind, folder: str | None, chunks: Sequence[Sequence[FoundFile]], given: "list[_Given]"
-    ) -> "Iterator[list[Viewed | Skipped] | None]":
+        self, kind: Kind, chunks: "Sequence[Sequence[Task]]", given: "list[_Given]"
+    ) -> "Iterator[list[Made] | None]":
         for number in range(len(chunks)):
             done = self._outcome(given[number])
             yield done
             if done is None:
                 given[number + 1 :] = [
-                    one if _is_done(one.future) else self._submit(kind, folder, chunk)
+                    one if _is_done(one.future) else self._submit(kind, chunk)
                     for chunk, one in zip(chunks[number + 1 :], given[number + 1 :], strict=True)
                 ]
 
-    def run_alone(self, kind: Kind, folder: str | None, found: FoundFile) -> "Viewed | Skipped | None":
+    def run_alone(self, kind: Kind, task: "Task") -> "Made | None":
         """None when its process died. That is a process apart: there nobody else can end it."""
         if self._apart is None:
             self._apart = Pool(1)
-        done = self._apart._outcome(self._apart._submit(kind, folder, [found]))
+        done = self._apart._outcome(self._apart._submit(kind, [task]))
         return done[0] if done is not None else None
 
-    def _outcome(self, given: "_Given") -> "list[Viewed | Skipped] | None":
+    def _outcome(self, given: "_Given") -> "list[Made] | None":
         try:
             return given.future.result()
         except (BrokenProcessPool, CancelledError):
@@ -87,14 +82,14 @@ class Pool:
                 self._close()
             return None
 
-    def _submit(self, kind: Kind, folder: str | None, chunk: Sequence[FoundFile]) -> "_Given":
+    def _submit(self, kind: Kind, chunk: "Sequence[Task]") -> "_Given":
         executor = self._running()
         try:
-            return _Given(executor, executor.submit(_work, kind, folder, list(chunk)))
+            return _Given(executor, executor.submit(_work, kind, list(chunk)))
         except BrokenProcessPool:
             self._close()
             executor = self._running()
-            return _Given(executor, executor.submit(_work, kind, folder, list(chunk)))
+            return _Given(executor, executor.submit(_work, kind, list(chunk)))
 
     def _running(self) -> ProcessPoolExecutor:
         if self._executor is None:
@@ -117,7 +112,7 @@ class _Given(NamedTuple):
     """Work that was handed out, and to whom: after a crash there are others."""
 
     executor: ProcessPoolExecutor
-    future: "Future[list[Viewed | Skipped]]"
+    future: "Future[list[Made]]"
 
 
 def _only_thread() -> bool:
@@ -138,7 +133,7 @@ def _prepare() -> None:
     tokens.load()
 
 
-def _is_done(future: "Future[list[Viewed | Skipped]]") -> bool:
+def _is_done(future: "Future[list[Made]]") -> bool:
     return future.done() and not future.cancelled() and future.exception() is None
 
 
@@ -150,22 +145,12 @@ def _begin(parent: int) -> None:
     gc.freeze()  # trees and views hold no cycles: there is little to look for
     gc.set_threshold(50_000)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGIO, signal.SIG_IGN)  # told to whoever has a lease of a file that another opens
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
 
 
-def _work(kind: Kind, folder: str | None, chunk: list[FoundFile]) -> "list[Viewed | Skipped]":
+def _work(kind: Kind, chunk: "list[Task]") -> "list[Made]":
     from interlock.codeviews.folders.one import make
 
-    known = _cache_in(folder) if folder is not None else None
-    return [make(kind, found, known, leases=True) for found in chunk]
-
-
-@cache
-def _cache_in(folder: str) -> "Cache":
-    """One for all that this process does: what it has learnt of the packs need not be read again."""
-    from interlock.codeviews.folders.cache import Cache
-
-    return Cache(Path(folder))
+    return [make(kind, *task) for task in chunk]

@@ -5,7 +5,7 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from interlock.codeviews.folders.ignore import IgnoreRules, translate
 from interlock.codeviews.folders.secrets import is_secret, is_secret_name
@@ -69,31 +69,10 @@ def _matching(pattern: str) -> Iterator[FoundFile]:
         yield FoundFile(pattern, "nothing matches it", asked=True)
 
 
-class Watcher(Protocol):
-    """Is told what a walk depends on, before that is looked at."""
-
-    def repository(self, path: str, *, lies: bool) -> None: ...
-    def outer_rules(self, path: str) -> None: ...
-    def folder(self, path: str) -> None: ...
-    def rules(self, path: str) -> None: ...
-    def failed(self) -> None: ...
-
-
-class _Nobody:
-    def repository(self, path: str, *, lies: bool) -> None: ...
-    def outer_rules(self, path: str) -> None: ...
-    def folder(self, path: str) -> None: ...
-    def rules(self, path: str) -> None: ...
-    def failed(self) -> None: ...
-
-
-_NOBODY = _Nobody()
-
-
-def walk(top: str, watcher: Watcher = _NOBODY) -> Iterator[FoundFile]:
+def walk(top: str) -> Iterator[FoundFile]:
     """Links are not followed, so there are no loops; what is neither file nor folder is named."""
-    rules, relative = _outer_rules(top, watcher)
-    stack = [_entries(top, relative, rules, watcher)]
+    rules, relative = _outer_rules(top)
+    stack = [_entries(top, relative, rules)]
     while stack:
         step = next(stack[-1], None)
         if step is None:
@@ -101,27 +80,22 @@ def walk(top: str, watcher: Watcher = _NOBODY) -> Iterator[FoundFile]:
         elif isinstance(step, FoundFile):
             yield step
         else:
-            stack.append(_entries(*step, watcher))
+            stack.append(_entries(*step))
 
 
 _by_name = attrgetter("name")
 _Ruled = tuple[tuple[int, IgnoreRules], ...]  # each with the length of its folder's path
 
 
-def _entries(
-    folder: str, relative: str, rules: _Ruled, watcher: Watcher
-) -> Iterator[FoundFile | tuple[str, str, _Ruled]]:
+def _entries(folder: str, relative: str, rules: _Ruled) -> Iterator[FoundFile | tuple[str, str, _Ruled]]:
     """The files of a folder, and how to enter each folder in it."""
-    watcher.folder(folder)
     try:
         with os.scandir(folder) as scan:
             entries = sorted(scan, key=_by_name)
     except OSError as why:
-        watcher.failed()
         yield FoundFile(folder, _reason(why))
         return
     if any(entry.name == ".gitignore" for entry in entries):
-        watcher.rules(os.path.join(folder, ".gitignore"))
         rules = (*_read_rules(os.path.join(folder, ".gitignore"), len(relative)), *rules)
     inside = os.path.join(folder, "")
     for entry in entries:
@@ -144,7 +118,6 @@ def _entries(
             else:
                 yield FoundFile(path, kind_of(entry.stat(follow_symlinks=False).st_mode))
         except OSError as why:
-            watcher.failed()
             yield FoundFile(path, _reason(why))
 
 
@@ -156,19 +129,16 @@ def _ignored(path: str, folder: bool, rules: _Ruled) -> bool:
     return False
 
 
-def _outer_rules(top: str, watcher: Watcher) -> tuple[_Ruled, str]:
+def _outer_rules(top: str) -> tuple[_Ruled, str]:
     """The rules of the repository around a folder, innermost first, and the folder's place in it."""
     real = os.path.realpath(top)
     root = real
-    while not (lies := os.path.lexists(git := os.path.join(root, ".git"))):
-        watcher.repository(git, lies=lies)
+    while not os.path.lexists(git := os.path.join(root, ".git")):
         parent = os.path.dirname(root)
         if parent == root:
             return (), ""
         root = parent
-    watcher.repository(git, lies=lies)
     exclude = os.path.join(git, "info", "exclude")
-    watcher.outer_rules(exclude)
     rules: _Ruled = tuple(_read_rules(exclude, 0))
     if real == root:
         return rules, ""
@@ -176,7 +146,6 @@ def _outer_rules(top: str, watcher: Watcher) -> tuple[_Ruled, str]:
     relative = ""
     for name in names:
         ignore = os.path.join(root, relative, ".gitignore")
-        watcher.outer_rules(ignore)
         rules = (*_read_rules(ignore, len(relative)), *rules)
         relative += name
         if _ignored(relative, True, rules):  # whoever names an ignored folder wants to see it

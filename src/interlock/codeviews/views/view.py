@@ -7,7 +7,7 @@ from interlock.codeviews.syntax.detect import CODE
 Kind = Literal["skeleton", "curated", "summary", "outline"]
 KINDS: tuple[Kind, ...] = ("skeleton", "curated", "summary", "outline")
 
-VERSION = "4"
+VERSION = "5"
 """Of stored views: raise it with every change of what a view says, or of how it is stored."""
 
 
