@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from interlock.codeviews.folders.cache import Cache
-from interlock.codeviews.folders.one import Made, Skipped, Viewed, make
+from interlock.codeviews.folders.one import Made, Skipped, Task, Viewed, make
 from interlock.codeviews.folders.pack import Pack, PackedFile, SeenFile, see_file
 from interlock.codeviews.folders.read_file import BY_CONTENT
 from interlock.codeviews.folders.walk import FoundFile, find
@@ -21,13 +21,6 @@ BATCH = 2_000
 CHUNK_BYTES = 200_000
 WORTH_A_POOL = 2_000_000
 """Bytes to parse. Below, starting processes takes longer than the work."""
-
-
-class Task(NamedTuple):
-    """A file whose view is to be made, unless its content has this digest."""
-
-    found: FoundFile
-    known_digest: bytes = b""
 
 
 class _Missing(NamedTuple):

@@ -25,6 +25,13 @@ class Skipped(NamedTuple):
     asked: bool
 
 
+class Task(NamedTuple):
+    """A file whose view is to be made, unless its content has this digest."""
+
+    found: FoundFile
+    known_digest: bytes = b""
+
+
 class Made(NamedTuple):
     """What was made of a file. Without `view` and `skipped` its content is the one with the known digest."""
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from interlock.codeviews.views.view import Kind
 
 if TYPE_CHECKING:
-    from interlock.codeviews.folders.many import Task
-    from interlock.codeviews.folders.one import Made
+    from interlock.codeviews.folders.one import Made, Task
 
 _PR_SET_PDEATHSIG = 1
 
