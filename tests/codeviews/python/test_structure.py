@@ -163,7 +163,7 @@ def test_what_does_not_parse_is_said_with_its_line() -> None:
     assert STRUCTURE.problems(SHAPES) == ()
     first, second = STRUCTURE.problems("x = 1\ndef f(:\n    pass\n")
     assert first.startswith("line 2: ")
-    assert second == "the grammar stumbles at line 2"
+    assert second == "the grammar reports errors at line 2"
     (first, _) = STRUCTURE.problems("def f():\nx = 1\n")  # the grammar alone accepts it
     assert first.startswith("line 2: expected an indented block")
 

@@ -1,4 +1,4 @@
-"""Patterns as in `.gitignore`."""
+"""Ignore patterns with the rules of `.gitignore`."""
 
 import os
 import re
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class IgnoreRules:
-    """The lines of one file. Later lines win; a path is given from that file's folder, with `/` between names."""
+    """The rules of one file. Later lines win. Paths are relative to the folder of the file, with `/`."""
 
     def __init__(self, content: bytes) -> None:
         text = content.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
@@ -27,8 +27,8 @@ class IgnoreRules:
         ]
 
     def decide(self, path: str, *, folder: bool) -> bool | None:
-        """True: ignored; False: wanted after all; None: not mentioned."""
-        if not path.isascii():  # to git a letter is a byte: `?` is half of an ä
+        """True: ignored; False: excluded from ignoring; None: no rule matches."""
+        if not path.isascii():  # git matches bytes: `?` is half of an ä
             path = os.fsencode(path).decode("latin-1")
         for ignored, folders, files in self._compiled:
             pattern = folders if folder else files
@@ -61,8 +61,7 @@ def _parse(line: str) -> _Line | None:
     folders_only = pattern.endswith("/")
     pattern = pattern.removesuffix("/")
     anchored = "/" in pattern
-    # Git compares the letters up to the first special one by themselves, so what follows them is a beginning to it:
-    # `a**/b` also matches `ax/y/b`.
+    # Git compares the literal prefix by itself, so the rest starts a new pattern: `a**/b` also matches `ax/y/b`.
     below = pattern.removeprefix("/")
     before = _SPECIAL.split(below, maxsplit=1)[0] if anchored else ""
     regex = translate(below.removeprefix(before))
@@ -76,7 +75,7 @@ _STARS = re.compile(r"\*\*+")
 
 
 def translate(pattern: str) -> str | None:
-    """None for a pattern that matches nothing, such as one with an open bracket or with a backslash at its end."""
+    """The regular expression; None for a pattern that matches nothing, such as one with an open bracket."""
     out: list[str] = []
     at = 0
     while at < len(pattern):
@@ -95,10 +94,10 @@ def translate(pattern: str) -> str | None:
             out.append("[^/]")
             at += 1
         elif sign == "[":
-            found = _bracket(pattern, at + 1)
-            if found is None:
+            bracket = _bracket(pattern, at + 1)
+            if bracket is None:
                 return None
-            regex, at = found
+            regex, at = bracket
             out.append(regex)
         elif sign == "\\":
             if at + 1 == len(pattern):
@@ -131,11 +130,11 @@ _NAMED = re.compile(r"\[:([^\]]*):\]")
 
 
 def _bracket(pattern: str, at: int) -> tuple[str, int] | None:
-    """One of a set, from after its `[`, as a regular expression and where it ends; None if it never does."""
+    """A bracket expression after its `[`, as a regular expression, and its end; None if it is not closed."""
     negated = pattern[at : at + 1] in ("!", "^")
     at += negated
     inside: list[str] = []
-    before = ""  # what a range can begin with
+    before = ""  # the start of a range
     first = True
     while first or pattern[at : at + 1] != "]":
         first = False

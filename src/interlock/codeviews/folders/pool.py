@@ -1,7 +1,7 @@
-"""Processes that make views: the parser holds Python's lock, so threads would not help.
+"""A pool of processes that make views. The parser holds the GIL, so threads would not help.
 
-The one place outside `sandbox` that starts processes (docs/decisions/0005): they run our own code on bytes, start no
-program, and end with us.
+The only place outside `sandbox` that starts processes (docs/decisions/0005): they run our own code on bytes, start no
+program, and end with this process.
 """
 
 import multiprocessing
@@ -21,7 +21,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Pool:
-    """Started when it is first needed, and anew after a crash."""
+    """Starts its processes at first use, and again after a crash."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -30,7 +30,7 @@ class Pool:
         self._apart: Pool | None = None
 
     def works(self) -> bool:
-        """Can processes be started here at all? Not from a script that does not expect it, for example."""
+        """True if processes can be started. They cannot from a script without a main guard, for example."""
         if self._works is None:
             try:
                 self._works = self._running().submit(os.getpid).result() > 0
@@ -48,9 +48,9 @@ class Pool:
             self._apart._close()
 
     def run(self, kind: Kind, chunks: "Sequence[Sequence[Task]]") -> "Iterator[list[Made] | None]":
-        """What each chunk came to, in order; None for one that was not done when a process died.
+        """The results of the chunks, in order; None for a chunk that was not done when a process died.
 
-        Work begins at once, not when the first outcome is asked for.
+        Work begins at once, not when the first result is read.
         """
         return self._outcomes(kind, chunks, [self._submit(kind, chunk) for chunk in chunks])
 
@@ -67,7 +67,7 @@ class Pool:
                 ]
 
     def run_alone(self, kind: Kind, task: "Task") -> "Made | None":
-        """None when its process died. That is a process apart: there nobody else can end it."""
+        """The result of one file in a separate process; None if that process died."""
         if self._apart is None:
             self._apart = Pool(1)
         done = self._apart._outcome(self._apart._submit(kind, [task]))
@@ -77,7 +77,7 @@ class Pool:
         try:
             return given.future.result()
         except (BrokenProcessPool, CancelledError):
-            if self._executor is given.executor:  # else others have begun anew already
+            if self._executor is given.executor:  # else a new executor runs already
                 self._close()
             return None
 
@@ -92,8 +92,7 @@ class Pool:
 
     def _running(self) -> ProcessPoolExecutor:
         if self._executor is None:
-            # Forked only where there is no other thread whose locks a copy would hold for ever: then what was imported
-            # is there at once in each of them.
+            # Fork only without other threads: a fork would keep their locks for ever. Forks have the imports at once.
             alone = _only_thread()
             if alone:
                 _prepare()
@@ -108,14 +107,14 @@ class Pool:
 
 
 class _Given(NamedTuple):
-    """Work that was handed out, and to whom: after a crash there are others."""
+    """Submitted work and its executor: after a crash there is a new one."""
 
     executor: ProcessPoolExecutor
     future: "Future[list[Made]]"
 
 
 def _only_thread() -> bool:
-    """As the kernel counts them: libraries start threads that Python does not know of."""
+    """By the kernel's count: libraries start threads that Python does not list."""
     try:
         return len(os.listdir("/proc/self/task")) == 1
     except OSError:
@@ -123,7 +122,7 @@ def _only_thread() -> bool:
 
 
 def _prepare() -> None:
-    """What every process will need."""
+    """Import what every process needs before the fork."""
     import tree_sitter  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
     from interlock.codeviews.folders import one  # noqa: F401  # pyright: ignore[reportUnusedImport]
@@ -137,11 +136,11 @@ def _is_done(future: "Future[list[Made]]") -> bool:
 
 
 def _begin(parent: int) -> None:
-    """Die with the one that started us, also when that is killed; leave Ctrl-C to it. Collect rarely."""
+    """End with the parent, also if it is killed. Leave Ctrl-C to the parent. Collect garbage rarely."""
     import ctypes
     import gc
 
-    gc.freeze()  # trees and views hold no cycles: there is little to look for
+    gc.freeze()  # trees and views have no cycles
     gc.set_threshold(50_000)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

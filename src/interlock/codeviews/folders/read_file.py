@@ -1,4 +1,4 @@
-"""Reading a file that may be anything: nothing here waits, and nothing fills the memory."""
+"""Reads files of any kind without blocking and within a size limit."""
 
 import os
 import stat
@@ -12,12 +12,12 @@ LARGE = f"larger than {LIMIT // 1_000_000} MB"
 BINARY = "a binary file"
 KEY = "it holds a private key"
 BY_CONTENT = frozenset([LARGE, BINARY, KEY])
-"""Reasons that stay true while the file does not change."""
+"""Reasons that hold as long as the file does not change."""
 
 
 class Read(NamedTuple):
     content: bytes
-    reason: str = ""  # in a few words, why there is no content
+    reason: str = ""  # why there is no content
 
 
 def read(found: FoundFile) -> Read:
@@ -25,8 +25,8 @@ def read(found: FoundFile) -> Read:
         return Read(b"", found.skipped)
     try:
         if found.asked and not stat.S_ISREG(mode := os.stat(found.path).st_mode):
-            return Read(b"", kind_of(mode))  # a device must not even be opened
-        # What was a file a moment ago may be a FIFO or a link now.
+            return Read(b"", kind_of(mode))  # opening a device can have effects
+        # The entry may have become a FIFO or a link since the walk.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY | (0 if found.asked else os.O_NOFOLLOW)
         fd = os.open(found.path, flags)
         try:
@@ -55,8 +55,8 @@ def _read_all(fd: int, size: int) -> bytes | None:
     while piece := os.read(fd, size - length + 1 if size > length else 65_536):
         pieces.append(piece)
         length += len(piece)
-        if length == size:  # more was asked for: this is its end
+        if length == size:  # more was requested, so this is the end
             break
-        if length >= LIMIT:  # it grows while it is read, or says nothing of its size
+        if length >= LIMIT:  # the file grows, or reports no size
             return None
     return b"".join(pieces)

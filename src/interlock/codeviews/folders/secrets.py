@@ -1,4 +1,4 @@
-"""Names and beginnings of files that no view shows, because they may hold secrets."""
+"""Files that no view shows because they may contain secrets: by name, and by their first bytes."""
 
 import re
 from functools import lru_cache
@@ -20,7 +20,7 @@ def is_secret(path: str) -> bool:
     return is_secret_name(path.rstrip("/").rpartition("/")[2])
 
 
-@lru_cache(4_096)  # in most trees the same names come again and again
+@lru_cache(4_096)  # most trees repeat the same names
 def is_secret_name(name: str) -> bool:
     return _NAMES.fullmatch(name) is not None
 

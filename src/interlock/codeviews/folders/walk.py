@@ -1,4 +1,4 @@
-"""Which files a person means: files as they are, folders without what git ignores, patterns."""
+"""Finds the files of arguments: named files, folders without ignored files, patterns."""
 
 import os
 import re
@@ -15,7 +15,7 @@ _MAGIC = re.compile(r"[*?\[]")
 
 
 class FoundFile(NamedTuple):
-    """A file, or why there is none here. `asked`: it was named, not found in a folder."""
+    """A file, or the reason to skip it. `asked`: the user named it; it was not found in a folder."""
 
     path: str
     skipped: str | None = None
@@ -23,7 +23,7 @@ class FoundFile(NamedTuple):
 
 
 def find(paths: Sequence[str]) -> Iterator[FoundFile]:
-    """In the order given, each once; below a folder by name."""
+    """Files in the order of the arguments, each once; sorted by name below a folder."""
     if len(paths) == 1:
         yield from _meant(paths[0])
         return
@@ -52,7 +52,7 @@ def _meant(path: str) -> Iterator[FoundFile]:
 
 
 def _matching(pattern: str) -> Iterator[FoundFile]:
-    """A pattern that the shell left alone; `**` is any number of folders. What it matches counts with all below it."""
+    """Files of a pattern that the shell did not expand. `**` matches any number of folders; subtrees match too."""
     parts = pattern.split("/")
     plain = next(number for number, part in enumerate(parts) if _MAGIC.search(part))
     base = "/".join(parts[:plain]) or ("/" if pattern.startswith("/") else "")
@@ -70,7 +70,7 @@ def _matching(pattern: str) -> Iterator[FoundFile]:
 
 
 def walk(top: str) -> Iterator[FoundFile]:
-    """Links are not followed, so there are no loops; what is neither file nor folder is named."""
+    """Links are not followed, so there are no loops. Other kinds of entries are reported as skipped."""
     rules, relative = _outer_rules(top)
     stack = [_entries(top, relative, rules)]
     while stack:
@@ -84,11 +84,11 @@ def walk(top: str) -> Iterator[FoundFile]:
 
 
 _by_name = attrgetter("name")
-_Ruled = tuple[tuple[int, IgnoreRules], ...]  # each with the length of its folder's path
+_Ruled = tuple[tuple[int, IgnoreRules], ...]  # each with the length of the path of its folder
 
 
 def _entries(folder: str, relative: str, rules: _Ruled) -> Iterator[FoundFile | tuple[str, str, _Ruled]]:
-    """The files of a folder, and how to enter each folder in it."""
+    """The files of a folder, and the arguments to enter each subfolder."""
     try:
         with os.scandir(folder) as scan:
             entries = sorted(scan, key=_by_name)
@@ -130,7 +130,7 @@ def _ignored(path: str, folder: bool, rules: _Ruled) -> bool:
 
 
 def _outer_rules(top: str) -> tuple[_Ruled, str]:
-    """The rules of the repository around a folder, innermost first, and the folder's place in it."""
+    """The ignore rules of the repository around a folder, innermost first, and the folder's relative path."""
     real = os.path.realpath(top)
     root = real
     while not os.path.lexists(git := os.path.join(root, ".git")):
@@ -148,7 +148,7 @@ def _outer_rules(top: str) -> tuple[_Ruled, str]:
         ignore = os.path.join(root, relative, ".gitignore")
         rules = (*_read_rules(ignore, len(relative)), *rules)
         relative += name
-        if _ignored(relative, True, rules):  # whoever names an ignored folder wants to see it
+        if _ignored(relative, True, rules):  # an ignored folder that is named is shown
             return (), ""
         relative += "/"
     return rules, relative

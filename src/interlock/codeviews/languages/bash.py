@@ -1,4 +1,4 @@
-"""Shell scripts, read as Bash."""
+"""Shell scripts, parsed as Bash."""
 
 from interlock.codeviews.languages.table import LanguageTable
 

@@ -1,4 +1,4 @@
-"""PHP, with or without HTML around it."""
+"""PHP, with or without surrounding HTML."""
 
 from interlock.codeviews.languages.table import LanguageTable
 

@@ -1,4 +1,4 @@
-"""Python. Its definitions are found by walking statements (python_bodies.py), which costs less than a query."""
+"""Python. Definitions are found by walking statements (syntax/python_bodies.py), which is faster than a query."""
 
 from interlock.codeviews.languages.table import LanguageTable
 

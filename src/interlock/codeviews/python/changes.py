@@ -1,4 +1,4 @@
-"""Python: a definition, a signature or a variable replaced, in the file's own indentation and line endings."""
+"""Python: replace a definition, a signature or a variable, with the indentation and line endings of the file."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -16,37 +16,37 @@ if TYPE_CHECKING:
 
 def with_definition(text: str, name: str, new: str, line: int) -> str:
     source = Source(text)
-    found = source.definition(name, line)
-    _must_be_sound(source, found.outer, name)
+    definition = source.definition(name, line)
+    _must_be_sound(source, definition.outer, name)
     piece = _Piece(new, "new_definition")
     if not piece.statements or piece.statements[-1].type not in (*DEFINITIONS, "decorated_definition"):
         raise ToolFailure("new_definition must be the whole definition, from its decorators to its last line.")
-    span = Span(found.outer.start_byte, source.whole_lines(found.outer).end)
-    return _replaced(source, span, piece.fitted(source, span, _unit(source, found.node)))
+    span = Span(definition.outer.start_byte, source.whole_lines(definition.outer).end)
+    return _replaced(source, span, piece.fitted(source, span, _unit(source, definition.node)))
 
 
 def with_signature(text: str, name: str, new: str, line: int) -> str:
     source = Source(text)
-    found = source.definition(name, line)
-    _must_be_sound(source, found.outer, name)
+    definition = source.definition(name, line)
+    _must_be_sound(source, definition.outer, name)
     header = new.rstrip().removesuffix(":")
     piece = _Piece(f"{header}:\n    {_deeper(header)}...", "new_signature")
-    if [node.type for node in piece.statements] != [found.node.type]:
-        old = " ".join(source.text_of(source.header(found.node)).split())
+    if [node.type for node in piece.statements] != [definition.node.type]:
+        old = " ".join(source.text_of(source.header(definition.node)).split())
         raise ToolFailure(f"new_signature must be one header up to its colon, such as {old}")
-    span = source.header(found.node)
+    span = source.header(definition.node)
     made = piece.fitted(source, span, None)
     return _replaced(source, span, made[: made.rindex(b":") + 1])
 
 
 def with_variable(text: str, name: str, new: str, line: int) -> str:
     source = Source(text)
-    found = source.variable(name, line)
-    _must_be_sound(source, found.node, name)
+    variable = source.variable(name, line)
+    _must_be_sound(source, variable.node, name)
     piece = _Piece(new, "new_declaration")
     if len(piece.statements) != 1 or piece.statements[0].type not in ("expression_statement", "type_alias_statement"):
         raise ToolFailure(f"new_declaration must be one assignment, such as {name.rpartition('.')[2]} = 1")
-    span = Span(found.node.start_byte, found.node.end_byte)
+    span = Span(variable.node.start_byte, variable.node.end_byte)
     return _replaced(source, span, piece.fitted(source, span, None))
 
 
@@ -66,7 +66,7 @@ def _replaced(source: Source, span: Span, new: bytes) -> str:
 
 
 def _unit(source: Source, definition: "Node") -> bytes | None:
-    """What one more level of indentation is in this definition; None when that is not to be seen."""
+    """The unit of indentation in this definition; None if it cannot be detected."""
     body = definition.child_by_field_name("body")
     if body is None or body.start_point.row == definition.start_point.row:
         return None
@@ -76,7 +76,7 @@ def _unit(source: Source, definition: "Node") -> bytes | None:
 
 
 class _Piece:
-    """A text of a model's that is to stand in a file: statements, at whatever depth they were written."""
+    """Statements from a model, at any depth of indentation, to be inserted in a file."""
 
     def __init__(self, text: str, argument: str) -> None:
         lines = text.replace("\r\n", "\n").split("\n")
@@ -86,7 +86,7 @@ class _Piece:
         if not self._lines[0]:
             raise ToolFailure(f"{argument} is empty; to delete something use edit_file.")
         self._given = _white(self._lines[0])
-        # Indented statements are read as those of a block.
+        # Indented statements are parsed as a block.
         head = b"if 1:\n" if self._given else b""
         self._above = head.count(b"\n")
         whole = head + b"\n".join(self._lines) + b"\n"
@@ -98,7 +98,7 @@ class _Piece:
         self.statements = [node for node in top.named_children if node.type != "comment"] if top is not None else []
 
     def fitted(self, source: Source, span: Span, unit: bytes | None) -> bytes:
-        """At the depth of what it replaces; the first line comes without it."""
+        """The text at the depth of the replaced code; the first line is not indented."""
         indent = indentation(source.bytes, span.start)
         left = _left_of(indent, source.bytes[span.start : span.end])
         definition = next(self._definitions(), None)
@@ -120,7 +120,7 @@ class _Piece:
                 yield inner
 
     def _rows_of_strings(self) -> set[int]:
-        """Lines that begin inside a string. A docstring moves with its definition; other strings stay as they are."""
+        """Lines that begin inside a string. A docstring moves with its definition; other strings stay."""
         rows: set[int] = set()
         for node in captures("python", "(string) @string", self._source.root).get("string", []):
             around = node.parent
@@ -136,7 +136,7 @@ def _deeper(header: str) -> str:
 
 
 def _left_of(indent: bytes, old: bytes) -> set[bytes]:
-    """Lines that stand further left than what they are a part of, such as comments at the margin: there they stay."""
+    """Lines further left than their own block, such as comments at the margin. They stay in place."""
     lines = old.replace(b"\r\n", b"\n").split(b"\n")[1:]
     return {line for line in lines if line.strip() and not line.startswith(indent)}
 
@@ -146,7 +146,7 @@ def _white(line: bytes) -> bytes:
 
 
 def _swapped(line: bytes, swap: tuple[bytes, bytes] | None) -> bytes:
-    """Levels of one kind of indentation as levels of another."""
+    """Translate levels of one unit of indentation into another."""
     if swap is None:
         return line
     levels = 0

@@ -36,7 +36,7 @@ class Variable(NamedTuple):
 
 
 class Source:
-    """A source and its tree. Raises ToolFailure when it cannot be read at all."""
+    """A source and its tree. Raises ToolFailure if the source cannot be parsed at all."""
 
     def __init__(self, text: str) -> None:
         self.bytes = encoded(text)
@@ -52,7 +52,7 @@ class Source:
         return decoded(self.bytes[start:end])
 
     def scoped(self) -> "Iterator[tuple[str, Node]]":
-        """All statements in order, each with the dotted name of the scope it is in and a dot; nothing for the top."""
+        """All statements in order, each with the dotted name of its scope and a dot; empty for the module."""
         stack = [(self.root, "")]
         while stack:
             node, scope = stack.pop()
@@ -80,7 +80,7 @@ class Source:
                 yield Variable(scope + name, node)
 
     def _declared(self, statement: "Node") -> Iterator[str]:
-        """NAME = …, NAME: type, A = B = …, (A, *B) = …, type NAME = …"""
+        """Names assigned by NAME = …, NAME: type, A = B = …, (A, *B) = …, type NAME = …"""
         if statement.type == "type_alias_statement":
             left = statement.child_by_field_name("left")
             named = left.named_children[:1] if left is not None else []
@@ -106,10 +106,10 @@ class Source:
     # ── one of them ──────────────────────────────────────────────────────────────────────
 
     def definition(self, name: str, line: int) -> Definition:
-        return self._one(list(self.definitions()), name, line, "definition", lambda found: self.lines_of(found.outer))
+        return self._one(list(self.definitions()), name, line, "definition", lambda each: self.lines_of(each.outer))
 
     def variable(self, name: str, line: int) -> Variable:
-        return self._one(list(self.variables()), name, line, "assignment", lambda found: self.lines_of(found.node))
+        return self._one(list(self.variables()), name, line, "assignment", lambda each: self.lines_of(each.node))
 
     def _one(
         self,
@@ -120,11 +120,11 @@ class Source:
         lines: "Callable[[_Thing], tuple[int, int]]",
     ) -> "_Thing":
         wanted = name.strip()
-        named = [found for found in every if found.name == wanted]
+        named = [each for each in every if each.name == wanted]
         if not named:
             raise ToolFailure(f"There is no {what} of {wanted!r}.{_nearest(wanted, every, lines)}")
         if line:
-            chosen = [found for found in named if lines(found)[0] <= line <= lines(found)[1]]
+            chosen = [each for each in named if lines(each)[0] <= line <= lines(each)[1]]
             if len(chosen) == 1:
                 return chosen[0]
         if len(named) == 1 and not line:
@@ -144,7 +144,7 @@ class Source:
         return node.start_point.row + 1, node.end_point.row + 1
 
     def whole_lines(self, node: "Node") -> Span:
-        """From the beginning of its first line, where only white space comes before, to the end of its last."""
+        """From the start of its first line, if only white space precedes it, to the end of its last line."""
         start = self.bytes.rfind(b"\n", 0, node.start_byte) + 1
         if self.bytes[start : node.start_byte].strip(b" \t\f"):
             start = node.start_byte
@@ -158,7 +158,7 @@ class Source:
         return Span(definition.start_byte, colon.end_byte)
 
     def alone(self, node: "Node", span: Span) -> str:
-        """As if it stood at the left edge: what is read can be given back as it is, for the same or another depth."""
+        """The text without its indentation. It can be inserted again at the same or another depth."""
         indent = indentation(self.bytes, span.start)
         strings = captures("python", "(string) @string", node).get("string", [])
         inside = {row for text in strings for row in range(text.start_point.row + 1, text.end_point.row + 1)}
@@ -171,7 +171,7 @@ class Source:
         )
 
     def docstring(self, definition: "Node") -> "Node | None":
-        """The expression that is the docstring of a definition, or of the module."""
+        """The docstring expression of a definition or of the module."""
         body = definition if definition is self.root else definition.child_by_field_name("body")
         for child in body.named_children if body is not None else ():
             if child.type != "comment":
@@ -180,7 +180,7 @@ class Source:
 
 
 def encoded(text: str) -> bytes:
-    """Half characters too: whoever writes a file says what is wrong with them."""
+    """Encodes lone surrogates too: the writer of the file reports them."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -189,8 +189,8 @@ def decoded(source: bytes) -> str:
 
 
 def _nearest(name: str, every: "Sequence[_Thing]", lines: "Callable[[_Thing], tuple[int, int]]") -> str:
-    """What may have been meant: the same last part elsewhere, else something alike."""
-    places = {found.name: lines(found)[0] for found in reversed(every)}
+    """Suggestions: names with the same last part, else similar names."""
+    places = {each.name: lines(each)[0] for each in reversed(every)}
     last = name.rpartition(".")[2]
     near = [known for known in sorted(places, key=places.__getitem__) if known.rpartition(".")[2] == last]
     near = near or get_close_matches(name, places, n=3, cutoff=0.5)

@@ -1,4 +1,4 @@
-"""Python: what a source says of itself: imports, mentions of a name, classes and their bases, docstrings."""
+"""Python: facts about a source: imports, mentions of a name, classes and their bases, docstrings."""
 
 import ast
 import inspect
@@ -25,14 +25,14 @@ _BEFORE_CLOSING = re.compile(r",? ([)\]])")
 
 
 def docstring(source: Source, definition: "Node") -> str:
-    """As Python would say it: joined, escapes read, its indentation gone."""
-    found = source.docstring(definition)
-    if found is None:
+    """The docstring as Python evaluates it: concatenated, unescaped, without indentation."""
+    expression = source.docstring(definition)
+    if expression is None:
         return ""
     try:
-        value: object = ast.literal_eval(cast(ast.Expression, read(f"({source.text_of(found)})", "eval")))
+        value: object = ast.literal_eval(cast(ast.Expression, read(f"({source.text_of(expression)})", "eval")))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        value = source.text_of(found)
+        value = source.text_of(expression)
     return inspect.cleandoc(str(value))
 
 
@@ -40,7 +40,7 @@ def docstring(source: Source, definition: "Node") -> str:
 
 
 def imports(source: Source) -> Iterator[str]:
-    """One statement a line, wherever it stands, with its own line and the function it is in."""
+    """All import statements, one per line of output, with their line and enclosing function."""
     for scope, node in source.scoped():
         if node.type in _IMPORTS:
             inside = f"  [in {scope[:-1]}]" if scope else ""
@@ -65,7 +65,7 @@ def _as(source: Source, node: "Node") -> str:
 
 
 def _plain(source: Source, node: "Node") -> str:
-    """A dotted name may hold blanks and even line breaks."""
+    """A dotted name may contain blanks and line breaks."""
     return "".join(source.text_of(node).replace("\\", "").split())
 
 
@@ -73,21 +73,21 @@ def _plain(source: Source, node: "Node") -> str:
 
 
 def mentions(source: Source, name: str) -> Iterator[Mention]:
-    """A dotted name is mentioned by its last part behind the part before it, or behind `self` in that class."""
+    """A dotted name is mentioned by its last part after the part before it, or after `self` in that class."""
     if not _NAME.match(name):
         raise ToolFailure(f"{name!r} is not a name; give one such as Class.method")
     before, _, last = name.rpartition(".")
     seen = 0
-    for found in re.finditer(rb"(?<![\w\x80-\xff])" + re.escape(encoded(last)) + rb"(?![\w\x80-\xff])", source.bytes):
-        node = source.root.descendant_for_byte_range(found.start(), found.end())
-        if node is None or node.type != "identifier" or node.start_byte != found.start():
+    for match in re.finditer(rb"(?<![\w\x80-\xff])" + re.escape(encoded(last)) + rb"(?![\w\x80-\xff])", source.bytes):
+        node = source.root.descendant_for_byte_range(match.start(), match.end())
+        if node is None or node.type != "identifier" or node.start_byte != match.start():
             continue
         line = node.start_point.row + 1
         if line == seen or (before and not _belongs(source, node, before)):
             continue
         seen = line
-        start = source.bytes.rfind(b"\n", 0, found.start()) + 1
-        text = source.bytes[start : line_end(source.bytes, found.end())]
+        start = source.bytes.rfind(b"\n", 0, match.start()) + 1
+        text = source.bytes[start : line_end(source.bytes, match.end())]
         yield Mention(line, _role(node), text.decode(errors="replace").strip()[:_LONGEST_LINE])
 
 
@@ -118,7 +118,7 @@ def _belongs(source: Source, node: "Node", before: str) -> bool:
 
 
 def _ends_with(scope: str, name: str) -> bool:
-    """One of the scopes around is it."""
+    """True if one of the enclosing scopes is this one."""
     return f".{name}." in f".{scope}."
 
 
@@ -138,9 +138,11 @@ def _scope(source: Source, node: "Node", *, own: bool = True) -> str:
 
 
 def classes(source: Source) -> Iterator[ClassFound]:
-    for found in source.definitions():
-        if found.node.type == "class_definition":
-            yield ClassFound(found.name, found.node.start_point.row + 1, tuple(_bases(source, found.node)))
+    for definition in source.definitions():
+        if definition.node.type == "class_definition":
+            yield ClassFound(
+                definition.name, definition.node.start_point.row + 1, tuple(_bases(source, definition.node))
+            )
 
 
 def _bases(source: Source, definition: "Node") -> Iterator[str]:
@@ -150,16 +152,16 @@ def _bases(source: Source, definition: "Node") -> Iterator[str]:
             yield " ".join(source.text_of(base).split())
 
 
-def class_summary(source: Source, found: Definition) -> str:
-    """Its header, docstring, variables and methods, each with its line."""
-    if found.node.type != "class_definition":
-        raise ToolFailure(f"{found.name!r} is a function, not a class; use py_get_definition.")
-    first, last = source.lines_of(found.outer)
-    rows = [*(source.text_of(node) for node in found.outer.named_children if node.type == "decorator")]
-    rows.append(f"{_header(source, found.node)}  # lines {first}-{last}")
-    rows += [f"{_INDENT}{line}".rstrip() for line in _quoted(docstring(source, found.node))]
-    scope = f"{found.name}."
-    inside = range(found.node.start_byte, found.node.end_byte)
+def class_summary(source: Source, definition: Definition) -> str:
+    """The header, docstring, variables and methods of a class, each with its line."""
+    if definition.node.type != "class_definition":
+        raise ToolFailure(f"{definition.name!r} is a function, not a class; use py_get_definition.")
+    first, last = source.lines_of(definition.outer)
+    rows = [*(source.text_of(node) for node in definition.outer.named_children if node.type == "decorator")]
+    rows.append(f"{_header(source, definition.node)}  # lines {first}-{last}")
+    rows += [f"{_INDENT}{line}".rstrip() for line in _quoted(docstring(source, definition.node))]
+    scope = f"{definition.name}."
+    inside = range(definition.node.start_byte, definition.node.end_byte)
     for holder, node in source.scoped():
         if holder != scope or node.start_byte not in inside:
             continue
@@ -173,7 +175,7 @@ def class_summary(source: Source, found: Definition) -> str:
 
 
 def _header(source: Source, definition: "Node") -> str:
-    """On one line, without comments."""
+    """The text on one line, without comments."""
     start, end = source.header(definition)
     parts: list[str] = []
     for node in captures("python", "(comment) @comment", definition).get("comment", []):

@@ -1,4 +1,4 @@
-"""Plays `Structure`: Python sources by their definitions, on the trees the views are made of."""
+"""Implements the port `Structure`: Python sources by their definitions, with the parser of the views."""
 
 from interlock.codeviews.folders.one import title_of_file
 from interlock.codeviews.python import changes, facts

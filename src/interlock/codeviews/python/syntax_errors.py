@@ -1,4 +1,4 @@
-"""What of a Python source does not parse: by Python's own parser, and by the grammar, which reads on after an error."""
+"""Syntax errors of a Python source, from Python's own parser and from the grammar, which continues after an error."""
 
 import ast
 import sys
@@ -9,13 +9,13 @@ from interlock.codeviews.syntax.trees import captures, errors, parse
 
 _FILE = "<a source that is only read>"
 _LARGEST = 1_000_000
-"""Python's own tree of a larger source takes too much memory."""
+"""Python's own tree of a larger source needs too much memory."""
 _MOST_NAMED = 20
 VERSION = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 
 
 def problem(source: bytes) -> str | None:
-    """What Python says first, in words; None when it reads all of it, or when it is too large to be asked."""
+    """Python's first error message; None if the source parses or is too large to check."""
     if len(source) > _LARGEST:
         return None
     try:
@@ -31,26 +31,26 @@ def problem(source: bytes) -> str | None:
 
 
 def problems(source: bytes) -> tuple[str, ...]:
-    """Nothing where Python reads all of it, whatever the grammar thinks."""
+    """Errors of the grammar; none if Python itself parses the source."""
     said = problem(source)
     if said is None and len(source) <= _LARGEST:
         return ()
-    found = [f"{said} ({VERSION})"] if said else []
+    messages = [f"{said} ({VERSION})"] if said else []
     tree = parse(source, "python")
     if tree is None:
-        return (*found, "the rest takes too long to parse")
+        return (*messages, "the rest takes too long to parse")
     if tree.root_node.has_error:
         nodes = captures("python", "(ERROR) @error (MISSING) @missing", tree.root_node)
         lines = sorted({node.start_point.row + 1 for every in nodes.values() for node in every})
         more = f" and {len(lines) - _MOST_NAMED} more" if len(lines) > _MOST_NAMED else ""
-        found.append(f"the grammar stumbles at line {', '.join(map(str, lines[:_MOST_NAMED]))}{more}")
+        messages.append(f"the grammar reports errors at line {', '.join(map(str, lines[:_MOST_NAMED]))}{more}")
     elif said:
-        found.append(f"the grammar finds no fault; it also knows what is newer than {VERSION}")
-    return tuple(found)
+        messages.append(f"the grammar reports no error; it also accepts syntax newer than {VERSION}")
+    return tuple(messages)
 
 
 def harm(before: bytes, after: bytes) -> str | None:
-    """Why `after` is worse to read than `before`; None when it is not."""
+    """The reason if `after` has a syntax error that `before` did not have; else None."""
     if (said := problem(after)) and problem(before) is None:
         return f"{said} ({VERSION})"
     old, new = parse(before, "python"), parse(after, "python")
@@ -63,6 +63,6 @@ def harm(before: bytes, after: bytes) -> str | None:
 
 
 def read(text: str, mode: str = "exec") -> ast.AST:
-    """Python's own tree. Its warnings about a source that is only read are nobody's business here."""
+    """Python's own tree. Warnings about the source are suppressed: it is only parsed."""
     warnings.filterwarnings("ignore", module=r"<a source that is only read>")
     return compile(text, _FILE, mode, ast.PyCF_ONLY_AST, dont_inherit=True)

@@ -1,4 +1,4 @@
-"""A cut is a piece of a source and what stands in its place."""
+"""A cut: a range of a source and its replacement."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -11,7 +11,7 @@ class Cut(NamedTuple):
 
 
 def apply(source: bytes, cuts: Iterable[Cut]) -> bytes:
-    """In order of their place and apart from each other; every other byte stays."""
+    """Apply cuts, which are sorted and do not overlap. All other bytes stay."""
     pieces: list[bytes] = []
     at = 0
     for start, end, placeholder in cuts:
@@ -22,14 +22,14 @@ def apply(source: bytes, cuts: Iterable[Cut]) -> bytes:
 
 
 def indentation(source: bytes, at: int) -> bytes:
-    """The white space that the line of this byte begins with."""
+    """The indentation of the line that contains this byte."""
     start = source.rfind(b"\n", 0, at) + 1
     line = source[start:at]
     return line[: len(line) - len(line.lstrip(b" \t\f"))]
 
 
 def line_end(source: bytes, at: int) -> int:
-    """Where the line of this byte ends, before its line break."""
+    """The end of the line that contains this byte, before its line break."""
     end = source.find(b"\n", at)
     if end < 0:
         return len(source)
@@ -37,7 +37,7 @@ def line_end(source: bytes, at: int) -> int:
 
 
 def line_break(source: bytes, at: int) -> bytes:
-    """As it is written at the end of this line."""
+    """The line break at the end of this line, as written."""
     end = source.find(b"\n", at)
     if end < 0:
         end = source.rfind(b"\n", 0, at)
@@ -45,5 +45,5 @@ def line_break(source: bytes, at: int) -> bytes:
 
 
 def without_return(source: bytes, end: int) -> int:
-    """A comment at the end of a node takes the \\r of its line with it; the line's end is not a part of a body."""
+    """A comment at the end of a node includes the \\r of its line; the line break is not part of a body."""
     return end - 1 if source[end - 1 : end + 1] == b"\r\n" else end

@@ -1,4 +1,4 @@
-"""Which language a file is in: by its name, else by its first line."""
+"""Detects the language of a file by its name, else by its first line."""
 
 import re
 
@@ -17,7 +17,7 @@ CODE = {
     "php": "PHP",
     "bash": "Bash",
 }
-"""Languages with a grammar, and their names for people."""
+"""Languages with a grammar, and their display names."""
 TITLES = {**CODE, "markdown": "Markdown", "toml": "TOML", "json": "JSON", "yaml": "YAML", "ini": "INI", "text": "Text"}
 
 _SUFFIXES = {
@@ -72,7 +72,7 @@ _ONLY_CPP = re.compile(
 
 
 def language_of(name: str, source: bytes) -> str:
-    """`text` when nothing is known."""
+    """The language; `text` if unknown."""
     name = name.lower().rpartition("/")[2]
     suffix = suffix_of(name)
     if suffix == "h":
@@ -85,7 +85,7 @@ def language_of(name: str, source: bytes) -> str:
 
 
 def suffix_of(name: str) -> str:
-    """What follows the last dot of a file's name; nothing for `.profile`."""
+    """The suffix of a file name after the last dot; empty for `.profile`."""
     before, _, suffix = name.rpartition("/")[2].rpartition(".")
     return suffix if before else ""
 

@@ -1,4 +1,4 @@
-"""What keeps a body in the curated view: the decorator @core_logic, or a comment with [HOT] in the function."""
+"""Marks that keep a body in the curated view: the decorator @core_logic, or a comment with [HOT] in the function."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,9 +16,9 @@ _DECORATION = frozenset(
     ["decorator", "attribute_item", "attribute_list", "annotation", "marker_annotation", "modifiers"]
 )
 _GROUPS = frozenset(["modifiers", "attribute_list", "attribute_group"])
-"""Several decorations in one node."""
+"""Nodes that hold several decorations."""
 _HOLDERS = frozenset(["field_definition", "public_field_definition", "accessor_list", "property_declaration"])
-"""What is written before one of these is meant for the function in it: a field's arrow function, a property's get."""
+"""A mark before one of these nodes applies to the function in it: a field's arrow function, a property's getter."""
 _COMMENT = frozenset(["comment", "line_comment", "block_comment"])
 
 
@@ -41,7 +41,7 @@ def _has_hot_comment(source: bytes, function: "Node") -> bool:
 
 
 def _decorations(function: "Node") -> "Iterator[Node]":
-    """Inside it, around it (Python), directly before it, or the same of the field or property that it is."""
+    """The mark is inside, around (Python) or directly before the function, or its field or property."""
     around = function.parent
     if around is not None and around.type == "decorated_definition":
         yield from (child for child in around.named_children if child.type in _DECORATION)
@@ -59,6 +59,6 @@ def _decorations(function: "Node") -> "Iterator[Node]":
 
 def _single(decorations: "Iterable[Node]") -> "Iterator[Node]":
     for node in decorations:
-        yield node  # as a whole: with what it applies to, [method: core_logic]
+        yield node  # the whole list, with its target: [method: core_logic]
         if node.type in _GROUPS:
             yield from _single(child for child in node.named_children if child.type not in _COMMENT)

@@ -1,4 +1,4 @@
-"""Languages other than Python: what of a body is replaced, and by what."""
+"""Function bodies of languages other than Python: which part is replaced, and by which placeholder."""
 
 import re
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 
 
 def functions(source: bytes, root: "Node", known: LanguageTable) -> "Iterator[tuple[Node, Node]]":
-    """Functions with their bodies. Functions inside a body go or stay with it; those in a short expression count.
+    """Functions with their bodies. A function inside a body belongs to it; one inside a short expression is listed.
 
-    Most of a file is passed over: bodies, and whatever has no sign of one in it.
+    The walk skips bodies and every node without a sign of a body.
     """
     kinds, signs, skipped = known.functions, known.signs, known.skipped
     stack = [root]
@@ -59,7 +59,7 @@ def _body(function: "Node", known: LanguageTable) -> "Node | None":
 
 
 def _declares_function(definition: "Node") -> bool:
-    """`class EXPORT Name { … }` looks like a function called Name to the grammar."""
+    """The grammar parses `class EXPORT Name { … }` as a function called Name."""
     node = definition.child_by_field_name("declarator")
     while node is not None:
         if node.type in ("function_declarator", "operator_cast"):
@@ -72,7 +72,7 @@ def _declares_function(definition: "Node") -> bool:
 
 
 def replaceable(source: bytes, body: "Node") -> bool:
-    """An expression on one line is as short as any placeholder and says more; so does a => b => …"""
+    """True for an expression on one line, and for a => b => …: as short as a placeholder, and more informative."""
     if source[body.start_byte] == ord("{"):
         return True
     return (
@@ -82,12 +82,12 @@ def replaceable(source: bytes, body: "Node") -> bool:
 
 
 def is_what_it_seems(source: bytes, function: "Node", body: "Node") -> bool:
-    """A second opinion for files that do not parse."""
+    """A second check for files with syntax errors."""
     return not _may_be_a_type(function, body) and _ends_where_it_seems(source, function, body)
 
 
 def _may_be_a_type(function: "Node", body: "Node") -> bool:
-    """Where the beginning of a type was not understood, `name: (a: A) => { b: B };` in it is read as a labelled arrow
+    """After an error at the start of a type, the grammar parses `name: (a: A) => { b: B };` as a labelled arrow
     function with labelled statements."""
     if function.type != "arrow_function":
         return False
@@ -98,15 +98,15 @@ def _may_be_a_type(function: "Node", body: "Node") -> bool:
 
 
 def _ends_where_it_seems(source: bytes, function: "Node", body: "Node") -> bool:
-    """Where a brace is missing, a body takes what comes after it.
+    """Check the indentation: with a missing brace, a body includes the code that follows it.
 
-    The body's last line must begin where its first does, and all between further in.
+    The last line must be indented like the first line, and all lines between them deeper.
     """
     end = body.end_byte - 1 if source[body.end_byte - 1] in b"})" else function.end_byte - 1
     if b"\n" not in source[function.start_byte : end]:
         return True
     depths = {_depth(indentation(source, at)) for at in (function.start_byte, body.start_byte)}
-    if source[body.start_byte] not in b"{(":  # Ruby's body has no opening line
+    if source[body.start_byte] not in b"{(":  # a Ruby body has no opening line
         depths = {_depth(indentation(source, function.start_byte))}
     if _depth(indentation(source, end)) not in depths:
         return False
@@ -123,7 +123,7 @@ def _depth(white: bytes) -> int:
 
 
 def cut(source: bytes, body: "Node", known: LanguageTable) -> Cut | None:
-    """None when there is nothing to replace, or no safe way to."""
+    """The replacement of a body; None if there is nothing to replace or no safe way."""
     start, end = body.start_byte, body.end_byte
     if known.preprocessor and not _balanced(source[start:end]):
         return None
@@ -144,7 +144,7 @@ def _braces(source: bytes, body: "Node") -> Cut | None:
     around, before = body.parent, body.prev_sibling
     if around is not None and around.type == "property_hook" and before is not None:  # PHP: as C#, by other nodes
         start = before.start_byte
-    if source.startswith(b"=>", start):  # the semicolon belongs to it
+    if source.startswith(b"=>", start):  # the semicolon is part of it
         after = source.find(b";", end)
         whole = around is not None and around.type in ("property_declaration", "indexer_declaration")
         made = b"{ get %b }" % BRACES if whole else BRACES
@@ -153,7 +153,7 @@ def _braces(source: bytes, body: "Node") -> Cut | None:
 
 
 def _ruby(source: bytes, start: int, end: int) -> Cut | None:
-    """What follows the body on its last line must not become a part of the comment."""
+    """Code after the body on its last line must not become part of the comment."""
     if _heredoc_beyond(source, start, end, _RUBY_HEREDOC):
         return None
     end = without_return(source, end)
@@ -178,12 +178,12 @@ def _bash(source: bytes, start: int, end: int) -> Cut | None:
 
 
 def _heredoc_beyond(source: bytes, start: int, end: int, sign: re.Pattern[bytes]) -> bool:
-    """The text of a heredoc that begins on the body's last line stands after the body."""
+    """A heredoc that begins on the last line of a body has its text after the body."""
     return sign.search(source, max(start, source.rfind(b"\n", start, end)), end) is not None
 
 
 def _balanced(text: bytes) -> bool:
-    """Every #if of the body ends in it."""
+    """Every #if of the body has its #endif in the body."""
     if b"#" not in text:
         return True
     depth = 0

@@ -1,7 +1,7 @@
-"""Python: where functions are, and what of a function is its body.
+"""Python: functions and their bodies.
 
-The body is what follows the header's line, or the docstring's. Tree-sitter's block is a part of it: comments before the
-first statement belong to the function there.
+The body follows the line of the header, or of the docstring. Tree-sitter's block node is smaller: comments before the
+first statement belong to the function node.
 """
 
 import re
@@ -33,15 +33,15 @@ HOLDERS = frozenset(
         "case_clause",
     ]
 )
-"""Only in these can a definition stand."""
+"""The kinds of nodes that can contain a definition."""
 _BETWEEN = frozenset(["comment", "line_continuation"])
-"""What may stand between statements."""
+"""The kinds of nodes allowed between statements."""
 _PREFIX = re.compile(rb"[A-Za-z]*")
 _OLD_MAC = re.compile(rb"\r(?!\n)")
 
 
 def functions(root: "Node") -> "Iterator[Node]":
-    """Outermost ones, in order. The walk never enters an expression or a function."""
+    """The outermost functions, in order. The walk enters neither expressions nor functions."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -56,14 +56,14 @@ def functions(root: "Node") -> "Iterator[Node]":
 
 
 def readable(source: bytes) -> bool:
-    """To Python a lone carriage return ends a line, to the grammar it does not: better leave such a file alone."""
+    """Python ends a line at a lone carriage return, the grammar does not. Such a file is left unchanged."""
     return b"\r" not in source or _OLD_MAC.search(source) is None
 
 
 def cut(source: bytes, function: "Node") -> Cut | None:
-    """None when there is nothing to replace.
+    """The cut of a body; None if there is nothing to replace.
 
-    Of a body only the first statements are looked at, not the list of all: that would take longer than all the rest.
+    Only the first statements are examined: listing all of them would take longer than everything else.
     """
     block = function.child_by_field_name("body")
     if block is None:
@@ -83,7 +83,7 @@ def cut(source: bytes, function: "Node") -> Cut | None:
         header = ending.end_byte
     begin = first.start_byte
     start = _line_end(source, header, begin)
-    if start is None:  # the body begins on the header's own line, and a comment at its end is the header's
+    if start is None:  # the body begins on the line of the header; a comment at its end belongs to the header
         end = next(child.end_byte for child in reversed(block.named_children) if child.type not in _BETWEEN)
         return None if source[begin:end] == PLACEHOLDER else Cut(begin, end, PLACEHOLDER)
     if source.startswith(PLACEHOLDER, begin) and first.end_byte == begin + 3 and _statement(block, at + 1)[1] is None:
@@ -93,7 +93,7 @@ def cut(source: bytes, function: "Node") -> Cut | None:
 
 
 def _statement(block: "Node", at: int) -> "tuple[int, Node | None]":
-    """The first statement from this child on, and which child it is."""
+    """The first statement from this child on, and its index."""
     for number in range(at, block.named_child_count):
         child = block.named_child(number)
         if child is not None and child.type not in _BETWEEN:
@@ -102,7 +102,7 @@ def _statement(block: "Node", at: int) -> "tuple[int, Node | None]":
 
 
 def _line_end(source: bytes, header: int, first: int) -> int | None:
-    """Where the header's line ends, if the first statement stands on a line of its own below it."""
+    """The end of the header line, if the first statement is on a later line."""
     end = source.find(b"\n", header, first)
     if end < 0:
         return None
@@ -114,7 +114,7 @@ def _line_end(source: bytes, header: int, first: int) -> int | None:
 
 
 def is_docstring(source: bytes, statement: "Node") -> bool:
-    """As Python sees it: plain strings, also joined or in parentheses, but no bytes and no f-string."""
+    """A docstring by Python's rule: plain strings, also concatenated or in parentheses; no bytes, no f-string."""
     if statement.type != "expression_statement" or statement.named_child_count != 1:
         return False
     if statement.child_count > 1 and any(child.type == "," for child in statement.children):  # a tuple
@@ -140,7 +140,7 @@ def _is_plain(source: bytes, string: "Node") -> bool:
 
 
 def ends_where_it_seems(source: bytes, function: "Node") -> bool:
-    """A second opinion for files that do not parse: what follows the body is not indented deeper than `def`."""
+    """A second check for files with syntax errors: the code after the body is not indented deeper than `def`."""
     start = source.rfind(b"\n", 0, function.start_byte) + 1
     depth = _depth(source[start : function.start_byte])
     after = source.find(b"\n", function.end_byte)

@@ -1,4 +1,4 @@
-"""Parsing: grammars are loaded when the first file of their language comes, and no file is parsed for ever."""
+"""Parsing with tree-sitter: grammars are loaded at first use, and every parse has a time limit."""
 
 import importlib
 import threading
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Point, Query, Tree
 
 CHUNK = 8192
-"""The parser is handed this many bytes at a time; between two pieces its time is looked at.
+"""The parser reads pieces of this many bytes; the time limit is checked between two pieces.
 
-The time of the processor, not of the clock: what a file looks like must not depend on what else the machine does."""
+The limit counts CPU time, not wall time: a view must not depend on the load of the machine."""
 PATIENCE_S = 5.0
 BYTES_PER_S = 2_000_000
-"""Slower than this (after the patience) is an input made to be slow; grammars read 5 to 10 MB in a second."""
+"""Below this rate (after the grace time) an input is taken for hostile; grammars parse 5 to 10 MB a second."""
 
 
 @cache
@@ -27,7 +27,7 @@ def table(language: str) -> LanguageTable:
 
 
 def parse(source: bytes, language: str) -> "Tree | None":
-    """None when it takes too long: some inputs, such as many quotes, take a time that grows with their square."""
+    """The tree; None at the time limit. Some inputs, such as many quotes, take quadratic time."""
     if len(source) <= CHUNK:  # too short to take long
         return _parser(language).parse(source)
     end = thread_time() + PATIENCE_S + len(source) / BYTES_PER_S
@@ -64,7 +64,7 @@ def matches(language: str, text: str, root: "Node") -> "list[tuple[int, dict[str
 
 
 def errors(root: "Node") -> int:
-    """How many places do not parse. Only what has an error in it is looked into: a query would visit every node."""
+    """The number of syntax errors. Only nodes with an error inside are visited; a query would visit every node."""
     found = 0
     stack = [root] if root.has_error else []
     while stack:
@@ -84,7 +84,7 @@ def _grammar(language: str) -> "Language":
 
 
 class _Parsers(threading.local):
-    """Of this thread: while a parser asks for the next piece, another thread may run, and must not use it too."""
+    """Parsers of one thread: while a parser reads its next piece, another thread may run and must not use it."""
 
     def __init__(self) -> None:
         self.known: dict[str, Parser] = {}

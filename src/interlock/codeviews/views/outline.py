@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 INDENT = "  "
 _SCOPES = frozenset(["class", "struct", "interface", "enum", "union", "trait", "impl", "record"])
-"""A function directly in one of these is a method."""
+"""A function directly inside one of these is a method."""
 _ASYNC = re.compile(rb"\basync\b")
 _MARKERS = re.compile(r"^(?:/\*\*?!?|//[/!]?|\*+/?|#+!?)\s?|\s*\*+/$")
 _COMMENT = frozenset(["comment", "line_comment", "block_comment"])
@@ -35,7 +35,7 @@ class Item(NamedTuple):
 
 
 def outline(source: bytes, language: str) -> str:
-    """Empty for a language without definitions, and for a source that cannot be read in time."""
+    """The outline; empty for a language without definitions and at the parser's time limit."""
     lines: list[str] = []
     around: list[Item] = []
     for item in items(source, language):
@@ -49,7 +49,7 @@ def outline(source: bytes, language: str) -> str:
 
 
 def items(source: bytes, language: str) -> Iterator[Item]:
-    """Definitions in order, outer ones before those in them."""
+    """Definitions in source order; an outer one comes before the inner ones."""
     tree = parse(source, language) if language in CODE else None
     if tree is not None:
         yield from (_python if language == "python" else _other)(source, tree.root_node, language)
@@ -86,7 +86,7 @@ _ENTERED = python_bodies.HOLDERS | _DEFINITIONS
 
 
 def _last_statement(node: "Node") -> "Node":
-    """Comments at the end of a block do not count, as for Python's own `ast`."""
+    """The last line without trailing comments, as in Python's own `ast`."""
     while node.type in _ENTERED:
         inside = [child for child in node.named_children if child.type != "comment"]
         if not inside:
@@ -112,7 +112,7 @@ def docstring_line(source: bytes, definition: "Node") -> str:
 
 
 def _other(source: bytes, root: "Node", language: str) -> Iterator[Item]:
-    found: dict[tuple[int, int], Item] = {}
+    items: dict[tuple[int, int], Item] = {}
     for _, captured in matches(language, table(language).outline, root):
         name = captured.pop("name", [None])[0]
         receiver = captured.pop("receiver", [None])[0]
@@ -130,12 +130,12 @@ def _other(source: bytes, root: "Node", language: str) -> Iterator[Item]:
         is_async = word in ("func", "method") and _ASYNC.search(header) is not None
         lines = (node.start_point.row + 1, node.end_point.row + (node.end_point.column > 0))
         span = (node.start_byte, node.end_byte)
-        found[span] = Item(*span, word, text, *lines, is_async, _comment_line(source, node))
-    yield from sorted(found.values(), key=lambda item: (item.start, -item.end))
+        items[span] = Item(*span, word, text, *lines, is_async, _comment_line(source, node))
+    yield from sorted(items.values(), key=lambda item: (item.start, -item.end))
 
 
 def _name(source: bytes, name: "Node") -> str:
-    """Of a C declarator the name inside it; else the text."""
+    """The name inside a C declarator; for other nodes their text."""
     node = name
     if node.type == "operator_cast" and (to := node.child_by_field_name("type")) is not None:
         return f"operator {_text(source, to)}"
@@ -145,13 +145,13 @@ def _name(source: bytes, name: "Node") -> str:
 
 
 def _receiver(source: bytes, receiver: "Node") -> str:
-    """Go: (s *Square[T]) is Square."""
-    found = re.findall(r"\w+", _text(source, receiver).partition("[")[0])
-    return found[-1] if found else ""
+    """The type of a Go receiver: Square for (s *Square[T])."""
+    words = re.findall(r"\w+", _text(source, receiver).partition("[")[0])
+    return words[-1] if words else ""
 
 
 def _comment_line(source: bytes, node: "Node") -> str:
-    """The first line of the comment that ends on the line above."""
+    """The first line of the comment directly above the definition."""
     while node.parent is not None and node.parent.type in _WRAPPERS and node.parent.named_children[-1] == node:
         node = node.parent
     row, before, first = node.start_point.row, node.prev_named_sibling, None

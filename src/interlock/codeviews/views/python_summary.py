@@ -1,4 +1,4 @@
-"""What a Python file imports and defines on its top level, also below `if` and `try`."""
+"""The imports and top-level definitions of a Python file, including those below `if` and `try`."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ _ASSIGNED = frozenset(["identifier", "pattern_list", "tuple_pattern"])
 
 
 def python_summary(source: bytes) -> list[str] | None:
-    """None when it cannot be read in time."""
+    """The summary; None at the parser's time limit."""
     tree = parse(source, "python")
     if tree is None:
         return None
@@ -36,8 +36,8 @@ def python_summary(source: bytes) -> list[str] | None:
             case _:
                 pass
     lines = {"imports": imports, "constants": constants}
-    found = [f"{word}: {', '.join(names)}" for word, names in lines.items() if names]
-    return found + classes + ([f"functions: {', '.join(functions)}"] if functions else [])
+    listed = [f"{word}: {', '.join(names)}" for word, names in lines.items() if names]
+    return listed + classes + ([f"functions: {', '.join(functions)}"] if functions else [])
 
 
 def _statements(node: "Node", entered: frozenset[str]) -> "Iterator[Node]":
@@ -58,7 +58,7 @@ def _methods(source: bytes, definition: "Node") -> Iterator[str]:
 
 
 def _imported(source: bytes, node: "Node") -> Iterator[str]:
-    """The first part of each module's name; a relative one keeps its dots."""
+    """The first part of each module name; relative names keep their dots."""
     if node.type == "future_import_statement":
         yield "__future__"
         return
@@ -74,7 +74,7 @@ def _imported(source: bytes, node: "Node") -> Iterator[str]:
 
 
 def _constants(source: bytes, node: "Node") -> Iterator[str]:
-    """NAME = …, NAME: type = …, A = B = …, A, B = …"""
+    """Names assigned by NAME = …, NAME: type = …, A = B = …, A, B = …"""
     value = node.named_children[0] if node.named_child_count else None
     while value is not None and value.type == "assignment":
         left = value.child_by_field_name("left")

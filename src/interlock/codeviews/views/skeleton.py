@@ -1,7 +1,6 @@
-"""The skeleton of a source: bodies of functions replaced, every other byte as it is.
+"""The skeleton of a source: function bodies are replaced, all other bytes stay.
 
-Never wrong silently: a body near something that does not parse is kept, and if the outcome had more errors than the
-source, the source is shown whole.
+A body near a syntax error is kept. If the result has more syntax errors than the source, the source is shown whole.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def skeleton(source: bytes, language: str, *, curated: bool = False) -> bytes:
-    """`curated` keeps marked bodies. A source that cannot be read in time is shown whole."""
+    """`curated` keeps marked bodies. A source at the parser's time limit is shown whole."""
     if language == "python" and not python_bodies.readable(source):
         return source
-    # No function is without one of these bytes, so there is nothing to find. (The parser may guess a word that is
-    # missing, but what it guessed has an error in it, and is kept.)
+    # Every function contains one of these bytes. (The parser may insert a missing keyword, but such a function
+    # contains an error and is kept.)
     if not any(sign in source for sign in table(language).signs):
         return source
     tree = parse(source, language)
@@ -38,7 +37,7 @@ def skeleton(source: bytes, language: str, *, curated: bool = False) -> bytes:
 
 
 def find_cuts(source: bytes, root: "Node", language: str, *, curated: bool = False) -> list[Cut]:
-    """In order, none inside another."""
+    """The cuts in order; none is inside another."""
     broken = root.has_error
     seen: dict[int, bool] = {}
 
@@ -65,22 +64,22 @@ def _other(source: bytes, root: "Node", language: str, keeps: "Callable[[Node], 
 
 
 def sound(function: "Node", seen: dict[int, bool]) -> bool:
-    """Nothing in it, around it or directly beside it failed to parse, and nothing around it lacks its end.
+    """No syntax error is inside, around or directly beside the function, and no node around it lacks its end.
 
-    `seen` is what was found out of the nodes around other functions of the tree, by their ids.
+    `seen` caches the results for the enclosing nodes of other functions, by node id.
     """
     if function.has_error:
         return False
     node: Node | None = function
     passed: list[int] = []
-    found = True
-    while node is not None and found:
+    clean = True
+    while node is not None and clean:
         if node.id in seen:
-            found = seen[node.id]
+            clean = seen[node.id]
             break
         passed.append(node.id)
         beside = (node, node.prev_sibling, node.next_sibling, node.child(node.child_count - 1))
-        found = not any(near is not None and (near.is_error or near.is_missing) for near in beside)
+        clean = not any(near is not None and (near.is_error or near.is_missing) for near in beside)
         node = node.parent
-    seen.update(dict.fromkeys(passed, found))
-    return found
+    seen.update(dict.fromkeys(passed, clean))
+    return clean

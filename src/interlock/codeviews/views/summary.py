@@ -1,4 +1,4 @@
-"""The summary of a file: what it holds in a few lines, without a model."""
+"""The summary of a file: its contents in a few lines, made without a model."""
 
 import re
 import tomllib
@@ -17,18 +17,18 @@ def summary(source: bytes, language: str, title: str | None = None) -> str:
         case "python":
             from interlock.codeviews.views.python_summary import python_summary
 
-            found = python_summary(source)
+            lines = python_summary(source)
         case "toml":
-            found = _toml(text)
+            lines = _toml(text)
         case "markdown":
-            found = list(_headings(text))
+            lines = list(_headings(text))
         case _:
-            found = None
-    if found is None:
-        found = [line.rstrip("\r") for line in text.split("\n", PREVIEW)[:PREVIEW]]
-        while found and not found[-1]:
-            found.pop()
-    return "\n".join([head, *found]) + "\n"
+            lines = None
+    if lines is None:
+        lines = [line.rstrip("\r") for line in text.split("\n", PREVIEW)[:PREVIEW]]
+        while lines and not lines[-1]:
+            lines.pop()
+    return "\n".join([head, *lines]) + "\n"
 
 
 def count_lines(source: bytes) -> int:
@@ -46,7 +46,7 @@ def _toml(text: str) -> list[str] | None:
 
 
 def _tables(table: Mapping[str, Any], path: str) -> Iterator[str]:
-    """Each table with its own keys, the length behind each array; tables in it follow."""
+    """Each table with its keys and the length of each array, followed by its subtables."""
     inner: list[str] = []
     keys: list[str] = []
     for key, value in table.items():
@@ -76,23 +76,23 @@ _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 
 
 def _headings(text: str) -> Iterator[str]:
-    """Of levels 1 to 3; fenced code has none."""
+    """Headings of levels 1 to 3, without fenced code."""
     fence = ""
     before = ""
     for line in text.splitlines():
-        if found := _FENCE.match(line):
+        if match := _FENCE.match(line):
             if not fence:
-                fence = found[1]
-            elif found[1][0] == fence[0] and len(found[1]) >= len(fence) and not line[found.end() :].strip():
+                fence = match[1]
+            elif match[1][0] == fence[0] and len(match[1]) >= len(fence) and not line[match.end() :].strip():
                 fence = ""
             before = ""
         elif fence:
             continue
-        elif found := _HEADING.match(line):
-            yield f"{found[1]} {found[2] or ''}".rstrip()
+        elif match := _HEADING.match(line):
+            yield f"{match[1]} {match[2] or ''}".rstrip()
             before = ""
-        elif (found := _UNDERLINE.match(line)) and before:
-            yield f"{'#' if found[1][0] == '=' else '##'} {before}"
+        elif (match := _UNDERLINE.match(line)) and before:
+            yield f"{'#' if match[1][0] == '=' else '##'} {before}"
             before = ""
         else:
             before = "" if line.startswith(("    ", "\t", ">", "- ", "* ", "|")) else line.strip()

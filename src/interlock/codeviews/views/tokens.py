@@ -1,4 +1,4 @@
-"""How many tokens a text is: counted where a tokenizer is installed (interlock[tokens]), else estimated."""
+"""Token counts: exact if a tokenizer is installed (interlock[tokens]), else estimated."""
 
 import re
 from collections.abc import Iterator
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from splintr import AnyTokenizer
 
 PIECE = 262_144
-"""Characters counted at once: what the tokenizer needs meanwhile is some 70 bytes for each of a word without end."""
+"""Characters counted at once. The tokenizer needs about 70 bytes of memory per character of an endless word."""
 _NEAR = 8_192
 _SAFE = re.compile(r"\n(?=[ \t]*[^\s/]|[ \t]+/)")
-"""A word of the tokenizer ends with the last end of a line in a row, or with slashes right after it: never later."""
+"""A pre-token of the tokenizer ends at the last of consecutive line breaks, or at slashes right after them."""
 
 _BYTES_PER_TOKEN = {
     "python": 4.3,
@@ -35,7 +35,7 @@ _BYTES_PER_TOKEN = {
     "yaml": 4.0,
     "ini": 3.6,
 }
-"""Measured with o200k_base over some megabytes of each language."""
+"""Bytes per token, measured with o200k_base over some megabytes of each language."""
 _OTHERWISE = 3.6
 
 
@@ -54,12 +54,12 @@ def _tokenizer() -> "AnyTokenizer | None":
 
 
 def load() -> None:
-    """What counting needs, before it is needed."""
+    """Load the tokenizer in advance."""
     _tokenizer()
 
 
 def method() -> str:
-    """How `count` works here: also a part of the key of what is stored."""
+    """The method of `count` in this process; part of the key of cached views."""
     return "counted" if _installed() else "estimated"
 
 
@@ -71,13 +71,13 @@ def count(text: bytes, language: str) -> int:
 
 
 def _count(tokenizer: "AnyTokenizer", text: str) -> int:
-    if "<|" in text:  # what looks like a control token in a file is text, and no vendor takes it for anything else
+    if "<|" in text:  # a control token in a file is plain text; vendors treat it so too
         return len(tokenizer.encode_ordinary(text))
     return len(tokenizer.encode_flat(text)) // 4
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Cut where it does not matter; a line that is longer than a piece anywhere, which may make a token of two."""
+    """Split where no token can span the cut. A line longer than a piece is split anywhere, which may add one token."""
     begin = 0
     while len(text) - begin > PIECE:
         end = begin + PIECE

@@ -1,4 +1,4 @@
-"""A view of one source: from bytes and the name of a language to bytes. Nothing else is looked at."""
+"""A view of one source: a function of its bytes and its language."""
 
 from typing import Literal
 
@@ -8,11 +8,11 @@ Kind = Literal["skeleton", "curated", "summary", "outline"]
 KINDS: tuple[Kind, ...] = ("skeleton", "curated", "summary", "outline")
 
 VERSION = "5"
-"""Of stored views: raise it with every change of what a view says, or of how it is stored."""
+"""The version of cached views. Raise it with every change of a view's content or of the cache format."""
 
 
 def view(kind: Kind, source: bytes, language: str, title: str | None = None) -> bytes:
-    """`title` is what a summary calls the language if it is not the usual name."""
+    """`title` replaces the display name of the language in a summary."""
     match kind:
         case "skeleton" | "curated":
             if language not in CODE:
@@ -24,7 +24,7 @@ def view(kind: Kind, source: bytes, language: str, title: str | None = None) -> 
             from interlock.codeviews.views.outline import outline
 
             return outline(source, language).encode()
-        case "summary" | "outline":  # without definitions the summary is all there is to tell
+        case "summary" | "outline":  # an outline without definitions is the summary
             from interlock.codeviews.views.summary import summary
 
             return summary(source, language, title).encode()
