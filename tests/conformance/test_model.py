@@ -229,9 +229,9 @@ def refusing(status: int, body: Json, *headers: tuple[str, str]) -> Play:
 @pytest.mark.parametrize(
     ("status", "sentence"),
     [
-        (400, "does not take the request"),
+        (400, "rejects the request"),
         (401, "set [A-Z]+_API_KEY.* to a key"),
-        (402, "wants to be paid first"),
+        (402, "requires payment first"),
         (403, "set [A-Z]+_API_KEY.* to a key"),
         (404, "knows no model"),
         (413, "is too large"),
@@ -352,7 +352,7 @@ def test_a_stream_that_stalls_is_given_up(vendor: Vendor) -> None:
 
     async def story() -> None:
         for after in range(0, len(stream) - 1, 97):
-            with pytest.raises(Unavailable, match=r"said nothing for 0\.02 seconds") as caught:
+            with pytest.raises(Unavailable, match=r"sent nothing for 0\.02 seconds") as caught:
                 await with_fault(vendor, CALLED, Fault("stall", after), Bounds(idle_s=0.02, whole_s=60))
             assert caught.value.may_cost
 
@@ -361,7 +361,7 @@ def test_a_stream_that_stalls_is_given_up(vendor: Vendor) -> None:
 
 @each
 def test_an_answer_that_goes_on_for_ever_is_given_up(vendor: Vendor) -> None:
-    with pytest.raises(Unavailable, match=r"had not ended after 0\.05 seconds") as caught:
+    with pytest.raises(Unavailable, match=r"did not finish within 0\.05 seconds") as caught:
         asyncio.run(with_fault(vendor, CALLED, Fault("stall", 40), Bounds(idle_s=30, whole_s=0.05)))
     assert caught.value.may_cost
 

@@ -1,6 +1,6 @@
-"""What is known about models: limits, abilities, prices, and until when there are (models.json; `make models`).
+"""Facts about models: limits, capabilities, prices, end-of-life dates (models.json, written by `make models`).
 
-A model that is not in the data is used all the same, with generic limits and without a price.
+A model that is not in the data is used with generic limits and without a price.
 """
 
 import re
@@ -14,23 +14,23 @@ from msgspec import Struct
 Ability = Literal["tools", "images", "reasoning", "caching", "temperature"]
 
 GENERIC_CONTEXT, GENERIC_OUTPUT = 128_000, 8_192
-"""Tokens that nearly every model of today can read and answer."""
+"""Limits that nearly every current model supports, in tokens."""
 
 LOCAL = ("ollama", "llama.cpp", "vllm")
-"""Providers that run where the user says, and charge nothing."""
+"""Providers on the user's own machines, without charge."""
 
 _DATED = re.compile(r"[-@](?:latest|\d{8}|\d{4}-\d{2}-\d{2}|\d{3,4}|preview(?:-[\d-]+)?)$")
-"""How vendors mark one edition of a model."""
+"""The suffix of a dated edition of a model."""
 
 
 class PriceStep(Struct, frozen=True, kw_only=True):
-    """Dollars per million tokens, from a day on, for requests with more than `above` tokens in."""
+    """Dollars per million tokens from a day on, for requests with more than `above` input tokens."""
 
     since: str = ""
     above: int = 0
     input: float
     output: float
-    cache_read: float | None = None  # where there is no price of its own it costs what other input costs
+    cache_read: float | None = None  # None: the price of other input
     cache_write: float | None = None
 
 
@@ -43,14 +43,14 @@ class ModelFacts(Struct, frozen=True, kw_only=True):
     context: int = GENERIC_CONTEXT
     output: int = GENERIC_OUTPUT
     can: tuple[Ability, ...] = ()
-    prices: tuple[PriceStep, ...] = ()  # none: nobody knows
+    prices: tuple[PriceStep, ...] = ()  # empty: unknown
     aliases: tuple[str, ...] = ()
-    ends: str = ""  # the day from which it may be gone
+    ends: str = ""  # the end-of-life date
     successor: str = ""
     known: bool = True
 
     def warning(self, today: str) -> str:
-        """What a user of it should know; empty where there is nothing."""
+        """A warning for users of the model; empty if there is none."""
         if self.known:
             return self.ending(today)
         price = "" if self.prices else " and no price"
@@ -70,25 +70,25 @@ class ModelFacts(Struct, frozen=True, kw_only=True):
 
 @cache
 def catalog() -> tuple[ModelFacts, ...]:
-    """All of it; read when it is first asked for, in a few milliseconds."""
+    """All data; read at first use, in a few milliseconds."""
     content = (files("interlock.providers") / "models.json").read_bytes()
-    found = msgspec.json.decode(content, type=tuple[ModelFacts, ...])
-    return tuple(msgspec.structs.replace(one, output=GENERIC_OUTPUT) if not one.output else one for one in found)
+    models = msgspec.json.decode(content, type=tuple[ModelFacts, ...])
+    return tuple(msgspec.structs.replace(one, output=GENERIC_OUTPUT) if not one.output else one for one in models)
 
 
 @cache
 def facts_of(provider: str, name: str) -> ModelFacts:
-    """Of a model by any of its names, or by that of one edition: `claude-opus-5-5-20260901`, `gpt-5-2025-08-07`."""
+    """A model by its name, an alias, or a dated edition such as `claude-opus-5-5-20260901`, `gpt-5-2025-08-07`."""
     by_name = _names()
-    if found := by_name.get((provider, name)) or by_name.get((provider, _DATED.sub("", name))):
-        return found
+    if facts := by_name.get((provider, name)) or by_name.get((provider, _DATED.sub("", name))):
+        return facts
     prices = FREE if provider in LOCAL else ()
-    # Later models of these two refuse a temperature; everybody else takes one.
+    # Newer models of these two vendors reject a temperature; all others accept one.
     can: tuple[Ability, ...] = () if provider in ("anthropic", "openai") else ("temperature",)
     return ModelFacts(provider=provider, name=name, can=can, prices=prices, known=False)
 
 
 @cache
 def _names() -> dict[tuple[str, str], ModelFacts]:
-    found = {(facts.provider, alias): facts for facts in catalog() for alias in (facts.name, *facts.aliases)}
-    return {**{(facts.provider, _DATED.sub("", facts.name)): facts for facts in catalog()}, **found}
+    by_alias = {(facts.provider, alias): facts for facts in catalog() for alias in (facts.name, *facts.aliases)}
+    return {**{(facts.provider, _DATED.sub("", facts.name)): facts for facts in catalog()}, **by_alias}

@@ -1,6 +1,6 @@
-"""Whom to ask and how to get in: which provider, with which key, at which address (SPEC P1).
+"""Chooses the provider, its key and its address.
 
-Keys come from the usual environment variables, or from the keyring of the desktop. They are never written anywhere.
+Keys come from the usual environment variables or from the desktop's keyring. They are never written to a file.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +16,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "deepseek": ("DEEPSEEK_API_KEY",),
     "openrouter": ("OPENROUTER_API_KEY",),
 }
-"""The variables of each provider that needs a key, the first that is set counts; in the order of our own choice."""
+"""The key variables of each provider; the first one that is set counts. Providers in order of preference."""
 
 ADDRESSES: dict[str, str] = {
     "anthropic": "ANTHROPIC_BASE_URL",
@@ -26,7 +26,7 @@ ADDRESSES: dict[str, str] = {
 }
 
 Keyring = Callable[[str], str | None]
-"""The key that the desktop's keyring holds for a provider."""
+"""Reads the key of a provider from the desktop's keyring."""
 
 _SERVICE = "interlock"
 
@@ -40,9 +40,9 @@ def key_of(provider: str, environ: Mapping[str, str], keyring: Keyring) -> str |
 
 
 def needed_key(provider: str, environ: Mapping[str, str], keyring: Keyring) -> str:
-    """Raises Misconfigured, naming the variables."""
-    if found := key_of(provider, environ, keyring):
-        return found
+    """The key. Raises Misconfigured, naming the variables."""
+    if key := key_of(provider, environ, keyring):
+        return key
     raise Misconfigured(
         f"there is no key for {provider!r}: set {' or '.join(KEYS[provider])},"
         f" or keep one in the keyring (interlock models key set {provider})"
@@ -50,21 +50,21 @@ def needed_key(provider: str, environ: Mapping[str, str], keyring: Keyring) -> s
 
 
 def address_of(provider: str, environ: Mapping[str, str], chosen: Mapping[str, str]) -> str:
-    """Where the user wants it asked; empty: at its own address. The environment counts over the settings."""
-    found = environ.get(ADDRESSES.get(provider, ""), "").strip() or chosen.get(provider.replace(".", "_"), "")
-    if found and not found.startswith(("http://", "https://")):
-        raise Misconfigured(f"{ADDRESSES.get(provider, provider)} must begin with http:// or https://: {found!r}")
-    return found.rstrip("/")
+    """The address from the environment, else from the settings; empty for the vendor's default."""
+    address = environ.get(ADDRESSES.get(provider, ""), "").strip() or chosen.get(provider.replace(".", "_"), "")
+    if address and not address.startswith(("http://", "https://")):
+        raise Misconfigured(f"{ADDRESSES.get(provider, provider)} must begin with http:// or https://: {address!r}")
+    return address.rstrip("/")
 
 
 def provider_of(configured: str | None, among: Iterable[str], environ: Mapping[str, str], keyring: Keyring) -> str:
-    """The configured one, else the first with a key, gemini before the others; raises Misconfigured where none is."""
+    """The configured provider, else gemini, else the first with a key. Raises Misconfigured if there is none."""
     if configured:
         return configured
     for name in KEYS:
         if name in among and key_of(name, environ, keyring):
             return name
-    raise Misconfigured(f"no model can be asked: set {listed_variables()}, or give --provider")
+    raise Misconfigured(f"no provider is configured: set {listed_variables()}, or give --provider")
 
 
 def listed_variables() -> str:
@@ -73,7 +73,7 @@ def listed_variables() -> str:
 
 
 def desktop_keyring(provider: str) -> str | None:
-    """None where the package `keyring` is not installed, or has nothing, or cannot be asked."""
+    """The stored key; None if `keyring` is not installed, has no entry, or fails."""
     try:
         keyring = _keyring()
         return keyring.get_password(_SERVICE, provider) or None
@@ -82,7 +82,7 @@ def desktop_keyring(provider: str) -> str | None:
 
 
 def keep_key(provider: str, key: str | None) -> None:
-    """Into the keyring, or (None) out of it. Raises Misconfigured where that cannot be."""
+    """Stores a key, or deletes it (None). Raises Misconfigured on failure."""
     keyring = _keyring()
     if key is not None:
         keyring.set_password(_SERVICE, provider, key)
@@ -93,7 +93,7 @@ def keep_key(provider: str, key: str | None) -> None:
 
 
 class _Keyring:
-    """The package's three functions, with failures that say what to do."""
+    """The three functions of `keyring`, with errors that say what to do."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
@@ -115,7 +115,7 @@ class _Keyring:
 
 
 def _keyring() -> _Keyring:
-    """An extra, imported only when it is asked."""
+    """An optional dependency, imported at first use."""
     try:
         module = import_module("keyring")
         import_module("keyring.errors")

@@ -1,4 +1,4 @@
-"""Providers over HTTP by their names: where each one is, which variables say so, and which model it is asked with."""
+"""Providers over HTTP by name: address, environment variables, default model."""
 
 import ssl
 import time
@@ -21,16 +21,16 @@ HOSTED = (anthropic.NAME, gemini.NAME, *PRESETS)
 
 
 class ProviderFacts(Struct, frozen=True):
-    """What is known of a provider before anything is asked of it."""
+    """Static facts about a provider."""
 
     base_url: str
-    key_name: str  # empty: it needs none; a second name may follow an "or"
-    url_name: str  # empty: only settings can move it
-    model: str  # empty: somebody must name one
+    key_name: str  # empty: no key needed; a second name may follow "or"
+    url_name: str  # empty: only settings can change the address
+    model: str  # empty: the user must name one
 
 
 def place_of(provider: str) -> ProviderFacts:
-    """Raises Misconfigured for a name that is none of them."""
+    """Raises Misconfigured for an unknown name."""
     if provider == anthropic.NAME:
         return ProviderFacts(anthropic.BASE_URL, anthropic.KEY_NAME, "ANTHROPIC_BASE_URL", ANTHROPIC_MODEL)
     if provider == gemini.NAME:
@@ -60,8 +60,8 @@ def hosted_model(
     count: Count = estimated_tokens,
     now: Callable[[], float] = time.time,
 ) -> HttpModel | GeminiModel:
-    """Address and key come from the environment where they are not given. Raises Misconfigured at once for an address
-    that may not be used; a key that is missing is told by the first request.
+    """Address and key default to the environment. Raises Misconfigured for an address that may not be used; a missing
+    key is reported by the first request.
     """
     place = place_of(provider)
     address = base_url or environ.get(place.url_name, "") or place.base_url
@@ -88,7 +88,7 @@ def _first(environ: Mapping[str, str], names: str) -> str:
 
 
 def usual_limits(provider: str, model: str) -> TokenLimits:
-    """For models of which nothing more is known. OpenAI's later ones refuse a temperature."""
+    """Limits of unknown models. Newer models of OpenAI reject a temperature."""
     if provider == "openai":
         old = model.startswith(("gpt-3", "gpt-4", "chatgpt"))
         return TokenLimits(context=128_000, temperature=0.0 if old else None)

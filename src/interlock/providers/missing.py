@@ -1,4 +1,4 @@
-"""A model that cannot be asked, and says why: what stands in until one is chosen."""
+"""The model used until one is chosen: every call fails with the reason."""
 
 from interlock.domain.values.budgets import Micros
 from interlock.errors import Misconfigured
@@ -16,7 +16,7 @@ NAMED_PROVIDERS = (
     "gemini_cli",
     "scripted",
 )
-"""Every provider that a setting may name."""
+"""All provider names that a setting may have."""
 
 
 class MissingModel:

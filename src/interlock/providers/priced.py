@@ -1,4 +1,4 @@
-"""A provider with its prices: what a call may cost is said before it is made, what it did cost with its answer."""
+"""A provider with prices: an upper bound before each call, the actual cost with the answer."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +12,7 @@ from interlock.providers.pricing import most_tokens, priced, quote
 
 
 class Tariff:
-    """What is known about a provider's models, with the user's own prices before ours."""
+    """Facts about a provider's models. Prices of the user's settings override ours."""
 
     def __init__(
         self,
@@ -23,7 +23,7 @@ class Tariff:
         *,
         bounded: bool = True,
     ) -> None:
-        """`most_out`: tokens that an answer may have; `bounded`: a request costs no more than what we send and get."""
+        """`most_out`: output limit in tokens; `bounded`: a request costs at most its own input and output."""
         self._facts = facts
         self._own = own
         self._most_out = most_out
@@ -34,15 +34,15 @@ class Tariff:
         return self._own(model) or self._facts(model).prices
 
     def most_out(self, model: str) -> int:
-        """Tokens that an answer may have: what the settings say, within what the model can give."""
+        """The output limit: from the settings, at most the model's own limit."""
         return min(self._most_out, self._facts(model).output) if self._facts(model).known else self._most_out
 
     def quote(self, model: str, request: ModelRequest) -> Micros | None:
-        found = quote(self.steps(model), most_tokens(request), self.most_out(model), self._today())
-        return found if self._bounded or found == 0 else None
+        amount = quote(self.steps(model), most_tokens(request), self.most_out(model), self._today())
+        return amount if self._bounded or amount == 0 else None
 
     def with_cost(self, model: str, request: ModelRequest, reply: Reply) -> Reply:
-        """An answer that does not say what it used counts with the most it can have cost: what was set aside for it."""
+        """An answer without usage costs its upper bound, the reserved amount."""
         counted = _without_nonsense(reply.usage)
         usage = priced(self.steps(model), counted, self._today())
         if _tells(reply):
@@ -54,10 +54,10 @@ class Tariff:
 
 
 class Priced:
-    """Plays `Model` through another that knows nothing of money."""
+    """Implements the port `Model` by adding prices to another model."""
 
     def __init__(self, inner: Model, tariff: Tariff, usual: str) -> None:
-        """`usual`: the model that is asked where a request names none."""
+        """`usual`: the default model."""
         self._inner = inner
         self._tariff = tariff
         self.usual = usual
@@ -75,7 +75,7 @@ class Priced:
             reply = await self._inner.complete(request, on_text, on_reasoning)
             return self._tariff.with_cost(model, request, reply)
         except Misconfigured as error:
-            # A vendor's "not found" says little; that the model has come to its end says what to do.
+            # A vendor's "not found" is vague; the end-of-life date tells the user what to do.
             if ending := self._tariff.ending(model):
                 raise Misconfigured(f"{error} ({ending})") from error
             raise
@@ -85,15 +85,15 @@ class Priced:
 
 
 def _tells(reply: Reply) -> bool:
-    """Whether its figures can be what was used: nobody is asked, and nobody answers, with no token at all."""
-    used, said = reply.usage, reply.message
+    """True if the figures are plausible: a call uses at least one token in and out."""
+    used, message = reply.usage, reply.message
     figures = (used.input, used.output, used.cache_read, used.cache_write)
     asked = used.input + used.cache_read + used.cache_write
-    return min(figures) >= 0 and asked > 0 and (used.output > 0 or not (said.text or said.calls))
+    return min(figures) >= 0 and asked > 0 and (used.output > 0 or not (message.text or message.calls))
 
 
 def _without_nonsense(used: Usage) -> Usage:
-    """Less than nothing would be money back, and room in a budget that is not there."""
+    """Negative counts become 0: they would refund money and enlarge a budget."""
     return replace(
         used,
         input=max(used.input, 0),

@@ -1,8 +1,8 @@
-"""What a call costs, and the most it can cost before it is made (SPEC P7).
+"""The price of a model call, and its upper bound before the call.
 
-Money is counted exactly: a dollar per million tokens is a million pico-dollars for each token. A request is charged as
-a whole by the step that its input reaches. Of a usage, `input` are the tokens read at the full price; those from a
-cache and those written to one stand beside it and are not in it.
+Prices are exact integers: a dollar per million tokens is a million pico-dollars per token. The price tier of the whole
+request depends on its input tokens. In a usage, `input` counts tokens at the full price; tokens read from or written
+to a cache are counted separately.
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ from interlock.ports.model import Message, ModelRequest
 from interlock.providers.catalog import PriceStep
 
 PER_REQUEST, PER_MESSAGE, PER_IMAGE = 2_048, 16, 16_384
-"""Tokens that are nowhere in our bytes: what a vendor adds for tools, around each message, for a picture."""
+"""Tokens that are not in our bytes: a vendor adds them for tools, messages and pictures."""
 
 _PICO = 1_000_000
 
 
 def most_tokens(request: ModelRequest) -> int:
-    """Never less than it can have: a token is one byte at the least."""
+    """An upper bound of the tokens: a token has at least one byte."""
     tools = sum(len(msgspec.json.encode(tool)) for tool in (*request.tools, *request.withdrawn))
     return _size(request.told) + tools + sum(map(_of_message, request.messages)) + PER_REQUEST
 
@@ -33,9 +33,9 @@ def _of_message(message: Message) -> int:
 
 
 def quote(steps: Sequence[PriceStep], tokens_in: int, tokens_out: int, today: str) -> Micros | None:
-    """The most that so many tokens can cost from today on, whatever part of them is cached; None: no price is known.
+    """The highest price of these tokens from today on, cached or not; None if no price is known.
 
-    A price that is announced for a later day counts already: a call may take until then.
+    An announced price counts already: the call may last until then.
     """
     reachable = _reached((*valid_on(steps, today), *_later(steps, today)), tokens_in)
     if not reachable:
@@ -46,31 +46,31 @@ def quote(steps: Sequence[PriceStep], tokens_in: int, tokens_out: int, today: st
 
 
 def cost(steps: Sequence[PriceStep], usage: Usage, today: str) -> Micros | None:
-    """What was used, in money, rounded up; None: no price is known."""
+    """The price of a usage, rounded up; None if no price is known."""
     tokens_in = usage.input + usage.cache_read + usage.cache_write
     reached = _reached(valid_on(steps, today), tokens_in)
     if not reached:
         return None
-    step = max(reached, key=lambda found: found.above)
+    step = max(reached, key=lambda step_: step_.above)
     full, read, write = (_pico(price) for price in _inputs(step))
     spent = usage.input * full + usage.cache_read * read + usage.cache_write * write + usage.output * _pico(step.output)
     return _micros(spent)
 
 
 def priced(steps: Sequence[PriceStep], usage: Usage, today: str) -> Usage:
-    """With its cost; where no price is known it counts as 0, and the call as one without a price."""
-    found = cost(steps, usage, today)
-    return replace(usage, cost=0, unpriced=1) if found is None else replace(usage, cost=found)
+    """The usage with its cost. Without a known price the cost is 0 and the call counts as unpriced."""
+    amount = cost(steps, usage, today)
+    return replace(usage, cost=0, unpriced=1) if amount is None else replace(usage, cost=amount)
 
 
 def valid_on(steps: Sequence[PriceStep], today: str) -> tuple[PriceStep, ...]:
-    """The prices of a day, for prompts of every length."""
+    """The prices of a day, for all prompt lengths."""
     begun = [step.since for step in steps if step.since <= today]
     return tuple(step for step in steps if begun and step.since == max(begun))
 
 
 def _reached(steps: Sequence[PriceStep], tokens_in: int) -> list[PriceStep]:
-    """Those that so many tokens can be charged by: a day's lowest always."""
+    """The price tiers that can apply to this number of tokens; always includes the lowest tier of the day."""
     lowest = {step.since: min(other.above for other in steps if other.since == step.since) for step in steps}
     return [step for step in steps if step.above < tokens_in or step.above == lowest[step.since]]
 
@@ -80,7 +80,7 @@ def _later(steps: Sequence[PriceStep], today: str) -> tuple[PriceStep, ...]:
 
 
 def _inputs(step: PriceStep) -> tuple[float, float, float]:
-    """Of tokens at the full price, from a cache, and into one."""
+    """Prices of uncached input, cache reads and cache writes."""
     read = step.input if step.cache_read is None else step.cache_read
     return step.input, read, step.input if step.cache_write is None else step.cache_write
 

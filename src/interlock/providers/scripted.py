@@ -1,4 +1,4 @@
-"""The built-in fake: answers by rules from a file, the same every time (SPEC P1b)."""
+"""The scripted model: deterministic answers by rules from a file."""
 
 import asyncio
 import re
@@ -17,7 +17,7 @@ from interlock.ports.model import Message, ModelRequest, OnText, Reply, ToolCall
 
 class CallRule(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
-    args: Any = {}  # anything, so that a model's mistakes can be played
+    args: Any = {}  # any value, so that mistakes of a model can be simulated
 
 
 class UsageRule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,7 +26,7 @@ class UsageRule(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ScriptedRule(Struct, frozen=True, forbid_unknown_fields=True):
-    """First come, first answered: `match` is a substring of the last message, or a /regex/."""
+    """The first matching rule answers. `match` is a substring of the last message, or a /regex/."""
 
     match: str
     tier: str | None = None
@@ -41,7 +41,7 @@ class ScriptedRule(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Price(Struct, frozen=True, forbid_unknown_fields=True):
-    """Dollars per million tokens; it costs nothing unless a script says so."""
+    """Dollars per million tokens; 0 unless the script sets a price."""
 
     input: float = 0
     output: float = 0
@@ -54,7 +54,7 @@ FREE = Price()
 
 
 class Script(Struct, frozen=True, forbid_unknown_fields=True):
-    """Rules with a price, for trying budgets; a plain list of rules is a script too."""
+    """Rules with a price, to test budgets. A plain list of rules is a script too."""
 
     rules: list[ScriptedRule]
     price: Price = Price()
@@ -67,9 +67,9 @@ _FAULTS: dict[str, tuple[str, bool]] = {
     "garbage": ("its answer cannot be read", True),
     "cut": ("its answer broke off in the middle", True),
 }
-"""What each fault says, and whether tokens may have been used before it came."""
+"""The message of each fault, and whether tokens may have been used before it."""
 
-_PIECES = 8  # in which an answer comes
+_PIECES = 8  # pieces of a streamed answer
 
 
 class ScriptedModel:
@@ -84,7 +84,7 @@ class ScriptedModel:
         return "scripted"
 
     def quote(self, request: ModelRequest) -> Micros:
-        """The dearest rule that could answer."""
+        """The price of the most expensive rule that could answer."""
         last = request.messages[-1].text
         return max((self._price.of(rule.usage) for rule in self._rules if _fits(rule, request, last)), default=0)
 
@@ -104,7 +104,7 @@ class ScriptedModel:
         return Reply(message, usage, request.model or "scripted", "tools" if calls else "end")
 
     async def _speak(self, rule: ScriptedRule, on_text: OnText) -> None:
-        """The answer in pieces over the time a model would take; a cut one ends in the middle."""
+        """Streams the answer in pieces over its delay. A cut answer ends in the middle."""
         size = max(1, -(-len(rule.reply) // _PIECES))
         pieces = [rule.reply[start : start + size] for start in range(0, len(rule.reply), size)] or [""]
         if rule.fault is not None:
@@ -128,8 +128,8 @@ class ScriptedModel:
 
 def load_script(path: Path) -> ScriptedModel:
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=list[ScriptedRule] | Script)
-        return ScriptedModel(found.rules, found.price) if isinstance(found, Script) else ScriptedModel(found)
+        script = msgspec.json.decode(path.read_bytes(), type=list[ScriptedRule] | Script)
+        return ScriptedModel(script.rules, script.price) if isinstance(script, Script) else ScriptedModel(script)
     except OSError as error:
         raise Misconfigured(f"{path} cannot be read: {error.strerror}") from error
     except msgspec.MsgspecError as error:
@@ -153,5 +153,5 @@ def _fits(rule: ScriptedRule, request: ModelRequest, last: str) -> bool:
         try:
             return re.search(rule.match[1:-1], last) is not None
         except re.error as error:
-            raise Misconfigured(f"the rule {rule.match!r} is no regular expression: {error}") from error
+            raise Misconfigured(f"the rule {rule.match!r} is not a regular expression: {error}") from error
     return rule.match in last

@@ -255,7 +255,9 @@ def test_a_question_that_is_blocked_is_a_refusal() -> None:
     ],
 )
 def test_other_ends_are_tried_again_and_nothing_of_them_runs(reason: str) -> None:
-    with pytest.raises(Unavailable, match=f"gemini broke off its answer: it ended with {reason} why") as caught:
+    with pytest.raises(
+        Unavailable, match=f"gemini ended its answer with an error: it ended with {reason} why"
+    ) as caught:
         asyncio.run(answered(ending(reason, CALL, finishMessage="why")))
     assert caught.value.may_cost
 
@@ -278,7 +280,7 @@ def test_models_that_say_with_every_chunk_that_they_stop_are_heard_to_their_end(
 
 
 def test_an_error_in_the_middle_is_one() -> None:
-    with pytest.raises(Unavailable, match=r"gemini broke off its answer: .*overloaded") as caught:
+    with pytest.raises(Unavailable, match=r"gemini ended its answer with an error: .*overloaded") as caught:
         asyncio.run(answered(ending("STOP", {"text": "One"}), {"error": {"code": 503, "message": "overloaded"}}))
     assert caught.value.may_cost
 

@@ -211,7 +211,7 @@ def test_a_local_server_needs_no_key_but_a_model() -> None:
         async with serving(play) as server:
             reply = await hosted_model("vllm", {}, base_url=server.url, model="any").complete(request(), unheard)
             assert reply.message.text == "Grüße, wörld 🌍."
-            with pytest.raises(Misconfigured, match="must be told which model to ask: use --model"):
+            with pytest.raises(Misconfigured, match="needs a model: use --model"):
                 await hosted_model("vllm", {}, base_url=server.url).complete(request(), unheard)
 
     asyncio.run(story())

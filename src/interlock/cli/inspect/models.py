@@ -43,7 +43,7 @@ def test(args: Any) -> int:
     project = project_of(args)
     provider = args.provider or first_provider(project.settings.provider.name)
     if provider is None:
-        raise Misconfigured(f"no model can be asked: set {listed_variables()}, or name a provider")
+        raise Misconfigured(f"no provider is configured: set {listed_variables()}, or name a provider")
     begun = time.monotonic()
     reply = asyncio.run(ask_once(project, provider, args.model))
     took, used = round((time.monotonic() - begun) * 1000), reply.usage

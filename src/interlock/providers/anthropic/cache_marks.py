@@ -1,8 +1,8 @@
-"""Where Anthropic's prompt cache is told to remember: at most four marks, always at the same places (SPEC P4).
+"""Cache marks of Anthropic's prompt cache: at most four, at fixed places.
 
-What stays the same longest comes first in a request, and each mark stands at the end of something that stays: the
-system prompt, the context, the tools, and the conversation up to the message before the newest. The newest is left
-out, because tool results are shortened after their round.
+The most stable parts come first in a request. Each mark is at the end of a stable part: the system prompt, the context,
+the tools, and the conversation up to the second-to-last message. The last message has no mark, because tool results
+are shortened after their round.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,13 +10,13 @@ from typing import Any
 
 Block = dict[str, Any]
 
-LARGEST_BLOCK = 120_000  # characters of one block of context
+LARGEST_BLOCK = 120_000  # characters of one context block
 MOST_MARKS = 4
 MARK = {"type": "ephemeral"}
 
 
 def context_blocks(context: str) -> list[Block]:
-    """The context in pieces, cut between lines where there are any."""
+    """The context in blocks, split at line breaks if possible."""
     blocks: list[Block] = []
     while context.strip():
         cut = len(context)
@@ -31,14 +31,14 @@ def context_blocks(context: str) -> list[Block]:
 def marked(
     prompt: Sequence[Block], context: Sequence[Block], tools: Sequence[Block], messages: Sequence[Block]
 ) -> tuple[list[Block], list[Block], list[Block]]:
-    """System, tools and messages with their marks, and with no other. What was given stays as it was."""
+    """System, tools and messages with exactly these marks. The arguments are not changed."""
     system = [*_ending_in_mark(prompt), *_ending_in_mark(context)]
-    told = [_without(message) for message in messages]
-    users = [number for number, message in enumerate(told) if message["role"] == "user"]
+    unmarked = [_without(message) for message in messages]
+    users = [number for number, message in enumerate(unmarked) if message["role"] == "user"]
     if len(users) > 1:
-        before = told[users[-2]]
-        told[users[-2]] = {**before, "content": _ending_in_mark(before["content"])}
-    return system, _ending_in_mark(tools), told
+        before = unmarked[users[-2]]
+        unmarked[users[-2]] = {**before, "content": _ending_in_mark(before["content"])}
+    return system, _ending_in_mark(tools), unmarked
 
 
 def _ending_in_mark(blocks: Sequence[Block]) -> list[Block]:

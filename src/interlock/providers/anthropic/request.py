@@ -1,4 +1,4 @@
-"""Anthropic's Messages API: how a request is written."""
+"""Writes requests of Anthropic's Messages API."""
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ from interlock.providers.http.trimming import Count, paired, trimmed
 
 BASE_URL = "https://api.anthropic.com"
 KEY_NAME = "ANTHROPIC_API_KEY"
-VERSION = "2026-10-21"  # it takes no temperature, for no model
+VERSION = "2026-10-21"  # this version accepts no temperature
 MOST_PROMPT = 180_000  # tokens
-LEAST_THINKING = 1_024  # tokens; the vendor takes no smaller budget
-LONGEST_NAME = 128  # of a tool; ids are held to it as well
-NOTHING = "(nothing)"  # there must be something in every text
+LEAST_THINKING = 1_024  # tokens; the smallest budget that the vendor accepts
+LONGEST_NAME = 128  # characters of a tool name and of a call id
+NOTHING = "(nothing)"  # empty texts are rejected
 
 
 class Anthropic:
@@ -41,8 +41,8 @@ class Anthropic:
         fixed = count(msgspec.json.encode([prompt, context, tools]).decode())
         most = min(MOST_PROMPT, limits.context - limits.output)
         history = trimmed(history, most - fixed, count)
-        told = _messages(history, request.pictures, model)
-        system, tools, messages = marked(prompt, context, tools, told)
+        messages = _messages(history, request.pictures, model)
+        system, tools, messages = marked(prompt, context, tools, messages)
         body: dict[str, Any] = {"model": model, "max_tokens": limits.output, "stream": True}
         if tools:
             body["tools"] = tools
@@ -68,38 +68,38 @@ def _tool(spec: ToolSpec) -> Block:
 
 
 def _called(history: Sequence[Message]) -> list[ToolSpec]:
-    """Calls in a history must be of tools that the vendor is told of, also where none is offered any more."""
+    """The vendor requires definitions of all tools that the history calls, even if no tool is offered now."""
     names = dict.fromkeys(call.name for message in history for call in message.calls)
     return [ToolSpec(name, "No longer offered.", {}, changes=False) for name in names]
 
 
 def _messages(history: Sequence[Message], pictures: Mapping[str, bytes], model: str) -> list[Block]:
-    """Turns by turns: what a user says and what tools answer are the same role here, and come as one."""
-    told: list[Block] = []
+    """Messages with alternating roles. Text of the user and tool results have the same role and are joined."""
+    result: list[Block] = []
     for message in history:
         role, blocks = _blocks(message, pictures, model)
-        if told and told[-1]["role"] == role:
-            told[-1]["content"].extend(blocks)
+        if result and result[-1]["role"] == role:
+            result[-1]["content"].extend(blocks)
         else:
-            told.append({"role": role, "content": blocks})
-    return told
+            result.append({"role": role, "content": blocks})
+    return result
 
 
 def _blocks(message: Message, pictures: Mapping[str, bytes], model: str) -> tuple[str, list[Block]]:
     text = clean(message.text)
     shown = _images(message, pictures)
-    said: list[Block] = [{"type": "text", "text": text}] if text.strip() else []
+    blocks: list[Block] = [{"type": "text", "text": text}] if text.strip() else []
     match message.role:
         case "tool":
-            content = [*said, *shown] or [{"type": "text", "text": NOTHING}]
+            content = [*blocks, *shown] or [{"type": "text", "text": NOTHING}]
             return "user", [
                 {"type": "tool_result", "tool_use_id": safe_name(message.call_id, LONGEST_NAME), "content": content}
             ]
         case "user":
-            return "user", [*shown, *said] or [{"type": "text", "text": NOTHING}]
+            return "user", [*shown, *blocks] or [{"type": "text", "text": NOTHING}]
         case "assistant":
             calls = [_call(call) for call in message.calls]
-            spoken = [*said, *calls] or [{"type": "text", "text": NOTHING}]
+            spoken = [*blocks, *calls] or [{"type": "text", "text": NOTHING}]
             return "assistant", [*_thoughts(message, model), *spoken]
 
 
@@ -118,13 +118,13 @@ def _images(message: Message, pictures: Mapping[str, bytes]) -> list[Block]:
 
 
 def _thoughts(message: Message, model: str) -> list[Block]:
-    """As they came, because they are signed, and only to the model whose they are."""
+    """Thinking blocks are signed: they are sent unchanged, and only to the model that made them."""
     state = own_state(NAME, message.session)
     return state.get("thoughts", []) if state and state.get("model") == model else []
 
 
 def _thinking(limits: TokenLimits, messages: Sequence[Block]) -> Block | None:
-    """How it is to think; None leaves that to the model."""
+    """The thinking setting; None for the model's default."""
     if limits.thinking == "adaptive":
         return {"type": "adaptive", "display": "summarized"}
     budget = min(limits.thinking, limits.output - LEAST_THINKING)
@@ -134,7 +134,7 @@ def _thinking(limits: TokenLimits, messages: Sequence[Block]) -> Block | None:
 
 
 def _may_think(messages: Sequence[Block]) -> bool:
-    """With a budget the vendor wants the thoughts that led to a call with its result, or no thinking at all."""
+    """With a thinking budget the vendor requires the thoughts before a call, or no thinking at all."""
     for message in reversed(messages):
         first = message["content"][0]["type"]
         if message["role"] == "user" and first != "tool_result":

@@ -1,4 +1,4 @@
-"""An answer of Anthropic's Messages API, put together from its events."""
+"""Assembles an answer of Anthropic's Messages API from its events."""
 
 from typing import Any
 
@@ -74,7 +74,7 @@ _event = msgspec.json.Decoder(_Event)
 
 
 class _Piece:
-    """One block of an answer while it grows."""
+    """A content block under construction."""
 
     def __init__(self, opening: _Opening) -> None:
         self.opening = opening
@@ -98,33 +98,33 @@ class AnthropicReading:
         self._begun = self._ended = False
 
     def take(self, event: SseEvent) -> bool:
-        """Kinds that are not known mean nothing: the vendor says that there will be more of them."""
-        found = decoded(event.data, _event)
-        if found.type == "error":
-            error = found.error or _Error()
+        """Unknown event types are ignored: the vendor announces that types will be added."""
+        parsed = decoded(event.data, _event)
+        if parsed.type == "error":
+            error = parsed.error or _Error()
             raise BrokenOff(f"{error.type} {error.message}".strip())
-        if found.type == "message_start" and found.message is not None:
+        if parsed.type == "message_start" and parsed.message is not None:
             self._begun = True
-            self._count(found.message.usage)
-        elif not self._begun and found.type != "ping":
-            raise Garbled("it does not begin with its beginning")
-        elif found.type == "content_block_start" and found.content_block is not None:
-            self._open(found.index, found.content_block)
-        elif found.type == "content_block_delta" and found.delta is not None:
-            self._grow(self._piece(found.index), found.delta)
-        elif found.type == "content_block_stop":
-            self._piece(found.index).ended = True
-        elif found.type == "message_delta" and found.delta is not None:
-            self._stop = found.delta.stop_reason or self._stop
-            self._count(found.usage or _Tokens())
-        elif found.type == "message_stop":
+            self._count(parsed.message.usage)
+        elif not self._begun and parsed.type != "ping":
+            raise Garbled("it does not begin with message_start")
+        elif parsed.type == "content_block_start" and parsed.content_block is not None:
+            self._open(parsed.index, parsed.content_block)
+        elif parsed.type == "content_block_delta" and parsed.delta is not None:
+            self._grow(self._piece(parsed.index), parsed.delta)
+        elif parsed.type == "content_block_stop":
+            self._piece(parsed.index).ended = True
+        elif parsed.type == "message_delta" and parsed.delta is not None:
+            self._stop = parsed.delta.stop_reason or self._stop
+            self._count(parsed.usage or _Tokens())
+        elif parsed.type == "message_stop":
             self._ended = True
         return self._ended
 
     def answer(self) -> HttpAnswer:
         pieces = list(self._pieces.values())
         if not self._ended or self._stop is None or not all(piece.ended for piece in pieces):
-            raise Garbled("it broke off in the middle")
+            raise Garbled("it ended in the middle")
         calls = [
             read_call(number, piece.opening.id, piece.opening.name, piece.whole or _given(piece.opening))
             for number, piece in enumerate(pieces, 1)
@@ -174,7 +174,7 @@ class AnthropicReading:
 
 
 def _given(opening: _Opening) -> str:
-    """Arguments that came at once, where none came in pieces."""
+    """Arguments that came at once, if none came in pieces."""
     return msgspec.json.encode(opening.input).decode() if opening.input else ""
 
 

@@ -1,8 +1,8 @@
-"""Gemini CLI, or whatever speaks like it, as a model: a process for each turn, the prompt on its stdin (SPEC P6).
+"""Gemini CLI, or a program with the same protocol, as a model: one process per turn, the prompt on stdin.
 
-The agent runs tools of its own, so it lives in the sandbox: it sees an empty folder and its own configuration, and has
-network to reach its vendor; the project is not there. With the sandbox off it is not run at all. It keeps the
-conversation itself, under a session id that stands with its answers: while that is good only new messages are sent.
+The agent runs its own tools, so it runs in the sandbox: it sees an empty folder and its own configuration, and has
+network to reach its vendor. The project is not visible. With the sandbox off the agent is not run. The agent stores
+the conversation under a session id that comes with its answers; while the id is valid, only new messages are sent.
 """
 
 import asyncio
@@ -30,30 +30,30 @@ NAME = "gemini_cli"
 _OWN_NAMES = ("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION")
 _OWN_PREFIX = "GOOGLE_GENAI_"
 _CONFIGURATION = ".gemini"
-# Of its configuration, what would make the user's own agent run something: it may be read and not be changed.
+# Parts of its configuration that make the user's own agent run programs: read-only.
 _STARTS_PROGRAMS = ("settings.json", "commands", "extensions", "hooks", "policies", "skills")
 _SESSION = re.compile(rf"{NAME} ([A-Za-z0-9][A-Za-z0-9._-]{{0,127}})")
-_SPOILED = 1_000  # sessions that are remembered as not to be used any more
-# Of the sandbox, where /tmp is each job's own: empty at first and gone afterwards. All have the same name, because the
-# agent tells by the folder which sessions there are.
+_SPOILED = 1_000  # invalid sessions that are remembered
+# In the sandbox each job has its own /tmp, empty at the start and removed at the end. The folder always has the same
+# name, because the agent lists its sessions by folder.
 _WORK = "/tmp/interlock-agent"
 _IN_WORK = 'mkdir -p "$0" && cd "$0" && exec "$@"'
 _NEVER_BETTER = {41: "it is not signed in", 52: "its configuration is wrong", 126: "", 127: ""}  # by exit code
-_LOGGED = 100_000  # characters of a prompt in the log
+_LOGGED = 100_000  # characters of a prompt that are logged
 
 CallLog = Callable[[dict[str, Any]], None]
-"""Hears of every call: command, stdin, stdout, stderr, latency, exit code. It bounds and redacts what it keeps."""
+"""Logs every call: command, stdin, stdout, stderr, latency, exit code. Bounds and redacts the texts."""
 
 
 class Hook(Struct, frozen=True):
-    """How the agent's own before-tool hook finds us: what it is told, and which files of ours it needs."""
+    """How the agent's before-tool hook reaches Interlock: its environment, and the files it needs."""
 
     env: Mapping[str, str]
     readable: tuple[str, ...]
 
 
 class GeminiCli:
-    """Plays `Model`. `home` is the agent's where the user has no configuration for it."""
+    """Implements the port `Model`. `home` is used if the user has no configuration of the agent."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class GeminiCli:
         return NAME
 
     def quote(self, request: ModelRequest) -> Micros:
-        """What it costs is between the user and the vendor: the agent tells tokens, no money."""
+        """No price: the agent reports tokens, and the user pays the vendor directly."""
         return 0
 
     async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
@@ -98,7 +98,7 @@ class GeminiCli:
         try:
             answered = await self._call(request, session, prompt, on_text)
         except BaseException:
-            # It may have heard what is now said again, or not exist any more: then all is told anew.
+            # The session may contain these messages already, or be gone: send the whole conversation again.
             if session is not None:
                 self._spoil(session)
             raise
@@ -111,7 +111,7 @@ class GeminiCli:
     async def _call(self, request: ModelRequest, session: str | None, prompt: str, on_text: OnText) -> AgentReply:
         words = ["--output-format", "stream-json"]
         if request.model is not None:
-            words.append(f"--model={request.model}")  # one word: a ticket may have chosen the name
+            words.append(f"--model={request.model}")  # one argument: a ticket may have chosen the name
         if session is not None:
             words.append(f"--resume={session}")
         argv = (*self._argv, *words)
@@ -141,7 +141,9 @@ class GeminiCli:
         executable = [file for file in files if os.access(file, os.X_OK)]
         home, writable, readable = self._configuration()
         work, cwd = (_WORK, "/tmp") if self._sandbox.level == "bubblewrap" else 2 * (self._empty_folder(),)
-        hook = self._hook() if self._hook is not None else Hook({}, ())  # asked each time: it may come later
+        hook = (
+            self._hook() if self._hook is not None else Hook({}, ())
+        )  # looked up each time: the program may be installed later
         who = {"tier": request.tier, "ticket": request.ticket}
         return Job(
             argv=("/bin/sh", "-c", _IN_WORK, work, *argv),
@@ -151,7 +153,7 @@ class GeminiCli:
                 **hook.env,
                 "HOME": home,
                 "GEMINI_CLI_HOOK_CONTEXT": json.dumps(who),
-                "GEMINI_CLI_TRUST_WORKSPACE": "true",  # an empty folder: it holds nothing to be wary of
+                "GEMINI_CLI_TRUST_WORKSPACE": "true",  # an empty folder: there is nothing in it to trust
                 "GEMINI_SANDBOX": "false",  # it is in ours
             },
             writable=(writable,),
@@ -168,8 +170,8 @@ class GeminiCli:
         )
 
     def _configuration(self) -> tuple[str, str, tuple[str, ...]]:
-        """Its home, what of that it may write, and what only read. Where the user has none, it gets one of its own:
-        without a place for its sessions it would forget each turn.
+        """The agent's home, and its writable and read-only parts. Without a home of the user the agent gets its own,
+        because it needs a place for its sessions.
         """
         home = os.path.normpath(self._env.get("HOME", "") or "/")
         folder = os.path.join(home, _CONFIGURATION)
@@ -182,37 +184,37 @@ class GeminiCli:
         return home, folder, tuple(plain)
 
     def _empty_folder(self) -> str:
-        """Where there is no /tmp for each job: one for all of them, that none can write to."""
+        """Without a /tmp per job: one read-only folder for all jobs."""
         folder = self._home.with_name(f"{self._home.name}-work")
         _make(folder)
         return str(folder)
 
     def _answer(self, stream: StreamJson, finished: Finished | None) -> AgentReply:
-        """Raises what its end means."""
+        """Raises the error that the exit status means."""
         if finished is None:
             raise Unavailable(f"gemini_cli: {self._redact(stream.fault)}", may_cost=True)
         answered = stream.end()
-        said = self._words(finished)
+        stderr = self._words(finished)
         match finished.status:
             case "error":
                 raise Unavailable(f"gemini_cli does not start: {finished.message}")
             case "timed_out":
                 raise Unavailable(f"gemini_cli gave no answer within {self._timeout_s:g} s", may_cost=True)
             case "killed":
-                raise Unavailable(f"gemini_cli was killed by signal {finished.signal}{said}", may_cost=True)
+                raise Unavailable(f"gemini_cli was killed by signal {finished.signal}{stderr}", may_cost=True)
             case "exited" if finished.exit_code in _NEVER_BETTER:
                 why = _NEVER_BETTER[finished.exit_code] or "it does not start in the sandbox"
-                raise Misconfigured(f"gemini_cli cannot be used: {why}{said}")
+                raise Misconfigured(f"gemini_cli cannot be used: {why}{stderr}")
             case "exited" if finished.exit_code:
                 why = f": {self._redact(stream.fault)}" if stream.fault else ""
-                raise Unavailable(f"gemini_cli ended with exit code {finished.exit_code}{why}{said}", may_cost=True)
+                raise Unavailable(f"gemini_cli ended with exit code {finished.exit_code}{why}{stderr}", may_cost=True)
             case "exited":
                 if answered is None:
-                    raise Unavailable(f"gemini_cli: {self._redact(stream.fault)}{said}", may_cost=True)
+                    raise Unavailable(f"gemini_cli: {self._redact(stream.fault)}{stderr}", may_cost=True)
                 return answered
 
     def _words(self, finished: Finished) -> str:
-        """The last of what it complained about."""
+        """The last lines of stderr."""
         words = " ".join(self._redact(finished.stderr[-2_000:]).split())
         return f" ({words[-300:]})" if words else ""
 
@@ -257,13 +259,13 @@ def _is_file(word: str) -> bool:
 
 
 def _is_cancelled() -> bool:
-    """Somebody wants this task to end, and not only the agent."""
+    """True if this task itself was cancelled, not only the agent."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 def split_command(command_line: str) -> tuple[str, ...]:
-    """As a shell would split it; no shell runs it."""
+    """Splits a command line as a shell would. No shell runs it."""
     try:
         words = shlex.split(command_line)
     except ValueError as error:
@@ -274,20 +276,20 @@ def split_command(command_line: str) -> tuple[str, ...]:
 
 
 def vendor_env(environ: Mapping[str, str]) -> dict[str, str]:
-    """The keys of its own vendor; it gets no others."""
+    """The keys of the agent's own vendor. It gets no others."""
     return {name: value for name, value in environ.items() if name in _OWN_NAMES or name.startswith(_OWN_PREFIX)}
 
 
 def last_session(messages: Sequence[Message]) -> tuple[str | None, Sequence[Message]]:
-    """Where the agent goes on from, and what it has not heard yet."""
+    """The session to continue, and the messages that it does not contain yet."""
     for number in range(len(messages) - 1, -1, -1):
         if messages[number].role == "assistant":
-            found = _SESSION.fullmatch(messages[number].session)
+            match = _SESSION.fullmatch(messages[number].session)
             new = messages[number + 1 :]
-            return (found[1], new) if found and new else (None, messages)
+            return (match[1], new) if match and new else (None, messages)
     return None, messages
 
 
 def _estimated(prompt: str, text: str) -> Usage:
-    """Where the agent tells no tokens: four characters each."""
+    """An estimate if the agent reports no tokens: four characters per token."""
     return Usage(len(prompt) // 4, len(text) // 4)

@@ -1,7 +1,7 @@
-"""A request as the text a CLI agent reads, and the calls of our tools in the text it answers with.
+"""Writes a request as the prompt of a CLI agent, and reads calls of our tools from its answer.
 
-The agent has tools of its own, which act on an empty folder. Ours are told of in the prompt; it calls one by a fenced
-block, and the results come with the next turn as objects with `"role": "tool"` and `"tool_call_id"` (SPEC P6).
+The agent's own tools act on an empty folder. The prompt describes our tools; the agent calls one with a fenced block.
+The results are sent in the next turn as objects with `"role": "tool"` and `"tool_call_id"`.
 """
 
 import json
@@ -29,30 +29,30 @@ _CLOSED = re.compile(r"^```[ \t]*\Z", re.MULTILINE)
 
 
 def first_prompt(request: ModelRequest) -> str:
-    """Everything, for an agent that knows nothing yet."""
+    """The whole conversation, for a new session of the agent."""
     parts = [request.told.strip(), _told(request.tools) if request.tools else "", _said(request.messages, "")]
     return "\n\n".join(part for part in parts if part)
 
 
 def next_prompt(messages: Sequence[Message]) -> str:
-    """Only what is new, for an agent that goes on."""
-    return _said(messages, "### USER:\n")  # so that no first character of it is a command of the agent's own
+    """Only the new messages, for a session that continues."""
+    return _said(messages, "### USER:\n")  # the first character must not form a command of the agent
 
 
 def tool_calls(text: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """The answer without its calls, and the calls; one that cannot be read is a call that tells the model so."""
+    """The answer without its calls, and the calls. An unreadable call becomes a call whose result says so."""
     calls: list[ToolCall] = []
-    for number, found in enumerate(_CALL.finditer(text), 1):
-        calls.append(_call(f"cli-{number}", found))
+    for number, match in enumerate(_CALL.finditer(text), 1):
+        calls.append(_call(f"cli-{number}", match))
     return _CALL.sub("", text).strip() if calls else text, tuple(calls)
 
 
-def _call(name: str, found: re.Match[str]) -> ToolCall:
-    unread = ToolCall(name, "tool_call", {}, found[1].strip() or "nothing")
-    if not _CLOSED.search(found[0]):
+def _call(name: str, match: re.Match[str]) -> ToolCall:
+    unread = ToolCall(name, "tool_call", {}, match[1].strip() or "nothing")
+    if not _CLOSED.search(match[0]):
         return unread
     try:
-        call = json.loads(found[1])
+        call = json.loads(match[1])
     except (ValueError, RecursionError):
         return unread
     if not isinstance(call, dict):

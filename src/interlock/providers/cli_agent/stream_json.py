@@ -1,8 +1,8 @@
-"""What a CLI agent says on stdout: one JSON object per line, as Gemini CLI's `stream-json` has it.
+"""Reads the output of a CLI agent: one JSON object per line, in the format `stream-json` of Gemini CLI.
 
-`init`, `message`, `tool_use`, `tool_result`, `error`, `result`; other types are news from a later version and mean
-nothing. An answer is whole when `result` says success, and never before. The agent is hostile: lines and their sum are
-bounded, and what cannot be read makes the whole answer unusable.
+Types are `init`, `message`, `tool_use`, `tool_result`, `error` and `result`; other types are ignored. An answer is
+complete only after a `result` with success. The agent is hostile: lines and their total size are bounded, and one
+unreadable line makes the whole answer unusable.
 """
 
 from collections.abc import Callable
@@ -15,14 +15,14 @@ from interlock.domain.values.budgets import Usage
 from interlock.ports.model import OnText
 
 LONGEST_LINE = 16 * 1024 * 1024
-MOST = 64 * 1024 * 1024  # bytes of one answer with everything around it
-_KEPT = 100_000  # bytes of it that are kept for the log
+MOST = 64 * 1024 * 1024  # bytes of one answer, all lines together
+_KEPT = 100_000  # bytes kept for the log
 
 _Event = dict[str, Any]
 
 
 class AgentReply(Struct, frozen=True):
-    """All that was said. `usage` is None where the agent told none."""
+    """The complete answer. `usage` is None if the agent reported none."""
 
     text: str
     session: str
@@ -31,16 +31,16 @@ class AgentReply(Struct, frozen=True):
 
 
 class StreamJson:
-    """Feed it what comes; `enough` is called when nothing that may still come can help."""
+    """Takes pieces of output. `enough` is called when further output cannot help."""
 
     def __init__(self, on_text: OnText, enough: Callable[[], object]) -> None:
         self._on_text = on_text
         self._enough = enough
         self._rest = bytearray()
-        self._looked = 0  # so far into the rest there is no line's end
+        self._looked = 0  # the rest has no line break up to here
         self._seen = 0
         self._said: list[str] = []
-        self._apart = False  # what it says next is a paragraph of its own
+        self._apart = False  # the next text starts a new paragraph
         self._session = ""
         self._model = ""
         self._result: _Event | None = None
@@ -67,8 +67,8 @@ class StreamJson:
             self._fail(f"it said a line of more than {LONGEST_LINE // 1024 // 1024} MB")
 
     def end(self) -> AgentReply | None:
-        """The answer; None, and `fault` says why, when there is none that is whole."""
-        if self._rest and not self.fault:  # the last line's end may be missing, its text may not
+        """The complete answer; None if there is none, with the reason in `fault`."""
+        if self._rest and not self.fault:  # the last line break may be missing, the text may not
             self._hear(bytes(self._rest))
             self._rest.clear()
         if not self.fault and self._result is None:
@@ -103,7 +103,9 @@ class StreamJson:
             case "error" if event.get("severity") == "warning":
                 self._show(f"[warning: {_short(event.get('message'))}]")
             case "error":
-                self.fault = _short(event.get("message") or event)  # it ends by itself, and may say more on stderr
+                self.fault = _short(
+                    event.get("message") or event
+                )  # the agent ends by itself and may write more to stderr
             case "result" if event.get("status") != "success":
                 self.fault = _short(event.get("error") or event)
             case "result":
@@ -123,7 +125,7 @@ class StreamJson:
         self._on_text(content)
 
     def _show(self, words: str) -> None:
-        """For whoever looks on; it is no part of the answer."""
+        """Shown as progress; not part of the answer."""
         self._apart = True
         self._on_text(f"\n{words}\n")
 
@@ -139,7 +141,7 @@ def _text(event: _Event, key: str) -> str:
 
 
 def _short(value: object) -> str:
-    """Something hostile in few words."""
+    """A short, bounded form of hostile text."""
     if isinstance(value, dict):
         value = cast("_Event", value).get("message", cast("object", value))
     words = value if isinstance(value, str) else msgspec.json.encode(value).decode()
@@ -150,10 +152,10 @@ def _short(value: object) -> str:
 def _usage(stats: object) -> Usage | None:
     if not isinstance(stats, dict):
         return None
-    told = cast("_Event", stats)
+    figures = cast("_Event", stats)
 
     def count(key: str) -> int | None:
-        value = told.get(key)
+        value = figures.get(key)
         return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53 else None
 
     cached, output, total = count("cached") or 0, count("output_tokens"), count("total_tokens")

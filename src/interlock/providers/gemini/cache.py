@@ -1,8 +1,8 @@
-"""What Gemini keeps for us between requests: system prompt, context and tools, as `cachedContents` (SPEC P5).
+"""Server-side caches of Gemini (`cachedContents`): system prompt, context and tools.
 
-A cache is known by what it holds and for which model, so sessions that share that share it. It is made when it is first
-needed, made anew before it ends, and deleted when nobody can need it any more: when a ticket's content has changed, and
-when we end. What a crash leaves behind ends by itself, an hour after it was made.
+A cache is keyed by content and model, so sessions with equal content share it. It is created at first use, renewed
+before its TTL ends, and deleted when it is obsolete: when the content of a ticket changes, and at exit. After a crash
+the TTL of one hour removes it.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from interlock.errors import InterlockError, Misconfigured
 from interlock.providers.gemini.request import VERSION, headers, model_name
 from interlock.providers.http.channel import Channel
 
-LEAST = 2_048  # tokens; what is less is sent with each request
+LEAST = 2_048  # tokens; less is sent with each request
 TTL_S = 3_600
 ANEW_S = TTL_S * 0.9
-CLOSING_S = 1.5  # for all deletions at the end together
+CLOSING_S = 1.5  # seconds for all deletions at exit
 DELETING_S = 5.0
-MAKING_S = 60.0  # a turn does not wait longer for it than that
-_AGAIN_S = 60.0  # after a failure that may pass
+MAKING_S = 60.0  # seconds a turn waits for the creation
+_AGAIN_S = 60.0  # seconds after a temporary failure
 _PATH = f"/{VERSION}/cachedContents"
 
 
@@ -41,7 +41,7 @@ _created = msgspec.json.Decoder(_Created)
 
 
 class Held:
-    """One cache while there is one. `unbooked` are tokens that nobody has been charged for."""
+    """A cache. `unbooked` counts tokens that are not yet charged to a call."""
 
     def __init__(self, name: str, made_at: float, tokens: int) -> None:
         self.name = name
@@ -59,14 +59,14 @@ class ServerCaches:
         self._making_s = making_s
         self._now = now
         self._held: dict[str, Held] = {}  # by content
-        self._not_before: dict[str, float] = {}  # where making one has failed
+        self._not_before: dict[str, float] = {}  # contents whose creation failed
         self._making: dict[str, asyncio.Lock] = {}
-        self._alive: dict[str, float] = {}  # every cache that may be there, and when it was made
-        self._asked_by: dict[str, str] = {}  # a ticket's session, and the content it asked with last
+        self._alive: dict[str, float] = {}  # caches that may exist, with their creation time
+        self._asked_by: dict[str, str] = {}  # the last content of each ticket's session
         self._closed = False
 
     async def get(self, model: str, content: dict[str, Any], session: str, note: Callable[[str], None]) -> Held | None:
-        """None where there can be none; `note` hears why, once. `session` is empty where several may be meant."""
+        """The cache, or None; `note` gets the reason once. `session` is empty if several sessions share it."""
         key = sha256(msgspec.json.encode([model, content])).hexdigest()
         async with self._making.setdefault(key, asyncio.Lock()):
             await self._superseded(session, key)
@@ -88,12 +88,12 @@ class ServerCaches:
             return self._held[key]
 
     def lost(self, held: Held) -> None:
-        """The vendor does not know it any more."""
+        """The vendor has lost the cache."""
         self._alive.pop(held.name, None)
         self._held = {key: other for key, other in self._held.items() if other is not held}
 
     async def close(self) -> None:
-        """Deletes what there may still be, in little time: what does not go ends by itself."""
+        """Deletes all caches within a time limit; the TTL removes the rest."""
         self._closed = True
         left = [name for name, made_at in self._alive.items() if self._now() - made_at < TTL_S]
         self._held.clear()
@@ -104,20 +104,20 @@ class ServerCaches:
 
     async def _make(self, model: str, content: dict[str, Any]) -> Held:
         body = msgspec.json.encode({"model": f"models/{model_name(model)}", **content, "ttl": f"{TTL_S}s"})
-        made_at = self._now()  # rather too early than too late
+        made_at = self._now()  # renew early
         answer = await self._channel.call("POST", _PATH, body, headers, model)
         try:
             created = _created.decode(answer)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             raise Misconfigured("its answer cannot be read") from None
         if not created.name.startswith("cachedContents/") or "/" in created.name.partition("/")[2]:
-            raise Misconfigured(f"it has an odd name: {created.name[:100]!r}")
+            raise Misconfigured(f"it has an invalid name: {created.name[:100]!r}")
         self._alive = {name: at for name, at in self._alive.items() if made_at - at < TTL_S}
         self._alive[created.name] = made_at
         return Held(created.name, made_at, created.usage_metadata.total_token_count)
 
     async def _superseded(self, session: str, key: str) -> None:
-        """A ticket has one content at a time; what it had before is worth nothing, and keeping it costs."""
+        """A ticket has one content at a time. Its earlier cache is obsolete, and storing it costs money."""
         before = self._asked_by.get(session) if session else None
         if session:
             self._asked_by[session] = key
@@ -130,5 +130,5 @@ class ServerCaches:
                     await self._delete(old.name)
 
     async def _delete(self, name: str) -> None:
-        with suppress(InterlockError):  # gone already, or it ends by itself
+        with suppress(InterlockError):  # gone already, or removed by its TTL
             await self._channel.call("DELETE", f"/{VERSION}/{name}", b"", headers, "")

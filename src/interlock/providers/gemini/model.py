@@ -1,4 +1,4 @@
-"""Gemini as a model: requests upon a cache of what stays the same, or whole where there is none (SPEC P5)."""
+"""Gemini as a model: requests refer to a server-side cache, or are sent whole without one."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from interlock.providers.http.trimming import Count, estimated_tokens
 
 
 class GeminiModel:
-    """Plays `Model`. `model` is asked where a request names none."""
+    """Implements the port `Model`. `model` is the default model."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class GeminiModel:
         return self._upon(None).quote(request)
 
     async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
-        """A cache that the vendor has lost is made again, once; then it goes without."""
+        """If the vendor has lost the cache, it is created again once; then the request is sent without it."""
         for _ in range(2):
             held = await self._cache(request, on_reasoning)
             if held is None:
@@ -71,7 +71,7 @@ class GeminiModel:
         )
 
     async def _cache(self, request: ModelRequest, note: OnText) -> Held | None:
-        """Tools that may not be called are not cached: that they may not cannot be said upon a cache."""
+        """Tools that may not be called are not cached: a request with a cache cannot forbid them."""
         model = request.model or self._model
         if not model or (request.withdrawn and not request.tools):
             return None

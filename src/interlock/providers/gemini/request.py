@@ -1,4 +1,4 @@
-"""Gemini's generateContent: how a request is written, whole or upon a cache that the vendor holds."""
+"""Writes requests of Gemini's generateContent, whole or with a reference to a cache."""
 
 import re
 from base64 import b64encode
@@ -23,9 +23,9 @@ URL_NAME = "GEMINI_BASE_URL"
 MODEL = "gemini-2.5-flash-lite"
 VERSION = "v1"
 MOST_HISTORY = 900_000 * 40 // 100  # tokens
-LONGEST_NAME, LONGEST_ID = 64, 64  # of a tool, of a call
+LONGEST_NAME, LONGEST_ID = 64, 64  # characters of a tool name and of a call id
 NOTHING = "(nothing)"
-UNSIGNED = "skip_thought_signature_validator"  # the vendor's own word for a call that another model has made
+UNSIGNED = "skip_thought_signature_validator"  # the vendor's placeholder for a call of another model
 
 _THINKS = re.compile(r"gemini-(?:2\.5|[3-9]|\d{2})(?!.*(?:image|tts|live|audio))")
 _WANTS_SIGNATURES = re.compile(r"gemini-(?:[3-9]|\d{2})")
@@ -34,7 +34,7 @@ Plain = dict[str, Any]
 
 
 class Gemini:
-    """A `Dialect`. With the name of a `cache`, what that holds is not sent again: the vendor refuses that."""
+    """A `Dialect`. With a `cache`, its content is not sent again: the vendor rejects that."""
 
     def __init__(self, cache: str = "") -> None:
         self._cache = cache
@@ -64,7 +64,7 @@ def headers(key: str) -> Mapping[str, str]:
 
 
 def model_name(model: str) -> str:
-    """As a piece of an address; people also write it as the vendor lists it. Raises Misconfigured."""
+    """The model name for the URL; the vendor's form `models/NAME` is accepted too. Raises Misconfigured."""
     name = model.removeprefix("models/")
     if not name or name != quote(name, safe="") or name in (".", ".."):
         raise Misconfigured(f"gemini has no model {model!r}: its names are of letters, digits, dots and dashes")
@@ -72,9 +72,9 @@ def model_name(model: str) -> str:
 
 
 def stable_content(request: ModelRequest) -> Plain:
-    """What stays the same from request to request: the system prompt, the context, the tools."""
-    told = [{"text": clean(text)} for text in (request.system, request.context) if text.strip()]
-    content: Plain = {"systemInstruction": {"parts": told}} if told else {}
+    """The stable part of requests: system prompt, context, tools."""
+    parts = [{"text": clean(text)} for text in (request.system, request.context) if text.strip()]
+    content: Plain = {"systemInstruction": {"parts": parts}} if parts else {}
     if tools := [_tool(spec) for spec in request.tools or request.withdrawn]:
         content["tools"] = [{"functionDeclarations": tools}]
         if not request.tools:
@@ -83,60 +83,60 @@ def stable_content(request: ModelRequest) -> Plain:
 
 
 def _tool(spec: ToolSpec) -> Plain:
-    made: Plain = {"name": _tool_name(spec.name), "description": spec.description}
+    tool: Plain = {"name": _tool_name(spec.name), "description": spec.description}
     if (given := parameters(schema_of(spec))) is not None:
-        made["parameters"] = given
-    return made
+        tool["parameters"] = given
+    return tool
 
 
 def _tool_name(name: str) -> str:
-    """It begins with a letter or an underscore."""
+    """A name that begins with a letter or an underscore."""
     fit = safe_name(name, LONGEST_NAME)
     return fit if fit[0].isalpha() or fit[0] == "_" else f"_{safe_name(name, LONGEST_NAME - 1)}"
 
 
 def _generation(limits: TokenLimits, model: str) -> Plain:
-    made: Plain = {} if limits.temperature is None else {"temperature": limits.temperature}
-    made["maxOutputTokens"] = limits.output
+    config: Plain = {} if limits.temperature is None else {"temperature": limits.temperature}
+    config["maxOutputTokens"] = limits.output
     if isinstance(limits.thinking, int) and limits.thinking:
-        made["thinkingConfig"] = {"includeThoughts": True, "thinkingBudget": min(limits.thinking, limits.output)}
+        config["thinkingConfig"] = {"includeThoughts": True, "thinkingBudget": min(limits.thinking, limits.output)}
     elif limits.thinking == "adaptive" or _THINKS.match(model_name(model)):
-        made["thinkingConfig"] = {"includeThoughts": True}  # whether and how much is left to the model
-    return made
+        config["thinkingConfig"] = {"includeThoughts": True}  # the model decides
+    return config
 
 
 def _contents(history: Sequence[Message], pictures: Mapping[str, bytes], model: str) -> list[Plain]:
-    """Turn by turn: all results of a round are one turn, right behind the turn that called."""
-    told: list[Plain] = []
+    """Contents by turn: all results of a round are one turn, directly after the turn with the calls."""
+    contents: list[Plain] = []
     latest = max((n for n, message in enumerate(history) if message.role == "user"), default=-1)
     names: dict[str, str] = {}
-    shown: list[Plain] = []  # by tools, after the results
+    shown: list[Plain] = []  # pictures from tools, after the results
     for number, message in enumerate(history):
         if message.role != "tool":
-            _close_round(told, shown)
+            _close_round(contents, shown)
             shown = []
         match message.role:
             case "user":
-                told.append({"role": "user", "parts": _said(message) + _images(message, pictures) or _nothing()})
+                contents.append({"role": "user", "parts": _said(message) + _images(message, pictures) or _nothing()})
             case "assistant":
                 names = {call.id: call.name for call in message.calls}
                 parts = _answer_parts(message, model, current=number > latest)
-                if told and told[-1]["role"] == "model":
-                    told[-1]["parts"].extend(parts)
+                if contents and contents[-1]["role"] == "model":
+                    contents[-1]["parts"].extend(parts)
                 else:
-                    told.append({"role": "model", "parts": parts})
+                    contents.append({"role": "model", "parts": parts})
             case "tool":
                 if history[number - 1].role != "tool":
-                    told.append({"role": "user", "parts": []})
-                told[-1]["parts"].append(_result(message, names))
+                    contents.append({"role": "user", "parts": []})
+                contents[-1]["parts"].append(_result(message, names))
                 shown += _images(message, pictures)
-    _close_round(told, shown)
-    return told
+    _close_round(contents, shown)
+    return contents
 
 
-def _close_round(told: list[Plain], shown: list[Plain]) -> None:
+def _close_round(contents: list[Plain], shown: list[Plain]) -> None:
     if shown:
-        told[-1]["parts"].extend(shown)
+        contents[-1]["parts"].extend(shown)
 
 
 def _said(message: Message) -> list[Plain]:
@@ -166,7 +166,7 @@ def _images(message: Message, pictures: Mapping[str, bytes]) -> list[Plain]:
 
 
 def _answer_parts(message: Message, model: str, *, current: bool) -> list[Plain]:
-    """An answer as it came, with the signatures where they stood; or, where it is another's, as it is known here."""
+    """The original parts of an answer with their signatures; for an answer of another provider, its text and calls."""
     calls = [_call(call) for call in message.calls]
     if (signed := _signed(message, model, calls)) is not None:
         return signed

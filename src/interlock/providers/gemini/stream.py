@@ -1,7 +1,7 @@
-"""An answer of Gemini's generateContent, put together from its chunks.
+"""Assembles an answer of Gemini's generateContent from its chunks.
 
-There is no last event: an answer is whole when its stream has ended and had said why. Some models say so with every
-chunk, so nothing less will do.
+There is no final event: an answer is complete when the stream has ended and a chunk had a finish reason. Some models
+send a finish reason with every chunk, so both conditions are needed.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ ONLY_THOUGHT = "(The answer reached the limit of its length before anything was 
 _STOPS: dict[str, Stop] = {
     "STOP": "end",
     "MAX_TOKENS": "length",
-    "CONTINUATION": "length",  # the vendor would go on in another request; our limit of an answer is below its own
+    "CONTINUATION": "length",  # the vendor would continue in another request; our output limit is below the vendor's
     "SAFETY": "refusal",
     "RECITATION": "refusal",
     "LANGUAGE": "refusal",
@@ -32,7 +32,7 @@ _STOPS: dict[str, Stop] = {
     "IMAGE_PROHIBITED_CONTENT": "refusal",
     "IMAGE_RECITATION": "refusal",
 }
-"""Every other reason, MALFORMED_FUNCTION_CALL before all, is a failure that another try may not have."""
+"""Every other reason, such as MALFORMED_FUNCTION_CALL, is a failure that a retry may avoid."""
 
 
 class _Call(Struct, frozen=True):
@@ -108,7 +108,7 @@ class GeminiReading:
 
     def answer(self) -> HttpAnswer:
         if self._stop is None:
-            raise Garbled("it broke off in the middle")
+            raise Garbled("it ended in the middle")
         text = "".join(self._text)
         if self._stop == "length" and not text.strip() and not self._calls:
             text, self._shape = ONLY_THOUGHT, []
@@ -143,28 +143,28 @@ class GeminiReading:
                 self._say(self._on_text, part.text)
 
     def _add_text(self, length: int, signature: str) -> None:
-        """What has no signature is one; what has one stays by itself, as the vendor wants it back."""
+        """Parts without a signature are joined. A part with a signature stays separate, as the vendor requires."""
         last = self._shape[-1] if self._shape else None
         if last is not None and last[0] == "text" and not last[2] and not signature:
             last[1] = int(last[1]) + length
         elif length or signature:
             self._shape.append(["text", length, signature])
 
-    def _say(self, heard: OnText, text: str | None) -> None:
+    def _say(self, on_text: OnText, text: str | None) -> None:
         if text:
-            heard(text)
+            on_text(text)
 
 
 def _arguments(call: _Call) -> str:
-    """As a text, which is how all others give them."""
+    """Arguments as text, as the other providers return them."""
     if isinstance(call.args, str):
         return call.args
     return msgspec.json.encode(call.args).decode() if call.args is not None else ""
 
 
 def _usage(tokens: _Tokens) -> Usage:
-    """What was read from a cache is part of the prompt here, and thoughts are beside the answer."""
+    """Gemini counts cached tokens in the prompt, and thoughts separately from the answer."""
     read = tokens.cached_content_token_count or 0
     asked = (tokens.prompt_token_count or 0) + (tokens.tool_use_prompt_token_count or 0)
-    said = (tokens.candidates_token_count or 0) + (tokens.thoughts_token_count or 0)
-    return Usage(max(asked - read, 0), said, read)
+    output = (tokens.candidates_token_count or 0) + (tokens.thoughts_token_count or 0)
+    return Usage(max(asked - read, 0), output, read)

@@ -1,7 +1,7 @@
-"""The way to a provider: one request, answered by a stream of events, within bounds, with the key going nowhere else.
+"""One HTTP request to a provider, answered by a stream of events, within size and time limits.
 
-Each request has a connection of its own: ending it, for whatever reason, closes the connection, and nothing of one
-request can be seen by another. httpx2 is imported with the first request, because most commands make none.
+Each request has its own connection. Ending the request closes the connection, and no request sees data of another.
+The key is sent to the configured address only. httpx2 is imported at the first request: most commands make none.
 """
 
 import asyncio
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import httpx2
 
 
-_PIECE = 1_000_000  # bytes that are unpacked at once
-_ERROR_S = 10.0  # for the words that come with a refusal
+_PIECE = 1_000_000  # bytes decompressed at once
+_ERROR_S = 10.0  # seconds for the body of an error response
 
 
 Method = Literal["POST", "DELETE"]
@@ -35,7 +35,7 @@ Method = Literal["POST", "DELETE"]
 
 class Bounds(Struct, frozen=True, kw_only=True):
     connect_s: float = 15
-    idle_s: float = 300  # without a byte: a long prompt on a slow machine takes minutes before its first word
+    idle_s: float = 300  # seconds without a byte: a long prompt on a slow machine takes minutes before the first token
     whole_s: float = 1_800
     answer_bytes: int = 64_000_000
     event_bytes: int = 16_000_000
@@ -43,16 +43,16 @@ class Bounds(Struct, frozen=True, kw_only=True):
 
 
 class Endpoint(Struct, frozen=True, kw_only=True):
-    """Where a provider is, and how it knows us. `key` is asked for with each request and kept nowhere."""
+    """The address and credentials of a provider. `key` is called for each request; the key is not stored."""
 
     provider: str
     base_url: str
     key: Callable[[], str] = str
-    key_name: str = ""  # the variable that holds it, for people
-    headers: tuple[tuple[str, str], ...] = ()  # on every request, beside the dialect's own
-    plain_http: bool = False  # the user's own settings allow http to another machine
-    proxy: str = ""  # the user's own settings name one; those of the environment are not used
-    trust: ssl.SSLContext | None = None  # instead of what the machine trusts
+    key_name: str = ""  # the variable of the key, for messages
+    headers: tuple[tuple[str, str], ...] = ()  # sent with every request, in addition to the dialect's
+    plain_http: bool = False  # the user's settings allow plain http to another machine
+    proxy: str = ""  # from the user's settings; proxies of the environment are ignored
+    trust: ssl.SSLContext | None = None  # replaces the certificate store of the machine
 
 
 class Channel:
@@ -79,10 +79,10 @@ class Channel:
         ended: Callable[[], None],
         model: str,
     ) -> None:
-        """Sends it and hands every event to `take`, until that says that it has all; `ended` is for a stream that
-        ends before.
+        """Sends the request and passes every event to `take` until it returns True. `ended` is called for a stream
+        that ends before.
 
-        `headers` are made of the key. `take` and `ended` raise Garbled for what they cannot read. Raises Unavailable
+        `headers` builds headers from the key. `take` and `ended` raise Garbled for invalid data. Raises Unavailable
         and Misconfigured.
         """
         async with self._answer("POST", path, body, headers, model, "text/event-stream") as response:
@@ -92,7 +92,7 @@ class Channel:
     async def call(
         self, method: Method, path: str, body: bytes, headers: Callable[[str], Mapping[str, str]], model: str
     ) -> bytes:
-        """A question with one answer, whole; bounded and refused like a stream."""
+        """A request with one JSON answer; the same limits and errors as a stream."""
         async with self._answer(method, path, body, headers, model, "application/json") as response:
             unpacker = _Unpacker(response, self._bounds.event_bytes)
             return b"".join([piece async for raw in response.aiter_raw() for piece in unpacker.feed(raw)])
@@ -107,9 +107,9 @@ class Channel:
         model: str,
         accepted: str,
     ) -> "AsyncGenerator[httpx2.Response]":
-        """The beginning of an answer that is none of a refusal; whatever goes wrong in reading it is translated."""
+        """Opens a successful response. Errors while reading it are translated."""
         key = self._key()
-        # The first time that is an import and a store of certificates: too long for the loop that others live on.
+        # The first use imports httpx2 and loads the certificates: too slow for the shared event loop.
         trust = self.endpoint.trust or await asyncio.to_thread(_trusted)
         import httpx2
 
@@ -149,22 +149,24 @@ class Channel:
                     )
                 yield response
         except BrokenOff as error:
-            raise Unavailable(f"{provider} broke off its answer: {redact(str(error))[:500]}", may_cost=True) from None
+            raise Unavailable(
+                f"{provider} ended its answer with an error: {redact(str(error))[:500]}", may_cost=True
+            ) from None
         except Garbled as error:
             raise Unavailable(f"the answer of {provider} cannot be read: {redact(str(error))}", may_cost=True) from None
         except TimeoutError:
-            raise Unavailable(f"{provider} had not ended after {bounds.whole_s:g} seconds", may_cost=True) from None
+            raise Unavailable(f"{provider} did not finish within {bounds.whole_s:g} seconds", may_cost=True) from None
         except httpx2.HTTPError as error:
             raise self._failure(error, redact) from None
         except httpx2.InvalidURL:
-            raise Misconfigured(f"the address of {provider} is none: {self._base[:200]!r}") from None
+            raise Misconfigured(f"the address of {provider} is not a URL: {self._base[:200]!r}") from None
         except OSError:
             raise Unavailable(f"the connection to {provider} broke off", may_cost=True) from None
 
     async def _read(self, response: "httpx2.Response", take: Callable[[SseEvent], bool]) -> None:
         kind = response.headers.get("content-type", "")
         if not kind.startswith("text/event-stream"):
-            raise Garbled(f"it is no stream of events, but {kind[:100]!r}")
+            raise Garbled(f"it is not an event stream but {kind[:100]!r}")
         reader = EventReader(self._bounds.event_bytes)
         unpacker = _Unpacker(response, self._bounds.answer_bytes)
         async for raw in response.aiter_raw():
@@ -179,7 +181,7 @@ class Channel:
             raise Misconfigured(f"{self.endpoint.provider} needs a key: set {self.endpoint.key_name}")
         if not key.isascii() or not key.isprintable() or " " in key:
             name = self.endpoint.key_name or "the key"
-            raise Misconfigured(f"{name} holds characters that no key has; set it anew")
+            raise Misconfigured(f"{name} contains characters that no key has; set it again")
         return key
 
     def _failure(self, error: "httpx2.HTTPError", redact: Redact) -> Unavailable | Misconfigured:
@@ -196,26 +198,26 @@ class Channel:
                 )
             return Unavailable(f"{provider} cannot be reached at {host}: {redact(str(error))[:200]}")
         if isinstance(error, httpx2.ReadTimeout):
-            return Unavailable(f"{provider} said nothing for {self._bounds.idle_s:g} seconds", may_cost=True)
+            return Unavailable(f"{provider} sent nothing for {self._bounds.idle_s:g} seconds", may_cost=True)
         if isinstance(error, httpx2.WriteTimeout | httpx2.WriteError | httpx2.PoolTimeout):
             return Unavailable(f"the request did not reach {provider}")
         if isinstance(error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
-            return Misconfigured(f"{provider} cannot be asked so: its address or a header is wrong")
+            return Misconfigured(f"{provider} cannot be called: its address or a header is invalid")
         return Unavailable(f"the connection to {provider} broke off", may_cost=True)
 
 
 def checked_address(endpoint: Endpoint) -> str:
-    """Without a slash at its end. Raises Misconfigured for one that a key may not be sent to."""
+    """The address without a final slash. Raises Misconfigured if a key may not be sent there."""
     provider, address = endpoint.provider, endpoint.base_url.strip()
     try:
         parts = urlsplit(address)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise Misconfigured(f"the address of {provider} is none: {_shown(address)}") from None
+        raise Misconfigured(f"the address of {provider} is not a URL: {_shown(address)}") from None
     if parts.scheme not in ("http", "https") or not host:
         raise Misconfigured(f"the address of {provider} must begin with https://, not {_shown(address)}")
     if parts.username is not None or parts.password is not None or "?" in address or "#" in address:
-        raise Misconfigured(f"the address of {provider} must be a plain one, without a name, a password or a question")
+        raise Misconfigured(f"the address of {provider} must have no user name, password or query")
     if len(address.split()) > 1:
         raise Misconfigured(f"the address of {provider} has spaces in it: {_shown(address)}")
     if parts.scheme == "http" and not _is_loopback(host) and not endpoint.plain_http:
@@ -226,7 +228,7 @@ def checked_address(endpoint: Endpoint) -> str:
 
 
 def _shown(address: str) -> str:
-    """For people; what stands before an @ or behind a ? may be a password."""
+    """The address for messages, without user info and query, which may contain a password."""
     plain = address.rpartition("@")[2].partition("?")[0]
     return repr(plain[:200] if plain == address else f"…{plain[:200]}")
 
@@ -250,7 +252,7 @@ _reading = Lock()
 
 
 def _trusted() -> ssl.SSLContext:
-    """What this machine trusts, read once: it takes longer than a request to a server nearby."""
+    """The certificate store, loaded once: that takes longer than a request to a local server."""
     with _reading:
         return _store()
 
@@ -263,12 +265,12 @@ def _store() -> ssl.SSLContext:
 
 
 class _Unpacker:
-    """A body as it was before it was packed, never more than `most` bytes of it in all, and little at once."""
+    """Decompresses a body piece by piece, up to `most` bytes in total."""
 
     def __init__(self, response: "httpx2.Response", most: int) -> None:
         coding = response.headers.get("content-encoding", "").strip().lower()
         if coding not in ("", "identity", "gzip", "deflate"):
-            raise Garbled(f"it is packed as {coding[:40]!r}, which was not asked for")
+            raise Garbled(f"it is compressed as {coding[:40]!r}, which was not requested")
         self._zlib = zlib.decompressobj(32 + zlib.MAX_WBITS) if coding in ("gzip", "deflate") else None
         self._most = most
         self._size = 0
@@ -282,7 +284,7 @@ class _Unpacker:
             try:
                 piece = self._zlib.decompress(raw, _PIECE)
             except zlib.error:
-                raise Garbled("it is packed wrongly") from None
+                raise Garbled("its compression is invalid") from None
             raw = self._zlib.unconsumed_tail
             yield self._counted(piece)
 
@@ -294,16 +296,16 @@ class _Unpacker:
 
 
 async def _beginning(response: "httpx2.Response", most: int) -> bytes:
-    """Of the body of a refusal: it is only to be shown, and whatever is wrong with it the status counts."""
+    """Reads the body of an error response for display. Errors here are ignored: the status counts."""
     import httpx2
 
-    found = bytearray()
+    content = bytearray()
     try:
         async with asyncio.timeout(_ERROR_S):
             unpacker = _Unpacker(response, most)
             async for raw in response.aiter_raw():
                 for piece in unpacker.feed(raw):
-                    found += piece
+                    content += piece
     except (Garbled, TimeoutError, httpx2.HTTPError, OSError):
         pass
-    return bytes(found)
+    return bytes(content)

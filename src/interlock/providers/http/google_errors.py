@@ -1,4 +1,4 @@
-"""What Google's refusals say beside their words: `google.rpc` details, each an object with its type."""
+"""The `google.rpc` details of Google's error responses."""
 
 from typing import Any, cast
 
@@ -7,9 +7,9 @@ from msgspec import Struct
 
 
 class GoogleDetails(Struct, frozen=True):
-    wait: float | None = None  # seconds until it is worth another try
-    for_today: bool = False  # a day's share is used up: no try of today's helps
-    wrong_key: bool = False  # which comes as a 400
+    wait: float | None = None  # seconds until a retry can succeed
+    for_today: bool = False  # the daily quota is used up: no retry helps today
+    wrong_key: bool = False  # reported with status 400
 
 
 _NOTHING = GoogleDetails()
@@ -27,7 +27,7 @@ _body = msgspec.json.Decoder(_Body)
 
 
 def google_details(body: bytes) -> GoogleDetails:
-    """Of a body that is none of Google's: nothing."""
+    """The details; empty for a body in another format."""
     try:
         details = _body.decode(body).error.details
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -47,7 +47,7 @@ def google_details(body: bytes) -> GoogleDetails:
 
 
 def _seconds(delay: Any) -> float | None:
-    """A duration as protobuf writes it in JSON: `34.07s`."""
+    """A duration in protobuf's JSON format: `34.07s`."""
     try:
         return float(str(delay).removesuffix("s"))
     except ValueError:
@@ -58,5 +58,5 @@ def _quotas(detail: dict[str, Any]) -> list[str]:
     violations = detail.get("violations")
     if not isinstance(violations, list):
         return []
-    found = cast("list[Any]", violations)
-    return [str(cast("dict[str, Any]", one).get("quotaId")) for one in found if isinstance(one, dict)]
+    listed = cast("list[Any]", violations)
+    return [str(cast("dict[str, Any]", one).get("quotaId")) for one in listed if isinstance(one, dict)]

@@ -1,7 +1,7 @@
-"""What all providers over HTTP have in common: a request in, a stream of events out, the answer put together.
+"""The common part of all providers over HTTP: send a request, read a stream of events, assemble the answer.
 
-A vendor is a `Dialect`: how a request is written, and how its events are read. Everything else is here and in
-`channel`: keys, bounds, failures, prices.
+A vendor is a `Dialect`: it writes requests and reads events. Keys, limits, errors and prices are handled here and in
+`channel`.
 """
 
 import re
@@ -24,24 +24,24 @@ from interlock.providers.http.trimming import Count, estimated_tokens
 Part = TypeVar("Part")
 
 _ODD = re.compile(r"[^a-zA-Z0-9_-]")
-_OWN_WORDS = 2_000  # tokens that a vendor may add of its own: for tools, for the roles
-_PICTURE_MOST = 5_000  # tokens of one picture, at most
+_OWN_WORDS = 2_000  # tokens that a vendor may add for tools and roles
+_PICTURE_MOST = 5_000  # most tokens of one picture
 REFUSED = "(The provider refused to answer this.)"
 CUT_CALL = "cut off at the limit of {:,} tokens for one answer; do it in smaller pieces. It began: {}"
 
 
 class TokenLimits(Struct, frozen=True):
-    """What a model takes and gives."""
+    """Limits of a model."""
 
-    context: int = 200_000  # tokens, of question and answer together
+    context: int = 200_000  # tokens of request and answer together
     output: int = 8_192
-    temperature: float | None = 0.0  # None: it takes none
-    thinking: int | Literal["adaptive"] = 0  # tokens for thinking aloud, or as it sees fit; 0: as the model is made
+    temperature: float | None = 0.0  # None: the model accepts none
+    thinking: int | Literal["adaptive"] = 0  # tokens for reasoning, or "auto"; 0: the default of the model
 
 
 LimitsOf = Callable[[str], TokenLimits]
 PriceOf = Callable[[str, Usage], Micros]
-"""What so many tokens of this model cost; the usage's own `cost` means nothing."""
+"""The price of a usage with this model. The `cost` of the usage is ignored."""
 
 
 def generic_limits(model: str) -> TokenLimits:
@@ -53,25 +53,25 @@ def no_price(model: str, usage: Usage) -> Micros:
 
 
 class HttpAnswer(Struct, frozen=True):
-    """What has been read, whole."""
+    """A complete answer."""
 
     text: str
     reasoning: str
     calls: tuple[ToolCall, ...]
     usage: Usage
     stop: Stop
-    session: str = ""  # what the provider must get back
+    session: str = ""  # state that the provider needs back
 
 
 class AnswerReader(Protocol):
-    """One answer as it comes. Raises Garbled for what does not fit, Unavailable where the provider says so."""
+    """Reads one answer event by event. Raises Garbled for invalid data, Unavailable for errors of the provider."""
 
     def take(self, event: SseEvent) -> bool:
-        """Whether that was the last."""
+        """True if this was the last event."""
         ...
 
     def answer(self) -> HttpAnswer:
-        """Raises Garbled when it is not whole."""
+        """The answer. Raises Garbled if it is incomplete."""
         ...
 
 
@@ -80,14 +80,14 @@ class Dialect(Protocol):
     def headers(self, key: str) -> Mapping[str, str]: ...
 
     def body(self, request: ModelRequest, model: str, limits: TokenLimits, count: Count) -> bytes:
-        """The same for the same request, byte by byte. Raises Misconfigured where it cannot be made to fit."""
+        """The body: the same bytes for the same request. Raises Misconfigured if the request cannot fit."""
         ...
 
     def reading(self, model: str, on_text: OnText, on_reasoning: OnText) -> AnswerReader: ...
 
 
 class HttpModel:
-    """Plays `Model`. `model` is asked where a request names none."""
+    """Implements the port `Model`. `model` is the default model."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class HttpModel:
         return self._channel.endpoint.provider
 
     def quote(self, request: ModelRequest) -> Micros:
-        """No token is less than a byte, so there cannot be more of them than bytes are sent."""
+        """A token has at least one byte, so there are at most as many tokens as bytes."""
         model = self._chosen(request)
         limits = self._limits(model)
         blank = replace(request, pictures={})
@@ -145,12 +145,12 @@ class HttpModel:
     def _chosen(self, request: ModelRequest) -> str:
         if model := request.model or self._model:
             return model
-        raise Misconfigured(f"{self.name} must be told which model to ask: use --model, or set [provider] model")
+        raise Misconfigured(f"{self.name} needs a model: use --model, or set [provider] model")
 
     def _reply(self, answer: HttpAnswer, model: str, limits: TokenLimits) -> Reply:
         calls, stop = answer.calls, answer.stop
         if stop == "length":
-            # What it would still have said belongs to the last call, and perhaps to those before it.
+            # The missing rest belongs to the last call, and possibly to earlier ones.
             calls = tuple(_cut(call, limits.output) for call in calls)
         elif stop == "end" and calls:
             stop = "tools"
@@ -163,7 +163,7 @@ class HttpModel:
 
 
 def read_call(number: int, name: str, tool: str, arguments: str) -> ToolCall:
-    """A call whose arguments came as a text; what is no JSON object is told to the model."""
+    """A call whose arguments came as text. Invalid JSON is reported to the model."""
     name = name or f"call-{number}"
     try:
         args: Any = msgspec.json.decode(arguments.strip() or "{}")
@@ -178,12 +178,12 @@ def decoded(data: str, decoder: "msgspec.json.Decoder[Part]") -> Part:
     try:
         return decoder.decode(data)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise Garbled(f"an event does not have its form: {error}") from None
+        raise Garbled(f"an event has a wrong format: {error}") from None
 
 
 def safe_name(name: str, most: int) -> str:
-    """A name as vendors take it. Histories hold what other providers, and models that err, have called things; two of
-    them never become the same.
+    """A name with the characters that vendors accept. Histories contain names from other providers and wrong names of
+    models; two different names stay different.
     """
     plain = _ODD.sub("_", name)
     if plain == name and 0 < len(name) <= most:
@@ -192,12 +192,12 @@ def safe_name(name: str, most: int) -> str:
 
 
 def schema_of(spec: ToolSpec) -> dict[str, Any]:
-    """Arguments are always an object, and vendors want to read that."""
+    """Arguments as a JSON object; vendors require an object."""
     return {"type": "object", **spec.schema}
 
 
 def clean(text: str) -> str:
-    """As it can be sent: half a character, which a broken file may hold, cannot."""
+    """The text without lone surrogates, which cannot be sent; a damaged file may contain some."""
     return text.encode(errors="replace").decode()
 
 

@@ -1,6 +1,6 @@
-"""What a provider must get back with the next request, kept as text in `Message.session`.
+"""State that a provider needs back with the next request, stored as text in `Message.session`.
 
-It begins with the provider's name, so that nobody takes it for their own after a change of provider.
+The text begins with the provider's name, so another provider ignores it.
 """
 
 from typing import Any, cast
@@ -13,7 +13,7 @@ def kept_state(provider: str, state: dict[str, Any]) -> str:
 
 
 def own_state(provider: str, session: str) -> dict[str, Any] | None:
-    """None where there is none, or another's."""
+    """The state; None if there is none, or if it belongs to another provider."""
     name, _, text = session.partition(" ")
     if name != provider or not text:
         return None

@@ -1,18 +1,18 @@
-"""Server-sent events out of bytes, however these are cut.
+"""A parser of server-sent events, for input in arbitrary pieces.
 
-As the standard has it: lines end with CR, LF or both; comments and unknown fields mean nothing; an event is complete at
-its blank line and not before, so what an end of the stream leaves over is no event.
+By the standard: lines end with CR, LF or both; comments and unknown fields are ignored; an event is complete at its
+blank line. Data after the last blank line is not an event.
 """
 
 from msgspec import Struct
 
 
 class Garbled(Exception):
-    """What came is not what was agreed on."""
+    """The data violates the protocol."""
 
 
 class BrokenOff(Garbled):
-    """The other side itself says that it cannot go on."""
+    """The server reports that it cannot continue."""
 
 
 class SseEvent(Struct, frozen=True):
@@ -21,19 +21,19 @@ class SseEvent(Struct, frozen=True):
 
 
 class EventReader:
-    """Takes pieces, gives events. `longest` bounds the bytes that one event may have."""
+    """Takes pieces, returns events. `longest` bounds the bytes of one event."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
-        self._pieces: list[bytes] = []  # of a line that has not ended
-        self._size = 0  # of the event so far
-        self._after_cr = False  # a CR has ended a line: an LF that follows belongs to it
+        self._pieces: list[bytes] = []  # an incomplete line
+        self._size = 0  # data of the current event
+        self._after_cr = False  # a CR ended the line; a following LF belongs to it
         self._started = False
         self._name = b""
         self._data: list[bytes] = []
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
-        """Raises Garbled for what is no UTF-8, and for an event that is too long."""
+        """Raises Garbled for invalid UTF-8 and for an event above the limit."""
         if self._after_cr and chunk:
             chunk = chunk.removeprefix(b"\n")
             self._after_cr = False
@@ -71,7 +71,7 @@ class EventReader:
         elif field == b"event":
             self._name = value
         elif not field and not self._data and not self._name:
-            self._size = 0  # comments keep a connection alive, for as long as it takes
+            self._size = 0  # comments are keep-alives
         return None
 
     def _complete(self) -> SseEvent | None:

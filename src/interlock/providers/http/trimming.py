@@ -1,8 +1,8 @@
-"""A history made to fit: values in, values out (SPEC P4).
+"""Trims a history to a token limit. Pure functions.
 
-When it is too long, what was said about changed files and is no longer true goes first, then the oldest turns. A call
-and its result go or stay together; the first thing that was said, the latest that a person said, and the newest round
-stay. Turns go several at a time, so that what is sent begins the same for several requests: a cache holds beginnings.
+Outdated blocks about changed files are removed first, then the oldest turns. A call and its result are removed
+together. The first message, the latest message of the user and the newest round stay. Several turns are removed at a
+time, so that several requests share a prefix: prompt caches store prefixes.
 """
 
 import re
@@ -15,42 +15,42 @@ from interlock.errors import Misconfigured
 from interlock.ports.model import Message
 
 Count = Callable[[str], int]
-"""How many tokens a text has, or may have."""
+"""Counts or estimates the tokens of a text."""
 
 PICTURE_TOKENS = 1_600
-AT_ONCE = 8  # turns that go together
+AT_ONCE = 8  # turns removed together
 LEFT_OUT = "[{} earlier messages of this conversation were left out, because it had become too long.]"
 NO_RESULT = "(there is no result: it did not run to its end)"
 
-_PER_MESSAGE = 8  # what is around a text
+_PER_MESSAGE = 8  # overhead of a message
 _UPDATES = re.compile(r"\n\n\[SYSTEM: FILES UPDATED\]\n\n.*\Z", re.DOTALL)
 
 
 def estimated_tokens(text: str) -> int:
-    """On the safe side for prose and for code: a token is seldom less than three bytes."""
+    """A safe estimate for prose and code: a token rarely has fewer than three bytes."""
     return -(-len(text.encode(errors="replace")) // 3)
 
 
 def paired(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Every call with its result right behind it, in the order of the calls, and no result without its call."""
-    told: list[Message] = []
+    """Puts every result directly after its call, in the order of the calls, and drops results without a call."""
+    ordered: list[Message] = []
     number = 0
     while number < len(messages):
         message = messages[number]
         number += 1
         if message.role == "tool":
             continue
-        told.append(message)
+        ordered.append(message)
         results: dict[str, Message] = {}
         while message.calls and number < len(messages) and messages[number].role == "tool":
             results.setdefault(messages[number].call_id, messages[number])
             number += 1
-        told.extend(results.get(call.id) or Message("tool", NO_RESULT, call_id=call.id) for call in message.calls)
-    return tuple(told)
+        ordered.extend(results.get(call.id) or Message("tool", NO_RESULT, call_id=call.id) for call in message.calls)
+    return tuple(ordered)
 
 
 def trimmed(messages: Sequence[Message], most: int, count: Count = estimated_tokens) -> tuple[Message, ...]:
-    """At most `most` tokens of messages that are `paired`. Raises Misconfigured when what must stay is more."""
+    """Trims `paired` messages to `most` tokens. Raises Misconfigured if the messages that must stay are more."""
     kept = tuple(messages)
     if _tokens(kept, count) <= most:
         return kept
@@ -76,9 +76,9 @@ def trimmed(messages: Sequence[Message], most: int, count: Count = estimated_tok
 
 
 def _droppable(messages: Sequence[Message]) -> list[list[int]]:
-    """Turns that may go, oldest first, as places in the history: an answer with its results and what was said next."""
-    said = [number for number, message in enumerate(messages) if message.role == "user"]
-    latest = said[-1] if said else 0
+    """Ranges of turns that may be removed, oldest first: an answer, its results and the messages after them."""
+    user_messages = [number for number, message in enumerate(messages) if message.role == "user"]
+    latest = user_messages[-1] if user_messages else 0
     turns: list[list[int]] = []
     for number, message in enumerate(messages):
         if number == 0 or number == latest:
@@ -90,8 +90,8 @@ def _droppable(messages: Sequence[Message]) -> list[list[int]]:
 
 
 def _without_stale_updates(messages: Sequence[Message]) -> tuple[Message, ...]:
-    told = [number for number, message in enumerate(messages) if _told_updates(message)]
-    stale = set(told[:-1])
+    updates = [number for number, message in enumerate(messages) if _told_updates(message)]
+    stale = set(updates[:-1])
     return tuple(
         replace(message, text=_UPDATES.sub("", message.text)) if number in stale else message
         for number, message in enumerate(messages)

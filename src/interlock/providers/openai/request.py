@@ -1,6 +1,6 @@
-"""OpenAI's chat completions, and everybody who speaks like it: how a request is written.
+"""Writes requests of OpenAI's chat completions, and of compatible servers.
 
-Where they differ is in the presets, and nowhere else.
+All differences between the servers are in the presets.
 """
 
 from base64 import b64encode
@@ -21,14 +21,14 @@ Plain = dict[str, Any]
 
 
 class Preset(Struct, frozen=True, kw_only=True):
-    """Where one of them is, and what is its own. Without `key_name` no key is needed."""
+    """The address and the peculiarities of a server. Without `key_name` no key is needed."""
 
     base_url: str
     key_name: str = ""
-    url_name: str = ""  # the variable that names another address
-    model: str = ""  # where nobody names one; without it somebody must
+    url_name: str = ""  # the variable that overrides the address
+    model: str = ""  # the default model; empty: the user must name one
     length: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    returns_reasoning: bool = False  # it wants its thoughts back with the calls they led to, even where there are none
+    returns_reasoning: bool = False  # requires its reasoning with the calls, even if it is empty
 
 
 PRESETS = {
@@ -52,7 +52,7 @@ PRESETS = {
     "vllm": Preset(base_url="http://127.0.0.1:8000/v1"),
 }
 
-LONGEST_NAME, LONGEST_ID = 64, 40  # of a tool, of a call
+LONGEST_NAME, LONGEST_ID = 64, 40  # characters of a tool name and of a call id
 NOTHING = "(nothing)"
 SHOWN = "The images that belong to the results above:"
 
@@ -91,27 +91,29 @@ class OpenAiCompatible:
         return ChatReading(self._provider if self._preset.returns_reasoning else "", on_text, on_reasoning)
 
     def _messages(self, history: Sequence[Message], pictures: Mapping[str, bytes]) -> list[Plain]:
-        told: list[Plain] = []
-        shown: list[Plain] = []  # by tools, whose own messages are text alone
+        messages: list[Plain] = []
+        shown: list[Plain] = []  # pictures from tools: their own messages are text only
         for message in history:
             if message.role == "tool":
                 text = clean(message.text) or NOTHING
-                told.append({"role": "tool", "tool_call_id": safe_name(message.call_id, LONGEST_ID), "content": text})
+                messages.append(
+                    {"role": "tool", "tool_call_id": safe_name(message.call_id, LONGEST_ID), "content": text}
+                )
                 shown += _images(message, pictures)
                 continue
-            told += _apart(shown)
+            messages += _apart(shown)
             shown = []
-            told.append(self._said(message) if message.role == "assistant" else _asked(message, pictures))
-        return [*told, *_apart(shown)]
+            messages.append(self._said(message) if message.role == "assistant" else _asked(message, pictures))
+        return [*messages, *_apart(shown)]
 
     def _said(self, message: Message) -> Plain:
         text = clean(message.text)
-        said: Plain = {"role": "assistant", "content": text or (None if message.calls else NOTHING)}
+        converted: Plain = {"role": "assistant", "content": text or (None if message.calls else NOTHING)}
         if not message.calls:
-            return said
+            return converted
         if self._preset.returns_reasoning:
-            said["reasoning_content"] = (own_state(self._provider, message.session) or {}).get("reasoning", "")
-        said["tool_calls"] = [
+            converted["reasoning_content"] = (own_state(self._provider, message.session) or {}).get("reasoning", "")
+        converted["tool_calls"] = [
             {
                 "id": safe_name(call.id, LONGEST_ID),
                 "type": "function",
@@ -122,7 +124,7 @@ class OpenAiCompatible:
             }
             for call in message.calls
         ]
-        return said
+        return converted
 
 
 def _tool(spec: ToolSpec) -> Plain:
@@ -138,8 +140,8 @@ def _asked(message: Message, pictures: Mapping[str, bytes]) -> Plain:
     text = clean(message.text)
     if not (shown := _images(message, pictures)):
         return {"role": "user", "content": text or NOTHING}
-    said = [{"type": "text", "text": text}] if text.strip() else []
-    return {"role": "user", "content": [*said, *shown]}
+    parts = [{"type": "text", "text": text}] if text.strip() else []
+    return {"role": "user", "content": [*parts, *shown]}
 
 
 def _apart(shown: Sequence[Plain]) -> list[Plain]:

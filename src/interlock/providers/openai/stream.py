@@ -1,4 +1,4 @@
-"""An answer of a chat completions API, put together from its chunks."""
+"""Assembles an answer of a chat completions API from its chunks."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ _STOPS: dict[str, Stop] = {
     "length": "length",
     "content_filter": "refusal",
 }
-_FAILED = ("error", "insufficient_system_resource")  # ends that are none: OpenRouter's and DeepSeek's
+_FAILED = ("error", "insufficient_system_resource")  # finish reasons that are failures (OpenRouter, DeepSeek)
 
 
 class _Function(Struct, frozen=True):
     name: str | None = None
-    arguments: str | dict[str, Any] | None = None  # some give them whole, as an object
+    arguments: str | dict[str, Any] | None = None  # some servers send an object
 
 
 class _CallDelta(Struct, frozen=True):
@@ -55,7 +55,7 @@ class _Tokens(Struct, frozen=True):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     prompt_tokens_details: _PromptDetails | None = None
-    prompt_cache_hit_tokens: int | None = None  # DeepSeek's
+    prompt_cache_hit_tokens: int | None = None  # DeepSeek
 
 
 class _Chunk(Struct, frozen=True):
@@ -76,7 +76,7 @@ _DONE = "[DONE]"
 
 
 class ChatReading:
-    """`keeper` is the provider that gets its thoughts back; empty: none does."""
+    """`keeper`: the provider that needs its reasoning back; empty for none."""
 
     def __init__(self, keeper: str, on_text: OnText, on_reasoning: OnText) -> None:
         self._keeper = keeper
@@ -106,7 +106,7 @@ class ChatReading:
 
     def answer(self) -> HttpAnswer:
         if not self._ended or self._stop is None:
-            raise Garbled("it broke off in the middle")
+            raise Garbled("it ended in the middle")
         reasoning = "".join(self._reasoning)
         calls = [read_call(n, call.id, call.tool, "".join(call.arguments)) for n, call in enumerate(self._calls, 1)]
         return HttpAnswer(
@@ -127,14 +127,14 @@ class ChatReading:
             self._reasoning.append(thought)
             self._on_reasoning(thought)
         self._refused = self._refused or bool(delta.refusal)
-        if said := (delta.content or "") + (delta.refusal or ""):
-            self._text.append(said)
-            self._on_text(said)
+        if text := (delta.content or "") + (delta.refusal or ""):
+            self._text.append(text)
+            self._on_text(text)
         for part in delta.tool_calls or ():
             self._grow_call(part)
 
     def _grow_call(self, part: _CallDelta) -> None:
-        """Pieces belong together by their index; where a server gives all the same one, another id begins another."""
+        """Pieces are joined by index. If a server uses one index for all calls, a new id starts a new call."""
         index = part.index or 0
         call = self._by_index.get(index)
         if call is None or (part.id and call.id and part.id != call.id):
@@ -151,7 +151,7 @@ class ChatReading:
 
 
 def _usage(tokens: _Tokens) -> Usage:
-    """What was read from the cache is part of the prompt here, and beside it in what we count."""
+    """This API counts cached tokens in the prompt; our usage counts them separately."""
     details = tokens.prompt_tokens_details or _PromptDetails()
     read = details.cached_tokens or tokens.prompt_cache_hit_tokens or 0
     written = details.cache_write_tokens or 0
