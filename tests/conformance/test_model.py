@@ -276,7 +276,7 @@ def test_what_may_pass_says_when_to_try_again(vendor: Vendor, status: int, heade
 
 @each
 def test_an_account_without_money_is_not_tried_again(vendor: Vendor) -> None:
-    with pytest.raises(Misconfigured, match="gives nothing more"):
+    with pytest.raises(Misconfigured, match="has no quota left"):
         asyncio.run(ask(vendor, refusing(429, {"error": {"code": "insufficient_quota", "message": "You exceeded"}})))
 
 
@@ -377,9 +377,9 @@ def saying(answer: Answer) -> Play:
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (Answer(), "broke off in the middle"),
-        (Answer(headers=(("content-type", "text/html"),), pieces=(b"<html>",)), "no stream of events"),
-        (Answer(headers=()), "no stream of events"),
+        (Answer(), "ended in the middle"),
+        (Answer(headers=(("content-type", "text/html"),), pieces=(b"<html>",)), "not an event stream"),
+        (Answer(headers=()), "not an event stream"),
         (Answer(pieces=(b"data: {}\n\n" * 3,)), "cannot be read"),
         (Answer(pieces=(b"data: nonsense\n\n",)), "cannot be read"),
         (Answer(pieces=(b"data: " + b"[" * 100_000 + b"\n\n",)), "cannot be read"),

@@ -211,7 +211,7 @@ def test_where_none_can_be_made_everything_is_sent_and_a_note_says_why_once() ->
         assert at.used == [None, None]
         assert len([sent for sent in at.loopback.requests if sent.target.endswith("cachedContents")]) == 1
         (note,) = at.notes
-        assert note.startswith("[the system prompt is sent whole, because no cache could be made: gemini does not take")
+        assert note.startswith("[the system prompt is sent whole, because no cache could be made: gemini rejects")
         assert "too small" in note
         at.server.too_small = 0
         at.at += 3_600

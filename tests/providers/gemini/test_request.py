@@ -327,9 +327,9 @@ def test_a_minutes_share_comes_back_a_days_does_not_and_neither_does_money() -> 
     with pytest.raises(Unavailable, match="429") as caught:
         asyncio.run(refused(refusing(429, MINUTE, soon)))
     assert caught.value.retry_after_secs == 12
-    with pytest.raises(Misconfigured, match="gives nothing more"):
+    with pytest.raises(Misconfigured, match="has no quota left"):
         asyncio.run(refused(refusing(429, rpc("QuotaFailure", violations=[{"quotaId": "RequestsPerDay"}]), soon)))
-    with pytest.raises(Misconfigured, match="gives nothing more"):
+    with pytest.raises(Misconfigured, match="has no quota left"):
         asyncio.run(refused(refusing(429, rpc("QuotaFailure", violations="x"))))
 
 
