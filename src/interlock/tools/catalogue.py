@@ -1,4 +1,4 @@
-"""The table of a worker's tools: what each is called, what it takes, how it works."""
+"""The table of a worker's tools: name, arguments, function."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -28,7 +28,7 @@ from interlock.tools.shell import RunShell, Shell
 
 
 class Tool(Struct, frozen=True):
-    """One of `reads`, `edits`, `asks` and `runs` is there: how the tool works."""
+    """Exactly one of `reads`, `edits`, `asks` and `runs` is set: the function of the tool."""
 
     description: str
     arguments: type[Struct]
@@ -43,7 +43,7 @@ class Tool(Struct, frozen=True):
 
 
 def all_tools(searching: Searching, shell: Shell, git_diff: GitDiff, structure: Structure) -> dict[str, Tool]:
-    """Those that only read come first."""
+    """All tools; the reading ones first."""
     return {
         "read_file": Tool("The text of a file, exactly; long files are cut.", ReadFile, reads=read_file),
         "get_file_slice": Tool("Some lines of a file, exactly.", GetFileSlice, reads=get_file_slice),

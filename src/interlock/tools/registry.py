@@ -1,4 +1,4 @@
-"""All tools of a worker by name: their schemas, their previews, their results."""
+"""All tools of a worker by name: schemas, previews, results."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 
 class WorkerTools:
-    """Plays `Tools`. Commands run through the sandbox with exactly this environment."""
+    """Implements the port `Tools`. Commands run in the sandbox with exactly this environment."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class WorkerTools:
 
 
 def _cut(text: str) -> str:
-    """The tools keep within it themselves, where there is a better place to cut."""
+    """A final limit. The tools themselves cut earlier, at better places."""
     return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 100]}\n[… cut here]"
 
 
@@ -105,7 +105,7 @@ def _arguments(name: str, tool: Tool, args: dict[str, Any]) -> Struct:
     for field in fields.values():
         if field.required and args.get(field.name) is None:
             raise ToolFailure(f"{name} needs the argument {field.name!r}.")
-    # A null for what may be left out means left out; "10" for 10 is what models write.
+    # null for an optional argument means absent; models also write "10" for 10.
     given = {key: value for key, value in args.items() if value is not None}
     try:
         return msgspec.convert(given, tool.arguments, strict=False)
@@ -132,12 +132,12 @@ def _work(place: ToolPlace, tool: Tool, given: Struct, hunks: tuple[int, ...] | 
 def _edits(place: ToolPlace, tool: Tool, given: Struct) -> tuple[Edit, ...]:
     assert tool.edits is not None
     with Root(place.root) as root:
-        made = tool.edits(root, given)
-    return made if isinstance(made, tuple) else (made,)
+        edits = tool.edits(root, given)
+    return edits if isinstance(edits, tuple) else (edits,)
 
 
 async def _to_the_end(work: Callable[[], _T]) -> _T:
-    """In a thread; when cancelled, only after it has ended, so that nothing is written later."""
+    """Runs in a thread. A cancellation waits for its end, so that nothing is written later."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(task)

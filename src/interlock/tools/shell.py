@@ -26,7 +26,7 @@ class Shell:
     def __init__(
         self, sandbox: Sandbox, env: Mapping[str, str], before: Callable[[str], None] = lambda _: None
     ) -> None:
-        """`before` is told each script that is about to run."""
+        """`before` is called with each script before it runs."""
         self._sandbox = sandbox
         self._before = before
         self._env = env
@@ -52,7 +52,7 @@ class Shell:
 
 
 def problem_with(script: str) -> str | None:
-    """Why a script cannot be run at all."""
+    """The reason why a script cannot run; None if it can."""
     if not script.strip():
         return "The script is empty."
     if "\0" in script or _is_broken(script):
@@ -77,8 +77,8 @@ def _read_only(place: ToolPlace) -> tuple[str, ...]:
 
 def _text(finished: Finished, timeout_s: float) -> str:
     rows = [_ended(finished, timeout_s)]
-    for name, said in (("stdout", finished.stdout), ("stderr", finished.stderr)):
-        rows += [f"{name}:", said.removesuffix("\n")] if said else [f"{name}: (empty)"]
+    for name, stream in (("stdout", finished.stdout), ("stderr", finished.stderr)):
+        rows += [f"{name}:", stream.removesuffix("\n")] if stream else [f"{name}: (empty)"]
     return "\n".join(rows)
 
 

@@ -1,4 +1,4 @@
-"""Edits of one call shown as hunks, and written: all of them, or none."""
+"""Shows the edits of one call as hunks, and writes them, all or nothing."""
 
 import contextlib
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from interlock.tools.files.paths import Root
 
 
 class _Step(Struct, frozen=True):
-    """One file of a call. `chosen` are its hunks that were approved."""
+    """One file of a call. `chosen` are its approved hunks."""
 
     edit: Edit
     change: FileChange
@@ -37,7 +37,7 @@ def preview(edits: Sequence[Edit]) -> Preview:
 
 
 def write(folder: str, edits: Sequence[Edit], hunks: tuple[int, ...] | None) -> str:
-    """What was done, in words."""
+    """A sentence about the change."""
     steps = _steps(edits, hunks)
     every = [hunk for step in steps for hunk in step.hunks]
     if every and not any(step.chosen for step in steps):
@@ -46,12 +46,12 @@ def write(folder: str, edits: Sequence[Edit], hunks: tuple[int, ...] | None) -> 
     done = [step for step in steps if not step.skipped]
     with Root(folder) as root:
         _all_or_none(root, done)
-    said = "\n".join(_said(step) for step in done)
+    summary = "\n".join(_said(step) for step in done)
     left_out = [hunk for step in steps for hunk in step.hunks if hunk.number not in step.chosen]
     if not left_out:
-        return said
+        return summary
     rows = "\n".join(f"{hunk.number}: {hunk.header}\n{hunk.text}" for hunk in left_out)
-    return f"{said}\nOf the {len(every)} hunks these were NOT applied, because they were not approved:\n{rows}"
+    return f"{summary}\nOf the {len(every)} hunks these were NOT applied, because they were not approved:\n{rows}"
 
 
 def _steps(edits: Sequence[Edit], hunks: tuple[int, ...] | None) -> list[_Step]:
@@ -59,10 +59,10 @@ def _steps(edits: Sequence[Edit], hunks: tuple[int, ...] | None) -> list[_Step]:
     count = 0
     for edit in edits:
         change = compare(edit.path, edit.old, edit.text, count)
-        found = change.hunks()
-        chosen = frozenset(hunk.number for hunk in found if hunks is None or hunk.number in hunks)
-        steps.append(_Step(edit, change, found, chosen))
-        count += len(found)
+        of_file = change.hunks()
+        chosen = frozenset(hunk.number for hunk in of_file if hunks is None or hunk.number in hunks)
+        steps.append(_Step(edit, change, of_file, chosen))
+        count += len(of_file)
     if unknown := sorted(set(hunks or ()) - set(range(1, count + 1))):
         raise ToolFailure(f"There is no hunk {', '.join(map(str, unknown))}; the change has {count}.")
     return steps

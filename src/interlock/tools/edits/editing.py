@@ -1,4 +1,4 @@
-"""Tools that change a file. Each only says what the file would become; the registry shows it, or writes it."""
+"""Tools that change a file. Each returns the new content; the registry shows or writes it."""
 
 from typing import Annotated
 
@@ -37,7 +37,7 @@ class SetFileSlice(Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Edit(Struct, frozen=True):
-    """What a file is and what it would become; `was` is None when it is new, `gone` when it is to be deleted."""
+    """The old and the new content of a file. `was` is None for a new file; `gone` marks a deletion."""
 
     parts: Parts
     was: texts.Text | None
@@ -103,7 +103,7 @@ def set_file_slice(root: Root, args: SetFileSlice) -> Edit:
     before, after = "".join(lines[:first]), "".join(lines[last:])
     if piece and before and not before.endswith("\n"):
         before += end
-    # The last line may go without an end, if it did before.
+    # The last line may have no line break if it had none before.
     if piece and not piece.endswith("\n") and (after or was.text.endswith("\n")):
         piece += end
     text = f"{before}{piece}{after}"
@@ -127,7 +127,7 @@ def _text(content: files.Content) -> texts.Text:
 
 
 def changed(parts: Parts, was: texts.Text | None, text: str) -> Edit:
-    """Known to be writable before anybody is asked about it."""
+    """Checks that the path is writable before an approval is requested."""
     edit = Edit(parts, was, text)
     if len(edit.encoded(text)) > files.MOST_BYTES:
         raise ToolFailure(f"The text has more than {files.MOST_BYTES:,} bytes, the most these tools write.")

@@ -1,4 +1,4 @@
-"""A change to one file as numbered unified-diff hunks, any of which can be left out."""
+"""A change of one file as numbered unified-diff hunks, each of which can be left out."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -10,7 +10,7 @@ from interlock.tools.edits.matching import Replaced, replaced
 from interlock.tools.files.texts import lines
 
 _CONTEXT = 3
-_LOOK_BACK = 10_000  # lines, over all hunks
+_LOOK_BACK = 10_000  # lines of all hunks
 _DEFINITION = re.compile(
     r"(?P<indent>\s*)(?:(?:export|default|public|private|protected|internal|static|abstract|async|pub(?:\(\w+\))?) +)*"
     r"(?:def|class|function|func|fn|impl|trait|struct|enum|interface|module|namespace|type) +\W?\w"
@@ -19,13 +19,13 @@ _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
 class FileChange(Struct, frozen=True):
-    """Both sides of a change in lines, and its pieces, each one hunk."""
+    """Old and new lines of a change, and its replacements, one hunk each."""
 
     path: str
     old: tuple[str, ...]
     new: tuple[str, ...]
     pieces: tuple[tuple[Replaced, ...], ...]
-    earlier: int = 0  # hunks of the same call, of other files
+    earlier: int = 0  # number of hunks of earlier files in the same call
 
     def hunks(self) -> tuple[Hunk, ...]:
         look_back = max(_LOOK_BACK // len(self.pieces), 100) if self.pieces else 0
@@ -35,7 +35,7 @@ class FileChange(Struct, frozen=True):
         )
 
     def applied(self, chosen: Collection[int]) -> str:
-        """The old text with these hunks and no others."""
+        """The old text with only these hunks applied."""
         out: list[str] = []
         at = 0
         for number, piece in enumerate(self.pieces, self.earlier + 1):
@@ -82,7 +82,7 @@ def compare(path: str, old: str, new: str, earlier: int = 0) -> FileChange:
 
 
 def _range(start: int, end: int) -> str:
-    """As diff writes it: an empty range names the line before it."""
+    """A range as diff writes it: an empty range names the line before it."""
     count = end - start
     return f"{start + 1 if count else start},{count}"
 
@@ -92,10 +92,10 @@ def _marked(mark: str, line: str) -> str:
 
 
 def _enclosing(text: Sequence[str], at: int, look_back: int) -> str:
-    """The nearest line above that opens a definition around this one."""
+    """The nearest line above that opens an enclosing definition."""
     depth = _indent(text[at]) if at < len(text) and text[at].strip() else None
     for line in reversed(text[max(0, at - look_back) : at]):
-        if (found := _DEFINITION.match(line)) and (depth is None or len(found["indent"]) < depth):
+        if (match := _DEFINITION.match(line)) and (depth is None or len(match["indent"]) < depth):
             return line.strip().rstrip("{: ")[:80]
     return ""
 

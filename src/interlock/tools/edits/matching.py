@@ -1,4 +1,4 @@
-"""Which lines of two texts are the same: patience first (lines that occur once on both sides), difflib for the rest.
+"""Compares two texts by lines: patience diff (lines that occur once on both sides) first, difflib for the rest.
 
 difflib alone is slow on long files and quadratic on files of many equal lines.
 """
@@ -10,11 +10,11 @@ from difflib import SequenceMatcher
 from msgspec import Struct
 
 _MOST_PAIRS = 1_000_000
-"""Regions with more pairs of lines than that count as replaced as a whole."""
+"""A region with more pairs of lines is treated as one replacement."""
 
 
 class Replaced(Struct, frozen=True):
-    """Old lines [old, old_end) became new lines [new, new_end); counted from 0, one of the two may be empty."""
+    """Old lines [old, old_end) became new lines [new, new_end), from 0; one of the ranges may be empty."""
 
     old: int
     old_end: int
@@ -23,14 +23,14 @@ class Replaced(Struct, frozen=True):
 
 
 def replaced(old: Sequence[str], new: Sequence[str]) -> list[Replaced]:
-    """All that changed, in order; what lies between is the same on both sides."""
-    found: list[Replaced] = []
+    """All replacements, in order. The lines between them are equal."""
+    replacements: list[Replaced] = []
     for piece in _pieces(old, new):
-        if found and found[-1].old_end == piece.old and found[-1].new_end == piece.new:
-            piece = Replaced(found[-1].old, piece.old_end, found[-1].new, piece.new_end)
-            found.pop()
-        found.append(piece)
-    return found
+        if replacements and replacements[-1].old_end == piece.old and replacements[-1].new_end == piece.new:
+            piece = Replaced(replacements[-1].old, piece.old_end, replacements[-1].new, piece.new_end)
+            replacements.pop()
+        replacements.append(piece)
+    return replacements
 
 
 def _pieces(old: Sequence[str], new: Sequence[str]) -> Iterator[Replaced]:
@@ -63,11 +63,11 @@ def _pieces(old: Sequence[str], new: Sequence[str]) -> Iterator[Replaced]:
 
 
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Lines that occur once on each side, as many as keep their order."""
+    """Pairs of lines that occur once on each side, as many as keep their order."""
     in_new = _once(new)
     pairs = [(i, in_new[line]) for line, i in _once(old).items() if line in in_new]
     pairs.sort()
-    # The longest increasing run of positions in `new`: patience sorting with links back.
+    # The longest increasing subsequence of positions in `new`: patience sorting with back links.
     tops: list[int] = []
     top_pairs: list[int] = []
     before: list[int] = []
@@ -88,7 +88,7 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _once(lines: Sequence[str]) -> dict[str, int]:
-    """Where the lines are that occur exactly once."""
+    """Positions of the lines that occur exactly once."""
     places: dict[str, int] = {}
     for number, line in enumerate(lines):
         places[line] = -1 if line in places else number

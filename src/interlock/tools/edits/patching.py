@@ -1,4 +1,4 @@
-"""`apply_patch`: a unified diff over one or more files. Either all of it fits, or nothing is changed."""
+"""`apply_patch`: applies a unified diff to one or more files, all or nothing."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -38,8 +38,8 @@ class ApplyPatch(Struct, forbid_unknown_fields=True, frozen=True):
 class _PatchHunk(Struct, frozen=True):
     number: int
     start: int  # line in the old file, from 1
-    lines: tuple[tuple[str, str], ...]  # each mark (' ', '-' or '+') and its line without an end
-    bare: bool  # the last new line has no newline
+    lines: tuple[tuple[str, str], ...]  # each mark (' ', '-' or '+') and its line without the line break
+    bare: bool  # the last new line has no line break
 
     @property
     def old(self) -> list[str]:
@@ -83,7 +83,7 @@ def _edit(root: Root, file: _File) -> Edit:
     return Edit(content.parts, was, "", gone=True)
 
 
-# ── putting it in ────────────────────────────────────────────────────────────────────────
+# ── applying ────────────────────────────────────────────────────────────────────────────
 
 
 def _patched(path: str, text: str, hunks: Sequence[_PatchHunk]) -> str:
@@ -101,19 +101,19 @@ def _patched(path: str, text: str, hunks: Sequence[_PatchHunk]) -> str:
             if mark == "+":
                 out.append(line + newline)
             else:
-                out += lines[done : done + 1] if mark == " " else []  # with its own end
+                out += lines[done : done + 1] if mark == " " else []  # with its line break
                 done += 1
         if done == len(lines) and hunk.bare and out:
             out[-1] = out[-1].removesuffix("\n").removesuffix("\r")
     out += lines[done:]
-    # Only the last line may go without an end.
+    # Only the last line may have no line break.
     return "".join(
         line if line.endswith("\n") or number == len(out) else line + newline for number, line in enumerate(out, 1)
     )
 
 
 def _place(path: str, lines: Sequence[str], hunk: _PatchHunk, done: int, moved: int) -> int:
-    """Where the old lines are: where the patch says, else the only place there is."""
+    """The position of the old lines: the one in the patch, else the only match."""
     old = hunk.old
     expected = hunk.expected + moved
     if not old:
@@ -123,11 +123,11 @@ def _place(path: str, lines: Sequence[str], hunk: _PatchHunk, done: int, moved: 
     if expected >= done and lines[expected : expected + len(old)] == old:
         return expected
     every = (at for at in range(done, len(lines) - len(old) + 1) if lines[at] == old[0])
-    found = list(islice((at for at in every if lines[at : at + len(old)] == old), _MOST_NAMED))
-    if len(found) == 1:
-        return found[0]
-    if found:
-        where = ", ".join(str(at + 1) for at in found)
+    matches = list(islice((at for at in every if lines[at : at + len(old)] == old), _MOST_NAMED))
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        where = ", ".join(str(at + 1) for at in matches)
         raise ToolFailure(
             f"Hunk {hunk.number} of {path} fits at lines {where}, but not at line {hunk.start} as it says. "
             "Give more lines around it. Nothing was changed."
@@ -139,14 +139,14 @@ def _place(path: str, lines: Sequence[str], hunk: _PatchHunk, done: int, moved: 
 def _first_wrong(lines: Sequence[str], old: Sequence[str], expected: int) -> str:
     for number, line in enumerate(old):
         at = expected + number
-        there = lines[at] if 0 <= at < len(lines) else None
-        if there != line:
-            found = "the file ends before" if there is None else f"the file has {there[:200]!r}"
-            return f"at line {at + 1} it expects {line[:200]!r}, {found}."
+        present = lines[at] if 0 <= at < len(lines) else None
+        if present != line:
+            actual = "the file ends before" if present is None else f"the file has {present[:200]!r}"
+            return f"at line {at + 1} it expects {line[:200]!r}, {actual}."
     return "its lines overlap with those of the hunk before."
 
 
-# ── reading it ───────────────────────────────────────────────────────────────────────────
+# ── parsing ────────────────────────────────────────────────────────────────────────────
 
 
 def _files(lines: Sequence[str]) -> Iterator[_File]:
@@ -179,26 +179,26 @@ def _files(lines: Sequence[str]) -> Iterator[_File]:
         raise ToolFailure("There is no file in this patch: it needs --- a/path and +++ b/path lines before each @@.")
 
 
-def _path(said: str, prefix: str) -> str | None:
-    name = said.split("\t", 1)[0].rstrip()
+def _path(header: str, prefix: str) -> str | None:
+    name = header.split("\t", 1)[0].rstrip()
     if len(name) > 1 and name[0] == name[-1] == '"':
         raise ToolFailure(f"Write the path {name} without quotes.")
     return None if name == _NOWHERE else name.removeprefix(prefix)
 
 
 def _hunk(lines: Sequence[str], at: int, head: re.Match[str], number: int) -> tuple[_PatchHunk, int]:
-    """By the counts of its heading; lines that are too many or too few are named."""
+    """Parses a hunk by the counts of its heading. Extra and missing lines are reported."""
     old_left, new_left = (int(head[group]) if head[group] is not None else 1 for group in (2, 4))
-    found: list[tuple[str, str]] = []
+    marked: list[tuple[str, str]] = []
     first, bare = at + 1, False
     at += 1
     while old_left > 0 or new_left > 0:
         line = lines[at] if at < len(lines) else None
         if line is None or line[:1] not in (" ", "-", "+", ""):
             raise ToolFailure(f"The hunk at line {first} of the patch has fewer lines than its heading says.")
-        mark = line[:1] or " "  # an empty line of context, its blank cut off
-        found.append((mark, line[1:]))
-        bare = bare and mark == "-"  # what is said of an old last line is not said of the new one
+        mark = line[:1] or " "  # an empty context line without its blank
+        marked.append((mark, line[1:]))
+        bare = bare and mark == "-"  # the note about the old last line does not apply to the new one
         old_left -= mark != "+"
         new_left -= mark != "-"
         at += 1
@@ -208,4 +208,4 @@ def _hunk(lines: Sequence[str], at: int, head: re.Match[str], number: int) -> tu
     after = lines[at] if at < len(lines) else ""
     if old_left or new_left or (after[:1] in tuple(" +-") and not after.startswith("--- ") and after != "-- "):
         raise ToolFailure(f"The hunk at line {first} of the patch has other lines than its heading says.")
-    return _PatchHunk(number, int(head[1]), tuple(found), bare), at
+    return _PatchHunk(number, int(head[1]), tuple(marked), bare), at

@@ -1,4 +1,4 @@
-"""Where a text stands in another, whatever their line endings, and what comes nearest when it does not."""
+"""Finds a text in another, independent of line endings; suggests the nearest text if there is no match."""
 
 import re
 import time
@@ -16,10 +16,10 @@ _LONGEST_LINE = 200
 
 
 def find(text: str, wanted: str, *, overlapping: bool, most: int) -> list[Span]:
-    """All places, up to one more than `most`. A newline stands for either kind of line ending."""
+    """All matches, up to one more than `most`. A newline matches both kinds of line endings."""
     wanted = wanted.replace("\r\n", "\n")
-    # Where the carriage returns would be, in the text without them.
-    returns = [found.start() - number for number, found in enumerate(re.finditer("\r\n", text))]
+    # Positions of the removed carriage returns, in the text without them.
+    returns = [match.start() - number for number, match in enumerate(re.finditer("\r\n", text))]
     plain = text.replace("\r\n", "\n") if returns else text
     spans: list[Span] = []
     at = plain.find(wanted)
@@ -31,7 +31,7 @@ def find(text: str, wanted: str, *, overlapping: bool, most: int) -> list[Span]:
 
 
 def replace(text: str, spans: Sequence[Span], new: str) -> str:
-    """New lines end as those they stand among."""
+    """Gives new lines the line ending of their neighbours."""
     new = new.replace("\r\n", "\n")
     out: list[str] = []
     at = 0
@@ -43,7 +43,7 @@ def replace(text: str, spans: Sequence[Span], new: str) -> str:
 
 
 def line_numbers(text: str, spans: Sequence[Span]) -> str:
-    """For people: 3, 17 and 20."""
+    """Line numbers for a message: 3, 17 and 20."""
     numbers: list[str] = []
     line, at = 1, 0
     for start, _ in spans[:_MOST_NAMED]:
@@ -56,7 +56,7 @@ def line_numbers(text: str, spans: Sequence[Span]) -> str:
 
 
 def nearest(text: str, wanted: str) -> str:
-    """What may have been meant, with its lines; empty when nothing is like it."""
+    """The most similar text with its line numbers; empty if there is none."""
     deadline = time.monotonic() + _SEARCH_S
     lines = text[:_LOOKED_AT].split("\n")
     sought = [line.strip() for line in wanted.strip("\r\n").split("\n")]
@@ -71,7 +71,7 @@ def nearest(text: str, wanted: str) -> str:
 
 
 def _most_alike(lines: Sequence[str], sought: str, deadline: float) -> int | None:
-    """By line, for as long as there is time."""
+    """Compares line by line until the time limit."""
     matcher = SequenceMatcher(None, autojunk=False)
     matcher.set_seq2(sought[:_LONGEST_LINE])
     best, best_ratio = None, _ALIKE
@@ -95,7 +95,7 @@ def _quoted(lines: Sequence[str], first: int, count: int) -> str:
 
 
 def _newline(text: str, start: int, end: int) -> str:
-    """That of the place itself, else of the line it is in, else of the line before."""
+    """The line ending of the match, else of its line, else of the line before."""
     at = text.find("\n", start, end)
     if at < 0:
         at = text.find("\n", end)

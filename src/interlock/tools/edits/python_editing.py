@@ -1,4 +1,4 @@
-"""Tools that change a Python file by its definitions. Like the other edits they only say what the file would become."""
+"""Tools that change definitions of a Python file. Each returns the new content; the registry shows or writes it."""
 
 from typing import Annotated
 

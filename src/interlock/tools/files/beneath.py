@@ -1,7 +1,7 @@
-"""Opening a path below a folder without following a single symbolic link: the check and the open are one step.
+"""Opens a path below a folder without following any symbolic link: check and open are one step.
 
-`openat2` does it in the kernel. Where that is missing (before Linux 5.6, or behind a filter that does not know it) a
-walk opens folder by folder, each by its own name in the one before.
+`openat2` does this in the kernel. Without it (before Linux 5.6, or behind a seccomp filter) a walk opens folder by
+folder, each relative to the one before.
 """
 
 import ctypes
@@ -9,14 +9,14 @@ import errno
 import os
 from collections.abc import Callable, Sequence
 
-_SYS_OPENAT2 = 437  # the same on every architecture
+_SYS_OPENAT2 = 437  # the same number on every architecture
 _NO_MAGICLINKS = 0x02
 _NO_SYMLINKS = 0x04
 _BENEATH = 0x08
 _TRIES = 100
 
 Opener = Callable[[int, Sequence[str], int], int]
-"""(folder, names, flags) → a descriptor. ELOOP when one of the names is a symbolic link."""
+"""(folder, names, flags) → a descriptor. ELOOP if one of the names is a symbolic link."""
 
 
 class _How(ctypes.Structure):
@@ -32,16 +32,16 @@ def by_openat2(folder: int, names: Sequence[str], flags: int) -> int:
     how = _How(flags | os.O_CLOEXEC, 0, _BENEATH | _NO_SYMLINKS | _NO_MAGICLINKS)
     number = errno.EAGAIN
     for _ in range(_TRIES):
-        found: int = _syscall(
+        fd: int = _syscall(
             ctypes.c_long(_SYS_OPENAT2),
             ctypes.c_int(folder),
             ctypes.c_char_p(path),
             ctypes.byref(how),
             ctypes.c_size_t(ctypes.sizeof(how)),
         )
-        if found >= 0:
-            return found
-        # EAGAIN: something was renamed meanwhile, so the kernel could not be sure.
+        if fd >= 0:
+            return fd
+        # EAGAIN: a concurrent rename; the kernel could not decide.
         if (number := ctypes.get_errno()) not in (errno.EAGAIN, errno.EINTR):
             break
     raise OSError(number, os.strerror(number), "/".join(names))
@@ -53,10 +53,10 @@ def by_walking(folder: int, names: Sequence[str], flags: int) -> int:
     here = folder
     try:
         for name in names[:-1]:
-            there = _open_one(here, name, os.O_PATH | os.O_DIRECTORY)
+            next_folder = _open_one(here, name, os.O_PATH | os.O_DIRECTORY)
             if here != folder:
                 os.close(here)
-            here = there
+            here = next_folder
         return _open_one(here, names[-1] if names else ".", flags)
     finally:
         if here != folder:
@@ -67,7 +67,7 @@ def _open_one(folder: int, name: str, flags: int) -> int:
     try:
         return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except NotADirectoryError as error:
-        # With O_DIRECTORY a link is "not a directory"; say which of the two it is.
+        # With O_DIRECTORY a link is reported as "not a directory": tell the two apart.
         try:
             os.readlink(name, dir_fd=folder)
         except OSError:
@@ -76,7 +76,7 @@ def _open_one(folder: int, name: str, flags: int) -> int:
 
 
 def best_opener() -> Opener:
-    """The kernel's own way where it has one."""
+    """`openat2` if the kernel has it, else the walk."""
     try:
         os.close(by_openat2(-100, (".",), os.O_PATH))  # AT_FDCWD
     except OSError:

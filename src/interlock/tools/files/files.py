@@ -1,4 +1,4 @@
-"""Whole files through a Root: read within bounds, replaced in one step."""
+"""Reads and replaces whole files through a Root, within a size limit and atomically."""
 
 import contextlib
 import errno
@@ -12,16 +12,16 @@ from interlock.errors import ToolFailure
 from interlock.tools.files.paths import Parts, Root, denied, failure, kind, shown
 
 MOST_BYTES = 16 * 1024 * 1024
-"""More of a file is never held in memory."""
+"""The largest part of a file that is read into memory."""
 
 _TRIES = 20
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 
 
 class Content(Struct, frozen=True):
-    """A file as it was; `data` is its beginning when it is larger than MOST_BYTES."""
+    """The content of a file; only the first MOST_BYTES of a larger one."""
 
-    parts: Parts  # its plain names below the root
+    parts: Parts  # its resolved names below the root
     data: bytes
     size: int
 
@@ -31,18 +31,18 @@ class Content(Struct, frozen=True):
 
 
 def read(root: Root, path: str) -> Content:
-    """Never waits: a pipe or device is refused, not read."""
+    """Never blocks: pipes and devices are refused."""
     fd, parts = root.open(path, os.O_RDONLY)
     try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            raise ToolFailure(f"{path!r} is {kind(found.st_mode)}, not a plain file.")
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise ToolFailure(f"{path!r} is {kind(status.st_mode)}, not a plain file.")
         if path.endswith("/"):
             raise _is_for_a_folder(path)
         data = bytearray()
         while len(data) < MOST_BYTES and (chunk := os.read(fd, min(1 << 20, MOST_BYTES - len(data)))):
             data += chunk
-        return Content(parts, bytes(data), max(found.st_size, len(data)))
+        return Content(parts, bytes(data), max(status.st_size, len(data)))
     except OSError as error:
         raise failure(path, error) from None
     finally:
@@ -50,7 +50,7 @@ def read(root: Root, path: str) -> Content:
 
 
 def read_or_nothing(root: Root, path: str) -> Content | None:
-    """None when there is no such file yet."""
+    """The content; None if the file does not exist."""
     if _exists(root, path):
         return read(root, path)
     if path.endswith("/"):
@@ -67,12 +67,12 @@ def _exists(root: Root, path: str) -> bool:
             return False
         except OSError as error:
             if error.errno != errno.ELOOP:
-                return True  # `read` says what it is
+                return True  # `read` reports what it is
     return True
 
 
 def write(root: Root, path: str, data: bytes) -> None:
-    """Replace or make the file, and the folders above it. Its mode stays."""
+    """Replaces or creates the file and its parent folders. The mode stays."""
     for _ in range(_TRIES):
         try:
             parts = root.plain(path)
@@ -92,7 +92,7 @@ def write(root: Root, path: str, data: bytes) -> None:
 
 
 def remove(root: Root, path: str) -> None:
-    """The file goes; its folder stays."""
+    """Deletes the file; its folder stays."""
     for _ in range(_TRIES):
         try:
             parts = root.plain(path)
@@ -131,7 +131,7 @@ def _folder(root: Root, parts: Parts) -> int:
 
 
 def _replace(folder: int, name: str, data: bytes, path: str) -> None:
-    """A new file beside it takes its name. No link is followed, and no other name of the old file sees the change."""
+    """Renames a new file over the old one. No link is followed; other hard links of the old file do not change."""
     mode = _mode(folder, name, path)
     beside = f".{secrets.token_hex(8)}.tmp"
     fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
@@ -152,13 +152,13 @@ def _replace(folder: int, name: str, data: bytes, path: str) -> None:
 
 
 def _mode(folder: int, name: str, path: str) -> int | None:
-    """The permissions of the file that is there now."""
+    """The permissions of the existing file."""
     try:
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-    if not stat.S_ISREG(found.st_mode):
-        raise ToolFailure(f"{path!r} is {kind(found.st_mode)}, not a plain file.")
-    return stat.S_IMODE(found.st_mode) & 0o777
+    if not stat.S_ISREG(status.st_mode):
+        raise ToolFailure(f"{path!r} is {kind(status.st_mode)}, not a plain file.")
+    return stat.S_IMODE(status.st_mode) & 0o777

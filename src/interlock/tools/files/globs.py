@@ -1,6 +1,6 @@
-"""Patterns for paths: `*` and `?` within a name, `**` over folders, `{a,b}` for either.
+"""Path patterns: `*` and `?` within a name, `**` across folders, `{a,b}` for alternatives.
 
-Whatever the pattern, no slower than the product of its length and the path's.
+Matching takes at most the product of the lengths of pattern and path.
 """
 
 import re
@@ -15,14 +15,14 @@ _LONGEST = 500
 
 
 def matcher(pattern: str) -> Callable[[tuple[str, ...]], bool]:
-    """Whether a path fits. A pattern without a slash is tried on the name alone, in any folder."""
+    """A test of paths. A pattern without a slash matches the name alone, in any folder."""
     if not pattern or len(pattern) > _LONGEST:
         raise ToolFailure(f"A pattern has 1 to {_LONGEST} characters.")
     forms = [_form(form) for form in _expanded(pattern)]
     return lambda parts: any(_fits(form, parts) for form in forms)
 
 
-# A part of a form: None for `**`, else a test of one name. fnmatch's translation does not backtrack.
+# A part of a pattern: None for `**`, else a test of one name. fnmatch's translation does not backtrack.
 _Form = list[Callable[[str], object] | None]
 
 
@@ -36,7 +36,7 @@ def _form(pattern: str) -> _Form:
 
 
 def _fits(form: _Form, parts: tuple[str, ...]) -> bool:
-    """Row by row: which beginnings of the path fit the beginning of the form."""
+    """Dynamic programming: which prefixes of the path match which prefixes of the pattern."""
     row = [True, *(False for _ in parts)]
     for test in form:
         if test is None:
@@ -53,8 +53,8 @@ def _expanded(pattern: str) -> list[str]:
     todo, done = [pattern], list[str]()
     while todo:
         form = todo.pop()
-        if found := _BRACES.search(form):
-            todo += [form[: found.start()] + choice + form[found.end() :] for choice in found[1].split(",")]
+        if match := _BRACES.search(form):
+            todo += [form[: match.start()] + choice + form[match.end() :] for choice in match[1].split(",")]
         else:
             done.append(form)
         if len(todo) + len(done) > _MOST_FORMS:

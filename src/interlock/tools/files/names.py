@@ -1,4 +1,4 @@
-"""Names that no tool opens, wherever they lie: secrets, git's own files, Interlock's own files."""
+"""Names that no tool opens in any folder: secrets, git's own files, Interlock's own files."""
 
 import re
 import unicodedata
@@ -23,7 +23,7 @@ _ANYWHERE = {
     ".kube": _SECRET,
     ".docker": _SECRET,
 }
-# The last part, when it is a file: folders may be called so.
+# The last part, for files only: folders may have these names.
 _FILES = (
     *("*.pem", "*.key", "*.p12", "*.pfx", "*.p8", "*.pk8", "*.jks", "*.keystore", "*.kdbx", "*.ppk"),
     *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "id_xmss*"),
@@ -38,7 +38,7 @@ _Reasons = tuple[tuple[re.Pattern[str], str], ...]
 
 
 def _reasons(patterns: dict[str, str]) -> _Reasons:
-    """One expression for all patterns of one reason: this is asked of every name in a folder."""
+    """One regular expression for all patterns of a reason: it runs for every name of a folder."""
     by_reason: dict[str, list[str]] = {}
     for pattern, why in patterns.items():
         by_reason.setdefault(why, []).append(translate(pattern))
@@ -50,7 +50,7 @@ _OF_FILES = _reasons(_ANYWHERE | dict.fromkeys(_FILES, _SECRET))
 
 
 def refusal(parts: tuple[str, ...], *, folder: bool = False) -> str | None:
-    """Why this path is never opened, by its names alone; None when they are harmless."""
+    """The reason why this path is never opened, by its names alone; None if it may be opened."""
     for number, part in enumerate(parts, 1):
         is_folder = folder or number < len(parts)
         plain = _plain(part)
@@ -61,7 +61,7 @@ def refusal(parts: tuple[str, ...], *, folder: bool = False) -> str | None:
 
 
 def _plain(name: str) -> str:
-    """As the most forgiving file system would read it: no case, nothing invisible, no dots or blanks at the end."""
+    """The name as a lenient file system compares it: no case, no invisible characters, no final dots or blanks."""
     if name.isascii() and name.isprintable():
         return name.lower().rstrip(". ")
     visible = "".join(c for c in unicodedata.normalize("NFKC", name) if unicodedata.category(c) not in ("Cf", "Cc"))

@@ -1,8 +1,8 @@
-"""Race-free containment: a tool reaches what lies in its folder, and nothing else, whoever changes links meanwhile.
+"""Race-free containment: a tool reaches only its own folder, even if links are changed during the call.
 
-A path is first made plain: links that stay inside are read by hand, names are checked. That is only a question to the
-file system, whose answer may be stale. The open that follows accepts no link at all (beneath.py), so it opens exactly
-the names that were checked, or fails, and then the path is made plain again.
+First the path is resolved: links that stay inside are followed by hand, and names are checked. The result may be stale.
+The open that follows accepts no link at all (beneath.py): it opens exactly the checked names, or fails, and then the
+path is resolved again.
 """
 
 import errno
@@ -17,7 +17,7 @@ from interlock.errors import ToolFailure
 from interlock.tools.files.beneath import Opener, best_opener
 from interlock.tools.files.names import refusal
 
-_MOST_LINKS = 40  # as many as the kernel follows
+_MOST_LINKS = 40  # the kernel's own limit
 _DEEPEST = 200
 _TRIES = 20
 _LONGEST_SAID = 300
@@ -28,7 +28,7 @@ Parts = tuple[str, ...]
 
 
 class Root:
-    """A folder held open. Paths are relative to it, or absolute and inside it."""
+    """An open folder. Paths are relative to it, or absolute and inside it."""
 
     def __init__(self, folder: str, opener: Opener | None = None) -> None:
         self._folder = folder
@@ -45,7 +45,7 @@ class Root:
         os.close(self._fd)
 
     def open(self, path: str, flags: int, *, folder: bool = False) -> tuple[int, Parts]:
-        """A descriptor, and the plain names it was opened by. The caller closes it."""
+        """A descriptor and the resolved names. The caller closes the descriptor."""
         for _ in range(_TRIES):
             parts = self.plain(path, folder=folder)
             try:
@@ -56,11 +56,11 @@ class Root:
         raise denied(path, _RESTLESS)
 
     def open_plain(self, parts: Sequence[str], flags: int) -> int:
-        """Names that were checked. ELOOP when one of them has become a link."""
+        """Opens checked names. ELOOP if one of them has become a link."""
         return self._open(self._fd, parts, flags | os.O_NOCTTY | os.O_NONBLOCK)
 
     def plain(self, path: str, *, folder: bool = False) -> Parts:
-        """The names below the root that this path means now, links resolved. What does not exist yet stays as given."""
+        """The names below the root with links resolved. Names that do not exist yet stay as given."""
         for _ in range(_TRIES):
             try:
                 parts = self._resolved(path)
@@ -99,7 +99,7 @@ class Root:
         return tuple(done)
 
     def _link(self, done: Sequence[str], part: str) -> str | None:
-        """Where the link leads; None when it is none, or not there."""
+        """The target of a link; None if the name is not a link or does not exist."""
         try:
             fd = self._open(self._fd, done, os.O_PATH | os.O_DIRECTORY)
         except OSError as error:
@@ -116,7 +116,7 @@ class Root:
             os.close(fd)
 
     def _inside(self, path: str, asked: str) -> list[str]:
-        """The names of a path, relative to the root when it is absolute."""
+        """The names of a path; of an absolute path, those below the root."""
         if "\0" in path or not _is_a_name(path):
             raise denied(asked, "it holds a character that no path can hold")
         if not path.strip():
@@ -132,7 +132,7 @@ class Root:
 
 
 def shown(parts: Sequence[str]) -> str:
-    """The path for a reader: on one line, and only characters that text can hold."""
+    """The path for messages: one line, valid text."""
     path = os.fsencode("/".join(parts) or ".").decode(errors="replace")
     return path if path.isprintable() else json.dumps(path, ensure_ascii=False)
 
@@ -142,7 +142,7 @@ def denied(path: str, why: str) -> ToolFailure:
 
 
 def failure(path: str, error: OSError) -> ToolFailure:
-    """An operating system's refusal as a sentence."""
+    """An OSError as a sentence."""
     path = path[:_LONGEST_SAID]
     match error.errno:
         case errno.ENOENT:
@@ -162,7 +162,7 @@ def failure(path: str, error: OSError) -> ToolFailure:
 
 
 def kind(mode: int) -> str:
-    """What a thing that is not a plain file is, in words."""
+    """The kind of an entry that is not a regular file, in words."""
     for test, word in (
         (stat.S_ISDIR, "a folder"),
         (stat.S_ISFIFO, "a named pipe"),

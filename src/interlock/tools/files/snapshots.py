@@ -1,4 +1,4 @@
-"""Files as they are now, for whoever compares them with how they were."""
+"""Current texts of files, for a comparison with earlier texts."""
 
 from collections.abc import Sequence
 
@@ -8,8 +8,8 @@ from interlock.tools.files.paths import Root
 
 
 def texts_of(folder: str, paths: Sequence[str]) -> dict[str, str | None]:
-    """None where there is no file; what may not be read, is no text or too large is left out."""
-    found: dict[str, str | None] = {}
+    """Texts by path; None for a missing file. Unreadable, binary and large files are left out."""
+    by_path: dict[str, str | None] = {}
     with Root(folder) as root:
         for path in paths:
             try:
@@ -17,7 +17,7 @@ def texts_of(folder: str, paths: Sequence[str]) -> dict[str, str | None]:
             except ToolFailure:
                 continue
             if content is None:
-                found[path] = None
+                by_path[path] = None
             elif content.size == len(content.data) and (text := texts.decode(content.data)) is not None:
-                found[path] = text.text
-    return found
+                by_path[path] = text.text
+    return by_path

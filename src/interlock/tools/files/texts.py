@@ -1,4 +1,4 @@
-"""Bytes as text and back, exactly: the encoding, the byte order mark and the line endings of a file stay."""
+"""Decodes files to text and encodes them back exactly: encoding, byte order mark and line endings stay."""
 
 import codecs
 import re
@@ -30,12 +30,12 @@ class Text(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """How to say it to a reader."""
+        """A description of the encoding for messages."""
         return f"{self.encoding} with a byte order mark" if self.mark else self.encoding
 
 
 def decode(data: bytes, *, cut: bool = False) -> Text | None:
-    """None when it is no text. `cut`: the end is missing, so the last character may be broken."""
+    """The text; None for binary data. `cut`: the end is missing, so the last character may be incomplete."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             text = _decoded(data[len(mark) :], encoding, cut)
@@ -54,7 +54,7 @@ def decode(data: bytes, *, cut: bool = False) -> Text | None:
 
 
 def encode(text: str, like: Text) -> bytes:
-    """The text as the file keeps it."""
+    """The text in the encoding of the file."""
     try:
         return like.mark + text.encode(like.encoding)
     except UnicodeEncodeError as error:
@@ -67,10 +67,10 @@ def encode(text: str, like: Text) -> bytes:
 
 
 def lines(text: str) -> list[str]:
-    """Lines with their ends; only a newline ends one."""
-    found = text.split("\n")
-    last = found.pop()
-    return [*(f"{line}\n" for line in found), *([last] if last else [])]
+    """Lines with their line breaks; only a newline ends a line."""
+    pieces = text.split("\n")
+    last = pieces.pop()
+    return [*(f"{line}\n" for line in pieces), *([last] if last else [])]
 
 
 def has_crlf_only(text: str) -> bool:

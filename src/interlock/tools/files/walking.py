@@ -1,4 +1,4 @@
-"""All files below a folder, without following links, within bounds."""
+"""Walks all files below a folder, without following links, within limits."""
 
 import os
 import time
@@ -14,28 +14,28 @@ Kind = Literal["folder", "link", "file"]
 MOST_ENTRIES = 200_000
 _SECONDS = 10.0
 
-# Folders that hold what was installed or computed, not written; looked into only when asked for by name.
+# Folders with installed or generated files; entered only if named.
 _MADE = frozenset(
     {"node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 )
 
 
 class Walk:
-    """Iterate to get the paths of files (and links), in order; then `notes` says what was left out."""
+    """Iterates over the paths of files and links, in order. Afterwards `notes` lists what was left out."""
 
     def __init__(self, root: Root, path: str) -> None:
         self._root = root
         self._path = path
-        self.top: Parts = ()  # the names of the folder itself, once it is open
+        self.top: Parts = ()  # the resolved names of the folder, after it was opened
         self._left_out: set[str] = set()
         self._stopped = ""
 
     @property
     def notes(self) -> list[str]:
-        found = [self._stopped] if self._stopped else []
+        notes_ = [self._stopped] if self._stopped else []
         if self._left_out:
-            found.append(f"not looked into: {', '.join(sorted(self._left_out))} (give it as the path to do so)")
-        return found
+            notes_.append(f"not looked into: {', '.join(sorted(self._left_out))} (give it as the path to do so)")
+        return notes_
 
     def __iter__(self) -> Iterator[tuple[Parts, Kind]]:
         fd, self.top = self._root.open(self._path, os.O_RDONLY | os.O_DIRECTORY, folder=True)
@@ -52,14 +52,14 @@ class Walk:
             else:
                 try:
                     fd = self._root.open_plain(parts, os.O_RDONLY | os.O_DIRECTORY)
-                except OSError:  # gone, or a link by now, or not ours to read
+                except OSError:  # removed, replaced by a link, or not readable
                     continue
                 children = self._children(fd, parts, MOST_ENTRIES - seen)
                 seen += len(children)
                 todo += children
 
     def _children(self, fd: int, parts: Parts, most: int) -> list[tuple[Parts, Kind]]:
-        """What may be seen of a folder, last first. Closes the descriptor."""
+        """The visible entries of a folder, last first. Closes the descriptor."""
         try:
             with os.scandir(fd) as entries:
                 kinds: dict[str, Kind] = {entry.name: _kind(entry) for entry in islice(entries, most)}
@@ -69,9 +69,11 @@ class Walk:
             os.close(fd)
         if len(kinds) == most:
             self._stopped = _stopped(MOST_ENTRIES)
-        made = {name for name, kind in kinds.items() if kind == "folder" and name in _MADE}
-        self._left_out.update(f"{name}/" for name in made)
-        seen = [name for name in kinds if name not in made and not refusal((name,), folder=kinds[name] == "folder")]
+        generated = {name for name, kind in kinds.items() if kind == "folder" and name in _MADE}
+        self._left_out.update(f"{name}/" for name in generated)
+        seen = [
+            name for name in kinds if name not in generated and not refusal((name,), folder=kinds[name] == "folder")
+        ]
         return [((*parts, name), kinds[name]) for name in sorted(seen, reverse=True)]
 
 
@@ -80,7 +82,7 @@ def _stopped(seen: int) -> str:
 
 
 def _kind(entry: os.DirEntry[str]) -> Kind:
-    """Asked while the folder is open: some file systems have to look again."""
+    """Read while the folder is open: some file systems need another call."""
     if entry.is_symlink():
         return "link"
     return "folder" if entry.is_dir(follow_symlinks=False) else "file"

@@ -1,4 +1,4 @@
-"""`get_git_diff`: what the worker has changed so far, said by git, which runs confined like any command."""
+"""`get_git_diff`: the worker's changes so far, from git in the sandbox."""
 
 import tempfile
 from collections.abc import Mapping
@@ -35,14 +35,14 @@ class GitDiff:
         }
 
     async def get_git_diff(self, place: ToolPlace, args: GetGitDiff) -> str:
-        # Git believes what lies in the worktree, and a worker wrote it: without walls this may run anything.
+        # git trusts files of the worktree, which the worker wrote: without a sandbox this could run any program.
         if self._sandbox.level == "off":
             raise ToolFailure("The sandbox is off, so git is not run unasked; ask for `git diff HEAD` with run_shell.")
         changed = await self._git(place, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD", path=args.path)
         new = await self._git(place, "ls-files", "--others", "--exclude-standard", path=args.path)
-        said = [changed.rstrip("\n")] if changed.strip() else []
-        said += [f"New files, not in git yet:\n{new.rstrip()}"] if new.strip() else []
-        return "\n".join(said) or "Nothing was changed since the ticket began."
+        parts = [changed.rstrip("\n")] if changed.strip() else []
+        parts += [f"New files, not in git yet:\n{new.rstrip()}"] if new.strip() else []
+        return "\n".join(parts) or "Nothing was changed since the ticket began."
 
     async def _git(self, place: ToolPlace, *words: str, path: str) -> str:
         flags = [part for setting in _SAFE for part in ("-c", setting)]
@@ -60,7 +60,7 @@ class GitDiff:
             if finished.status != "exited" or finished.exit_code != 0:
                 why = finished.message or finished.stderr.strip()[-500:] or finished.status
                 raise ToolFailure(f"git could not say what changed: {why}")
-            said = kept_output(folder)
-        if len(said) <= _MOST_CHARACTERS:
-            return said
-        return f"{said[:_MOST_CHARACTERS]}\n[… cut here: {len(said):,} characters; give a path to see less]"
+            output = kept_output(folder)
+        if len(output) <= _MOST_CHARACTERS:
+            return output
+        return f"{output[:_MOST_CHARACTERS]}\n[… cut here: {len(output):,} characters; give a path to see less]"

@@ -1,7 +1,7 @@
-"""The searching half of `grep`, run by itself in the sandbox: a pattern that never ends is killed there with it.
+"""The search of `grep`, run as a separate program in the sandbox: a runaway pattern is killed with it.
 
-Reads a JSON object and, after a NUL, the paths to search (NUL between them) from standard input; prints what it finds.
-It opens each path name by name, never through a link. Imports nothing of ours: its text is what runs.
+Reads a JSON object and, after a NUL, the paths to search (separated by NUL) from standard input; prints the matches.
+Each path is opened name by name, never through a link. Imports nothing of Interlock: the file itself is what runs.
 """
 
 import json
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from re import _parser  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]  no public way to look in
 from typing import Any
 
-_LONGEST_LINE = 10_000  # what is searched of a line
+_LONGEST_LINE = 10_000  # searched characters of a line
 _SHOWN_OF_LINE = 300
 _MOST_BYTES = 16 * 1024 * 1024
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
@@ -42,8 +42,8 @@ def main() -> int:
 def search(
     name: bytes, text: str, pattern: re.Pattern[str], needle: str, context: int, printer: "Printer", deadline: float
 ) -> bool:
-    """False when there is no need or no time to go on."""
-    shown_to = 0  # lines before this number have been printed
+    """False if the search should stop."""
+    shown_to = 0  # lines before this number are printed
     lines = text.removesuffix("\n").split("\n")
     path = name.decode("utf-8", "replace")
     path = path if path.isprintable() else json.dumps(path, ensure_ascii=False)
@@ -58,8 +58,8 @@ def search(
             printer.stopped = "stopped: there was no time to search everything; give a path or a glob"
             return False
         line = lines[number - 1]
-        found = pattern.search(line[:_LONGEST_LINE].rstrip("\r"))
-        if not found:
+        match = pattern.search(line[:_LONGEST_LINE].rstrip("\r"))
+        if not match:
             continue
         if not printer.room():
             return False
@@ -70,7 +70,7 @@ def search(
                 printer.line("--")
             shown_to = after
         around(max(shown_to + 1, number - context), number - 1)
-        printer.match(f"{path}:{number}: {piece(line, found.start())}")
+        printer.match(f"{path}:{number}: {piece(line, match.start())}")
         shown_to = number
     if shown_to:
         around(shown_to + 1, shown_to + context)
@@ -78,7 +78,7 @@ def search(
 
 
 def contents(names: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """The bytes of those that are plain files. Files of one folder come together, so it stays open between them."""
+    """The contents of regular files. Files of one folder are adjacent, so the folder stays open between them."""
     here, folder = -1, b""
     for name in names:
         above, _, last = name.rpartition(b"/")
@@ -91,16 +91,16 @@ def contents(names: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
 
 
 def open_folder(path: bytes) -> int:
-    """−1 when it is not there, or not without a link."""
+    """A descriptor of the folder; −1 if it does not exist or contains a link."""
     here = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
     for name in path.split(b"/") if path else []:
         try:
-            there = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+            folder_fd = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
         except OSError:
             return -1
         finally:
             os.close(here)
-        here = there
+        here = folder_fd
     return here
 
 
@@ -117,7 +117,7 @@ def read(folder: int, name: bytes) -> bytes:
 
 
 def decoded(data: bytes, needle: str) -> str:
-    """Nothing when it is no text, or one that cannot hold the needle."""
+    """The lines; none for binary data, or if the required text is absent."""
     if data.startswith(_WIDE):
         return data.decode("utf-16", "replace")
     if (needle.isascii() and needle.encode() not in data) or b"\0" in data[:8192]:
@@ -129,7 +129,7 @@ def decoded(data: bytes, needle: str) -> str:
 
 
 def literal(pattern: re.Pattern[str]) -> str:
-    """A text that every match holds, the longest that is easy to see; often empty."""
+    """A literal text that every match contains; empty if none is obvious."""
     if pattern.flags & re.IGNORECASE:
         return ""
     runs = [""]
@@ -139,9 +139,9 @@ def literal(pattern: re.Pattern[str]) -> str:
             match str(kind):
                 case "LITERAL":
                     runs[-1] += chr(detail)
-                case "AT":  # a place, not a character
+                case "AT":  # an anchor, not a character
                     pass
-                case "SUBPATTERN" if not detail[1] and not detail[2]:  # without flags of its own
+                case "SUBPATTERN" if not detail[1] and not detail[2]:  # without inline flags
                     look(detail[3])
                 case "MAX_REPEAT" | "MIN_REPEAT" if detail[0] > 0:
                     runs.append("")
@@ -164,7 +164,7 @@ def piece(line: str, start: int) -> str:
 
 
 class Printer:
-    """Within bounds, and at once: what was found before a kill is not lost."""
+    """Prints within the limit and flushes: matches before a kill are not lost."""
 
     def __init__(self, most_matches: int, most_characters: int) -> None:
         self.matches = 0

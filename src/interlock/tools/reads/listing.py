@@ -1,4 +1,4 @@
-"""Tools that look for files: what a folder holds, and which paths fit a pattern."""
+"""Tools that list files: the entries of a folder, and the paths that match a pattern."""
 
 import os
 from itertools import islice
@@ -36,30 +36,30 @@ def list_directory(root: Root, args: ListDirectory) -> str:
     fd, parts = root.open(args.path, os.O_RDONLY | os.O_DIRECTORY, folder=True)
     try:
         with os.scandir(fd) as entries:
-            found = sorted(islice(entries, _MOST_READ), key=lambda entry: entry.name)
-            rows = [_row(entry) for entry in found[:_MOST_SHOWN]]
+            listed = sorted(islice(entries, _MOST_READ), key=lambda entry: entry.name)
+            rows = [_row(entry) for entry in listed[:_MOST_SHOWN]]
     except OSError as error:
         raise failure(args.path, error) from None
     finally:
         os.close(fd)
     if not rows:
         return f"[{shown(parts)} is empty]"
-    return _bounded(rows, len(found), ["there may be even more"] if len(found) == _MOST_READ else [])
+    return _bounded(rows, len(listed), ["there may be even more"] if len(listed) == _MOST_READ else [])
 
 
 def search_files(root: Root, args: SearchFiles) -> str:
     fits = matcher(args.pattern)
     walk = Walk(root, args.path)
-    found: list[Parts] = [parts for parts, _ in walk if fits(parts[len(walk.top) :])]
-    if not found:
+    matches: list[Parts] = [parts for parts, _ in walk if fits(parts[len(walk.top) :])]
+    if not matches:
         return _with_notes([f"No file fits {args.pattern!r}."], walk.notes)
-    return _bounded([shown(parts) for parts in found[:_MOST_SHOWN]], len(found), walk.notes)
+    return _bounded([shown(parts) for parts in matches[:_MOST_SHOWN]], len(matches), walk.notes)
 
 
 def get_tree(root: Root, args: GetTree) -> str:
     walk = Walk(root, args.path)
     rows: list[str] = []
-    closed: dict[Parts, int] = {}  # folders too deep to open: their row
+    closed: dict[Parts, int] = {}  # rows of folders that are too deep
     counts: dict[Parts, int] = {}
     before: Parts = ()
     for parts, kind in walk:

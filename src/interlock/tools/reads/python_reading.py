@@ -1,4 +1,4 @@
-"""Tools that read a Python file by its definitions."""
+"""Tools that read definitions of a Python file."""
 
 from typing import Annotated
 
@@ -77,8 +77,8 @@ class PythonReading:
 
     def docstring(self, root: Root, args: PyDocstring) -> str:
         content, text = _python(root, args.path)
-        found = self._structure.docstring(text.text, args.name, args.line)
-        return found or f"[{args.name or content.path} has no docstring]"
+        docstring = self._structure.docstring(text.text, args.name, args.line)
+        return docstring or f"[{args.name or content.path} has no docstring]"
 
     def imports(self, root: Root, args: PyFile) -> str:
         content, text = _python(root, args.path)

@@ -1,4 +1,4 @@
-"""Tools that look through many Python files: where a name is used, how classes descend from each other."""
+"""Tools that search many Python files: usages of a name, class hierarchies."""
 
 import os
 import re
@@ -56,11 +56,11 @@ class PythonSearching:
         sources = _Sources(root, args.path, last)
         for path, text in sources:
             try:
-                found = self._structure.mentions(text, args.name)
+                mentions = self._structure.mentions(text, args.name)
             except ToolFailure as failure:
                 sources.notes.append(f"{path}: {failure}")
                 continue
-            rows += [f"{path}:{one.line}: [{one.role}] {one.text}" for one in found]
+            rows += [f"{path}:{one.line}: [{one.role}] {one.text}" for one in mentions]
             if len(rows) > _MOST_SHOWN:
                 break
         return _told(rows, sources.notes, f"{args.name!r} is not used in the Python files of {args.path!r}.")
@@ -70,7 +70,7 @@ class PythonSearching:
         sources = _Sources(root, args.path, "class")
         for path, text in sources:
             try:
-                every += [_Class(path, found) for found in self._structure.classes(text)]
+                every += [_Class(path, each) for each in self._structure.classes(text)]
             except ToolFailure as failure:
                 sources.notes.append(f"{path}: {failure}")
         named = [one for one in every if one.found.name == args.name or _last(one.found.name) == args.name]
@@ -84,7 +84,7 @@ class PythonSearching:
 
 
 class _Sources:
-    """Python files with a word in them, one after another; then `notes` says what was left out."""
+    """Iterates over Python files that contain a word. Afterwards `notes` lists what was left out."""
 
     def __init__(self, root: Root, path: str, word: str) -> None:
         self._root = root
@@ -131,7 +131,7 @@ class _Sources:
 
 
 def _above(one: _Class, every: list[_Class], depth: int, seen: set[str]) -> list[str]:
-    """Each class is followed once: many paths may lead to it."""
+    """Visits each class once, even if several paths lead to it."""
     rows: list[str] = []
     for base in one.found.bases:
         known = [other for other in every if _last(other.found.name) == _simple(base) and other is not one]
@@ -163,7 +163,7 @@ def _last(name: str) -> str:
 
 
 def _simple(base: str) -> str:
-    """The last part of a base's name: of module.Base[T] it is Base."""
+    """The last part of a base name: Base for module.Base[T]."""
     return _last(re.split(r"[\[(]", base, maxsplit=1)[0].strip())
 
 

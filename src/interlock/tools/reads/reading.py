@@ -1,4 +1,4 @@
-"""Tools that read a file: the text exactly as it is, in pieces when it is long."""
+"""Tools that read a file: the exact text, in pieces if it is long."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from interlock.tools.files import files, texts
 from interlock.tools.files.paths import Root
 
 MOST_CHARACTERS = 40_000
-_ROOM = MOST_CHARACTERS - 500  # for what is said beside the text
+_ROOM = MOST_CHARACTERS - 500  # characters reserved for notes
 
 _Path = Annotated[str, Meta(description="Path of the file, relative to the worktree.")]
 _Line = Annotated[int, Meta(ge=1)]
@@ -48,7 +48,7 @@ def _text_of(root: Root, path: str) -> tuple[files.Content, texts.Text]:
 
 
 def whole_text(root: Root, path: str) -> tuple[files.Content, texts.Text]:
-    """For tools that cannot do with the beginning of a file."""
+    """For tools that need the whole file."""
     content, text = _text_of(root, path)
     if content.size > len(content.data):
         raise ToolFailure(f"{content.path} has {content.size:,} bytes; files over {files.MOST_BYTES:,} are not parsed.")
@@ -70,12 +70,12 @@ def _piece(content: files.Content, text: texts.Text, first: int, last: int | Non
     at_line_end = whole.rfind("\n", start, end) + 1
     cut = at_line_end or end
     shown_to = first + whole.count("\n", start, cut) - (1 if at_line_end else 0)
-    said = f"cut here: lines {first:,}–{shown_to:,} of {total:,}{_of_its_beginning(content)}; "
+    note = f"cut here: lines {first:,}–{shown_to:,} of {total:,}{_of_its_beginning(content)}; "
     if at_line_end:
-        said += f"read on with get_file_slice from line {shown_to + 1:,}"
+        note += f"read on with get_file_slice from line {shown_to + 1:,}"
     else:
-        said += f"line {shown_to:,} is longer than can be shown"
-    return "".join((*notes, whole[start:cut], _note(whole, cut, said)))
+        note += f"line {shown_to:,} is longer than can be shown"
+    return "".join((*notes, whole[start:cut], _note(whole, cut, note)))
 
 
 def _of_its_beginning(content: files.Content) -> str:
@@ -84,16 +84,16 @@ def _of_its_beginning(content: files.Content) -> str:
     return f" in its first {len(content.data):,} of {content.size:,} bytes, which are all that these tools read"
 
 
-def _note(whole: str, end: int, said: str) -> str:
-    """On a line of its own."""
-    return f"[… {said}]" if whole[end - 1 : end] in ("\n", "") else f"\n[… {said}]"
+def _note(whole: str, end: int, note: str) -> str:
+    """The note on its own line."""
+    return f"[… {note}]" if whole[end - 1 : end] in ("\n", "") else f"\n[… {note}]"
 
 
 def _start_of_line(text: str, at: int, lines: int) -> int:
-    """Where the line begins that comes so many lines after the one at `at`."""
+    """The start of the line that is this many lines after the one at `at`."""
     for _ in range(lines):
-        found = text.find("\n", at)
-        if found < 0:
+        newline = text.find("\n", at)
+        if newline < 0:
             return len(text)
-        at = found + 1
+        at = newline + 1
     return at

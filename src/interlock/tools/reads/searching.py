@@ -1,7 +1,7 @@
-"""`grep`: a regular expression over the files of the worktree.
+"""`grep`: searches the files of the worktree by a regular expression.
 
-Which files is decided here, race-free; the expression is tried in the sandbox (grep_program.py), because Python cannot
-stop one that runs away, and every other thread would wait for it.
+The files are chosen here, race-free. The expression runs in the sandbox (grep_program.py), because Python cannot stop
+a runaway expression, and it would block all other threads.
 """
 
 import asyncio
@@ -52,8 +52,8 @@ class Searching:
             return "\n".join(("There is no file to search.", *(f"[… {note}]" for note in notes)))
         with tempfile.TemporaryDirectory() as folder:
             finished = await self._sandbox.run(self._job(place, args, paths, folder))
-            found = kept_output(folder)
-        return "\n".join((_said(finished, found, self._seconds), *(f"[… {note}]" for note in notes)))
+            output = kept_output(folder)
+        return "\n".join((_said(finished, output, self._seconds), *(f"[… {note}]" for note in notes)))
 
     def _job(self, place: ToolPlace, args: Grep, paths: list[Parts], keep: str) -> Job:
         asked = {
@@ -77,15 +77,15 @@ class Searching:
 
 
 def _candidates(folder: str, args: Grep) -> tuple[list[Parts], list[str]]:
-    """The files to search, in order, and what was left out."""
+    """The files to search, in order, and notes about skipped ones."""
     fits = matcher(args.glob) if args.glob else None
     with Root(folder) as root:
         fd, top = root.open(args.path, os.O_RDONLY, folder=True)
         try:
-            found = os.fstat(fd)
+            status = os.fstat(fd)
         finally:
             os.close(fd)
-        if not stat.S_ISDIR(found.st_mode):
+        if not stat.S_ISDIR(status.st_mode):
             return [root.plain("/".join(top))], []
         walk = Walk(root, args.path)
         files = [parts for parts, kind in walk if kind == "file" and (fits is None or fits(parts[len(walk.top) :]))]
@@ -99,15 +99,15 @@ def kept_output(folder: str) -> str:
         return ""
 
 
-def _said(finished: Finished, found: str, seconds: float) -> str:
+def _said(finished: Finished, output: str, seconds: float) -> str:
     match finished.status:
         case "exited" if finished.exit_code == 0:
-            return found
-        case "exited" if finished.exit_code == 2 and found:
-            raise ToolFailure(found)
+            return output
+        case "exited" if finished.exit_code == 2 and output:
+            raise ToolFailure(output)
         case "timed_out":
             note = f"[… stopped: the pattern takes too long on some line (over {seconds:.0f} s); make it simpler]"
-            return f"{found}\n{note}" if found else note
+            return f"{output}\n{note}" if output else note
         case _:
             why = finished.message or finished.stderr.strip()[-500:] or finished.status
             raise ToolFailure(f"The search could not be run: {why}")
