@@ -119,7 +119,7 @@ class Rules:
 
     async def rule_for(self, script: str, directory: str) -> str:
         if "|" in script:
-            raise Rejected("no rule can allow this for always: it is more than one command")
+            raise Rejected("no rule can always allow this: it is more than one command")
         return f'[[policy]]\nprefix = ["{script.split()[0]}"]\n'
 
     async def keep(self, rule: str) -> None:

@@ -22,7 +22,7 @@ def test_the_rule_allows_exactly_that_command() -> None:
     ("script", "why"),
     [
         ("a; b", "it is more than one command"),
-        ("a *.py", "a pattern in it may become other words tomorrow"),
+        ("a *.py", "a pattern in it may match other files later"),
         ("a $x", "it expands a variable"),
         ("a > b", "it writes to a file"),
         ("bash -c a", "bash runs another command"),

@@ -30,7 +30,7 @@ from interlock.ports.work import Policy
 from interlock.tools.files.names import refusal
 from interlock.tools.registry import WorkerTools
 from interlock.workspaces.git_workspaces import GitWorkspaces
-from interlock.workspaces.read_only import Looking
+from interlock.workspaces.read_only import ReadOnlyFiles
 
 
 class FileViews:
@@ -131,7 +131,7 @@ async def worker_context(
 ) -> tuple[str, tuple[BriefBlock, ...]]:
     """Exactly what a worker of this ticket would be sent now, and the commit its files are of. Nothing is changed."""
     git = await plain_git()
-    looking = Looking(project.root, git)
+    looking = ReadOnlyFiles(project.root, git)
     commit = await looking.base(ticket.track) if base is None else base
 
     async def answer(track: str, name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""“Always allow this”: the narrowest rule that does, as text, and how it gets into the user's file."""
+"""“Always allow this”: builds the narrowest rule as text and appends it to the user's file."""
 
 import json
 import os
@@ -13,28 +13,28 @@ from interlock.policy.wrappers import unwrapped
 
 
 def narrowest_rule(script: str, name: str) -> str:
-    """A `[[policy]]` table that allows exactly this command. Raises Rejected where no rule can say so little."""
+    """A `[[policy]]` table that allows exactly this command. Raises Rejected if no rule can be that narrow."""
     command = script.strip()
-    found = plain_commands(command)
-    if found is None or not found or any(one.words[0].literal is False for one in found):
+    commands = plain_commands(command)
+    if commands is None or not commands or any(one.words[0].literal is False for one in commands):
         concerns = parse(command).concerns
         why = concerns[0] if concerns else "it is not plain enough to be sure how a shell reads it"
-        raise Rejected(f"no rule can allow this for always: {why}")
-    if len(found) > 1:
-        raise Rejected("no rule can allow this for always: it is more than one command")
-    words = found[0].words
+        raise Rejected(f"no rule can always allow this: {why}")
+    if len(commands) > 1:
+        raise Rejected("no rule can always allow this: it is more than one command")
+    words = commands[0].words
     if any(word.glob for word in words):
-        raise Rejected("no rule can allow this for always: a pattern in it may become other words tomorrow")
+        raise Rejected("no rule can always allow this: a pattern in it may match other files later")
     if unwrapped(words):
-        raise Rejected(f"no rule can allow this for always: {words[0].text} runs another command")
+        raise Rejected(f"no rule can always allow this: {words[0].text} runs another command")
     if concerns := parse(command).concerns:
-        raise Rejected(f"no rule can allow this for always: {concerns[0]}")
+        raise Rejected(f"no rule can always allow this: {concerns[0]}")
     shown = _quoted(command)
     return f'[[policy]]\nname = {_quoted(name)}\nverdict = "allow"\nexactly = {shown}\nmatch = [{shown}]\n'
 
 
 def _quoted(text: str) -> str:
-    """As TOML spells it: a JSON string of plain text is one of TOML too."""
+    """A TOML string: a JSON string of plain text is valid TOML."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -46,7 +46,7 @@ def free_name(taken: Callable[[str], bool]) -> str:
 
 
 def append_rule(file: Path, rule: str) -> None:
-    """Everything that is in the file stays as it is, byte for byte."""
+    """Appends a rule. The existing bytes of the file do not change."""
     try:
         before = file.read_bytes()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Options of a command in one form: `-rf` is `-r -f`, `--lines=3` is `--lines 3`; and which words are left over."""
+"""Normalises options of a command (`-rf` is `-r -f`, `--lines=3` is `--lines 3`) and separates the operands."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,25 +24,25 @@ class Parsed(Struct, frozen=True):
 
 
 def known_options(spelled: Sequence[str]) -> dict[str, Value]:
-    """`-l` takes nothing, `-n=` a value, `--file=path` a path, `--color[=]` a value only if glued.
+    """`-l` takes no value, `-n=` a value, `--file=path` a path, `--color[=]` a value only with `=`.
 
-    `*` alone: anything that looks like an option is a word like others. Raises ValueError.
+    `*` alone: words that look like options are operands. Raises ValueError.
     """
     values: dict[str, Value] = {"": "none", "=": "any", "=path": "path", "[=]": "attached"}
-    made: dict[str, Value] = {}
+    kinds: dict[str, Value] = {}
     for text in spelled:
         if text == ANYTHING:
-            made[ANYTHING] = "none"
+            kinds[ANYTHING] = "none"
             continue
-        found = _SPELLING.fullmatch(text)
-        if found is None:
+        match = _SPELLING.fullmatch(text)
+        if match is None:
             raise ValueError(f"{text!r} is no option; write -l, -n=, --file=path, --color[=] or -NUM")
-        made[found[1]] = values[found[2] or ""]
-    return made
+        kinds[match[1]] = values[match[2] or ""]
+    return kinds
 
 
 def parsed(words: Sequence[Word], known: Known, *, whole_words: bool = False) -> Parsed | None:
-    """Exactly, or None where there is an option that is not known. Abbreviated long options are not known."""
+    """The options and operands; None with an unknown option. Abbreviated long options are unknown."""
     if ANYTHING in known:
         return Parsed(frozenset(), tuple(words), ())
     options: set[str] = set()
@@ -61,14 +61,14 @@ def parsed(words: Sequence[Word], known: Known, *, whole_words: bool = False) ->
         if word.glob:
             return None
         if whole_words or text.startswith("--"):
-            found = _long(text, word, rest, known)
+            option = _long(text, word, rest, known)
         elif NUMBER in known and _NUMBER.fullmatch(text):
-            found = [(NUMBER, None)]
+            option = [(NUMBER, None)]
         else:
-            found = _short(text, rest, known)
-        if found is None:
+            option = _short(text, rest, known)
+        if option is None:
             return None
-        for name, value in found:
+        for name, value in option:
             options.add(name)
             if value is not None and known[name] == "path":
                 paths.append(value)
@@ -91,7 +91,7 @@ def _long(text: str, word: Word, rest: list[Word], known: Known) -> _Found | Non
 
 
 def _short(text: str, rest: list[Word], known: Known) -> _Found | None:
-    made: _Found = []
+    options: _Found = []
     for at, letter in enumerate(text[1:], 2):
         name = f"-{letter}"
         kind = known.get(name)
@@ -99,20 +99,20 @@ def _short(text: str, rest: list[Word], known: Known) -> _Found | None:
             return None
         if kind in ("any", "path"):
             if at < len(text):
-                made.append((name, Word(text[at:])))
-            elif rest and not rest[0].glob:  # a pattern may become many words
-                made.append((name, rest.pop(0)))
+                options.append((name, Word(text[at:])))
+            elif rest and not rest[0].glob:  # a pattern may expand to many words
+                options.append((name, rest.pop(0)))
             else:
                 return None
-            return made
-        made.append((name, None))
+            return options
+        options.append((name, None))
         if kind == "attached":
-            break  # what is left of the word is its value
-    return made
+            break  # the rest of the word is the value
+    return options
 
 
 def has_loosely(words: Sequence[Word], flag: str) -> bool:
-    """Whether the option is there in any spelling, abbreviated ones too: rather once too often than not."""
+    """True if the option may be present in any spelling, also abbreviated. False positives are accepted."""
     for word in words:
         text = word.text
         if not text.startswith("-"):

@@ -1,7 +1,7 @@
-"""Git that only looks: settings under which nothing of a repository's or a user's own is run.
+"""Read-only git: settings under which git runs no program of a repository or a user.
 
-They come by the environment, which counts over every file. Drivers (filters, text conversions, external diffs) have
-names of their own and cannot be switched off so: a repository that sets any is asked about.
+They are passed in the environment, which overrides every file. Drivers (filters, text conversions, external diffs) have
+arbitrary names and cannot be disabled this way: a repository with a driver is asked about.
 """
 
 import os
@@ -30,7 +30,7 @@ _SETTINGS = {
     "gc.auto": "0",
     "maintenance.auto": "false",
 }
-# Sections that start nothing, or whose doing so is switched off above.
+# Sections that start no program, or are disabled above.
 _HARMLESS = frozenset(
     (
         *("core", "remote", "branch", "user", "init", "extensions", "pull", "push", "fetch", "color", "advice", "gc"),
@@ -46,7 +46,7 @@ _WORKTREE = re.compile(r"^\s*(\[\s*core\s*\]\s*)?worktree\s*=", re.MULTILINE | r
 
 @cache
 def safe_environment() -> tuple[tuple[str, str], ...]:
-    made = {
+    settings = {
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_COUNT": str(len(_SETTINGS)),
@@ -59,16 +59,16 @@ def safe_environment() -> tuple[tuple[str, str], ...]:
         "GIT_ATTR_NOSYSTEM": "1",
     }
     for number, (name, value) in enumerate(_SETTINGS.items()):
-        made[f"GIT_CONFIG_KEY_{number}"], made[f"GIT_CONFIG_VALUE_{number}"] = name, value
-    return tuple(sorted(made.items()))
+        settings[f"GIT_CONFIG_KEY_{number}"], settings[f"GIT_CONFIG_VALUE_{number}"] = name, value
+    return tuple(sorted(settings.items()))
 
 
 def objection(folder: str) -> str | None:
-    """Why git here may run something all the same."""
-    found = _repository(folder)
-    if found is None:
+    """The reason why git may still run a program here; None if it cannot."""
+    repository = _repository(folder)
+    if repository is None:
         return None
-    top, git, common = found
+    top, git, common = repository
     if os.path.lexists(os.path.join(top, ".gitmodules")):
         return "the repository has submodules, and their own settings would count in them"
     for file in {os.path.join(common, "config"), os.path.join(git, "config.worktree")}:
@@ -93,7 +93,7 @@ def objection(folder: str) -> str | None:
 
 
 def _repository(folder: str) -> tuple[str, str, str] | None:
-    """What git would use from here: the top of the files, its folder, and the main one of all worktrees."""
+    """The repository that git uses from here: work tree, git folder, and common git folder."""
     here = folder
     while True:
         git = os.path.join(here, ".git")

@@ -1,4 +1,4 @@
-"""Where a word of a command leads: into the project, out of it, or to something that is nobody's to read."""
+"""Resolves a word of a command as a path: inside the project, outside, or private."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -11,20 +11,20 @@ from msgspec import Struct
 from interlock.policy.words import UNKNOWN, Word
 
 Private = Callable[[tuple[str, ...]], str | None]
-"""Of the parts of a path: why it is never read without asking, or None."""
+"""For the parts of a path: the reason why it is never read without asking, or None."""
 
 _MOST_MATCHES = 2_000
 _MOST_ENTRIES = 50_000
 _SCRATCH = ("/tmp", "/var/tmp", "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty")
-# Other people's packages hold keys for their tests; they are not the user's.
+# Installed packages contain test keys, which are not the user's.
 _PACKAGES = frozenset(("node_modules", ".venv", "venv", "site-packages", "vendor", ".tox", "target"))
-# Git's pointer to a repository, and settings: not to be written, but no secrets.
+# git's repository pointer and settings: must not be written, but are not secret.
 _KNOWN = frozenset((".git", "interlock.toml"))
 _SKIPPED = _PACKAGES | {".git", ".interlock"}
 
 
 class CommandLocation(Struct, frozen=True):
-    """`root` is what a command may see; `cwd` is in it, and `shown` is what a shell calls it: links in it stay."""
+    """`root` is the visible folder; `cwd` is inside it; `shown` is the shell's name of `cwd`, with links unresolved."""
 
     root: str
     cwd: str
@@ -34,15 +34,15 @@ class CommandLocation(Struct, frozen=True):
 
     def moved(self, folder: str) -> "CommandLocation":
         try:
-            there = os.path.realpath(os.path.join(self.cwd, folder))
+            target = os.path.realpath(os.path.join(self.cwd, folder))
         except (OSError, ValueError):
             return self
         return CommandLocation(
-            self.root, there, self.home, self.private, os.path.normpath(os.path.join(self.shown, folder))
+            self.root, target, self.home, self.private, os.path.normpath(os.path.join(self.shown, folder))
         )
 
     def is_certain(self) -> bool:
-        """To a shell's `cd`, `link/..` is where the link lies; to all other programs, the folder above its target."""
+        """For `cd`, `link/..` is the folder of the link; for all other programs, the parent of its target."""
         return os.path.realpath(self.shown) == self.cwd
 
 
@@ -52,7 +52,7 @@ def place_at(folder: str, home: str, private: Private) -> CommandLocation:
 
 
 def where(text: str, place: CommandLocation) -> Literal["inside", "scratch", "outside", "unknown"]:
-    """By the links as they are now. Of a pattern, where all it could match lies."""
+    """The path with current links resolved. For a pattern, the folder of all possible matches."""
     if UNKNOWN in text.split("/", 1)[0] or "\0" in text:
         return "unknown"
     fixed = text
@@ -75,7 +75,7 @@ def is_beneath(path: str, folder: str) -> bool:
 
 
 def trouble(word: Word, place: CommandLocation) -> str | None:
-    """Why reading what this word names is not plain inspection of the project."""
+    """The reason why reading this path is not plain inspection of the project; None if it is."""
     if not word.glob:
         return _trouble(word.text, place)
     if where(word.text, place) != "inside" or "[" in word.text:
@@ -103,7 +103,7 @@ def _trouble(text: str, place: CommandLocation) -> str | None:
 
 
 def trouble_below(text: str, place: CommandLocation, *, hidden: bool) -> str | None:
-    """Why reading everything below this is not plain: a private file is there. Links are not followed."""
+    """The reason why reading this whole tree is not plain: it contains a private file. Links are not followed."""
     top = os.path.realpath(os.path.join(place.cwd, text))
     for count, (path, entry) in enumerate(_below(top, hidden=hidden), 1):
         if count > _MOST_ENTRIES:

@@ -1,4 +1,4 @@
-"""Reading rules: from `[[policy]]` tables of a TOML text, with every mistake named by file and line."""
+"""Reads rules from `[[policy]]` tables of a TOML text; errors name file and line."""
 
 import re
 import tomllib
@@ -22,7 +22,7 @@ _Text = Annotated[str, Meta(min_length=1, max_length=10_000)]
 
 
 class RuleTable(Struct, frozen=True, forbid_unknown_fields=True):
-    """A rule as it is written."""
+    """A rule as written in TOML."""
 
     verdict: Literal["allow", "ask", "deny"]
     name: _Text = ""
@@ -44,23 +44,23 @@ KEYS = tuple(field.name for field in msgspec.structs.fields(RuleTable))
 
 
 def policy_tables(text: str) -> list[dict[str, Any]]:
-    """What stands under `policy`, from a text that is TOML."""
-    found: Any = tomllib.loads(text.replace("\r\n", "\n")).get("policy", [])
-    return cast(list[dict[str, Any]], found) if isinstance(found, list) else []
+    """The `policy` tables of a TOML text."""
+    tables: Any = tomllib.loads(text.replace("\r\n", "\n")).get("policy", [])
+    return cast(list[dict[str, Any]], tables) if isinstance(tables, list) else []
 
 
 def read_rules(text: str, label: str, source: Source) -> tuple[Rule, ...]:
     text = text.replace("\r\n", "\n")
-    made: list[Rule] = []
+    rules: list[Rule] = []
     for number, table in enumerate(policy_tables(text)):
-        made.append(_rule(table, _Lines(text, label, number), number, source))
-        if any(rule.name == made[-1].name for rule in made[:-1]):
-            raise _Lines(text, label, number).wrong("name", f"there is another rule called {made[-1].name!r}")
-    return tuple(made)
+        rules.append(_rule(table, _Lines(text, label, number), number, source))
+        if any(rule.name == rules[-1].name for rule in rules[:-1]):
+            raise _Lines(text, label, number).wrong("name", f"there is another rule called {rules[-1].name!r}")
+    return tuple(rules)
 
 
 def failed_examples(rules: Sequence[Rule], private: Private) -> list[str]:
-    """What examples say that is not so, a sentence each. They are read as if in a folder of no machine."""
+    """Examples that do not hold, one sentence each. They are judged in a fictitious folder."""
     place = CommandLocation("/project", "/project", "/users/me", private, "/project")
     wrong: list[str] = []
     for rule in rules:
@@ -86,10 +86,10 @@ def _glob(pattern: str) -> str:
 
 
 class _Lines:
-    """Where the n-th rule stands in a file, and each of its keys."""
+    """The lines of each rule and of its keys in a file."""
 
     def __init__(self, text: str, label: str, number: int) -> None:
-        headers = [found.start() for found in _HEADER.finditer(text)]
+        headers = [match.start() for match in _HEADER.finditer(text)]
         self._text = text
         self._label = label
         self._start = headers[number] if number < len(headers) else 0
@@ -98,9 +98,9 @@ class _Lines:
     def at(self, key: str = "") -> str:
         place = self._start
         if key and (
-            found := re.compile(rf"^[ \t]*{re.escape(key)}[ \t]*=", re.MULTILINE).search(self._text, place, self._end)
+            match := re.compile(rf"^[ \t]*{re.escape(key)}[ \t]*=", re.MULTILINE).search(self._text, place, self._end)
         ):
-            place = found.start()
+            place = match.start()
         return f"{self._label}:{self._text.count(chr(10), 0, place) + 1}"
 
     def wrong(self, key: str, message: str) -> Misconfigured:
@@ -151,21 +151,21 @@ def _rule(values: dict[str, Any], lines: _Lines, number: int, source: Source) ->
 
 def _commands(table: RuleTable, lines: _Lines) -> tuple[tuple[str, ...], ...]:
     written = [table.command] if isinstance(table.command, str) else table.command
-    made = tuple(tuple(text.split()) for text in written if text)
-    if table.command and not all(made):
+    split = tuple(tuple(text.split()) for text in written if text)
+    if table.command and not all(split):
         raise lines.wrong("command", "policy.command has a program's name, and the words that must come next")
-    if table.verdict == "allow" and any("*" in word for begin in made for word in begin):
+    if table.verdict == "allow" and any("*" in word for begin in split for word in begin):
         raise lines.wrong("command", "a rule that allows names its programs exactly, without *")
-    return made
+    return split
 
 
 def _exactly(table: RuleTable, lines: _Lines) -> tuple[Word, ...]:
     if not table.exactly:
         return ()
-    found = plain_commands(table.exactly)
-    if found is None or len(found) != 1 or any(word.glob for word in found[0].words):
+    commands = plain_commands(table.exactly)
+    if commands is None or len(commands) != 1 or any(word.glob for word in commands[0].words):
         raise lines.wrong("exactly", "policy.exactly is one plain command, with no pattern, variable or redirection")
-    return found[0].words
+    return commands[0].words
 
 
 def _options(table: RuleTable, lines: _Lines) -> dict[str, Any]:

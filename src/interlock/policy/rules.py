@@ -1,4 +1,4 @@
-"""Rules: which commands and tools each one is about, and what it says to them."""
+"""Rules: the commands and tools each one applies to, and its verdict."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,10 +23,10 @@ _SYSTEM = ("/bin/", "/usr/bin/")
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """One rule. The conditions that are given must all hold.
+    """One rule. All given conditions must hold.
 
-    An allow rule is matched strictly: the program, the words after it, and no option that it does not name. Rules that
-    ask or deny are matched loosely: options before the subcommand, other spellings and folders do not hide a command.
+    Allow rules match strictly: the program, the words after it, and only the named options. Ask and deny rules match
+    loosely: options before the subcommand, other spellings and other folders do not hide a command.
     """
 
     name: str
@@ -48,9 +48,9 @@ class Rule(Struct, frozen=True, kw_only=True):
 
 
 class Hit(Struct, frozen=True):
-    """A rule is about a command; `but` is why an allow rule does not allow it after all.
+    """A rule that applies to a command. `but` is the objection of an allow rule.
 
-    `words` is how many words of the command are the rule's own.
+    `words` is the number of words of the command that the rule names.
     """
 
     rule: Rule
@@ -63,7 +63,7 @@ def about_tool(rule: Rule, tool: str) -> bool:
 
 
 def about(rule: Rule, command: Command, place: CommandLocation) -> Hit | None:
-    """None when the rule has nothing to say about the command."""
+    """The hit of a rule; None if the rule does not apply to the command."""
     words = command.words
     if not words or rule.tool:
         return None
@@ -75,7 +75,7 @@ def about(rule: Rule, command: Command, place: CommandLocation) -> Hit | None:
 
 
 def placed(commands: Sequence[Command], place: CommandLocation) -> Iterator[tuple[Command, CommandLocation]]:
-    """Each command with the place where it would run, changes of the folder counted."""
+    """Each command with its working folder, after all `cd` commands before it."""
     now = place
     for command in commands:
         yield command, now
@@ -90,7 +90,7 @@ def _strictly(rule: Rule, words: Sequence[Word], place: CommandLocation) -> Hit 
     called = words[0].text
     for folder in _SYSTEM:
         called = called.removeprefix(folder)
-    if called == "git" and len(words) > 1 and words[1].text == "--no-pager":  # nothing allowed has one anyway
+    if called == "git" and len(words) > 1 and words[1].text == "--no-pager":  # no allowed program has one
         words = (words[0], *words[2:])
     for begin in rule.commands:
         given = (called, *(word.text for word in words[1 : len(begin)]))
@@ -102,18 +102,18 @@ def _strictly(rule: Rule, words: Sequence[Word], place: CommandLocation) -> Hit 
 
 def _objection(rule: Rule, words: Sequence[Word], place: CommandLocation) -> str:
     words = [_as_it_stands(word, place) for word in words]
-    found = parsed(words, rule.options, whole_words=rule.whole_words)
-    if found is None:
+    options = parsed(words, rule.options, whole_words=rule.whole_words)
+    if options is None:
         return "it has an option that is not known to be harmless"
     for alternatives in rule.having:
-        if not found.options.intersection(alternatives):
+        if not options.options.intersection(alternatives):
             return f"it lacks {' or '.join(alternatives)}"
-    operands = found.operands
+    operands = options.operands
     if rule.first is not None:
         if not operands or operands[0].glob or not rule.first.fullmatch(operands[0].text):
             return "its first word is not of the known kind"
         operands = operands[1:]
-    for word in (*found.paths, *(operands if rule.operands in ("project", "git") else ())):
+    for word in (*options.paths, *(operands if rule.operands in ("project", "git") else ())):
         if why := _leads_away(word, place, git=rule.operands == "git"):
             return why
     if rule.operands == "none" and operands:
@@ -125,7 +125,7 @@ def _objection(rule: Rule, words: Sequence[Word], place: CommandLocation) -> str
     if rule.operands == "any" and any(word.glob for word in operands):
         return "a pattern may become any words"
     if rule.below:
-        # To git a word may be a revision, in which all files are searched.
+        # A word of git may be a revision, and then all its files are searched.
         for top in ["."] if rule.operands == "git" else [word.text for word in operands] or ["."]:
             if why := trouble_below(top, place, hidden=rule.below == "all"):
                 return why
@@ -133,7 +133,7 @@ def _objection(rule: Rule, words: Sequence[Word], place: CommandLocation) -> str
 
 
 def _as_it_stands(word: Word, place: CommandLocation) -> Word:
-    """`--include=*.py` stays as it is, unless there is a file of such a name."""
+    """`--include=*.py` is not expanded, unless a file with such a name exists."""
     is_option = word.glob and word.text.startswith("--") and "=" in word.text and "[" not in word.text
     if is_option and next(iglob(word.text, root_dir=place.cwd), None) is None:
         return Word(word.text, word.literal)
@@ -167,7 +167,7 @@ def _loosely(rule: Rule, words: Sequence[Word], place: CommandLocation) -> bool:
 
 
 def _after(begin: Sequence[str], words: Sequence[Word]) -> Sequence[Word] | None:
-    """The words after the beginning; options, and a word that may be an option's value, can stand in between."""
+    """The words after the first ones. Options, and a word that may be the value of an option, may come between."""
     if not fnmatchcase(program(words), begin[0]):
         return None
     passed: list[Word] = []
@@ -191,7 +191,7 @@ def _conditions_hold(rule: Rule, words: Sequence[Word], place: CommandLocation) 
     if rule.first is not None and not any(rule.first.fullmatch(word.text) for word in words):
         return False
     if rule.operands == "outside":
-        if rule.whole_words:  # of find: its folders stand before its first test
+        if rule.whole_words:  # find: its folders come before its first test
             words = list(takewhile(lambda word: not word.text.startswith("-") or len(word.text) == 2, words))
         return any(_is_outside(word, place) for word in words)
     if isinstance(rule.operands, tuple):
@@ -207,9 +207,9 @@ def _is_outside(word: Word, place: CommandLocation) -> bool:
 
 
 def by_verdict(hits: Sequence[Hit]) -> Mapping[tuple[Verdict, Source], Hit]:
-    """Of each verdict and source the first hit that counts."""
-    found: dict[tuple[Verdict, Source], Hit] = {}
+    """The first effective hit of each verdict and source."""
+    hits_by: dict[tuple[Verdict, Source], Hit] = {}
     for hit in hits:
         if not hit.but:
-            found.setdefault((hit.rule.verdict, hit.rule.source), hit)
-    return found
+            hits_by.setdefault((hit.rule.verdict, hit.rule.source), hit)
+    return hits_by

@@ -1,7 +1,7 @@
-"""A shell script as the commands it would run, wherever they stand in it, and what about it cannot be judged.
+"""Parses a shell script into all commands it would run, and the concerns that need a person.
 
-Read with tree-sitter's grammar of bash. Nothing here raises for any text: what cannot be read is a concern, and a
-script with a concern is never allowed without a person.
+Uses tree-sitter's grammar of bash. No text makes this raise: unreadable syntax is a concern, and a script with a
+concern is never allowed without a person.
 """
 
 import threading
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS = 10_000
 MOST_COMMANDS = 100
-_DEEPEST = 5  # scripts in scripts: bash -c "bash -c …"
+_DEEPEST = 5  # nesting of scripts: bash -c "bash -c …"
 _MOST_NODES = 20_000
 
 WRITES = ">"
-"""The program name under which a redirection to a file is judged."""
+"""The program name of a redirection to a file, for rules."""
 RUNS_ITSELF = "function-that-runs-itself"
 RUNS_DOWNLOAD = "run-what-was-downloaded"
 
 
 class Command(Struct, frozen=True):
     words: Words
-    joined: str = ""  # of a plain script: what stands after it
+    joined: str = ""  # the separator after it, in a plain script
 
     @property
     def literal(self) -> bool:
@@ -37,13 +37,13 @@ class Command(Struct, frozen=True):
 
 
 class ParsedScript(Struct, frozen=True):
-    """`commands`: all of them, those that others would run included. `concerns`: why a person must look, if so."""
+    """`commands`: all commands, including those run by wrappers. `concerns`: reasons why a person must decide."""
 
     commands: tuple[Command, ...]
     concerns: tuple[str, ...]
 
 
-# What may stand in a script that is allowed; everything else in it is a concern, by this name or its own.
+# Node types of an allowed script. Every other type is a concern, under this name or its own.
 _HARMLESS = frozenset(
     (
         *("program", "list", "pipeline", "command", "command_name", "word", "number", "string", "string_content"),
@@ -119,8 +119,8 @@ class _Walk:
         self._inner(outer, [command.then for command in plain])
 
     def _visit(self, root: "Node") -> list[Words]:
-        """All nodes in the order of the text; the commands as they stand."""
-        found: list[Words] = []
+        """Visits all nodes in text order and collects the commands."""
+        commands: list[Words] = []
         stack, seen = [root], 0
         while stack:
             node = stack.pop()
@@ -134,11 +134,11 @@ class _Walk:
             if kind not in _HARMLESS and _stands_in_harmless(node):
                 self.concerns.append(_CALLED.get(kind) or f"it has a {kind.replace('_', ' ')}")
             if kind == "command":
-                if len(found) >= MOST_COMMANDS:
+                if len(commands) >= MOST_COMMANDS:
                     self.concerns.append(f"it has more than {MOST_COMMANDS} commands")
                     break
                 words = self._words(node)
-                found.append(words)
+                commands.append(words)
                 self._look_for_downloads(words, node)
             elif kind == "pipeline":
                 self._pipeline(node)
@@ -147,10 +147,10 @@ class _Walk:
             elif kind == "file_redirect":
                 self._redirect(node)
             elif kind == "declaration_command":
-                found.append(self._words(node))
+                commands.append(self._words(node))
             if kind not in ("word", "raw_string", "number", "comment"):
                 stack += reversed(node.children)
-        return found
+        return commands
 
     def _words(self, node: "Node") -> Words:
         named = [
@@ -166,7 +166,7 @@ class _Walk:
     # ── what commands run in their turn ──────────────────────────────────────────────────
 
     def _inner(self, outer: list[Words], joined: "list[str] | tuple[()]") -> None:
-        """Every command, and below each one those it runs."""
+        """Every command, followed by the commands it runs."""
         for number, words in enumerate(outer):
             self._add(words, joined[number] if joined else "", 0, alone=len(outer) == 1)
 
@@ -213,7 +213,7 @@ class _Walk:
             self.commands.append(Command((Word(RUNS_ITSELF), word_of(named, self.home) if named else Word(""))))
 
     def _pipeline(self, node: "Node") -> None:
-        """What comes out of a download and goes into an interpreter."""
+        """A download that is piped into an interpreter."""
         downloaded = False
         for child in node.named_children:
             names = self._programs(child)
@@ -235,7 +235,7 @@ class _Walk:
 
 
 def _names(words: Words) -> set[str]:
-    """The programs of a command and of those it runs, as far as words go."""
+    """The programs of a command and of the commands it runs, if the words are known."""
     names, stack = set[str](), [words]
     for _ in range(20):
         if not stack:
@@ -247,20 +247,20 @@ def _names(words: Words) -> set[str]:
 
 
 def _stands_in_harmless(node: "Node") -> bool:
-    """Of what is doubtful, only the outermost is told."""
+    """Reports only the outermost concern."""
     parent = node.parent
     return parent is None or parent.type in _HARMLESS
 
 
 def _descendants(node: "Node", kinds: tuple[str, ...]) -> "list[Node]":
-    found: list[Node] = []
+    nodes: list[Node] = []
     stack = [node]
     while stack:
         one = stack.pop()
         if one.type in kinds:
-            found.append(one)
+            nodes.append(one)
         stack += one.children
-    return found
+    return nodes
 
 
 class _Parsers(threading.local):
@@ -271,7 +271,7 @@ _parsers = _Parsers()
 
 
 def _parser() -> "Parser":
-    """Of this thread, made when it is first needed: the grammar takes a while to load."""
+    """The parser of this thread, made at first use: loading the grammar is slow."""
     if _parsers.parser is None:
         import tree_sitter_bash
         from tree_sitter import Language, Parser

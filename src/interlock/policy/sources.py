@@ -1,4 +1,4 @@
-"""Where rules come from: those that are shipped, the user's, and the project's as far as they are trusted."""
+"""Sources of rules: shipped, the user's, and the project's as far as they are trusted."""
 
 from collections.abc import Callable
 from functools import cache
@@ -13,7 +13,7 @@ from interlock.policy.rule_files import failed_examples, policy_tables, read_rul
 from interlock.policy.rules import Rule
 
 NAME = "policy"
-"""What the project's rules are called among the things that are trusted."""
+"""The name of the project's rules in the trust store."""
 
 Trusts = Callable[[bytes], bool]
 
@@ -27,13 +27,13 @@ def shipped_rules() -> tuple[Rule, ...]:
 
 
 def project_policy(text: str) -> bytes | None:
-    """Exactly the rules of a project, whatever else its file says; None if there are none."""
+    """Only the rules of a project file; None if it has none."""
     tables = policy_tables(text)
     return msgspec.json.encode(tables, order="deterministic") if tables else None
 
 
 class RuleSources:
-    """Reads the files again when they, or what is trusted, have changed."""
+    """Reads the files again after a change of a file or of the trust store."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class RuleSources:
         self._known: tuple[_Stamp, tuple[Rule, ...]] | None = None
 
     def rules(self) -> tuple[Rule, ...]:
-        """Those that count. Raises Misconfigured, naming file and line."""
+        """The rules in effect. Raises Misconfigured, naming file and line."""
         stamp = tuple(_stamp(file) for file in self._watched)
         if self._known is None or self._known[0] != stamp:
             own = (*self.user(), *self._counting())
@@ -67,7 +67,7 @@ class RuleSources:
         return read_rules(_text(self._project_file), "interlock.toml", "project") if self._project_file else ()
 
     def failed(self) -> list[str]:
-        """What examples of any rule say that is not so."""
+        """Examples of rules that do not hold."""
         return failed_examples((*self.user(), *self.project(), *shipped_rules()), self._private)
 
     def trusted(self) -> bool:
@@ -75,7 +75,7 @@ class RuleSources:
         return content is None or self._trusts(content)
 
     def _counting(self) -> tuple[Rule, ...]:
-        """A project that is not trusted can only tighten."""
+        """An untrusted project can only make rules stricter."""
         rules = self.project()
         return rules if self.trusted() else tuple(rule for rule in rules if rule.verdict != "allow")
 
@@ -91,7 +91,7 @@ def _text(file: Path) -> str:
 
 def _stamp(file: Path) -> tuple[int, int, int]:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return (0, 0, 0)
-    return (found.st_mtime_ns, found.st_size, found.st_ino)
+    return (status.st_mtime_ns, status.st_size, status.st_ino)

@@ -1,4 +1,4 @@
-"""What the user has read and trusts: digests of exact content, kept outside any project."""
+"""The trust store: digests of exact content that the user trusts, outside any project."""
 
 import os
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from interlock.errors import Misconfigured
 
 
 class TrustStore:
-    """Entries are a digest and, after a blank, the name of what it is the content of."""
+    """An entry is a digest, a blank, and the name of the content."""
 
     def __init__(self, path: Path, root: Path) -> None:
         self.path = path
@@ -20,7 +20,7 @@ class TrustStore:
         return any(entry.partition(" ")[0] == digest for entry in self._read().get(self._root, []))
 
     def knows(self, name: str) -> bool:
-        """Some content of this name was trusted once."""
+        """True if any content of this name was ever trusted."""
         return any(entry.partition(" ")[2] == name for entry in self._read().get(self._root, []))
 
     def add(self, things: Iterable[tuple[str, str]]) -> None:

@@ -1,4 +1,4 @@
-"""The policy: rules of three sources, and what they say together to a script or a tool."""
+"""The policy: combines the rules of three sources to a verdict on a script or a tool."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from interlock.policy.shell_ast import Command, parse
 from interlock.policy.wrappers import program
 from interlock.ports.work import Policy, PolicyVerdict
 
-# Who is heard first. A deny always wins; a project can tighten what the user says, and never loosen it.
+# The order of sources. A deny always wins; a project can make the user's rules stricter, never looser.
 _ORDER: tuple[tuple[Verdict, Source], ...] = (
     *(("deny", source) for source in ("default", "user", "project")),
     ("ask", "user"),
@@ -28,7 +28,7 @@ ASK = PolicyVerdict("ask", NO_RULE, "no rule allows this")
 
 
 class _Index:
-    """Rules by the program they are about, in their order: most have nothing to say to a command."""
+    """Rules by program, in their order: most rules do not apply to a command."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = rules
@@ -56,7 +56,7 @@ def _may_be_about(rule: Rule, name: str) -> bool:
 
 
 class Said(Struct, frozen=True):
-    """What the rules say to one command of a script."""
+    """The verdict on one command of a script."""
 
     verdict: Verdict
     rule: Rule | None
@@ -64,7 +64,7 @@ class Said(Struct, frozen=True):
 
 
 class ShellPolicy:
-    """Plays `Policy`. `rules` is asked each time, so that a change of a file counts at once."""
+    """Implements the port `Policy`. `rules` is called each time, so a changed file takes effect at once."""
 
     def __init__(self, rules: Callable[[], Sequence[Rule]], private: Private, home: str | None = None) -> None:
         self._rules = rules
@@ -77,31 +77,31 @@ class ShellPolicy:
             rules = self._rules()
         except Misconfigured as error:
             return PolicyVerdict("ask", NO_RULE, f"the policy cannot be read: {error}")
-        found = by_verdict([Hit(rule) for rule in rules if about_tool(rule, name)])
+        by_kind = by_verdict([Hit(rule) for rule in rules if about_tool(rule, name)])
         for key in _ORDER:
-            if key in found:
-                rule = found[key].rule
+            if key in by_kind:
+                rule = by_kind[key].rule
                 return PolicyVerdict(rule.verdict, rule.name, rule.reason or f"a rule says so ({rule.at})")
         return ASK
 
     def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
-        """`own` are commands that run here anyway: the gates that were accepted with the ticket."""
+        """`own` are the gate commands that were accepted with the ticket: they are allowed."""
         try:
             rules = self._rules()
         except Misconfigured as error:
             return PolicyVerdict("ask", NO_RULE, f"the policy cannot be read: {error}")
         if self._index.rules is not rules:
             self._index = _Index(rules)
-        found = _judged(script, self._index, place_at(directory, self._home, self._private))
-        if found.verdict == "ask" and script in own:
+        verdict = _judged(script, self._index, place_at(directory, self._home, self._private))
+        if verdict.verdict == "ask" and script in own:
             whole = self.tool("run_shell")
             if whole.rule == NO_RULE:
                 return PolicyVerdict("allow", "own-gate", "it is a gate of its own ticket")
-        return _stricter(found, self.tool("run_shell"))
+        return _stricter(verdict, self.tool("run_shell"))
 
 
 class PersonOnly:
-    """Without a sandbox rules allow nothing: a person answers everything that is not denied."""
+    """Without a sandbox no rule allows anything: a person answers everything that is not denied."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
@@ -113,15 +113,15 @@ class PersonOnly:
         return _asked(self._policy.script(script, directory, own))
 
 
-def _asked(found: PolicyVerdict) -> PolicyVerdict:
-    if found.verdict != "allow":
-        return found
-    return PolicyVerdict("ask", found.rule, "the sandbox is off: rules allow nothing then")
+def _asked(verdict: PolicyVerdict) -> PolicyVerdict:
+    if verdict.verdict != "allow":
+        return verdict
+    return PolicyVerdict("ask", verdict.rule, "the sandbox is off: rules allow nothing then")
 
 
-def _stricter(found: PolicyVerdict, tool: PolicyVerdict) -> PolicyVerdict:
-    if tool.rule == NO_RULE or found.verdict == "deny":
-        return found
+def _stricter(verdict: PolicyVerdict, tool: PolicyVerdict) -> PolicyVerdict:
+    if tool.rule == NO_RULE or verdict.verdict == "deny":
+        return verdict
     return tool
 
 
@@ -129,22 +129,22 @@ def _judged(script: str, rules: _Index, place: CommandLocation) -> PolicyVerdict
     if not script.strip():
         return PolicyVerdict("ask", NO_RULE, "there is no command")
     read = parse(script, place.home)
-    said = [(command, _say(command, rules, now, place), now) for command, now in placed(read.commands, place)]
-    for _, one, _ in said:
+    judged = [(command, _say(command, rules, now, place), now) for command, now in placed(read.commands, place)]
+    for _, one, _ in judged:
         if one.verdict == "deny" and one.rule is not None:
             return PolicyVerdict("deny", one.rule.name, one.reason)
     if read.concerns:
         return PolicyVerdict("ask", NO_RULE, read.concerns[0])
-    for _, one, _ in said:
+    for _, one, _ in judged:
         if one.verdict == "ask":
             return PolicyVerdict("ask", one.rule.name if one.rule else NO_RULE, one.reason)
-    if not said:
+    if not judged:
         return PolicyVerdict("ask", NO_RULE, "there is no command")
-    if why := _after_cd(read.commands) or _about_places(said):
+    if why := _after_cd(read.commands) or _about_places(judged):
         return PolicyVerdict("ask", NO_RULE, why)
-    names = list(dict.fromkeys(one.rule.name for _, one, _ in said if one.rule))
-    git = any(_is_shipped_git(command, one) for command, one, _ in said)
-    reason = "; ".join(dict.fromkeys(one.reason for _, one, _ in said if one.reason))
+    names = list(dict.fromkeys(one.rule.name for _, one, _ in judged if one.rule))
+    git = any(_is_shipped_git(command, one) for command, one, _ in judged)
+    reason = "; ".join(dict.fromkeys(one.reason for _, one, _ in judged if one.reason))
     return PolicyVerdict("allow", "+".join(names), reason, git_safety.safe_environment() if git else ())
 
 
@@ -156,20 +156,20 @@ def _say(command: Command, rules: _Index, now: CommandLocation, start: CommandLo
             hit = about(rule, command, start)
         if hit is not None:
             hits.append(hit)
-    found = by_verdict(hits)
+    by_kind = by_verdict(hits)
     for key in _ORDER:
-        if key in found:
-            rule = found[key].rule
+        if key in by_kind:
+            rule = by_kind[key].rule
             reason = rule.reason or ("" if rule.verdict == "allow" else f"a rule says so ({rule.at})")
             return Said(rule.verdict, rule, reason)
     name = program(command.words)
-    # The rule that says most about the command knows best what is wrong with it.
+    # The most specific rule gives the best reason.
     nearest = max((hit for hit in hits if hit.but), key=lambda hit: hit.words, default=None)
     return Said("ask", None, f"{name}: {nearest.but}" if nearest else f"no rule allows {name!r}")
 
 
 def _after_cd(commands: Sequence[Command]) -> str | None:
-    """What follows a change of folder must not run where it failed."""
+    """The commands after a `cd` must not run if the `cd` failed."""
     moved = False
     for number, command in enumerate(commands):
         last = number == len(commands) - 1
@@ -188,8 +188,8 @@ def _is_shipped_git(command: Command, one: Said) -> bool:
     return program(command.words) == "git" and one.rule is not None and one.rule.source == "default"
 
 
-def _about_places(said: Sequence[tuple[Command, Said, CommandLocation]]) -> str | None:
-    for command, one, place in said:
+def _about_places(judged: Sequence[tuple[Command, Said, CommandLocation]]) -> str | None:
+    for command, one, place in judged:
         if not place.is_certain():
             return "cd follows a link and goes up again: that can be read in two ways"
         if _is_shipped_git(command, one) and (why := git_safety.objection(place.cwd)):

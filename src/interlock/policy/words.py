@@ -1,4 +1,4 @@
-"""Words of a shell command: what text arrives at the program, where that can be told by reading alone."""
+"""Words of a shell command: the text that the program receives, if it is known without running the shell."""
 
 import re
 from typing import TYPE_CHECKING
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 UNKNOWN = "\ufffd"
-"""Stands for what only the shell would know."""
+"""Placeholder for text that only the shell knows."""
 
 
 class Word(Struct, frozen=True):
-    """`text` is a guess where the word is not `literal`: good enough to deny by, never to allow by."""
+    """`text` is a guess if the word is not `literal`: it may deny a command, never allow it."""
 
     text: str
     literal: bool = True
@@ -30,7 +30,7 @@ _HOME = re.compile(r"\$(HOME\b|\{HOME\})")
 
 
 def word_of(node: "Node", home: str) -> Word:
-    """The word that a node of the syntax tree stands for."""
+    """The word of a syntax node."""
     text = _text(node)
     match node.type:
         case "word" | "number" | "variable_name" | "special_variable_name" | "command_name":
@@ -58,22 +58,22 @@ def _text(node: "Node") -> str:
 def _bare(text: str, home: str) -> Word:
     plain = _ESCAPED.sub("", text)
     literal = not _BRACES.search(plain) and not text.startswith(("~", "="))
-    made = _ESCAPED.sub(lambda found: "" if found[1] == "\n" else found[1], text)
+    unescaped = _ESCAPED.sub(lambda match: "" if match[1] == "\n" else match[1], text)
     if text.startswith("~") and (len(text) == 1 or text[1] == "/"):
-        made = home + made[1:]
-    return Word(made, literal, _GLOB.search(plain) is not None)
+        unescaped = home + unescaped[1:]
+    return Word(unescaped, literal, _GLOB.search(plain) is not None)
 
 
 def _quoted(node: "Node", home: str) -> Word:
-    """A string in double quotes: what is expanded in it is not known, but for the home folder."""
+    """A string in double quotes. Expansions in it are unknown, except the home folder."""
     text = _text(node).removeprefix("$")
     if all(child.type == "string_content" for child in node.named_children):
-        return Word(_ESCAPED_IN_QUOTES.sub(lambda found: found[1].strip("\n"), text[1:-1]), node.type == "string")
-    made: list[str] = []
+        return Word(_ESCAPED_IN_QUOTES.sub(lambda match: match[1].strip("\n"), text[1:-1]), node.type == "string")
+    parts: list[str] = []
     for child in node.children[1:-1]:
         known = child.type == "string_content"
-        made.append(_text(child) if known else word_of(child, home).text)
-    return Word("".join(made), literal=False)
+        parts.append(_text(child) if known else word_of(child, home).text)
+    return Word("".join(parts), literal=False)
 
 
 def _joined(node: "Node", home: str) -> Word:
@@ -84,8 +84,8 @@ def _joined(node: "Node", home: str) -> Word:
 
 
 def _ansi(text: str) -> str:
-    def one(found: re.Match[str]) -> str:
-        code = found[1]
+    def one(match: re.Match[str]) -> str:
+        code = match[1]
         if code[0] in "xuU" and len(code) > 1:
             value = int(code[1:], 16)
         elif code[0] in "01234567":

@@ -1,4 +1,4 @@
-"""Commands that run another command: what they would run, and whether it is all they do."""
+"""Wrapper commands: the command they run, and whether they do anything else."""
 
 import re
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ EVALUATORS = frozenset(("eval", "source", ".", "exec", "trap"))
 
 
 class Wrapped(Struct, frozen=True):
-    """`script` is text for another shell; `harmless` if the wrapper itself changes nothing about what it runs."""
+    """`script` is text for another shell. `harmless`: the wrapper does not change the command it runs."""
 
     words: Words = ()
     script: str | None = None
     harmless: bool = False
 
 
-# Of each wrapper: options that take the next word as their value, and how many words stand before the command.
+# For each wrapper: options with a value in the next word, and the number of words before the command.
 _PLAIN: dict[str, tuple[str, int]] = {
     "sudo": ("-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot", 0),
     "doas": ("-u -C", 0),
@@ -65,12 +65,12 @@ _DURATION = re.compile(r"\d{1,6}(\.\d+)?[smh]?")
 
 
 def program(words: Sequence[Word]) -> str:
-    """The name of what runs, without its folder."""
+    """The program name without its folder."""
     return words[0].text.rsplit("/", 1)[-1] if words else ""
 
 
 def unwrapped(words: Words) -> tuple[Wrapped, ...]:
-    """What this command would run in its turn; nothing for a command that runs nothing else."""
+    """The commands that this command runs; empty for a command that is not a wrapper."""
     name = program(words)
     if name in SHELLS:
         return _of_shell(words)
@@ -110,7 +110,7 @@ def _of_wrapper(name: str, words: Words) -> tuple[Wrapped, ...]:
 
 
 def _of_shell(words: Words) -> tuple[Wrapped, ...]:
-    """`sh -c TEXT`: the text is another script. With words after it, or other options, it is not that text alone."""
+    """`sh -c TEXT`: the text is another script. Further words or options make it more than that text."""
     for at, word in enumerate(words[1:], 1):
         if not word.text.startswith(("-", "+")):
             return ()
@@ -126,7 +126,7 @@ def _of_shell(words: Words) -> tuple[Wrapped, ...]:
 
 
 def _of_find(words: Words) -> tuple[Wrapped, ...]:
-    made: list[Wrapped] = []
+    wrapped: list[Wrapped] = []
     for at, word in enumerate(words):
         if word.text in _FIND_ACTIONS:
             inner: list[Word] = []
@@ -135,8 +135,8 @@ def _of_find(words: Words) -> tuple[Wrapped, ...]:
                     break
                 inner.append(following)
             if inner:
-                made.append(Wrapped(tuple(inner)))
-    return tuple(made)
+                wrapped.append(Wrapped(tuple(inner)))
+    return tuple(wrapped)
 
 
 def _after(words: Words, options: Sequence[str]) -> list[str]:

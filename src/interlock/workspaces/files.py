@@ -1,4 +1,4 @@
-"""The user's own files while a landing changes them: what is in the way, the index's lock, the renames."""
+"""File operations of a landing: obstacles, the lock of the index, renames."""
 
 import contextlib
 import errno
@@ -15,7 +15,7 @@ _SIGNATURE = b"interlock is landing\n"
 
 
 def in_the_way(path: bytes, touched: Mapping[bytes, str], folder: str) -> bool:
-    """Whether something git does not track stands where landing will put a new file."""
+    """True if an untracked file is in the place of a new file."""
     top = os.fsencode(folder)
     parts = path.split(b"/")
     for depth in range(1, len(parts)):
@@ -26,14 +26,14 @@ def in_the_way(path: bytes, touched: Mapping[bytes, str], folder: str) -> bool:
         if os.path.lexists(target) and (os.path.islink(target) or not os.path.isdir(target)):
             return True
     target = os.path.join(top, path)
-    if os.path.isdir(target) and not os.path.islink(target):  # a folder goes if landing empties it
+    if os.path.isdir(target) and not os.path.islink(target):  # landing removes folders that it empties
         inside = (os.path.join(parent, name) for parent, _, names in os.walk(target) for name in names)
         return any(touched.get(os.path.relpath(name, top)) != "D" for name in inside)
     return os.path.lexists(target)
 
 
 def put_in_place(touched: Mapping[bytes, str], source: str, folder: str) -> None:
-    """Delete and rename; a file is never half of one thing and half of another."""
+    """Deletes and renames. Each file is either the old or the new one at any time."""
     top, new = os.fsencode(folder), os.fsencode(source)
     for path in (path for path, kind in touched.items() if kind == "D"):
         target = os.path.join(top, path)
@@ -43,7 +43,7 @@ def put_in_place(touched: Mapping[bytes, str], source: str, folder: str) -> None
         _remove_empty_above(target, top)
     for path in (path for path, kind in touched.items() if kind != "D"):
         written, target = os.path.join(new, path), os.path.join(top, path)
-        if os.path.islink(written) or os.path.isfile(written):  # not there: outside the user's sparse checkout
+        if os.path.islink(written) or os.path.isfile(written):  # missing: outside the user's sparse checkout
             os.makedirs(os.path.dirname(target), exist_ok=True)
             if os.path.isdir(target) and not os.path.islink(target):
                 _remove_empty_below(target)
@@ -72,7 +72,7 @@ def _remove_empty_below(folder: bytes) -> None:
 
 @contextmanager
 def locked(index: Path) -> Generator[None]:
-    """The user's index is ours meanwhile. A lock we left when killed bears our signature."""
+    """Holds the lock of the user's index. A lock of a killed landing has our signature."""
     lock = Path(f"{index}.lock")
     try:
         with open(lock, "xb") as file:
@@ -88,12 +88,12 @@ def locked(index: Path) -> Generator[None]:
 
 @contextmanager
 def draft_of(index: Path) -> Generator[str]:
-    """A copy of the user's index, in its folder: a split index finds its other half only there."""
+    """A copy of the user's index in its folder: a split index finds its shared part only there."""
     for left in index.parent.glob(f"{index.name}.interlock-*"):
         left.unlink(missing_ok=True)
     draft = Path(f"{index}.interlock-{secrets.token_hex(4)}")
     if index.exists():
-        shutil.copy2(index, draft)  # with its time: git compares the files' with it
+        shutil.copy2(index, draft)  # keep its time: git compares file times with it
     try:
         yield str(draft)
     finally:
@@ -103,7 +103,7 @@ def draft_of(index: Path) -> Generator[str]:
 
 @contextmanager
 def fresh_folder(folder: Path) -> Generator[str]:
-    """An empty folder on the file system of the user's files, gone afterwards."""
+    """A temporary folder on the file system of the user's files."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:

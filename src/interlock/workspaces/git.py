@@ -1,4 +1,4 @@
-"""The one way git is called: explicit folders, a clean environment, nothing of a worker's or of the user's runs."""
+"""The only place that calls git: explicit folders, a clean environment, no programs of workers or users."""
 
 import os
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _SAFE = (
     "core.sshCommand=false",
     "core.askPass=false",
     "core.safecrlf=false",
-    "core.bigFileThreshold=32m",  # larger ones are streamed, and never diffed as text
+    "core.bigFileThreshold=32m",  # larger files are streamed and never diffed as text
     "credential.helper=",
     "protocol.allow=never",
     "commit.gpgSign=false",
@@ -40,7 +40,7 @@ def flags(*settings: str) -> tuple[str, ...]:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """All that git sees; none of the user's git settings or variables."""
+    """The whole environment of git, without the user's git settings and variables."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     return kept | {
         "LC_ALL": "C",
@@ -56,7 +56,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 class Git:
-    """git on one repository. Calling it runs one command and raises `Unavailable` when it fails."""
+    """git for one repository. A call runs one command and raises `Unavailable` on failure."""
 
     def __init__(self, run: Sandbox, git_dir: str, *, settings: tuple[str, ...] = (), env: Mapping[str, str]) -> None:
         self._run = run
@@ -93,7 +93,7 @@ def text(output: bytes) -> str:
 
 
 def shown(raw: bytes) -> str:
-    """Bytes of a path or a file as text that can be stored and printed."""
+    """Decodes a path or a file to text that can be stored and printed."""
     return raw.decode("utf-8", "backslashreplace")
 
 
@@ -103,7 +103,7 @@ def failure(verb: str, output: Output) -> Unavailable:
 
 
 async def check_version(run: Sandbox) -> None:
-    """Refuse to begin where git is missing or too old."""
+    """Raises if git is missing or too old."""
     needed = f"Interlock needs git {OLDEST[0]}.{OLDEST[1]} or newer"
     try:
         output = await run.run_trusted(["git", "version"], cwd="/", env=environment())

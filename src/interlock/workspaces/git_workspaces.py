@@ -1,4 +1,4 @@
-"""`GitWorkspaces`: the `Workspaces` role, played with git."""
+"""`GitWorkspaces`: the port `Workspaces`, implemented with git."""
 
 import hashlib
 import os
@@ -33,18 +33,18 @@ R = TypeVar("R")
 
 
 def project_key(project: Path) -> str:
-    """A folder name for a project: readable, and its own even when two projects have one name."""
+    """A folder name for a project: readable, and unique for projects with the same name."""
     real = os.path.realpath(project)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", os.path.basename(real)).strip("-.")[:40] or "project"
     return f"{name}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:10]}"
 
 
 def _append_missing(file: Path, lines: list[bytes]) -> bool:
-    there = file.read_bytes() if file.exists() else b""
-    missing = [line for line in lines if line not in there.splitlines()]
+    existing = file.read_bytes() if file.exists() else b""
+    missing = [line for line in lines if line not in existing.splitlines()]
     if missing:
         file.parent.mkdir(exist_ok=True)
-        start = b"" if not there or there.endswith(b"\n") else b"\n"
+        start = b"" if not existing or existing.endswith(b"\n") else b"\n"
         with open(file, "ab") as out:
             out.write(start + b"".join(line + b"\n" for line in missing))
     return bool(missing)
@@ -52,14 +52,14 @@ def _append_missing(file: Path, lines: list[bytes]) -> bool:
 
 def _overlook(place: RepositoryLocation, folders: Sequence[str]) -> bool:
     paths = [posixpath.normpath(posixpath.join(place.prefix, folder)) for folder in folders]
-    # The project itself is never overlooked, and a name is no pattern.
+    # The project itself is never excluded, and a name is not a pattern.
     names = [re.sub(r"([*?[])", r"\\\1", path) for path in paths if path != (place.prefix or ".")]
     wanted = [os.fsencode(f"/{name}/") for name in names]
     return _append_missing(Path(place.common_dir, "info", "exclude"), wanted)
 
 
 def _in_words(work: "Callable[P, CoroutineType[Any, Any, R]]") -> "Callable[P, CoroutineType[Any, Any, R]]":
-    """A full or read-only disk is nobody's bug."""
+    """A full or read-only disk is reported as Unavailable, not as a bug."""
 
     @wraps(work)
     async def worded(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -71,8 +71,8 @@ def _in_words(work: "Callable[P, CoroutineType[Any, Any, R]]") -> "Callable[P, C
     return worded
 
 
-_WHOLE = 40  # characters of a commit's name, at least
-_MOST, _SMALL = 500, 100_000  # files that are remembered, and the bytes of one
+_WHOLE = 40  # minimum length of a commit id
+_MOST, _SMALL = 500, 100_000  # cached files, and the largest size of one
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class GitWorkspaces:
         self._root = state / "worktrees" / key
         self._finder = Finder(self._project, state / "git" / key, run)
         self._opened: _OpenRepository | None = None
-        self._read: dict[tuple[str, str], bytes | Link | None] = {}  # files by whole commit names: they never change
+        self._read: dict[tuple[str, str], bytes | Link | None] = {}  # files by full commit id: they never change
 
     async def open(self) -> None:
         try:
@@ -111,7 +111,7 @@ class GitWorkspaces:
 
     @_in_words
     async def exclude(self, folders: Sequence[str]) -> None:
-        """Make git overlook these folders of the project: the repository around it, and a private one in use."""
+        """Excludes these folders of the project in its repository and in the private repository."""
         around = self._finder.around if self._opened else await self._finder.look()
         used = self._opened.repository.place if self._opened else around
         changed = [_overlook(place, folders) for place in {around, used} if place is not None]
@@ -120,7 +120,7 @@ class GitWorkspaces:
 
     @_in_words
     async def dirty(self) -> tuple[str, ...]:
-        """Tracked files with changes that are not committed: the work is based on HEAD, without them."""
+        """Tracked files with uncommitted changes. Work starts from HEAD, without them."""
         if self._now.repository.private:
             return ()
         return tuple(shown(path) for path in await self._now.landings.dirty())
@@ -144,8 +144,8 @@ class GitWorkspaces:
             "ls-tree", "-r", "-z", "--full-tree", "--format=%(objecttype) %(path)", head
         )
         start = f"{prefix}/" if prefix else ""
-        found = (entry.partition(" ") for entry in shown(listed.stdout).split("\0"))
-        inside = (path for kind, _, path in found if kind == "blob" and path.startswith(start))
+        entries = (entry.partition(" ") for entry in shown(listed.stdout).split("\0"))
+        inside = (path for kind, _, path in entries if kind == "blob" and path.startswith(start))
         return Survey(head, tuple(path.removeprefix(start) for path in inside))
 
     def path_for(self, track: str, ticket: str) -> str:
@@ -164,13 +164,13 @@ class GitWorkspaces:
             return None
         if (commit, inside) in self._read:
             return self._read[commit, inside]
-        found, output = await committed(self._now.repository.plumbing, commit, inside)
-        if len(commit) >= _WHOLE and (found is None) == (b"does not exist in" in output.stderr):
-            self._remember(commit, inside, found)
-        return found
+        content, output = await committed(self._now.repository.plumbing, commit, inside)
+        if len(commit) >= _WHOLE and (content is None) == (b"does not exist in" in output.stderr):
+            self._remember(commit, inside, content)
+        return content
 
     def _remember(self, commit: str, path: str, content: bytes | Link | None) -> None:
-        """A worker's context is made anew whenever it goes on, of the same few files of the same commit."""
+        """Cached: the context of a worker is rebuilt from the same few files of one commit whenever it continues."""
         if not isinstance(content, bytes) or len(content) <= _SMALL:
             self._read[commit, path] = content
         while len(self._read) > _MOST:
@@ -200,10 +200,10 @@ class GitWorkspaces:
 
     @_in_words
     async def changes(self, base: str, commit: str) -> tuple[ChangedFile, ...]:
-        """By their paths from the project's folder, and what is outside it from the repository's."""
-        found, prefix = await self._now.integration.changes(base, commit), self._now.repository.place.prefix
+        """Paths relative to the project folder; files outside it relative to the repository."""
+        changed, prefix = await self._now.integration.changes(base, commit), self._now.repository.place.prefix
         start = f"{prefix}/" if prefix else ""
-        return tuple(replace(one, path=one.path.removeprefix(start)) for one in found)
+        return tuple(replace(one, path=one.path.removeprefix(start)) for one in changed)
 
     @_in_words
     async def diff(self, commit: str) -> str:
@@ -234,8 +234,8 @@ class GitWorkspaces:
 
     @_in_words
     async def retire(self, track: str, ticket: str, attempt: int, message: str) -> None:
-        there = self._now.worktrees.exists(track, ticket)
-        if there and not await self._now.integration.is_kept(track, ticket, attempt):
+        exists = self._now.worktrees.exists(track, ticket)
+        if exists and not await self._now.integration.is_kept(track, ticket, attempt):
             workspace = self._workspace(track, ticket, self._now.worktrees.base(track, ticket))
             await self.save(workspace, track, ticket, attempt, message)
         await self.remove(track, ticket)

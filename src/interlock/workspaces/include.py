@@ -1,7 +1,7 @@
-"""`.worktreeinclude`: files of the user's project that git does not bring along, copied into each new worktree.
+"""`.worktreeinclude`: untracked files of the project that are copied into each new worktree.
 
-The file's lines are patterns as in `.gitignore`; what they match is copied, symbolic links as links. What is there
-already (tracked files) stays, and what was copied is never committed.
+The lines are patterns as in `.gitignore`. Matching files are copied, symbolic links as links. Existing files (tracked
+ones) stay, and copied files are never committed.
 """
 
 import contextlib
@@ -14,12 +14,12 @@ from interlock.workspaces.git import Git
 from interlock.workspaces.threads import in_thread
 
 NAME = ".worktreeinclude"
-_CLONE = 0x40049409  # FICLONE: share the blocks where the file system can
+_CLONE = 0x40049409  # FICLONE: share blocks if the file system supports it
 _NEVER = (b".git", b".interlock")
 
 
 async def copy_included(git: Git, project: str, target: str, no_index: str) -> frozenset[bytes]:
-    """Copy what the project's file asks for; returns the paths copied, relative to `target`."""
+    """Copies the included files; returns their paths relative to `target`."""
     patterns = os.path.join(project, NAME)
     if not _is_file(patterns):
         return frozenset()
@@ -37,7 +37,7 @@ def _copy_all(source: bytes, target: bytes, paths: list[bytes]) -> list[bytes]:
     copied: list[bytes] = []
     folders: set[bytes] = set()
     for path in paths:
-        if path.endswith(b"/"):  # a nested repository: its files without its history
+        if path.endswith(b"/"):  # a nested repository: its files without `.git`
             copied += _copy_all(source, target, _files_below(source, path.rstrip(b"/")))
             continue
         parent = os.path.dirname(path)
@@ -51,16 +51,16 @@ def _copy_all(source: bytes, target: bytes, paths: list[bytes]) -> list[bytes]:
 
 
 def _files_below(source: bytes, folder: bytes) -> list[bytes]:
-    found: list[bytes] = []
+    below: list[bytes] = []
     for parent, folders, files in os.walk(os.path.join(source, folder)):
         links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
         folders[:] = [name for name in folders if name != b".git" and name not in links]
-        found += [os.path.relpath(os.path.join(parent, name), source) for name in (*files, *links) if name != b".git"]
-    return found
+        below += [os.path.relpath(os.path.join(parent, name), source) for name in (*files, *links) if name != b".git"]
+    return below
 
 
 def _make_folders(target: bytes, folder: bytes) -> bool:
-    """False when something of the repository's that is no folder stands in the way."""
+    """False if a tracked file is in the place of the folder."""
     path = target
     for part in folder.split(b"/") if folder else ():
         path = os.path.join(path, part)

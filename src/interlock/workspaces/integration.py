@@ -1,4 +1,4 @@
-"""The track's branch: what is on it, how an attempt gets there, exactly once."""
+"""The track's branch: its tickets, and merging an attempt exactly once."""
 
 import asyncio
 from contextlib import suppress
@@ -34,7 +34,7 @@ def attempt_ref(track: str, ticket: str, attempt: int) -> str:
 
 @dataclass
 class _Merged:
-    """Which tickets are on a track's branch, as of `tip`."""
+    """The tickets on a track's branch at `tip`."""
 
     tip: str
     commits: dict[str, str]
@@ -44,11 +44,11 @@ class Integration:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._merged: dict[str, _Merged] = {}
-        self._made: dict[str, tuple[str, str]] = {}  # combined here, not yet published: its ticket and its parent
+        self._made: dict[str, tuple[str, str]] = {}  # combined and not yet published: its ticket and its parent
         self._writing = asyncio.Lock()
 
     async def start(self, track: str, head: str) -> str:
-        """Make the branch at `head` unless it exists; returns the commit it began at."""
+        """Creates the branch at `head` unless it exists; returns its first base commit."""
         base, tip = await self._repository.resolve(base_ref(track)), await self._repository.resolve(branch(track))
         if base is not None and tip is not None:
             return base
@@ -56,7 +56,7 @@ class Integration:
             begun = await self._repository.refs("merge-base", head, tip, ok=(0, 1))
             base = text(begun.stdout) or tip
         else:
-            base = head  # also when an older branch of that name was deleted: a new one begins here
+            base = head  # also if an older branch of this name was deleted: the new one starts here
         lines = [f"update {base_ref(track)} {base}"]
         if tip is None:
             lines.append(f"create {branch(track)} {base}")
@@ -68,20 +68,20 @@ class Integration:
         return base
 
     async def tip(self, track: str) -> str:
-        found = await self._repository.resolve(branch(track))
-        if found is None:
+        commit = await self._repository.resolve(branch(track))
+        if commit is None:
             raise Rejected(f"track {track!r} has no branch interlock/{track}")
-        return found
+        return commit
 
     async def keep(self, track: str, ticket: str, attempt: int, commit: str) -> None:
-        """Keep an attempt's commit on a ref of its own."""
+        """Stores the commit of an attempt on its own ref."""
         await self.point(attempt_ref(track, ticket, attempt), commit)
 
     async def is_kept(self, track: str, ticket: str, attempt: int) -> bool:
         return await self._repository.resolve(attempt_ref(track, ticket, attempt)) is not None
 
     async def merged_tickets(self, track: str) -> frozenset[str]:
-        """Every ticket that has its commit on the track's branch."""
+        """All tickets with a commit on the track's branch."""
         tip = await self._repository.resolve(branch(track))
         return frozenset() if tip is None else frozenset(await self._merged_at(track, tip))
 
@@ -93,7 +93,7 @@ class Integration:
     async def combine(
         self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None
     ) -> Combined | Conflict:
-        """The attempt's change on the branch's tip (or `onto`); the commit already there if the ticket is merged."""
+        """The attempt's change on top of the branch (or of `onto`); the existing commit if the ticket is merged."""
         tip, attempt = await self._look(track, saved)
         if done := (await self._merged_at(track, tip)).get(ticket):
             tree = text((await self._repository.refs("rev-parse", f"{done}^{{tree}}")).stdout)
@@ -108,7 +108,7 @@ class Integration:
 
     async def publish(self, track: str, combined: Combined) -> bool:
         if combined.tip == combined.commit:
-            return True  # it was there when it was combined
+            return True  # it existed when the attempt was combined
         output = await self._write("-m", "interlock: merge", branch(track), combined.commit, combined.tip)
         if output.code == 0:
             self._note(track, combined)
@@ -119,7 +119,7 @@ class Integration:
         return await self._repository.descends(tip, combined.commit)
 
     def _note(self, track: str, combined: Combined) -> None:
-        """What is on the branch now is known without looking, where everything new was made here."""
+        """Updates the known tickets without reading the branch if all new commits were made here."""
         commit, news = combined.commit, dict[str, str]()
         while commit != combined.tip and commit in self._made:
             ticket, parent = self._made.pop(commit)
@@ -135,19 +135,19 @@ class Integration:
         return None if tip is None else (await self._merged_at(track, tip)).get(ticket)
 
     async def _look(self, track: str, saved: Saved) -> tuple[str, int | None]:
-        """The branch's tip and the attempt's number, in one process."""
+        """The tip of the branch and the number of the attempt, with one git process."""
         names = f"{branch(track)}\n{saved.commit}\n".encode()
         output = (await self._repository.refs("cat-file", "--batch", stdin=names)).stdout
-        found: list[tuple[str, bytes]] = []
+        commits: list[tuple[str, bytes]] = []
         while output:
             header, _, rest = output.partition(b"\n")
             words = header.split()
             if len(words) != 3:
                 raise Rejected(f"{shown(header)} in the repository, which track {track!r} needs")
             size = int(words[2])
-            found.append((words[0].decode(), rest[:size]))
+            commits.append((words[0].decode(), rest[:size]))
             output = rest[size + 1 :]
-        (tip, _), (_, commit) = found
+        (tip, _), (_, commit) = commits
         return tip, attempt_of(commit) if tree_of(commit) == saved.tree else None
 
     async def _merge(self, track: str, ticket: str, tip: str, commit: str) -> str | Conflict:
@@ -156,37 +156,37 @@ class Integration:
         tree, _, rest = output.stdout.partition(b"\0")
         if output.code == 0:
             return tree.decode().strip()
-        listed, _, said = rest.partition(b"\0\0")
+        listed, _, messages = rest.partition(b"\0\0")
         paths = tuple(dict.fromkeys(shown(path) for path in listed.split(b"\0") if path))
         hunks = await self._hunks(tip, tree.decode(), [path for path in listed.split(b"\0") if path])
         hunks = hunks.replace(f"<<<<<<< {tip}", f"<<<<<<< interlock/{track}").replace(
             f">>>>>>> {commit}", f">>>>>>> {ticket}"
         )
-        return Conflict(paths, cut(f"{_messages(said)}\n\n{hunks}", _MOST_CONFLICT))
+        return Conflict(paths, cut(f"{_messages(messages)}\n\n{hunks}", _MOST_CONFLICT))
 
     async def changed(self, base: str, commit: str) -> str:
         how = ("-r", "--stat=100", "--stat-count=200", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
         return cut(shown((await self._repository.plumbing("diff-tree", *how, base, commit)).stdout), _MOST_CONFLICT)
 
     async def changes(self, base: str, commit: str) -> tuple[ChangedFile, ...]:
-        """What differs, without renames: a file that moved away is gone, and new elsewhere."""
-        said = await self._repository.plumbing("diff-tree", "-r", "-z", "--no-renames", base, commit)
-        parts = said.stdout.decode("utf-8", "surrogateescape").split("\0")
-        found: list[ChangedFile] = []
+        """The changed files, without rename detection: a moved file is deleted and added."""
+        output = await self._repository.plumbing("diff-tree", "-r", "-z", "--no-renames", base, commit)
+        parts = output.stdout.decode("utf-8", "surrogateescape").split("\0")
+        changed: list[ChangedFile] = []
         for facts, path in zip(parts[::2], parts[1::2], strict=False):
             blob, how = facts.split(" ")[3:5]
             words: dict[str, Literal["added", "deleted"]] = {"A": "added", "D": "deleted"}
-            found.append(ChangedFile(words.get(how[0], "changed"), path, "" if how[0] == "D" else blob))
-        return tuple(found)
+            changed.append(ChangedFile(words.get(how[0], "changed"), path, "" if how[0] == "D" else blob))
+        return tuple(changed)
 
     async def diff(self, commit: str) -> str:
-        """What a commit changes."""
+        """The diff of a commit."""
         how = ("-r", "--patch", "-M", "--no-commit-id", "--no-ext-diff", "--no-textconv", "--no-color")
-        said = await self._repository.plumbing("diff-tree", *how, f"{commit}^", commit)
-        return cut(text(said.stdout), MOST_DIFF)
+        output = await self._repository.plumbing("diff-tree", *how, f"{commit}^", commit)
+        return cut(text(output.stdout), MOST_DIFF)
 
     async def _hunks(self, tip: str, tree: str, paths: list[bytes]) -> str:
-        """The conflicting files with their marks, as a diff against the tip."""
+        """The conflicting files with conflict markers, as a diff against the tip."""
         how = ("-r", "--patch", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
         few = [path.decode() for path in paths[:50] if path.decode("utf-8", "ignore").encode() == path]
         specs = [f":(top,literal){path}" for path in few]
@@ -209,7 +209,7 @@ class Integration:
         return commits
 
     async def _write(self, *args: str, stdin: bytes | None = None) -> Output:
-        """One change of our own refs. A lock in the way is what a killed git of ours left: nobody else writes them."""
+        """Updates one of our own refs. Only we write them: an existing lock is from a killed git and is removed."""
         async with self._writing:
             output = await self._repository.refs("update-ref", *args, stdin=stdin, durable=True, ok=(0, 1, 128))
             if b".lock': File exists" in output.stderr:
@@ -229,9 +229,9 @@ def cut(what: str, most: int) -> str:
     return what if len(what) <= most else f"{what[:most]}\n[… {len(what) - most:,} more characters]"
 
 
-def _messages(said: bytes) -> str:
-    """merge-tree's own words: after each group `count, paths…, kind` comes one sentence."""
-    fields = said.split(b"\0")
+def _messages(output: bytes) -> str:
+    """The messages of merge-tree: after each group `count, paths…, kind` comes one sentence."""
+    fields = output.split(b"\0")
     lines: list[str] = []
     position = 0
     while position < len(fields) and fields[position].isdigit():

@@ -1,8 +1,8 @@
-"""Landing: the only moment the user's branch and files change.
+"""Landing: the only operation that changes the user's branch and files.
 
-What it will do is computed without touching them. Doing it goes: lock the index, write the new files beside the old,
-put each in its place by a rename, then the new index, unlock, move the branch. Cut off anywhere before the last step,
-the branch is where it was, each file is wholly the old or the new one, and landing again goes on from there.
+The plan is computed without touching them. The execution locks the index, writes the new files beside the old ones,
+renames each into place, replaces the index, unlocks it and moves the branch. After a crash before the last step the
+branch has not moved, each file is the old or the new one, and landing again continues.
 """
 
 import os
@@ -35,7 +35,7 @@ class Landings:
         self._beside = Path(repository.place.top, repository.place.prefix, ".interlock", "landing")
 
     async def dirty(self) -> tuple[bytes, ...]:
-        """Tracked files that differ from HEAD, in the index or on disk."""
+        """Tracked files that differ from HEAD in the index or on disk."""
         how = ("--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all")
         output = await self._git("status", *how, work_tree=self._top)
         return tuple(entry[3:] for entry in output.stdout.split(b"\0") if entry)
@@ -52,7 +52,7 @@ class Landings:
             await self._refuse_both_changed(shared, before, tip)
         after = tip if shared == before else await self._merge(track, before, tip, onto)
         await self._refuse_overwriting(before, after)
-        await self._integration.point(f"refs/interlock/landing/{track}", after)  # the answer may take weeks
+        await self._integration.point(f"refs/interlock/landing/{track}", after)  # the approval may wait for weeks
         return LandingPlan(onto, before, after, await self._diff(before, after))
 
     async def land(self, landing: LandingPlan) -> None:
@@ -100,7 +100,7 @@ class Landings:
         return await self._repository.objects.commit(tree.decode().strip(), (before, tip), message)
 
     async def _refuse_overwriting(self, before: str, after: str) -> None:
-        """Nothing the user has and has not committed is lost. Files that are already as after count as ours."""
+        """Refuses if uncommitted changes would be lost. Files that already have the landed content are fine."""
         touched = await self._changes(before, after)
         dirty = set(await self.dirty())
         if self._repository.private:
@@ -115,34 +115,34 @@ class Landings:
         raise Rejected(f"landing would overwrite {_named(sorted(untracked))}, which git does not track: move it away")
 
     async def _refuse_both_changed(self, shared: str, before: str, tip: str) -> None:
-        """A plain folder has no history to go back to: nothing is merged into a file the user changed."""
-        mine, theirs = await self._changes(shared, before), await self._changes(shared, tip)
-        both = mine.keys() & theirs.keys() & (await self._changes(before, tip)).keys()
+        """A folder without a repository has no history: a file that the user changed is not merged."""
+        users, tracks = await self._changes(shared, before), await self._changes(shared, tip)
+        both = users.keys() & tracks.keys() & (await self._changes(before, tip)).keys()
         if both:
             raise Rejected(f"{_named(sorted(both))} changed in the folder since the track began")
 
     async def _changes(self, before: str, after: str) -> dict[bytes, str]:
-        """Paths landing changes, and how: A(dded), D(eleted), M(odified), T(ype)."""
+        """The paths that landing changes: A(dded), D(eleted), M(odified), T(ype)."""
         output = await self._git("diff-tree", "-r", "-z", "--no-renames", "--name-status", *_PLAIN, before, after)
         fields = output.stdout.split(b"\0")
         return {path: kind.decode() for kind, path in zip(fields[::2], fields[1::2], strict=False)}
 
     async def _differ_from(self, commit: str, paths: set[bytes]) -> bool:
-        """Whether any of these files on disk is not what the commit has."""
+        """True if any of these files on disk differs from the commit."""
         if not paths:
             return False
         with draft_of(self._index) as index:
             await self._git("read-tree", "--reset", commit, work_tree=self._top, index=index)
             listed = await self._git("ls-files", "-z", "--modified", "--deleted", work_tree=self._top, index=index)
         known = await self._git("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
-        differing, there = set(listed.stdout.split(b"\0")), set(known.stdout.split(b"\0"))
-        return any(path in differing or (path not in there and self._exists(path)) for path in paths)
+        differing, tracked = set(listed.stdout.split(b"\0")), set(known.stdout.split(b"\0"))
+        return any(path in differing or (path not in tracked and self._exists(path)) for path in paths)
 
     def _exists(self, path: bytes) -> bool:
         return os.path.lexists(os.path.join(os.fsencode(self._top), path))
 
     async def _move(self, before: str, after: str) -> None:
-        """The user's files and index from one commit to the other; what differs in neither stays as it is."""
+        """Moves the user's files and index from one commit to the other; all other files stay."""
         touched = await self._changes(before, after)
         with locked(self._index), draft_of(self._index) as index, fresh_folder(self._beside) as written:
             await self._git("read-tree", "-i", "-m", before, after, index=index)

@@ -1,4 +1,4 @@
-"""Commits, written straight into the object store: one process less than asking git, and durable when it returns."""
+"""Writes commit objects directly to the object store: durable, and one process fewer than with git."""
 
 import contextlib
 import hashlib
@@ -17,22 +17,22 @@ _UNWRITABLE = re.compile(r"[<>\n\r\0]")
 
 
 def identity(name: str | None, email: str | None) -> str:
-    """Who commits: the user where git knows one, else Interlock itself."""
+    """The committer: the user if git has one, else Interlock."""
     if not name or not email:
         return "Interlock <interlock@localhost>"
     return f"{_UNWRITABLE.sub('', name).strip()} <{_UNWRITABLE.sub('', email).strip()}>"
 
 
 def with_trailers(message: str, ticket: str, attempt: int | None) -> str:
-    """The message, and in a paragraph of their own the only lines that count as trailers."""
+    """The message with its trailers in a final paragraph."""
     trailers = f"Ticket: {ticket}\n" + (f"Attempt: {attempt}\n" if attempt is not None else "")
     return f"{message.strip() or ticket}\n\n{trailers}"
 
 
 def attempt_of(commit: bytes) -> int | None:
     """The `Attempt:` trailer of a commit made by `with_trailers`."""
-    found = _TRAILER.search(commit.rstrip(b"\n").rpartition(b"\n\n")[2])
-    return int(found[1]) if found else None
+    match = _TRAILER.search(commit.rstrip(b"\n").rpartition(b"\n\n")[2])
+    return int(match[1]) if match else None
 
 
 def tree_of(commit: bytes) -> str:
@@ -61,7 +61,7 @@ class Objects:
         folder = self._folder / name[:2]
         with contextlib.suppress(FileExistsError):
             folder.mkdir()
-            folder.chmod(self._folder.stat().st_mode & 0o7777)  # as git does in repositories shared by a group
+            folder.chmod(self._folder.stat().st_mode & 0o7777)  # as git does in group-shared repositories
             _sync_folder(self._folder)
         target, draft = folder / name[2:], folder / f"tmp_obj_{secrets.token_hex(8)}"
         if target.exists():

@@ -1,8 +1,8 @@
-"""Which repository the work happens in: the user's own, or a private one beside a folder that has none.
+"""The repository of the work: the user's own, or a private one for a folder without a repository.
 
-Two gits speak for it. `refs` is the user's repository as it is: branches, history, the user's own tree. `plumbing` has
-settings and attributes of ours alone and shares only the objects: whatever a worker left in its folder
-(`.git`, `.gitattributes`, `.gitmodules`, nested repositories) finds no filter, driver or hook to name.
+It has two git handles. `refs` is the user's repository: branches, history, the user's own tree. `plumbing` has only our
+settings and attributes and shares the objects: files of a worker (`.git`, `.gitattributes`, `.gitmodules`, nested
+repositories) find no filter, driver or hook there.
 """
 
 import os
@@ -16,20 +16,20 @@ from interlock.workspaces.objects import Objects, identity
 
 SNAPSHOTS = "snapshot"  # the branch of a private repository
 _STATE = ".interlock"
-# Wins over every `.gitattributes`: what is saved is what was there, and what is shown is what was saved.
+# Overrides every `.gitattributes`: files are stored and restored byte for byte.
 _BYTES_AS_THEY_ARE = "* -text !eol -ident -filter -working-tree-encoding\n"
 _MIRRORED = ("core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.ignorecase")
 
 
 @dataclass(frozen=True)
 class RepositoryLocation:
-    """Where git found a repository around the project."""
+    """The repository that contains the project."""
 
     top: str
     git_dir: str
     common_dir: str
     object_format: str
-    prefix: str  # of the project inside it, "" or "sub/folder"
+    prefix: str  # path of the project inside it, "" or "sub/folder"
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Repository:
     scratch: Path  # our own git folder for this project, in the user's state folder
 
     async def resolve(self, name: str) -> str | None:
-        """The commit a ref or object name stands for."""
+        """The commit of a ref or object name."""
         output = await self.refs("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", ok=(0, 1, 128))
         return text(output.stdout) if output.code == 0 else None
 
@@ -51,13 +51,13 @@ class Repository:
 
 
 class Finder:
-    """Looks at a project as the user's own git would, and opens what it finds."""
+    """Finds and opens the repository of a project, as the user's own git would."""
 
     def __init__(self, project: Path, scratch: Path, run: Sandbox) -> None:
         self._project = project
         self._scratch = scratch
         self._run = run
-        self.around: RepositoryLocation | None = None  # the repository around the project, used or not
+        self.around: RepositoryLocation | None = None  # the repository that contains the project, used or not
 
     async def open(self) -> Repository:
         await check_version(self._run)
@@ -68,7 +68,7 @@ class Finder:
         return await self._assemble(self._private_place(), private=True)
 
     async def choose(self) -> RepositoryLocation | None:
-        """Where work happens, or would; None where a private repository is still to be made. Makes nothing."""
+        """The repository of the work; None if a private one must be created first. Creates nothing."""
         around = await self.look()
         if around is not None and await self._has_commit() and await self._all_landed(self._own):
             return around
@@ -82,7 +82,7 @@ class Finder:
         return RepositoryLocation(str(self._project), str(self._own), str(self._own), "sha1", "")
 
     async def look(self) -> RepositoryLocation | None:
-        """Only where the user's repository is; makes nothing."""
+        """The location of the user's repository. Creates nothing."""
         self.around = await self._locate()
         return self.around
 
@@ -103,11 +103,11 @@ class Finder:
         return RepositoryLocation(top, git_dir, common_dir, object_format, prefix.rstrip("/"))
 
     async def _has_commit(self) -> bool:
-        """Whether HEAD holds this folder: not in a new repository, not in a folder its repository ignores."""
+        """True if HEAD contains this folder: false in a new repository and in an ignored folder."""
         return (await self._as_user("rev-parse", "HEAD^{commit}", "HEAD:./")).code == 0
 
     async def _all_landed(self, own: Path) -> bool:
-        """A private repository is left for a real one only when nothing in it waits to be landed."""
+        """A private repository is replaced by a real one only if nothing in it waits for landing."""
         if not _is_git_dir(own):
             return True
         waiting = Git(self._run, str(own), env={})(
@@ -148,7 +148,7 @@ class Finder:
         )
 
     def _write_scratch(self, place: RepositoryLocation, config: dict[str, str], shallow: str) -> bool:
-        """A git folder without objects or branches; written anew each time, so that nothing odd survives in it."""
+        """A git folder without objects and branches, written again each time, so that no foreign file survives."""
         for folder in ("refs", "info"):
             (self._scratch / folder).mkdir(parents=True, exist_ok=True)
         lines = ["[core]", "\trepositoryFormatVersion = 1", "\tbare = false"]
@@ -170,7 +170,7 @@ class Finder:
         return Path(os.path.expanduser(config.get("core.excludesfile", default)))
 
     async def _config(self) -> dict[str, str]:
-        """The user's settings; only plain values of a few keys are ever used."""
+        """The user's git settings; only plain values of a few keys are used."""
         output = await self._as_user("config", "--list", "-z", "--includes")
         pairs = (entry.partition("\n") for entry in shown(output.stdout).split("\0"))
         return {key: value for key, _, value in pairs if key}

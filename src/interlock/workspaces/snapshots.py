@@ -1,4 +1,4 @@
-"""The private repository of a folder that has none: its commits are pictures of the folder."""
+"""The private repository of a folder without one: its commits are snapshots of the folder."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ class Snapshots:
         self._taking = asyncio.Lock()
 
     async def take(self) -> str:
-        """The commit that holds the folder as it is now: the last one, or a new one if anything changed."""
+        """The commit of the current folder: the last one, or a new one after a change."""
         async with self._taking:
             return await self._take()
 

@@ -1,8 +1,8 @@
-"""What a folder holds, as a git tree, whatever a hostile worker left in it.
+"""Stores the content of a folder as a git tree, safe against a hostile worker.
 
-`git add` is not used: it can start git inside a nested repository, with that repository's settings. Here git lists
-and stores, and these rules decide: a nested repository is saved as the plain files it shows, without its `.git`;
-a submodule stays the commit it was; sockets, pipes and devices do not exist.
+`git add` is not used: it can start git inside a nested repository, with that repository's settings. git only lists and
+stores files here. A nested repository is stored as plain files without its `.git`; a submodule keeps its commit;
+sockets, pipes and devices are ignored.
 """
 
 import contextlib
@@ -16,16 +16,16 @@ from interlock.workspaces.git import Git
 from interlock.workspaces.threads import in_thread
 
 _MOST_NESTED = 200
-_GITLINK_BYTES = b"\0\0\xe0\0"  # mode 160000 as an index file has it
+_GITLINK_BYTES = b"\0\0\xe0\0"  # mode 160000 in the index format
 
 
 class Listing:
-    """How a folder differs from an index."""
+    """The differences between a folder and an index."""
 
     def __init__(self, output: bytes) -> None:
         self.changed: list[bytes] = []  # tracked: modified, deleted, or of another kind
         self.others: list[bytes] = []  # neither tracked nor ignored; a nested repository ends in "/"
-        self.tracked: list[bytes] = []  # all of them, where that was asked for
+        self.tracked: list[bytes] = []  # all ignored files, if requested
         for entry in output.split(b"\0"):
             tag, path = entry[:2], entry[2:]
             if tag == b"? ":
@@ -45,10 +45,10 @@ async def look(git: Git, folder: str, index: str, *more: str) -> Listing:
 
 
 async def stage(git: Git, folder: str, index: str, left_out: frozenset[bytes], durable: bool = True) -> str:
-    """Bring the index to what the folder holds, `left_out` excepted, and return its tree."""
+    """Updates the index to the content of the folder without `left_out`, and returns the tree."""
     listing = await look(git, folder, index)
-    found = await _with_nested(git, folder, index, listing.others)
-    wanted = [path for path in found if path not in left_out]
+    listed = await _with_nested(git, folder, index, listing.others)
+    wanted = [path for path in listed if path not in left_out]
     feed = await in_thread(lambda: _sorted_out(folder, listing.changed, wanted))
     if feed.doubtful:
         kept = await submodules(git, index)
@@ -62,16 +62,16 @@ async def stage(git: Git, folder: str, index: str, left_out: frozenset[bytes], d
 
 
 async def submodules(git: Git, index: str) -> frozenset[bytes]:
-    """Paths that stand for a commit of another repository."""
+    """Paths of submodules."""
     if not _mentions_submodules(index):
-        return frozenset()  # spares the process in nearly all repositories
+        return frozenset()  # avoids the git process in nearly all repositories
     listed = await git("ls-files", "-z", "--stage", index=index)
     entries = listed.stdout.split(b"\0")
     return frozenset(entry.partition(b"\t")[2] for entry in entries if entry.startswith(b"160000 "))
 
 
 def unlock(index: str) -> None:
-    """Remove the lock a killed git of ours left on an index that nobody else uses."""
+    """Removes the lock of a killed git process from our private index."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(f"{index}.lock")
 
@@ -82,7 +82,7 @@ def _mentions_submodules(index: str) -> bool:
 
 
 def make_readable(folder: str) -> None:
-    """Undo `chmod` games: everything in the folder is ours."""
+    """Restores permissions that a worker removed."""
     os.chmod(folder, 0o700)
     for parent, folders, _ in os.walk(folder):
         for name in folders:
@@ -97,7 +97,7 @@ async def _list(git: Git, folder: str, index: str, more: tuple[str, ...]) -> Out
 
 
 async def _with_nested(git: Git, folder: str, index: str, others: Iterable[bytes]) -> list[bytes]:
-    """The listed files, and those of nested repositories as these themselves would list them."""
+    """The listed files and the files of nested repositories, as these list them."""
     files: list[bytes] = []
     waiting, entered = list(reversed(list(others))), 0
     while waiting:
@@ -130,7 +130,7 @@ def _sorted_out(folder: str, changed: list[bytes], others: list[bytes]) -> _Feed
             links.add(path)
     for path, mode in kinds.items():
         if links and any(path[:cut] in links for cut, byte in enumerate(path) if byte == 0x2F):
-            continue  # seen through a link that took its folder's place: storing the link drops it
+            continue  # seen through a link that replaced its folder: storing the link removes it
         if stat.S_ISREG(mode) or stat.S_ISLNK(mode):
             if stat.S_ISREG(mode) and not mode & stat.S_IRUSR:
                 os.chmod(os.path.join(root, path), stat.S_IMODE(mode) | stat.S_IRUSR)

@@ -1,4 +1,4 @@
-"""Slow file work beside the event loop."""
+"""Runs slow file operations in threads."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """Run it in a thread; when cancelled, wait for its end first, so that nothing writes behind the caller's back."""
+    """Runs a function in a thread. A cancellation waits for its end, so that nothing is written later."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(task)

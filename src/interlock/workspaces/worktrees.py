@@ -1,7 +1,7 @@
-"""One folder per ticket, outside the project: made from a commit, shown another, swept away.
+"""One worktree per ticket, outside the project: created from a commit, reset to another, removed.
 
-Each is a linked worktree of the user's repository, so that `git log` and `git diff` work inside, but nothing here
-believes what it says: our index of it lies beside our own git folder, where no worker can write.
+Each is a linked worktree of the user's repository, so that `git log` and `git diff` work inside. Its own git files are
+not trusted: our index of it is beside our own git folder, where no worker can write.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ class Worktrees:
         return str(self._notes(track, ticket) / "index")
 
     def included(self, track: str, ticket: str) -> frozenset[bytes]:
-        """Paths in the ticket's folder that were copied from the user's and are not part of the work."""
+        """Paths that were copied from the user's folder and are not part of the work."""
         try:
             return frozenset(filter(None, (self._notes(track, ticket) / "included").read_bytes().split(b"\0")))
         except FileNotFoundError:
@@ -46,11 +46,11 @@ class Worktrees:
         return (self._notes(track, ticket) / "made").exists() and self.folder(track, ticket).is_dir()
 
     def base(self, track: str, ticket: str) -> str:
-        """The commit the folder was made from."""
+        """The base commit of the folder."""
         return (self._notes(track, ticket) / "made").read_text()
 
     async def make(self, track: str, ticket: str, commit: str) -> None:
-        """A fresh folder that holds the commit; whatever was there before is gone."""
+        """A new folder with the files of the commit; an existing folder is removed."""
         await self.remove(track, ticket)
         folder, notes = self.folder(track, ticket), self._notes(track, ticket)
         folder.mkdir(parents=True)
@@ -64,7 +64,7 @@ class Worktrees:
         (notes / "made").write_text(commit)
 
     def _inside(self, track: str, ticket: str) -> str:
-        """The project's folder in the worktree. A commit could have made it a link to anywhere."""
+        """The project's folder in the worktree. A commit may have replaced it by a link."""
         inside = self.folder(track, ticket) / self._repository.place.prefix
         if os.path.realpath(inside) != str(inside):
             raise Rejected(f"{self._repository.place.prefix} is a symbolic link on the branch of track {track!r}")
@@ -72,7 +72,7 @@ class Worktrees:
         return str(inside)
 
     async def show(self, track: str, ticket: str, commit: str) -> None:
-        """The folder holds exactly this commit, beside ignored and included files."""
+        """Resets the folder to exactly this commit; ignored and included files stay."""
         if not self.exists(track, ticket):
             await self.make(track, ticket, commit)
             return
@@ -108,7 +108,7 @@ class Worktrees:
             self.folder(track, ticket).parent.rmdir()
 
     async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
-        """Nothing of ours remains but the folders of `live` tickets."""
+        """Removes all worktrees except those of `live` tickets."""
         for base in (self._root, self._repository.scratch / "tickets"):
             for track, ticket in _pairs(base):
                 if (track, ticket) not in live:
@@ -130,7 +130,7 @@ class Worktrees:
         return self._registered / f"{_MARK}{ticket}-{digest}"
 
     def _register(self, track: str, ticket: str, commit: str) -> None:
-        """Make git work inside the folder. In a private repository there is none to see."""
+        """Makes git work inside the folder, except in a private repository."""
         entry, link = self._registration(track, ticket), self.folder(track, ticket) / ".git"
         _delete(link)
         if self._repository.private:
@@ -140,7 +140,7 @@ class Worktrees:
         (entry / "gitdir").write_bytes(os.fsencode(link) + b"\n")
         (entry / "commondir").write_text("../..\n")
         (entry / "HEAD").write_text(commit + "\n")
-        shutil.copy2(self.index(track, ticket), entry / "index")  # with its time: git compares the files' with it
+        shutil.copy2(self.index(track, ticket), entry / "index")  # keep its time: git compares file times with it
 
     def _ours_registered(self) -> list[Path]:
         ours: list[Path] = []
@@ -152,7 +152,7 @@ class Worktrees:
         return ours
 
     def _set_aside(self, folder: Path) -> Path | None:
-        """Out of the way at once; deleting can take its time."""
+        """Renames the folder away at once and deletes it later."""
         if not os.path.lexists(folder):
             return None
         target = self._root / _TRASH / secrets.token_hex(8)
@@ -163,7 +163,7 @@ class Worktrees:
 
 
 def _discard(folder: str, listing: Listing, included: frozenset[bytes]) -> bool:
-    """Remove what is not part of the tree. True when git must look again: a link hid a folder, a file hid others."""
+    """Removes files that are not in the tree. True if git must list again: a link or a file hid other files."""
     again = bool(listing.changed)
     for path in listing.others:
         if path in included:
@@ -176,19 +176,19 @@ def _discard(folder: str, listing: Listing, included: frozenset[bytes]) -> bool:
             _delete(target)
         _remove_empty(target.parent, Path(folder))
     for inner in _folders_of(listing.tracked):
-        planted = Path(folder, os.fsdecode(inner), ".git")  # git does not list it, and would believe it
+        planted = Path(folder, os.fsdecode(inner), ".git")  # git does not list it, but would use it
         if os.path.lexists(planted):
             _delete(planted)
     return again
 
 
 def _folders_of(paths: list[bytes]) -> set[bytes]:
-    """All folders with a tracked file somewhere below, but not the top."""
-    found: set[bytes] = set()
+    """All folders that contain tracked files at any depth, without the top."""
+    folders: set[bytes] = set()
     for path in paths:
-        while (path := path.rpartition(b"/")[0]) and path not in found:
-            found.add(path)
-    return found
+        while (path := path.rpartition(b"/")[0]) and path not in folders:
+            folders.add(path)
+    return folders
 
 
 def _remove_empty(folder: Path, end: Path) -> None:
