@@ -1,8 +1,7 @@
-"""Starts a command that has given rights away for good: Landlock, seccomp, no capabilities, limits.
+"""Starts a command with reduced rights: Landlock, seccomp, no capabilities, resource limits.
 
-The keeper (keeper.py) imports this file by itself, in an interpreter without Interlock. A fork of the keeper, which is
-small, takes the rights away from itself and becomes the command; the keeper stays outside, adopts what the command
-leaves behind and kills it.
+The keeper (keeper.py) imports this file alone, in an interpreter without Interlock. A fork of the small keeper process
+drops its own rights and becomes the command. The keeper stays outside, adopts orphans of the command and kills them.
 """
 
 import ctypes
@@ -12,18 +11,18 @@ import resource
 import stat
 import struct
 
-TYPE_CHECKING = False  # the one of `typing` costs its import
+TYPE_CHECKING = False  # importing `typing` would cost time
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ABI = 6
-"""The oldest Landlock that will do. With one before it a command could signal any process of the user's: kill its
-keeper and stay, or end Interlock."""
+"""The oldest sufficient version of Landlock. With an older one a command could signal any process of the user: it
+could kill its keeper and survive, or end Interlock."""
 
-FEWEST_FILES = 256  # a keeper has some itself, with high numbers
-LEAST_MEMORY_MB = 64  # and needs some
+FEWEST_FILES = 256  # a keeper has some descriptors itself, with high numbers
+LEAST_MEMORY_MB = 64  # and needs some more
 
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every machine
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
 _CLOSE_RANGE, _WHEN_IT_EXECS = 436, 4
 _OPENAT2, _AT_FDCWD, _NO_SYMLINKS = 437, -100, 0x04
 _VERSION = 1
@@ -53,7 +52,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def abi() -> int:
-    """The version of Landlock that this kernel has in force; 0 when none."""
+    """The version of Landlock in this kernel; 0 without Landlock."""
     return max(0, _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION)))
 
 
@@ -66,7 +65,7 @@ def spawn(
     rules: list[bytes],
     before: "Callable[[], None]",
 ) -> int | str:
-    """The confined command's pid, or why there is none. A rule is a right and a path, or `network`, or the filter.
+    """The pid of the confined command, or an error text. A rule is a right with a path, `network`, or the filter.
 
     `before` is called in the process that becomes the command.
     """
@@ -122,7 +121,7 @@ def _become(
 
 
 def _landlock(rules: list[bytes], *, network: bool) -> None:
-    # What is handled is refused unless a rule grants it. Of newer versions we know nothing, so we ask for nothing.
+    # Handled rights are denied unless a rule grants them. Rights of newer versions are unknown and not handled.
     net = 0 if network else _BIND_TCP | _CONNECT_TCP
     attributes = struct.pack("=QQQ", _EVERYTHING, net, _ABSTRACT_SOCKETS | _SIGNALS)
     ruleset = _must(_libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0), "use Landlock")
@@ -135,7 +134,7 @@ def _landlock(rules: list[bytes], *, network: bool) -> None:
 
 
 def _grant(ruleset: int, rights: int, path: bytes) -> None:
-    """Paths come resolved, so a link anywhere in one was put there since."""
+    """Paths are resolved before, so a link in one was placed later: it is refused."""
     how = struct.pack("=QQQ", os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, 0, _NO_SYMLINKS)
     fd = _libc.syscall(_OPENAT2, _AT_FDCWD, path, how, ctypes.c_size_t(len(how)))
     if fd < 0 and ctypes.get_errno() == errno.ENOENT:
@@ -159,7 +158,7 @@ def _seccomp(program: bytes) -> None:
 
 def _drop_capabilities() -> None:
     for number in range(_MOST_CAPABILITIES):
-        if _libc.prctl(_CAPBSET_DROP, number, 0, 0, 0):  # past the last one, or not ours to drop
+        if _libc.prctl(_CAPBSET_DROP, number, 0, 0, 0):  # beyond the last capability, or not permitted
             break
     _libc.prctl(_CAP_AMBIENT, _CLEAR_ALL, 0, 0, 0)
     header, none = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0), bytes(24)
@@ -187,13 +186,13 @@ def _must(result: int, what: str) -> int:
 
 
 def hide() -> None:
-    """Nobody but root looks into this process: not its memory, its environment, its descriptors."""
+    """Makes this process non-dumpable: only root can read its memory, environment and descriptors."""
     _libc.prctl(_DUMPABLE, 0, 0, 0, 0)
 
 
 def limit(memory_mb: int, open_files: int) -> None:
-    """For this process and what it starts, each by itself. 0: as it is."""
-    # Not the address space, of which some runtimes reserve a terabyte and use little: what can be written to.
+    """Limits per process, inherited by children. 0: unchanged."""
+    # RLIMIT_DATA, not RLIMIT_AS: some runtimes reserve a terabyte of address space and use little.
     kinds = (
         (resource.RLIMIT_DATA, memory_mb << 20, LEAST_MEMORY_MB << 20),
         (resource.RLIMIT_NOFILE, open_files, FEWEST_FILES),

@@ -1,4 +1,4 @@
-"""The user's own program in the user's own terminal: an editor, chosen by them, on a file of ours."""
+"""Runs the user's editor in the user's terminal on a file of ours."""
 
 import shlex
 import subprocess
@@ -8,7 +8,7 @@ from interlock.errors import Misconfigured
 
 
 def run_editor(command: str, file: Path) -> bool:
-    """True if it ended well. The command is the user's word ($VISUAL, $EDITOR), split as a shell would."""
+    """True on success. The command comes from $VISUAL or $EDITOR and is split as a shell would."""
     try:
         argv = [*shlex.split(command), str(file)]
         return subprocess.run(argv, check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""What every sandbox does alike with a job: check it, hand it to a keeper, read how it ended. No processes here."""
+"""Shared by all levels: check a job, write it for a keeper, read the keeper's report. Starts no process."""
 
 import os
 import re
@@ -13,13 +13,13 @@ from interlock.sandbox.limits.toolchain import contains
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 KEEPER = files("interlock.sandbox.jobs").joinpath("keeper.py").read_bytes()
-INTERPRETER = os.path.realpath(sys.executable)  # not the environment's link to it: it runs without one
+INTERPRETER = os.path.realpath(sys.executable)  # the real interpreter, not the link of the virtual environment
 
 _REPORT = re.compile(rb"(exited|killed|error|stopped|limit)(?: (.*))?", re.DOTALL)
 
 
 def problem(job: Job) -> str | None:
-    """Why a job cannot be tried at all."""
+    """The reason why a job is invalid; None if it is valid."""
     if not job.argv or not job.argv[0]:
         return "there is no command to run"
     if any("\0" in text for text in (*job.argv, job.cwd, *job.env, *job.env.values())):
@@ -37,7 +37,7 @@ def problem(job: Job) -> str | None:
 
 
 def link_problem(job: Job) -> str | None:
-    """What lies within a writable folder was made by a worker: a link there could lead a mount anywhere."""
+    """The reason to refuse a link: a worker may have made it, and a mount would follow it."""
     for path in (*job.writable, *job.readable):
         for outer in job.writable:
             if (
@@ -50,16 +50,16 @@ def link_problem(job: Job) -> str | None:
 
 
 def keeper_command(fd: int) -> list[str]:
-    """The keeper, from a file in memory: no path of ours has to exist where it runs."""
+    """The command of the keeper, from a memory file: no path of ours must exist in the sandbox."""
     return [INTERPRETER, "-I", "-S", f"/proc/self/fd/{fd}"]
 
 
 class JobLimits(Struct, frozen=True):
-    """What a job may use at most; 0: no limit of ours."""
+    """Resource limits of a job; 0: no limit."""
 
-    processes: int = 4096  # of the job, threads not counted
-    memory_mb: int = 0  # that each process can write to
-    open_files: int = 0  # of each process
+    processes: int = 4096  # processes of the job, without threads
+    memory_mb: int = 0  # writable memory of each process
+    open_files: int = 0  # open files of each process
 
 
 USUAL = JobLimits()
@@ -68,7 +68,7 @@ USUAL = JobLimits()
 def spec(
     cwd: str, argv: Sequence[str], env: Mapping[str, str], limits: JobLimits = USUAL, rules: Sequence[str] = ()
 ) -> bytes:
-    """A command as a keeper reads it; with `rules`, how Landlock confines it (confine.py)."""
+    """A command in the format of the keeper; with `rules` for Landlock (confine.py)."""
     pairs = (f"{name}={value}" for name, value in env.items())
     most = f"{limits.processes} {limits.memory_mb} {limits.open_files}"
     fields = [most, cwd, str(len(rules)), *rules, str(len(argv)), *argv, *pairs]
@@ -76,13 +76,13 @@ def spec(
 
 
 def exit_status(report: bytes) -> int:
-    """Of a keeper's report on a program that is not hostile; −1 when it has none."""
+    """The exit code in a keeper's report on a trusted program; −1 without one."""
     match = _REPORT.fullmatch(report)
     return int(match[2]) if match and match[1] == b"exited" else -1
 
 
 def beyond_limit(report: bytes) -> str:
-    """Why a keeper ended a job by itself; empty if it did not."""
+    """The limit for which the keeper ended the job; empty if it did not."""
     match = _REPORT.fullmatch(report)
     if not match or match[1] != b"limit":
         return ""
@@ -104,10 +104,10 @@ def finished(
     beyond: str = "",
     hint: str = "",
 ) -> Finished:
-    """How it ended, by the keeper's report and, where there is one, the exit status that must agree with it.
+    """How the job ended, by the keeper's report and, if there is one, the exit status that must agree.
 
-    A command can reach the keeper's pipe through /proc and write into it, but not make the keeper exit with 0. So the
-    status decides, and the report only tells 128+n as a number from 128+n as a signal.
+    A command can write to the keeper's pipe through /proc, but cannot make the keeper exit with 0. So the status
+    decides; the report only distinguishes the exit code 128+n from signal n.
     """
 
     def ended(status: str, exit_code: int = -1, number: int | None = None, message: str = "") -> Finished:

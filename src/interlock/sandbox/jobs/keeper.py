@@ -1,20 +1,19 @@
-"""Starts one command, waits for it, says how it ended. A program of its own: `python -I -S <this file> DUTY …`.
+"""Starts one command, waits for it and reports how it ended. A separate program: `python -I -S <this file> DUTY …`.
 
-`launcher CONTROL FOLDER`: stays, and forks a keeper for each job it is sent. The keeper adopts whatever its command
-leaves behind (child subreaper) and kills it before it reports, also when Interlock itself is gone: so a job has an end
-even if Interlock dies while bwrap is just making its namespace, when bwrap's own `--die-with-parent` is not in force.
-FOLDER holds confine.py.
+`launcher CONTROL FOLDER`: stays, and forks a keeper for each job. The keeper adopts orphans of its command (child
+subreaper) and kills them before it reports, also if Interlock itself is gone. So a job ends even if Interlock dies
+while bwrap creates its namespace, when `--die-with-parent` of bwrap is not yet active. FOLDER contains confine.py.
 
-`inside REPORT SPEC`: within a bubblewrap namespace, whose init only tells 128+n. Writes one line to descriptor REPORT,
-then exits with the same number, so that a forged line is noticed: what counts as success is the exit status alone.
+`inside REPORT SPEC`: runs inside a bubblewrap namespace, whose init reports only 128+n. Writes one line to descriptor
+REPORT, then exits with the same number, so that a forged line is noticed: only the exit status means success.
 
-It imports nothing of Interlock, and for `inside` only what is built into the interpreter: that is 7 ms instead of 20.
+It imports nothing of Interlock, and for `inside` only built-in modules: 7 ms instead of 20.
 """
 
 import posix
 import sys
 
-TYPE_CHECKING = False  # the one of `typing` costs its import
+TYPE_CHECKING = False  # importing `typing` would cost time
 if TYPE_CHECKING:
     import signal as _signal
 
@@ -26,15 +25,15 @@ _PR_SET_CHILD_SUBREAPER = 36
 _UNCATCHABLE = (_signal.SIGKILL, _signal.SIGSTOP)
 _DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
 _MOST_DESCRIPTORS = 64
-_LOOK_MS = 50  # how often the number of processes is looked at
+_LOOK_MS = 50  # seconds between two counts of the processes
 
 Command = tuple[bytes, list[bytes], dict[bytes, bytes]]  # directory, arguments, environment
 
 
 def read_spec(fd: int) -> tuple[Command, list[int], list[bytes]]:
-    """The command, its limits (processes, megabytes, open files; 0: none), how it is confined by Landlock if it is.
+    """Parses the command, its limits (processes, megabytes, open files; 0: none) and its Landlock rules.
 
-    All NUL-separated, and what there are several of is counted.
+    Fields are separated by NUL; lists begin with their length.
     """
     parts: list[bytes] = []
     while part := posix.read(fd, 1 << 20):
@@ -48,13 +47,13 @@ def read_spec(fd: int) -> tuple[Command, list[int], list[bytes]]:
 
 
 def counted(fields: list[bytes]) -> tuple[list[bytes], list[bytes]]:
-    """As many as the first field says, and the rest."""
+    """A list with its length in the first field, and the rest."""
     count = 1 + int(fields[0])
     return fields[1:count], fields[count:]
 
 
-def stand_firm() -> list[int]:
-    """Ignore every signal that can be: a script's `kill -TERM -1` is not for us. Returns what the command gets back."""
+def ignore_signals() -> list[int]:
+    """Ignores all signals: a script may call `kill -TERM -1`. Returns the signals to restore for the command."""
     ours: list[int] = []
     for number in range(1, _signal.NSIG):
         if number in _UNCATCHABLE:
@@ -68,7 +67,7 @@ def stand_firm() -> list[int]:
 
 
 def spawn(cwd: bytes, argv: list[bytes], env: dict[bytes, bytes], signals: list[int], streams: list[int]) -> int | str:
-    """The command's pid, or why there is none."""
+    """The pid of the command, or an error text."""
     try:
         posix.chdir(cwd)
     except OSError as error:
@@ -80,7 +79,7 @@ def spawn(cwd: bytes, argv: list[bytes], env: dict[bytes, bytes], signals: list[
     for folder in folders:
         path = folder + b"/" + name if folder else name
         try:
-            posix.stat(path)  # much cheaper than a process that finds nothing
+            posix.stat(path)  # much cheaper than a fork that fails
             return posix.posix_spawn(
                 path,
                 argv,
@@ -98,7 +97,7 @@ def spawn(cwd: bytes, argv: list[bytes], env: dict[bytes, bytes], signals: list[
 
 
 def ending(status: int) -> tuple[int, str]:
-    """A wait status as an exit status and a line."""
+    """The exit code and the report line of a wait status."""
     if posix.WIFSIGNALED(status):
         number = posix.WTERMSIG(status)
         return 128 + number, f"killed {number}"
@@ -107,8 +106,8 @@ def ending(status: int) -> tuple[int, str]:
 
 
 def inside(report: int, spec: int) -> int:
-    posix.set_inheritable(report, False)  # the command gets its three streams and nothing else
-    signals = stand_firm()
+    posix.set_inheritable(report, False)  # the command gets its three streams only
+    signals = ignore_signals()
     command, (processes, *_), _ = read_spec(spec)
     limit_processes(processes)
     started = spawn(*command, signals, [])
@@ -121,8 +120,8 @@ def inside(report: int, spec: int) -> int:
 
 
 def limit_processes(most: int) -> None:
-    """A stop that the kernel sees to, for all but root. It counts all of the user's, so there is room for those of now;
-    the keeper outside, which counts the job's own, is the exact one.
+    """A limit by the kernel, for all users but root. It counts all processes of the user, so the current ones are
+    added; the keeper outside counts the job's own processes exactly.
     """
     import resource
 
@@ -140,11 +139,11 @@ def launcher(control_fd: int, folder: str) -> int:
     import fcntl
     import socket
 
-    if posix.fork():  # started as a child, at work as an orphan: nobody has to wait for us
+    if posix.fork():  # daemonise: no parent has to wait for this process
         return 0
     posix.setsid()
-    stand_firm()
-    _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)  # keepers need no burial
+    ignore_signals()
+    _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)  # keepers are reaped automatically
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     sys.path.append(folder)
     import confine
@@ -157,9 +156,9 @@ def launcher(control_fd: int, folder: str) -> int:
             return 0
         if posix.fork() == 0:
             control.close()
-            signals = stand_firm()
+            signals = ignore_signals()
             prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-            # Out of the way of the numbers that the command's own will have.
+            # Move away from the descriptor numbers of the command.
             keep(signals, *(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 2 * _MOST_DESCRIPTORS) for fd in fds))
             posix._exit(0)  # pyright: ignore[reportPrivateUsage]
         for fd in fds:
@@ -167,8 +166,8 @@ def launcher(control_fd: int, folder: str) -> int:
 
 
 def keep(signals: list[int], line: int, spec: int, *streams: int) -> None:
-    """One job, whose descriptors 0, 1, 2, … are `streams`. The report goes to `line`; when Interlock closes its side of
-    that, or is gone, the job ends.
+    """Runs one job with `streams` as descriptors 0, 1, 2, … The report goes to `line`; when Interlock closes its side
+    or dies, the job ends.
     """
     import select
 
@@ -179,7 +178,7 @@ def keep(signals: list[int], line: int, spec: int, *streams: int) -> None:
         started = confine.spawn(*command, signals, list(streams), rules, lambda: limit_processes(processes))
     else:
         started = spawn(*command, signals, list(streams))
-    posix.chdir("/")  # hold on to nothing of the job's
+    posix.chdir("/")  # keep no descriptor of the job
     for stream in streams:
         posix.close(stream)
     if isinstance(started, str):
@@ -204,27 +203,27 @@ def keep(signals: list[int], line: int, spec: int, *streams: int) -> None:
 
 
 def tasks() -> int:
-    """How many threads there are on this machine: one cheap read, where counting a job's own is dear."""
+    """The number of threads on this machine: one cheap read; counting the job's own is expensive."""
     with open("/proc/loadavg", "rb") as file:
         return int(file.read().split()[3].partition(b"/")[2])
 
 
 def descendants() -> set[int]:
-    """All that descend from us. A process that is born or adopted meanwhile may be missed, and is seen next time."""
+    """All descendants. A process that is created or adopted meanwhile is seen the next time."""
     parents: dict[int, list[int]] = {}
     for pid in map(int, filter(str.isdigit, posix.listdir("/proc"))):
         parents.setdefault(parent_of(pid), []).append(pid)
-    found: set[int] = set()
+    known: set[int] = set()
     waiting = [posix.getpid()]
     while waiting:
         young = parents.get(waiting.pop(), [])
-        found.update(young)
+        known.update(young)
         waiting += young
-    return found
+    return known
 
 
 def kill_descendants() -> None:
-    """Kill children until there are none: orphans become ours. That waitpid knows of nobody is the proof."""
+    """Kills children until waitpid reports none: orphans become children of this process."""
     import select
 
     rounds = 0
@@ -236,10 +235,10 @@ def kill_descendants() -> None:
                 pass
         except ChildProcessError:
             return
-        if alive and alive == beyond:  # only what runs as another user, by sudo
+        if alive and alive == beyond:  # a process of another user, through sudo
             return
         rounds += 1
-        if rounds > 500:  # something is stuck in the kernel, not merely quick
+        if rounds > 500:  # a process is stuck in the kernel
             select.select([], [], [], 0.001)
 
 
@@ -269,7 +268,7 @@ def parent_of(pid: int) -> int:
 
 
 if __name__ == "__main__":
-    posix.close(int(sys.argv[0].rpartition("/")[2]))  # this very text, /proc/self/fd/N
+    posix.close(int(sys.argv[0].rpartition("/")[2]))  # this file, /proc/self/fd/N
     if sys.argv[1] == "inside":
         code = inside(int(sys.argv[2]), int(sys.argv[3]))
     else:

@@ -1,7 +1,7 @@
-"""Runs commands under keepers (keeper.py), forked from one launcher process: a job ends surely, whoever dies first.
+"""Runs commands under keepers (keeper.py), which are forked from one launcher process.
 
-A keeper adopts what its command leaves behind, and reports only when none of it is left. Forking one takes a
-millisecond where starting an interpreter for each would take ten.
+A keeper adopts orphans of its command and reports only when all are dead, so every job ends, whichever process dies
+first. Forking a keeper takes one millisecond; starting an interpreter takes ten.
 """
 
 import asyncio
@@ -18,18 +18,18 @@ from interlock.sandbox.jobs.processes import Reader
 
 
 class KeeperResult(Struct, frozen=True):
-    """How a command under a keeper ended. Nothing of it is alive."""
+    """How a command ended. All its processes are dead."""
 
-    report: bytes  # the keeper's one line; empty if somebody killed the keeper
+    report: bytes  # the report line; empty if the keeper was killed
     timed_out: bool
 
 
 class CannotLaunch(Exception):
-    """No process could be started; the message says why."""
+    """No process could be started; the message gives the reason."""
 
 
 class Launcher:
-    """Starts its process when first used; that one ends with us, even by `kill -9`."""
+    """Starts its process at first use. The process ends with this one, even by `kill -9`."""
 
     def __init__(self) -> None:
         self._control: int | None = None
@@ -37,13 +37,13 @@ class Launcher:
     async def run(
         self, spec: bytes, stdin: int, outputs: Sequence[Reader], given: Sequence[int], timeout_s: float | None
     ) -> KeeperResult:
-        """Run what `spec` says, with the descriptors `stdin`, `outputs`, `given` as 0, 1, 2, …"""
+        """Runs `spec` with the descriptors `stdin`, `outputs`, `given` as 0, 1, 2, …"""
         with contextlib.ExitStack() as closing:
-            line, theirs = socket.socketpair()
+            line, keeper_end = socket.socketpair()
             closing.enter_context(line)
             line.setblocking(False)
-            with theirs:
-                await self._send(theirs.fileno(), spec, [stdin, *(reader.write_end for reader in outputs), *given])
+            with keeper_end:
+                await self._send(keeper_end.fileno(), spec, [stdin, *(reader.write_end for reader in outputs), *given])
             for reader in outputs:
                 reader.begin()
             timed_out = False
@@ -54,7 +54,7 @@ class Launcher:
                 timed_out = True
             finally:
                 with contextlib.suppress(OSError):
-                    line.shutdown(socket.SHUT_WR)  # the keeper ends the job, if it has not
+                    line.shutdown(socket.SHUT_WR)  # the keeper then ends the job
                 await processes.insist(lambda: processes.until_readable(line.fileno()))
             for reader in outputs:
                 reader.drain()
@@ -70,7 +70,7 @@ class Launcher:
                 with socket.socket(fileno=os.dup(self._control)) as control:
                     try:
                         socket.send_fds(control, [b"!"], [line, spec_fd, *descriptors])
-                    except (BrokenPipeError, ConnectionResetError):  # somebody killed it: once more
+                    except (BrokenPipeError, ConnectionResetError):  # the launcher was killed: retry once
                         self._control = None
                     else:
                         return
@@ -82,25 +82,25 @@ class Launcher:
 
 
 async def _start() -> int:
-    """A socket to a launcher that lives as long as the socket does."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    """A socket to a new launcher, which lives as long as the socket."""
+    ours, launcher_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     keeper = processes.in_memory("keeper", jobs.KEEPER)
     null = processes.given_stdin(None)
     try:
         child = processes.start(
-            [*jobs.keeper_command(keeper), "launcher", str(theirs.fileno()), jobs.FOLDER],
+            [*jobs.keeper_command(keeper), "launcher", str(launcher_end.fileno()), jobs.FOLDER],
             cwd="/",
             env={},
             stdin=null,
             stdout=null,
             stderr=null,
-            pass_fds=(keeper, theirs.fileno()),
+            pass_fds=(keeper, launcher_end.fileno()),
         )
     except OSError:
         ours.close()
         raise
     finally:
-        theirs.close()
+        launcher_end.close()
         os.close(keeper)
         os.close(null)
     try:

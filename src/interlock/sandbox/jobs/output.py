@@ -1,4 +1,4 @@
-"""Where the bytes of a stream go: a tail in memory, the whole on disk, both bounded."""
+"""Sinks for output streams: a tail in memory and the whole on disk, both bounded."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ from typing import Protocol
 TAIL_CHARACTERS = 5_000
 KEPT_BYTES = 16 * 1024 * 1024
 
-_WIDEST = 4  # bytes of one character in UTF-8
+_WIDEST = 4  # most bytes of a character in UTF-8
 
 
 class Sink(Protocol):
@@ -18,7 +18,7 @@ class Sink(Protocol):
 
 
 class Whole:
-    """Everything, in memory: for programs of our own."""
+    """Keeps everything in memory: for our own programs."""
 
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
@@ -34,11 +34,11 @@ class Whole:
 
 
 class Tail:
-    """The last characters of a stream, decoded once at the end; what came before is only counted."""
+    """Keeps the last characters of a stream, decoded at the end; earlier bytes are only counted."""
 
     def __init__(self, characters: int = TAIL_CHARACTERS) -> None:
         self._characters = characters
-        # Enough bytes for that many of the widest characters, and one more that the cut may have split.
+        # Enough bytes for this many characters of the widest kind, plus one that the cut may split.
         self._room = _WIDEST * (characters + 1)
         self._bytes = bytearray()
         self._seen = 0
@@ -53,21 +53,21 @@ class Tail:
         pass
 
     def text(self) -> str:
-        """The tail; a first line says how much is missing."""
+        """The tail, with a first line about the missing bytes."""
         whole = len(self._bytes) == self._seen
         decoded = (self._bytes if whole else self._bytes[-self._room :]).decode("utf-8", errors="replace")
         if whole and len(decoded) <= self._characters:
             return decoded
         tail = decoded[-self._characters :]
-        # Each replacement character stands for at least one byte, so this never claims too much.
+        # Each replacement character is at least one byte, so this is never too much.
         kept = sum(1 if c == "\ufffd" else len(c.encode()) for c in tail)
         return f"[… {max(self._seen - kept, 0):,} bytes dropped …]\n{tail}"
 
 
 class OutputFile:
-    """A stream as a file of bounded size: its first half as it came, its last half at the end, a marker between.
+    """Stores a stream in a file of bounded size: the first half, a marker, the last half.
 
-    The second half of the file is written in a circle and put straight by `close`.
+    The second half of the file is a ring buffer; `close` puts it in order.
     """
 
     def __init__(self, path: str, limit: int = KEPT_BYTES) -> None:
@@ -104,9 +104,9 @@ class OutputFile:
 
 
 class Both:
-    """A tail in memory and, when there is a place for it, the whole on disk. A full disk costs only the file's rest.
+    """A tail in memory and, if a folder is given, the whole on disk. A full disk loses only the rest of the file.
 
-    Whoever listens hears all of it.
+    A listener gets all of it.
     """
 
     def __init__(self, folder: str | None, name: str, heard: Callable[[bytes], None] | None = None) -> None:

@@ -1,6 +1,6 @@
-"""The one place where processes start.
+"""The only place that starts processes.
 
-Nothing blocks the loop: exits are awaited on pidfds, streams are read when they have something.
+Nothing blocks the event loop: exits are awaited through pidfds, and streams are read when they are readable.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Child:
-    """A process of ours: it can be awaited and killed, never mistaken for another."""
+    """A child process, identified by its pidfd: it can be awaited and killed without pid reuse."""
 
     def __init__(self, popen: subprocess.Popen[bytes]) -> None:
         self._popen = popen
@@ -37,12 +37,12 @@ class Child:
         await until_readable(self._pidfd)
 
     async def status(self) -> int:
-        """Its exit status; −n when it was killed by signal n. From now on its number may be another's."""
+        """The exit code; −n if killed by signal n. Afterwards the pid may be reused."""
         await self.exited()
         return self._popen.wait()
 
     def kill_group(self) -> None:
-        if self._popen.returncode is None:  # not reaped yet, so the number is still its own
+        if self._popen.returncode is None:  # not reaped yet, so the pid is still valid
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._popen.pid, signal.SIGKILL)
 
@@ -60,7 +60,7 @@ def start(
     stderr: int,
     pass_fds: Sequence[int] = (),
 ) -> Child:
-    """Start a program, or OSError; in a session of its own, so that a Ctrl-C in the terminal is ours to handle."""
+    """Starts a program in a new session, so that Ctrl-C in the terminal reaches only us. Raises OSError."""
     popen = subprocess.Popen(
         argv,
         cwd=cwd,
@@ -75,7 +75,7 @@ def start(
 
 
 class Reader:
-    """Feeds a sink with what comes out of a pipe, a chunk per turn of the loop, so that nobody else starves."""
+    """Reads a pipe into a sink, one chunk per iteration of the loop, so that other tasks run."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
@@ -85,12 +85,12 @@ class Reader:
         self._ended = False
 
     def begin(self) -> None:
-        """The writer has its end: close ours, and read."""
+        """Closes our copy of the writing end and starts reading."""
         self._close_write_end()
         self._loop.add_reader(self._fd, self._read)
 
     def _read(self) -> bool:
-        """True as long as there may be more now."""
+        """True while more data may be available."""
         try:
             chunk = os.read(self._fd, _CHUNK)
         except BlockingIOError:
@@ -103,7 +103,7 @@ class Reader:
         return True
 
     def drain(self) -> None:
-        """Take all that is in the pipe now. Bounded: who still holds the other end, and writes on, does not matter."""
+        """Reads what the pipe contains now. Bounded, so a process that continues to write cannot delay us."""
         for _ in range(_LARGEST_PIPE // _SMALLEST_READ):
             if self._ended or not self._read():
                 return
@@ -123,7 +123,7 @@ class Reader:
 async def run_trusted(
     argv: Sequence[str], *, cwd: str, env: Mapping[str, str], stdin: bytes | None = None, timeout_s: float = 600
 ) -> Output:
-    """Run a program of our own to its end; when this returns or is cancelled its process group is dead."""
+    """Runs one of our own programs. When this returns or is cancelled, its process group is dead."""
     out, err = Whole(), Whole()
     with contextlib.ExitStack() as closing:
         source = given_stdin(stdin)
@@ -154,14 +154,14 @@ async def run_trusted(
 
 
 def given_stdin(content: bytes | None) -> int:
-    """A descriptor to read `content` from, or one that is at its end."""
+    """A descriptor with `content`, or an empty one."""
     if content is None:
         return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     return in_memory("stdin", content)
 
 
 def in_memory(name: str, content: bytes) -> int:
-    """A file without a place on any disk, positioned at its beginning."""
+    """A memory file, positioned at its start."""
     fd = os.memfd_create(name)
     rest = memoryview(content)
     while rest:
@@ -171,7 +171,7 @@ def in_memory(name: str, content: bytes) -> int:
 
 
 async def until_readable(fd: int) -> None:
-    """A pidfd is readable when its process has ended; a pipe when it has data or no writer."""
+    """Waits until a descriptor is readable: a pidfd at the end of its process, a pipe with data or without writers."""
     loop = asyncio.get_running_loop()
     ready = loop.create_future()
 
@@ -187,9 +187,9 @@ async def until_readable(fd: int) -> None:
 
 
 async def insist(wait: Callable[[], Awaitable[T]]) -> T:
-    """Wait to the end, starting anew when cancelled meanwhile; the cancellation follows afterwards.
+    """Awaits to the end even if cancelled; the cancellation is raised afterwards.
 
-    No task of its own: a closing loop cancels every task, and this must outlast that.
+    Not a separate task: a closing loop cancels all tasks, and this must survive that.
     """
     cancelled: asyncio.CancelledError | None = None
     while True:

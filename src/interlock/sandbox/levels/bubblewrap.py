@@ -1,8 +1,8 @@
-"""The sandbox made with bubblewrap: own file system, own processes, no network.
+"""The sandbox with bubblewrap: own file system, own processes, no network.
 
-The job's whole process tree lives in a PID namespace; when the namespace's init is killed, the kernel kills the rest.
-That is the business of a keeper outside (launcher.py), which adopts the init when bwrap ends and waits until it is
-gone, and with it everything inside. A second keeper inside tells a signal from an exit status, which bwrap does not.
+The whole process tree of a job is in a PID namespace; when its init is killed, the kernel kills the rest. A keeper
+outside (launcher.py) adopts the init when bwrap ends and waits until it is gone. A second keeper inside distinguishes a
+signal from an exit status, which bwrap does not.
 """
 
 import contextlib
@@ -23,13 +23,13 @@ from interlock.sandbox.limits.toolchain import Toolchain, contains
 
 _NAMESPACES = ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
 _OURS = ".interlock"  # exists in no sandbox
-_FIRST_TEXT = 7  # the number of the first descriptor after those that the command line names
+_FIRST_TEXT = 7  # the first descriptor number after those on the command line
 
 
 class BubblewrapSandbox(RunsTrusted):
-    """Runs hostile commands on exactly the paths they were given, and the tools that `env`, the user's, points at.
+    """Runs hostile commands with exactly the given paths and the tools of the user's `env`.
 
-    `hidden` folders do not exist inside, also when a job may use a folder around them.
+    `hidden` folders do not exist inside, even if a job may use a parent of them.
     """
 
     def __init__(
@@ -40,8 +40,8 @@ class BubblewrapSandbox(RunsTrusted):
         hidden: Sequence[str] = (),
         limits: jobs.JobLimits = jobs.USUAL,
     ) -> None:
-        # Options through a descriptor: no length is too long, and `ps` shows no paths. No environment: bwrap itself is
-        # not inside, so nothing that a job wrote may reach it.
+        # Options are passed through a descriptor: no length limit, and `ps` shows no paths. bwrap gets no environment:
+        # it runs outside, and nothing that a job wrote may reach it.
         command = ["--args", "4", "--", *jobs.keeper_command(5), "inside", "3", "6"]
         self._bwrap = jobs.spec("/", [program or shutil.which("bwrap") or "bwrap", *command], {}, limits)
         self._limits = limits
@@ -110,7 +110,7 @@ class BubblewrapSandbox(RunsTrusted):
             )
 
     def _options(self, job: Job, covered: Sequence[str]) -> list[str]:
-        """Outer things first: each later mount lies upon the earlier ones."""
+        """Outer mounts first: later mounts cover earlier ones."""
         args = [*_NAMESPACES, "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--chdir", "/"]
         if not job.network:
             args.append("--unshare-net")
@@ -151,7 +151,7 @@ def _env_inside(job: Job) -> dict[str, str]:
 
 
 def _can_be_empty(home: str, job: Job) -> bool:
-    """A home of its own, unless the job was given the real one or it is a place that is needed."""
+    """An empty home, unless the job was given the real one or the path is needed otherwise."""
     if not os.path.isabs(home) or os.path.normpath(home) in ("/", "/tmp", "/usr", "/etc", "/proc", "/dev", "/bin"):
         return False
     return not any(contains(path, home) for path in (*job.writable, *job.readable))

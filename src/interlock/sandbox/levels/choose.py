@@ -1,4 +1,4 @@
-"""Which sandbox to use: the strongest that was seen to work here, or none and a reason."""
+"""Chooses the strongest sandbox that works on this machine, or none with a reason."""
 
 import shutil
 import sys
@@ -26,11 +26,11 @@ _OTHERWISE = (
 
 class SandboxChoice(Struct, frozen=True):
     sandbox: Sandbox
-    why: str = ""  # why it is not the strongest; empty when it is, or when the setting asked for this one
+    why: str = ""  # why it is not the strongest; empty if it is, or if the setting names it
 
 
 async def choose(setting: Setting, hidden: Sequence[str] = (), limits: JobLimits = USUAL) -> Sandbox:
-    """`hidden`: folders of Interlock's own (state, configuration) that must not exist in a sandbox."""
+    """`hidden`: Interlock's own folders (state, configuration), which must not exist in a sandbox."""
     return (await choice(setting, hidden, limits)).sandbox
 
 

@@ -1,4 +1,4 @@
-"""What the levels share: a job that the launcher runs as it is, and programs of our own."""
+"""Shared by the levels: jobs that the launcher runs without a namespace, and our own programs."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from interlock.sandbox.jobs.processes import Reader
 
 
 async def run_direct(launcher: Launcher, job: Job, spec: bytes, on_stdout: OnOutput | None, hint: str = "") -> Finished:
-    """Without a namespace around it; `spec` tells the keeper what it may reach."""
+    """Runs a job without a namespace; `spec` tells the keeper its rights."""
     with contextlib.ExitStack() as closing:
         out, err = Both(job.keep, "stdout", on_stdout), Both(job.keep, "stderr")
         readers = Reader(out), Reader(err)
@@ -39,7 +39,7 @@ async def run_direct(launcher: Launcher, job: Job, spec: bytes, on_stdout: OnOut
 
 
 class RunsTrusted:
-    """On every level programs of ours run as we do."""
+    """Our own programs run unconfined on every level."""
 
     async def run_trusted(
         self,

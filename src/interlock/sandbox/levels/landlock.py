@@ -1,9 +1,8 @@
-"""The sandbox for machines where bubblewrap does not work: Landlock and seccomp, for which no rights are needed.
+"""The sandbox for machines without bubblewrap: Landlock and seccomp, which need no privileges.
 
-There are no namespaces here, so less is hidden: what a command may not touch it can still see to be there. Landlock
-grants folders and all within them, and takes nothing back out: where something within a writable folder must not be
-written, the entries beside it are granted one by one, and nothing new can be made next to them. docs/sandbox.md tells
-what holds and what does not.
+There are no namespaces, so less is hidden: a command sees the names of files that it may not open. Landlock grants a
+folder with everything in it and has no exceptions: if something in a writable folder must not be written, its siblings
+are granted one by one, and no new entry can be created beside them. docs/sandbox.md lists the guarantees.
 """
 
 import asyncio
@@ -28,7 +27,7 @@ _SYSTEM_CONFIG = "/etc/gitconfig"
 
 
 def missing() -> str | None:
-    """Why this level cannot work here, as far as can be told without trying."""
+    """The reason why this level cannot work here, if it is known without a trial run."""
     version = confine.abi()
     if version == 0:
         return "this kernel has no Landlock, or it is switched off"
@@ -40,7 +39,7 @@ def missing() -> str | None:
 
 
 def sweep() -> None:
-    """Remove the temporary folders of jobs whose Interlock was killed before it could."""
+    """Removes temporary folders of jobs whose Interlock process was killed."""
     with contextlib.suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
             pid = entry.name.removeprefix(_PRIVATE).partition("-")[0]
@@ -49,7 +48,7 @@ def sweep() -> None:
 
 
 class LandlockSandbox(RunsTrusted):
-    """Runs hostile commands on the paths they were given; `env` and `hidden` as for bubblewrap."""
+    """Runs hostile commands with access to the given paths; `env` and `hidden` as for bubblewrap."""
 
     def __init__(
         self,
@@ -89,11 +88,11 @@ class LandlockSandbox(RunsTrusted):
         return await run_direct(self._launcher, job, spec, on_stdout, _hint(rules, job.writable))
 
     def _rules(self, job: Job, tools: Sequence[str], private: str) -> Iterator[str]:
-        """As confine.py reads them; every path resolved."""
+        """The rules for confine.py; all paths are resolved."""
         yield f"filter {self._filters[job.network].hex()}"
         if job.network:
             yield "network"
-        yield "read /proc"  # of other processes the kernel shows little: see docs/sandbox.md
+        yield "read /proc"  # the kernel shows little of other processes: see docs/sandbox.md
         yield from (f"device /dev/{name}" for name in _DEVICES)
         yield f"write {private}"
         readable = [os.path.realpath(path) for path in job.readable]
@@ -102,14 +101,14 @@ class LandlockSandbox(RunsTrusted):
         hidden = [path for path in map(os.path.realpath, (*self._hidden, *ours)) if os.path.isdir(path)]
         secret = [path for folder in readable for path in git_config.configs_in(folder) if _is_secret(path)]
         for path in writable:
-            put_back = os.path.join(path, git_guard.NAME)  # if it is a file
+            put_back = os.path.join(path, git_guard.NAME)  # for a file
             kept = [inner for inner in readable if inner != put_back or os.path.isdir(inner)]
             yield from _grants("write", path, [*hidden, *kept])
         for path in (*readable, *map(os.path.realpath, tools)):
             yield from _grants("read", path, [*hidden, *secret])
 
     def _env_inside(self, job: Job, tools: Sequence[str], private: str) -> dict[str, str]:
-        """What was given, but with a temporary folder and a home that can be used."""
+        """The given environment with a usable temporary folder and home."""
         given = (*job.writable, *job.readable)
         env = dict(job.env)
         if not any(contains(path, env.get("TMPDIR", "/")) for path in job.writable):
@@ -119,13 +118,13 @@ class LandlockSandbox(RunsTrusted):
             env["HOME"] = os.path.join(private, "home")
             os.mkdir(env["HOME"])
             _link(home, env["HOME"], sorted((*tools, *given)))
-        if os.path.exists(_SYSTEM_CONFIG):  # git ends when it sees it and may not read it
+        if os.path.exists(_SYSTEM_CONFIG):  # git fails if the file exists and cannot be read
             env.setdefault("GIT_CONFIG_NOSYSTEM", "1")
         return env
 
 
 def _grants(right: str, path: str, but: Sequence[str]) -> Iterator[str]:
-    """The right to all of a folder but these. Of a folder around one of them only the names can be granted."""
+    """Rules for a folder except these paths. For a parent of an exception only listing can be granted."""
     if not any(path != inner and contains(path, inner) for inner in but):
         yield f"{right} {path}"
         return
@@ -137,7 +136,7 @@ def _grants(right: str, path: str, but: Sequence[str]) -> Iterator[str]:
 
 
 def _hint(rules: Sequence[str], writable: Sequence[str]) -> str:
-    """What a command that failed may have stumbled upon."""
+    """A hint about the likely cause of a failure."""
     narrow = [path for path in writable if f"list {os.path.realpath(path)}" in rules]
     if not narrow:
         return ""
@@ -148,7 +147,7 @@ def _hint(rules: Sequence[str], writable: Sequence[str]) -> str:
 
 
 def _link(home: str, instead: str, paths: Sequence[str]) -> None:
-    """What a command may use of a home is found in the one that it gets."""
+    """Links the usable parts of HOME into the job's home."""
     for path in paths:
         if path != home and contains(home, path):
             place = os.path.join(instead, os.path.relpath(path, home))

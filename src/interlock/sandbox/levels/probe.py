@@ -1,4 +1,4 @@
-"""Whether a sandbox really does here what it promises. Being installed is not enough: containers often forbid it."""
+"""Tests whether a sandbox keeps its guarantees on this machine. Containers often forbid an installed one."""
 
 import os
 import socket
@@ -8,7 +8,7 @@ import textwrap
 from interlock.ports.processes import Finished, Job, Sandbox
 from interlock.sandbox.jobs import jobs
 
-# Each line it prints is a promise broken.
+# Each printed line is a broken guarantee.
 _INSIDE = textwrap.dedent(
     """
     import os, socket, sys
@@ -36,7 +36,7 @@ _INSIDE = textwrap.dedent(
 
 
 async def probe(sandbox: Sandbox) -> str | None:
-    """None when all holds, or the reason to refuse."""
+    """None if all guarantees hold, else the reason to refuse."""
     with (
         tempfile.TemporaryDirectory(prefix="interlock-probe-") as folder,
         socket.create_server(("127.0.0.1", 0)) as here,
@@ -57,15 +57,15 @@ def _job(folder: str, port: int) -> Job:
 
 def _judge(finished: Finished, folder: str) -> str | None:
     if finished.status != "exited" or finished.exit_code != 0:
-        said = finished.message or finished.stderr.strip() or finished.status
-        return f"a command run in it fails ({said.splitlines()[-1]})"
+        message = finished.message or finished.stderr.strip() or finished.status
+        return f"a command run in it fails ({message.splitlines()[-1]})"
     if not os.path.exists(os.path.join(folder, "written")):
         return "what is written to a worktree inside does not arrive outside"
     return finished.stdout.strip().replace("\n", ", ") or None
 
 
 def _files_of(home: str) -> list[str]:
-    """Files at the top of HOME: none of them belongs to a tool."""
+    """Files at the top of HOME; none of them belongs to a tool."""
     try:
         return [entry.path for entry in os.scandir(home) if entry.is_file(follow_symlinks=False)][:50]
     except OSError:

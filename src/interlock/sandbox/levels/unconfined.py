@@ -1,6 +1,6 @@
-"""No sandbox: the user's word (`sandbox = "off"`) is all there is between a command and the machine.
+"""No sandbox (`sandbox = "off"`): a command has all rights of the user.
 
-What remains is the promise about processes: whatever a job started is dead when `run` returns (launcher.py).
+One guarantee remains: all processes of a job are dead when `run` returns (launcher.py).
 """
 
 from typing import Literal
@@ -12,7 +12,7 @@ from interlock.sandbox.levels.direct import RunsTrusted, run_direct
 
 
 class UnconfinedSandbox(RunsTrusted):
-    """Runs commands as the user, with everything the user can reach."""
+    """Runs commands with all rights of the user."""
 
     def __init__(self, *, limits: jobs.JobLimits = jobs.USUAL) -> None:
         self._launcher = Launcher()

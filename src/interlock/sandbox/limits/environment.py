@@ -1,4 +1,4 @@
-"""The environment a command gets: by allow-list, so that no key or token of the user's is ever in it."""
+"""The environment of a command: an allow-list, so that it never contains keys or tokens of the user."""
 
 from collections.abc import Mapping
 
@@ -16,6 +16,6 @@ _PREFIXES = ("LC_",)
 
 
 def clean_env(source: Mapping[str, str], extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What of `source` a command may know, and `extra`, which somebody wrote for it."""
+    """The allowed variables of `source`, and `extra`, which was written for this command."""
     kept = {name: value for name, value in source.items() if name in _NAMES or name.startswith(_PREFIXES)}
     return {**kept, **(extra or {})}

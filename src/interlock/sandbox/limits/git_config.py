@@ -1,6 +1,6 @@
-"""git's configuration as a command may see it: enough for git to work, without addresses, keys and helpers.
+"""Copies of git's configuration for the sandbox: enough for git to work, without addresses, keys and helpers.
 
-The address of a remote often holds a token, and so do extra headers; neither is needed to look at history.
+The address of a remote often contains a token, and so do extra headers. Reading history needs neither.
 """
 
 import os
@@ -18,7 +18,7 @@ _NAMES = ("config", "config.worktree")
 
 
 def harmless(config: bytes) -> bytes:
-    """Only the sections that hold no addresses. What cannot be understood is left out."""
+    """Only sections without addresses. Lines that cannot be parsed are left out."""
     kept: list[str] = []
     keep = goes_on = False
     for line in config.decode("utf-8", "surrogateescape").splitlines(keepends=True):
@@ -34,12 +34,13 @@ def harmless(config: bytes) -> bytes:
 
 
 def may_hold_a_secret(config: bytes) -> bool:
-    """For where no copy can be shown. A name before the host may be one, except for ssh, where it is an account."""
+    """True if a configuration contains a secret, for levels that cannot show a copy. A user name in an address may be a
+    token, except with ssh, where it is an account."""
     return _SECRET.search(config) is not None
 
 
 def configs_in(folder: str) -> list[str]:
-    """Where a repository is this folder, or is in it as `.git`: its configuration, its worktrees', its submodules'."""
+    """The configuration files of a repository that is this folder or its `.git`, with worktrees and submodules."""
     return [
         path for place in (folder, os.path.join(folder, ".git")) if _is_repository(place) for path in _configs(place)
     ]
@@ -56,9 +57,9 @@ def _configs(folder: str) -> Iterator[str]:
 
 
 def copies(folders: list[str]) -> tuple[list[tuple[str, bytes]], list[str]]:
-    """(path, what to show instead of it) of each configuration in these, and those beyond the most that are copied."""
-    found = list(dict.fromkeys(path for folder in folders for path in configs_in(folder)))
-    return [(path, harmless(read(path))) for path in found[:_MOST]], found[_MOST:]
+    """(path, replacement) for each configuration in these folders, and the paths beyond the limit of copies."""
+    configs = list(dict.fromkeys(path for folder in folders for path in configs_in(folder)))
+    return [(path, harmless(read(path))) for path in configs[:_MOST]], configs[_MOST:]
 
 
 def read(path: str) -> bytes:

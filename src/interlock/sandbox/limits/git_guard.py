@@ -1,8 +1,7 @@
-"""The name `.git` at the top of a folder that a command may write: whoever runs git there runs what it says.
+"""Protects the name `.git` at the top of a writable folder: git started there would run programs it configures.
 
-A folder of that name is shown read-only like any other that a job is to read. The rest is done here: a name that is not
-there yet, the file of a linked worktree, a link. What cannot be protected while the command runs is put back as it was
-when everything the command started is dead.
+A `.git` folder is mounted read-only like any other. This module handles the other cases: a missing `.git`, the file of
+a linked worktree, a link. A name that cannot be protected during the job is restored after all its processes ended.
 """
 
 import contextlib
@@ -22,7 +21,7 @@ _LARGEST = 4096
 
 
 class Nothing(Struct, frozen=True):
-    """No such name, or an empty folder, which means the same to git."""
+    """The name does not exist, or is an empty folder, which git treats the same."""
 
 
 class GitLink(Struct, frozen=True):
@@ -35,7 +34,7 @@ class GitFile(Struct, frozen=True):
 
 
 class Folder(Struct, frozen=True):
-    """What is in it is not looked at: it was for reading only."""
+    """A folder. Its content is not compared: it was read-only."""
 
     mode: int
 
@@ -48,7 +47,7 @@ def names(job: Job) -> list[str]:
 
 
 def protected(job: Job) -> Job:
-    """The job, with what git keeps at the top of its folders for reading only, whether somebody said so or not."""
+    """The job with git's files at the top of its folders read-only, even if it did not ask for that."""
     more = tuple(
         path
         for path in names(job)
@@ -58,14 +57,14 @@ def protected(job: Job) -> Job:
 
 
 class Covers:
-    """Empty folders where git keeps nothing, for a sandbox to mount upon; gone with the last job that uses them."""
+    """Empty `.git` folders as mount points where there is none; removed with the last job that uses them."""
 
     def __init__(self) -> None:
         self._users = Counter[str]()
 
     @contextlib.contextmanager
     def over(self, paths: Sequence[str]) -> Generator[list[str]]:
-        """Those of the paths that are covered now."""
+        """The paths that are covered now."""
         used = [path for path in paths if isinstance(look(path), Nothing) and _make(path)]
         self._users.update(used)
         try:
@@ -80,7 +79,7 @@ class Covers:
 
 
 class GitGuard:
-    """What is at each of these names, to be put back."""
+    """Records the entries at these names, to restore them."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._before = {path: entry for path in paths if (entry := look(path)) is not None}
@@ -99,7 +98,7 @@ class GitGuard:
 
 
 def look(path: str) -> Entry | None:
-    """None for what is not ours to keep."""
+    """The entry; None for kinds that are not restored."""
     try:
         mode = os.lstat(path).st_mode
         if stat.S_ISLNK(mode):
@@ -135,7 +134,7 @@ def _is_empty(folder: str) -> bool:
 
 
 def remove(path: str) -> None:
-    """Whatever it is, and however its maker shut it."""
+    """Removes an entry of any kind, also without permissions."""
     if os.path.isdir(path) and not os.path.islink(path):
         _open_up(path)
         shutil.rmtree(path)

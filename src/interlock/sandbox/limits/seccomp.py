@@ -1,9 +1,9 @@
-"""The system calls that a command may not make, as a program for the kernel's filter (classic BPF, seccomp(2)).
+"""Builds the seccomp filter (classic BPF) that blocks system calls of a command.
 
-The same builder serves both levels. What differs: with bubblewrap a command has namespaces of its own, so most of what
-it can reach by a call is its own; with Landlock it shares them with everybody, so more is refused. A filter sees
-numbers, not memory: where what matters lies behind a pointer (`clone3`, io_uring) the whole call is refused, with "not
-implemented", on which libraries fall back to an older one.
+Both levels use the same builder. With bubblewrap a command has its own namespaces, so most calls reach only its own
+objects. With Landlock it shares the host's namespaces, so more calls are blocked. A filter sees numbers, not memory: a
+call whose relevant argument is behind a pointer (`clone3`, io_uring) is blocked as a whole with ENOSYS, and libraries
+fall back to an older call.
 """
 
 import errno
@@ -20,15 +20,15 @@ _X32 = 0x40000000
 
 _NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS, …CGROUP, …UTS, …IPC, …USER, …PID, …NET
 _NEW_TIME = 0x80
-_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # put words into the mouth of whoever sits at the terminal
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # inject input into the terminal
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
 _STREAM, _SEQPACKET = 1, 5
 _PRIO_USER = 2
 
-# The numbers for x86-64 and for arm64; None where there is no such call.
+# Numbers for x86-64 and arm64; None if the call does not exist.
 _Numbers = dict[str, tuple[int | None, int | None]]
 _REFUSED: _Numbers = {
-    # looking into or acting as another process
+    # inspecting or impersonating another process
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
@@ -36,7 +36,7 @@ _REFUSED: _Numbers = {
     "pidfd_getfd": (438, 438),
     "move_pages": (279, 239),
     "migrate_pages": (256, 238),
-    # what the kernel keeps for others, and its larger interfaces
+    # keyrings and large kernel interfaces
     "perf_event_open": (298, 241),
     "bpf": (321, 280),
     "keyctl": (250, 219),
@@ -47,7 +47,7 @@ _REFUSED: _Numbers = {
     "lookup_dcookie": (212, 18),
     "syslog": (103, 116),
     "modify_ldt": (154, None),
-    # the tree of files
+    # mounts
     "mount": (165, 40),
     "umount2": (166, 39),
     "pivot_root": (155, 41),
@@ -64,7 +64,7 @@ _REFUSED: _Numbers = {
     "quotactl": (179, 60),
     "quotactl_fd": (443, 443),
     "setns": (308, 268),
-    # the machine
+    # the machine itself
     "swapon": (167, 224),
     "swapoff": (168, 225),
     "reboot": (169, 142),
@@ -90,7 +90,7 @@ _NOT_IMPLEMENTED: _Numbers = {
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
 }
-# Objects with names that all of a user's processes share, where there is no namespace for them.
+# Named objects that all processes of a user share without an IPC namespace.
 _SHARED: _Numbers = {
     "shmget": (29, 194),
     "shmat": (30, 196),
@@ -106,7 +106,7 @@ _SHARED: _Numbers = {
     "mq_open": (240, 180),
     "mq_unlink": (241, 181),
 }
-# Calls that act on any process of the user's; 0 is the caller.
+# Calls that act on any process of the user; 0 is the caller.
 _ON_ITSELF_ONLY: _Numbers = {
     "prlimit64": (302, 261),
     "sched_setparam": (142, 118),
@@ -126,23 +126,23 @@ _OTHERS: _Numbers = {
 
 
 class Machine(Struct, frozen=True):
-    audit: int  # AUDIT_ARCH_…: what the filter sees
+    audit: int  # AUDIT_ARCH_… values
     column: int
-    second_abi: bool = False  # x32: the same architecture with other numbers
+    second_abi: bool = False  # x32: the same architecture with other call numbers
 
 
 MACHINES = {"x86_64": Machine(0xC000003E, 0, True), "aarch64": Machine(0xC00000B7, 1)}
 
 
 def numbers(machine: str) -> dict[str, int]:
-    """Every call the filter speaks of, by name."""
+    """All calls of the filter, by name."""
     column = MACHINES[machine].column
     tables = (_REFUSED, _NOT_IMPLEMENTED, _SHARED, _ON_ITSELF_ONLY, _OTHERS)
     return {name: n for table in tables for name, both in table.items() if (n := both[column]) is not None}
 
 
 def program(*, shared: bool, network: bool, machine: str = "") -> bytes | None:
-    """The filter, or None for a machine whose numbers we do not have. `shared`: no namespaces around the command."""
+    """The filter; None for an unsupported architecture. `shared`: the command has no namespaces of its own."""
     machine = machine or platform.machine()
     if machine not in MACHINES:
         return None
@@ -176,9 +176,9 @@ def program(*, shared: bool, network: bool, machine: str = "") -> bytes | None:
 
 
 def _sockets(*, shared: bool, network: bool) -> tuple[bytes, ...]:
-    """Only kinds that are needed: vsock, packet, bluetooth, the kernel's crypto … know no namespace, or have holes.
+    """Allows only needed socket families: vsock, packet, bluetooth, AF_ALG … have no namespace, or known holes.
 
-    Names of sockets without a file are as far-reaching as the network: with the host's network there are none.
+    Abstract Unix sockets reach as far as the network namespace: with the host's network they are blocked.
     """
     other = _ERRNO | errno.EAFNOSUPPORT
     if not network:
@@ -187,7 +187,7 @@ def _sockets(*, shared: bool, network: bool) -> tuple[bytes, ...]:
 
 
 def _connected_pairs(refused: int) -> tuple[bytes, ...]:
-    """A pair of datagram sockets could be turned to any other socket of the machine; these two kinds cannot."""
+    """A datagram socket pair can be connected to any other socket of the machine; these two types cannot."""
     kinds = (_load(_argument(1)), struct.pack("=HBBI", _AND, 0, 0, 0xF))
     return (*kinds, _test(_EQUAL, _STREAM, 2, 0), _test(_EQUAL, _SEQPACKET, 1, 0), _return(refused), _return(_ALLOW))
 
@@ -212,7 +212,7 @@ def _unless_one_of(argument: int, values: tuple[int, ...], answer: int) -> tuple
 
 
 def _argument(number: int) -> int:
-    """Its lower half: all these arguments are ints, and so the kernel reads them."""
+    """The lower 32 bits of an argument: all these arguments are ints."""
     return _ARGUMENTS + 8 * number
 
 

@@ -1,15 +1,15 @@
-"""Which folders of the machine a sandbox shows, read-only, so that the user's tools work in it as they do outside.
+"""The folders of the machine that a sandbox mounts read-only, so that the user's tools work inside as outside.
 
-The system's own folders, and what the user's PATH and a few variables point at. Of HOME nothing else: tools that live
-there are shown by their own prefix (a virtual environment, a version of node), never by a folder that also holds other
-things. Only the user's own environment is asked, never a job's: a ticket that names a PATH must not thereby open it.
-Programs that the user chose by their path are shown in the same way.
+These are the system folders and the folders that PATH and a few variables name. Tools in HOME are mounted by their own
+prefix (a virtual environment, a version of node), never by a folder with other content. Only the user's environment is
+used, never the job's: a ticket must not open a folder by naming it in PATH. Programs that the user chose by path are
+mounted the same way.
 """
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-# What programs look up, and nothing that is secret. Each is a mount, and a tenth of a millisecond.
+# Files that programs read; none is secret. Each is a mount and costs a tenth of a millisecond.
 _ETC = (
     "alternatives",
     "crypto-policies",
@@ -28,12 +28,12 @@ _ETC = (
     "services",
     "ssl",
 )
-_ETC_PREFIXES = ("java-",)  # Debian: the configuration of a version
+_ETC_PREFIXES = ("java-",)  # Debian: configuration by version
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 _PREFIX_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYENV_ROOT", "RUSTUP_HOME", "JAVA_HOME", "GOROOT")
 _BESIDE_BIN = ("lib", "lib64", "libexec", "include")
 _NEVER_WHOLE = ("/", "/home", "/root", "/tmp", "/var", "/var/tmp", "/run", "/etc", "/opt", "/mnt", "/media", "/srv")
-# Folders that hold nothing but tools: virtual environments, conda, pyenv, asdf, rustup.
+# Marks of folders that contain only tools: virtual environments, conda, pyenv, asdf, rustup.
 _SIGNS: tuple[set[str], ...] = (
     {"pyvenv.cfg"},
     {"conda-meta"},
@@ -41,11 +41,11 @@ _SIGNS: tuple[set[str], ...] = (
     {"shims", "installs"},
     {"toolchains", "settings.toml"},
 )
-_PRIVATE = {".git", ".interlock"}  # a folder with one of these is somebody's project
+_PRIVATE = {".git", ".interlock"}  # a folder with one of these is a project
 
 
 class Toolchain:
-    """Paths to show, each at its own place. What lies in a writable folder is not asked: a worker may have made it."""
+    """Paths to mount, each at its own place. Paths in writable folders are skipped: a worker may have made them."""
 
     def __init__(
         self, env: Mapping[str, str], programs: Sequence[str], *, network: bool = False, writable: Sequence[str] = ()
@@ -68,12 +68,12 @@ class Toolchain:
 
     @property
     def links(self) -> list[tuple[str, str]]:
-        """(place, target) of the system's own links, such as /bin → usr/bin."""
+        """(place, target) of system links, such as /bin → usr/bin."""
         return list(self._links.items())
 
     @property
     def paths(self) -> list[str]:
-        """Outer folders first, so that an inner one is mounted upon them."""
+        """Outer folders first, so that inner ones are mounted on top."""
         return sorted(self._shown)
 
     def _system(self, network: bool) -> None:
@@ -111,7 +111,7 @@ class Toolchain:
         self._pythons(folder, env)
 
     def _pythons(self, folder: str, env: Mapping[str, str]) -> None:
-        """Those that this folder's lead to, and the one its virtual environment was made from."""
+        """The targets of the links in this folder, and the base Python of its virtual environment."""
         for name in ("python", "python3"):
             path = os.path.join(folder, name)
             if os.path.islink(path):
@@ -121,7 +121,7 @@ class Toolchain:
                 self._folder_of_programs(home, env)
 
     def _program(self, path: str, env: Mapping[str, str]) -> None:
-        """Show a program, whatever links lead to it, and the prefix each of them stands in."""
+        """Mounts a program with all its links and their prefixes."""
         if not (os.path.isfile(path) and os.access(path, os.X_OK)):
             return
         for hop in _hops(path):
@@ -135,7 +135,7 @@ class Toolchain:
                     self._show(os.path.join(place, os.path.basename(hop)))
 
     def _prefix(self, prefix: str) -> None:
-        """The whole of it when it is a tool's own; otherwise only what stands beside its `bin`."""
+        """The whole prefix if it belongs to a tool; else only the folders beside its `bin`."""
         real = os.path.realpath(prefix)
         if not os.path.isdir(real):
             return
@@ -155,7 +155,7 @@ class Toolchain:
             return True
         if names & _PRIVATE:
             return False
-        # Not HOME/.local, HOME/.cargo, HOME/go: they hold more than tools.
+        # Not HOME/.local, HOME/.cargo, HOME/go: they contain more than tools.
         return all(not contains(home, prefix) or prefix.count("/") - home.count("/") >= 2 for home in self._homes)
 
     def _show(self, path: str) -> None:
@@ -163,7 +163,7 @@ class Toolchain:
             self._shown[path] = None
 
     def _may_show(self, path: str) -> bool:
-        """Not what holds a home, and not what a worker can have made."""
+        """False for a folder that contains a home, or that a worker may have made."""
         if path in _NEVER_WHOLE or any(contains(path, home) for home in self._homes):
             return False
         return not any(contains(place, path) for place in self._writable)
@@ -177,7 +177,7 @@ def contains(folder: str, path: str) -> bool:
 
 
 def _clean(path: str) -> str:
-    """The path without detours, or nothing when it is not absolute."""
+    """The normalised path; empty if it is not absolute."""
     return os.path.normpath(path) if path.startswith("/") else ""
 
 
@@ -189,8 +189,8 @@ def _names(folder: str) -> list[str]:
 
 
 def _hops(path: str) -> Iterator[str]:
-    """The path, and every path its links lead through."""
-    for _ in range(40):  # as many as the kernel follows
+    """The path and every path on its chain of links."""
+    for _ in range(40):  # the kernel's own limit
         yield path
         if not os.path.islink(path):
             return
@@ -198,7 +198,7 @@ def _hops(path: str) -> Iterator[str]:
 
 
 def _made_from(config: str) -> Iterator[str]:
-    """The folder of the python that a virtual environment was made from."""
+    """The folder of the base Python of a virtual environment."""
     try:
         with open(config, encoding="utf-8", errors="replace") as file:
             for line in file:
