@@ -9,7 +9,7 @@ from interlock.assembly.project import Project, read_state
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
 from interlock.cli.terminal.sessions import open_session, project_of
-from interlock.domain.messages.commands.command import Bulk, TicketCommand
+from interlock.domain.messages.commands.command import Bulk, BulkPart
 from interlock.domain.messages.commands.ticket_commands import (
     BlockTicket,
     CancelTicket,
@@ -159,12 +159,12 @@ def find(state: State, name: str) -> tuple[str, str]:
     return having[0], name
 
 
-def _each(args: Any, names: list[str], make: Callable[[str, str], TicketCommand]) -> int:
+def _each(args: Any, names: list[str], make: Callable[[str, str], BulkPart]) -> int:
     """One command per ticket, all of them or none."""
     project: Project = project_of(args)
     with open_session(project) as session:
         found = [find(session.state, name) for name in names]
-        commands: tuple[TicketCommand, ...] = tuple(make(track, ticket) for track, ticket in found)
+        commands: tuple[BulkPart, ...] = tuple(make(track, ticket) for track, ticket in found)
         session.submit(commands[0] if len(commands) == 1 else Bulk(commands))
         tickets = [session.state.ticket(track, ticket) for track, ticket in found]
         tracks = [session.state.track(track) for track, _ in found]

@@ -6,12 +6,17 @@ from msgspec import MsgspecError
 from msgspec.json import decode
 from msgspec.structs import replace
 
-from interlock.domain.messages.commands.approval_commands import AnswerApproval, ApproveTask, ExpireApproval
+from interlock.domain.messages.commands.approval_commands import (
+    AnswerApproval,
+    ApprovalCommand,
+    ApproveTask,
+    ExpireApproval,
+)
 from interlock.domain.messages.envelopes import is_agent
 from interlock.domain.messages.events.approval_events import ApprovalAnswered
 from interlock.domain.messages.events.discussion_events import DiscussionTurnEnded
 from interlock.domain.messages.events.epic_events import EpicDropped
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.ticket_events import TicketBlocked
 from interlock.domain.messages.events.track_events import LandingFailed, LandingStarted
 from interlock.domain.reading.planner_answer import plans_from_json
@@ -37,9 +42,19 @@ from interlock.domain.values.approvals import (
 from interlock.domain.values.epics import TrackPlan
 from interlock.errors import BadValue, Rejected
 
-Events = tuple[Event, ...]
-
 MOST_CONTEXT = 1_000_000  # characters of an edited one
+
+
+def decide(state: State, command: ApprovalCommand, actor: str) -> Events:
+    match command:
+        case AnswerApproval():
+            return answer(state, command, actor)
+        case ApproveTask():
+            return approve_task(state, command, actor)
+        case ExpireApproval():
+            return expire(state, command)
+        case _:
+            assert_never(command)
 
 
 def answer(state: State, command: AnswerApproval, actor: str) -> Events:

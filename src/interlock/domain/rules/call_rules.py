@@ -1,15 +1,25 @@
 """Rules for model calls: made only by somebody still at work, and only with money left (SPEC P7)."""
 
-from interlock.domain.messages.commands.call_commands import EndCall, ReserveCall
+from typing import assert_never
+
+from interlock.domain.messages.commands.call_commands import CallCommand, EndCall, ReserveCall
 from interlock.domain.messages.events.call_events import CallEnded, CallReserved
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event import Events
 from interlock.domain.state.state import State
 from interlock.domain.values.discussions import Doing, Thinking
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import Merging, Verifying, Working
 from interlock.errors import Rejected
 
-Events = tuple[Event, ...]
+
+def decide(state: State, command: CallCommand) -> Events:
+    match command:
+        case ReserveCall():
+            return reserve_call(state, command)
+        case EndCall():
+            return end_call(state, command)
+        case _:
+            assert_never(command)
 
 
 def reserve_call(state: State, command: ReserveCall) -> Events:

@@ -1,8 +1,11 @@
 """Rules for discussions: turn by turn, one question at a time, nothing done twice."""
 
+from typing import assert_never
+
 from interlock.domain.messages.commands.discussion_commands import (
     AskInDiscussion,
     BeginDiscussionTool,
+    DiscussionCommand,
     EndTurn,
     FinishDiscussionTool,
     ReplyInDiscussion,
@@ -19,15 +22,35 @@ from interlock.domain.messages.events.discussion_events import (
     DiscussionToolFinished,
     DiscussionTurnEnded,
 )
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event import Events
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import Kind, Payload, ScriptPayload, ToolPayload, UnknownPayload, digest
 from interlock.domain.values.discussions import Discussion, DiscussionStage, Doing, Quiet, Thinking, Unsure, Waiting
 from interlock.errors import Rejected
 
-Events = tuple[Event, ...]
-
 MOST_TITLE = 200
+
+
+def decide(state: State, command: DiscussionCommand) -> Events:
+    match command:
+        case StartDiscussion():
+            return start(state, command)
+        case Say():
+            return say(state, command)
+        case StopTurn():
+            return stop(state, command)
+        case ReplyInDiscussion():
+            return reply(state, command)
+        case BeginDiscussionTool():
+            return begin_tool(state, command)
+        case FinishDiscussionTool():
+            return finish_tool(state, command)
+        case AskInDiscussion():
+            return ask(state, command)
+        case EndTurn():
+            return end(state, command)
+        case _:
+            assert_never(command)
 
 
 def start(state: State, command: StartDiscussion) -> Events:

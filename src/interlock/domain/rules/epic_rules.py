@@ -1,10 +1,12 @@
 """Rules for epics: planned, proposed, accepted or dropped; and for the planning of each track (SPEC C1, C2)."""
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from interlock.domain.checks.dag import Dag
 from interlock.domain.messages.commands.epic_commands import (
     DropEpic,
+    EpicCommand,
     FailPlanning,
     FinishPlanning,
     PlanEpic,
@@ -21,7 +23,7 @@ from interlock.domain.messages.events.epic_events import (
     TrackPlanned,
     TracksProposed,
 )
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.track_events import TrackAdded, TrackStarted
 from interlock.domain.rules.track_rules import checked, rows
 from interlock.domain.state.state import State
@@ -31,9 +33,25 @@ from interlock.domain.values.epics import Epic, TrackPlan
 from interlock.domain.values.ids import check_id
 from interlock.errors import Rejected
 
-Events = tuple[Event, ...]
-
 MOST_TEXT = 100_000
+
+
+def decide(state: State, command: EpicCommand) -> Events:
+    match command:
+        case PlanEpic():
+            return plan_epic(state, command)
+        case DropEpic():
+            return drop_epic(state, command)
+        case FinishPlanning():
+            return finish_planning(state, command)
+        case ProposeTracks():
+            return propose_tracks(state, command)
+        case PlanTickets():
+            return plan_tickets(state, command)
+        case FailPlanning():
+            return fail_planning(state, command)
+        case _:
+            assert_never(command)
 
 
 def plan_epic(state: State, command: PlanEpic) -> Events:

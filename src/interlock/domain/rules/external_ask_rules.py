@@ -1,15 +1,25 @@
 """Rules for asks: a program outside wants to do something and waits for a person's word (SPEC H6)."""
 
-from interlock.domain.messages.commands.external_ask_commands import AskPerson, WithdrawAsk
+from typing import assert_never
+
+from interlock.domain.messages.commands.external_ask_commands import AskPerson, ExternalAskCommand, WithdrawAsk
 from interlock.domain.messages.events.approval_events import ApprovalRequested, ApprovalWithdrawn
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event import Events
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import Approval, Pending, ToolPayload, digest
 from interlock.errors import Rejected
 
-Events = tuple[Event, ...]
-
 MOST_NAME = 200
+
+
+def decide(state: State, command: ExternalAskCommand) -> Events:
+    match command:
+        case AskPerson():
+            return ask(state, command)
+        case WithdrawAsk():
+            return withdraw(state, command)
+        case _:
+            assert_never(command)
 
 
 def ask(state: State, command: AskPerson) -> Events:

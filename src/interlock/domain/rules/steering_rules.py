@@ -3,8 +3,10 @@
 It is recorded at once. A ticket keeps what was said to its workers: a new attempt, after a crash too, hears it again.
 """
 
-from interlock.domain.messages.commands.steering_commands import Hear, Tell
-from interlock.domain.messages.events.event import Event
+from typing import assert_never
+
+from interlock.domain.messages.commands.steering_commands import Hear, SteeringCommand, Tell
+from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.steering_events import Heard, Told
 from interlock.domain.state.state import State
 from interlock.domain.values.discussions import Quiet
@@ -12,10 +14,18 @@ from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import Asking, Escalated, Merging, Queued, Ticket, Todo, Verifying, Working
 from interlock.errors import Rejected
 
-Events = tuple[Event, ...]
-
 MOST_BYTES = 4_000
 """Of one word: it stands in the journal itself."""
+
+
+def decide(state: State, command: SteeringCommand) -> Events:
+    match command:
+        case Tell():
+            return tell(state, command)
+        case Hear():
+            return hear(state, command)
+        case _:
+            assert_never(command)
 
 
 def tell(state: State, command: Tell) -> Events:

@@ -1,19 +1,29 @@
 """Rules for the memory of tests: ids are never used again, and an event holds no long texts."""
 
+from typing import assert_never
+
 from interlock.domain.checks.test_history_texts import LONGEST, shortened
-from interlock.domain.messages.commands.test_history_commands import ForgetTests, RecordTests
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.commands.test_history_commands import ForgetTests, RecordTests, TestHistoryCommand
+from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.test_history_events import TestExecuted, TestReportRead, TestsForgotten
 from interlock.domain.state.state import State
 from interlock.domain.values.test_history import Execution, is_test_id
 from interlock.errors import BadValue, Rejected
 
-Events = tuple[Event, ...]
-
 MOST_AT_ONCE = 100_000
 MOST_METRICS = 100
 INT32 = 2**31 - 1
 LAST_MS = 253_402_300_799_999  # the end of the year 9999
+
+
+def decide(state: State, command: TestHistoryCommand) -> Events:
+    match command:
+        case RecordTests():
+            return record(state, command)
+        case ForgetTests():
+            return forget(state, command)
+        case _:
+            assert_never(command)
 
 
 def record(state: State, command: RecordTests) -> Events:

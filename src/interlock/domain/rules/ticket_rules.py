@@ -1,5 +1,7 @@
 """Rules for what people do to single tickets (SPEC D2, D7)."""
 
+from typing import assert_never
+
 import msgspec
 from msgspec.structs import replace
 
@@ -12,9 +14,10 @@ from interlock.domain.messages.commands.ticket_commands import (
     MoveTicket,
     RetryTicket,
     SkipTicket,
+    TicketCommand,
 )
 from interlock.domain.messages.events.approval_events import ApprovalWithdrawn
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.ticket_events import (
     TicketBlocked,
     TicketCancelled,
@@ -30,7 +33,25 @@ from interlock.domain.state.tracks import Track
 from interlock.domain.values.tickets import Blocked, Merging, Status, Ticket
 from interlock.errors import Rejected
 
-Events = tuple[Event, ...]
+
+def decide(state: State, command: TicketCommand, actor: str) -> Events:
+    match command:
+        case EditTicket():
+            return edit(state, command)
+        case MoveTicket():
+            return move(state, command)
+        case SkipTicket():
+            return skip(state, command)
+        case RetryTicket():
+            return retry(state, command)
+        case BlockTicket():
+            return block(state, command)
+        case CancelTicket():
+            return cancel(state, command)
+        case KillWorker():
+            return kill(state, command, actor)
+        case _:
+            assert_never(command)
 
 
 def edit(state: State, command: EditTicket) -> Events:

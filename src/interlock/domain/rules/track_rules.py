@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from math import isfinite
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -14,10 +15,11 @@ from interlock.domain.messages.commands.track_commands import (
     PauseTrack,
     ResumeTrack,
     StartTrack,
+    TrackCommand,
 )
 from interlock.domain.messages.events.approval_events import ApprovalWithdrawn
 from interlock.domain.messages.events.epic_events import PlanningRetried
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.ticket_events import TicketCancelled
 from interlock.domain.messages.events.track_events import (
     TicketsAdded,
@@ -34,10 +36,28 @@ from interlock.domain.values.ids import check_id
 from interlock.domain.values.tickets import TERMINAL, Merging, Ticket, TicketSpec
 from interlock.errors import Rejected
 
-Events = tuple[Event, ...]
-
 ROW = 1_000
 """Tickets per event: a huge import is many rows of one all-or-nothing append, not one huge row."""
+
+
+def decide(state: State, command: TrackCommand) -> Events:
+    match command:
+        case AddTrack():
+            return add_track(state, command)
+        case AddTickets():
+            return add_tickets(state, command)
+        case StartTrack():
+            return start_track(state, command)
+        case PauseTrack():
+            return pause_track(state, command)
+        case ResumeTrack():
+            return resume_track(state, command)
+        case EditTrack():
+            return edit_track(state, command)
+        case AbortTrack():
+            return abort_track(state, command)
+        case _:
+            assert_never(command)
 
 
 def add_track(state: State, command: AddTrack) -> Events:

@@ -22,3 +22,6 @@ class AnswerApproval(_Command, frozen=True):
 
 class ExpireApproval(_Command, frozen=True):
     approval: str
+
+
+ApprovalCommand = AnswerApproval | ApproveTask | ExpireApproval

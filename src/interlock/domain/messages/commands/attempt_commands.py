@@ -100,3 +100,17 @@ class FinishMerge(_Command, frozen=True):
     ticket: str
     attempt: int
     commit: str
+
+
+AttemptCommand = (
+    SubmitWork
+    | ReportGate
+    | FinishMerge
+    | AskScript
+    | AskWorker
+    | StartSession
+    | FinishTurn
+    | FinishTool
+    | FailWork
+    | RedoAttempt
+)

@@ -22,3 +22,6 @@ class EndCall(_Command, frozen=True):
     call: str
     usage: Usage | None
     error: str
+
+
+CallCommand = ReserveCall | EndCall

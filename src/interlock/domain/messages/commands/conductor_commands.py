@@ -25,3 +25,6 @@ class Recover(_Command, frozen=True):
     """The process before this one is gone: what it had in hand is lost."""
 
     reason: str = "the workbench stopped"
+
+
+ConductorCommand = StartConductor | StopConductor | Recover

@@ -58,3 +58,15 @@ class AskInDiscussion(_Command, frozen=True):
 class EndTurn(_Command, frozen=True):
     discussion: str
     error: str = ""
+
+
+DiscussionCommand = (
+    StartDiscussion
+    | StopTurn
+    | Say
+    | ReplyInDiscussion
+    | BeginDiscussionTool
+    | FinishDiscussionTool
+    | AskInDiscussion
+    | EndTurn
+)

@@ -47,3 +47,6 @@ class FailPlanning(_Command, frozen=True):
     track: str
     reason: str
     budget: bool = False
+
+
+EpicCommand = PlanEpic | DropEpic | FinishPlanning | ProposeTracks | PlanTickets | FailPlanning

@@ -23,3 +23,6 @@ class AskPerson(_Command, frozen=True):
     directory: str = ""
     why: str = ""
     deadline: str | None = None
+
+
+ExternalAskCommand = WithdrawAsk | AskPerson

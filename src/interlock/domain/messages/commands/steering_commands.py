@@ -19,3 +19,6 @@ class Hear(Tagged, frozen=True):
 
     party: CallOwner
     message: Blob
+
+
+SteeringCommand = Tell | Hear

@@ -17,3 +17,6 @@ class ForgetTests(_Command, frozen=True):
 
     keep: int
     before: str
+
+
+TestHistoryCommand = RecordTests | ForgetTests

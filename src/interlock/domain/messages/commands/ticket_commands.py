@@ -63,3 +63,6 @@ class CancelTicket(_Command, frozen=True):
 class KillWorker(_Command, frozen=True):
     track: str
     ticket: str
+
+
+TicketCommand = EditTicket | MoveTicket | SkipTicket | RetryTicket | BlockTicket | CancelTicket | KillWorker

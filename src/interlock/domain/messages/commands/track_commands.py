@@ -41,3 +41,6 @@ class EditTrack(_Command, frozen=True):
 class AbortTrack(_Command, frozen=True):
     track: str
     reason: str = "aborted"
+
+
+TrackCommand = AddTrack | AddTickets | StartTrack | PauseTrack | ResumeTrack | EditTrack | AbortTrack

@@ -115,3 +115,5 @@ Event = (
     | ConductorStarted
     | ConductorStopped
 )
+
+Events = tuple[Event, ...]

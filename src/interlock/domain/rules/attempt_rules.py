@@ -1,0 +1,242 @@
+"""Rules for attempts: their approvals, turns, submitted work, gates and merges."""
+
+from typing import assert_never
+
+from interlock.domain.checks import test_tampering
+from interlock.domain.checks.fingerprints import is_stuck
+from interlock.domain.messages.commands.attempt_commands import (
+    AskScript,
+    AskWorker,
+    AttemptCommand,
+    FailWork,
+    FinishMerge,
+    FinishTool,
+    FinishTurn,
+    RedoAttempt,
+    ReportGate,
+    StartSession,
+    SubmitWork,
+)
+from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.messages.events.attempt_events import (
+    AttemptResumed,
+    AttemptReturned,
+    GateFinished,
+    SessionStarted,
+    ToolFinished,
+    TurnFinished,
+    WorkSubmitted,
+)
+from interlock.domain.messages.events.event import Events
+from interlock.domain.messages.events.ticket_events import TicketBlocked, TicketCompleted
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import (
+    GatePayload,
+    Kind,
+    Payload,
+    ScriptPayload,
+    SpawnPayload,
+    ToolPayload,
+    digest,
+)
+from interlock.domain.values.gates import limits
+from interlock.domain.values.tickets import Merging, Stage, Ticket, Verifying, Working
+from interlock.errors import Rejected
+
+
+def decide(state: State, command: AttemptCommand) -> Events:
+    match command:
+        case SubmitWork():
+            return submit_work(state, command)
+        case ReportGate():
+            return report_gate(state, command)
+        case FinishMerge():
+            return finish_merge(state, command)
+        case AskScript():
+            return ask_script(state, command)
+        case AskWorker():
+            return ask_worker(state, command)
+        case StartSession():
+            return start_session(state, command)
+        case FinishTurn():
+            return finish_turn(state, command)
+        case FinishTool():
+            return finish_tool(state, command)
+        case FailWork():
+            return fail_work(state, command)
+        case RedoAttempt():
+            return redo_attempt(state, command)
+        case _:
+            assert_never(command)
+
+
+def submit_work(state: State, command: SubmitWork) -> Events:
+    ticket = _at(state, command, Working)
+    name = (ticket.track, ticket.id)
+    if ticket.notes[ticket.delivered :]:  # it was told something in the last moment: it goes on, and hears it
+        return (AttemptResumed(*name, command.attempt),)
+    if command.saved is None:
+        return (TicketCompleted(*name, command.attempt, unverified=True, result=command.summary or None),)
+    submitted = WorkSubmitted(*name, command.attempt, command.saved, command.summary)
+    changed = tuple(file for file in command.tampered if file not in ticket.accepted)
+    if not changed:
+        return (submitted,)
+    if state.conductor.approve_all:
+        reason = f"it has changed existing tests, which a person must see: {', '.join(changed[:5])}"
+        return (submitted, TicketBlocked(*name, reason, failed=True))
+    gate = ticket.spec.verify[0] if ticket.spec.verify else None
+    most = limits(gate, state.conductor.gates).max_attempts if gate else 1
+    payload = GatePayload(0, gate.shown if gate else "", 0, most, test_tampering.asks(changed), files=changed)
+    return (submitted, _escalated(state, ticket, command.attempt, payload, "it has changed existing tests"))
+
+
+def report_gate(state: State, command: ReportGate) -> Events:
+    ticket = _at(state, command, Verifying, Merging)
+    stage = ticket.stage
+    finished = GateFinished(ticket.track, ticket.id, command.attempt, command.gate, command.result, command.tree)
+    if isinstance(stage, Merging):
+        return (finished,)  # run again because the track moved on; the merge queue acts on it
+    if not isinstance(stage, Verifying) or stage.gate != command.gate:
+        raise Rejected(f"ticket {ticket.name!r} is not at gate {command.gate}")
+    if command.result.passed:
+        return (finished,)
+    gate = ticket.spec.verify[command.gate]
+    most = limits(gate, state.conductor.gates).max_attempts
+    tries = stage.attempt_count + 1
+    stuck = is_stuck((*stage.previous_results, command.result), state.conductor.gates.stuck_after)
+    again = tries < most and not stuck
+    if again and ticket.spec.returns and not gate.loop and not state.conductor.approve_all:
+        payload = GatePayload(
+            command.gate, gate.shown, tries, most, command.escalation, feedback=command.feedback, fresh=command.fresh
+        )
+        return (finished, _escalated(state, ticket, command.attempt, payload, "it tries again when you say so"))
+    if again and not (ticket.spec.returns and not gate.loop):
+        told = GateFinished(
+            ticket.track,
+            ticket.id,
+            command.attempt,
+            command.gate,
+            command.result,
+            command.tree,
+            command.feedback,
+            command.fresh and command.feedback is not None,
+        )
+        return (told,)
+    if state.conductor.approve_all:
+        how = "timed out" if command.result.timed_out else f"exit {command.result.exit_code}"
+        same = ", the same failure again and again" if stuck and tries < most else ""
+        reason = f"verification failed: {gate.shown} ({how}, attempts {tries}/{most}{same})"
+        return (finished, TicketBlocked(ticket.track, ticket.id, reason, failed=True))
+    why = f"the gate failed {tries} of {most} times{', always the same way' if tries < most else ''}"
+    payload = GatePayload(command.gate, gate.shown, tries, most, command.escalation)
+    return (finished, _escalated(state, ticket, command.attempt, payload, why))
+
+
+def finish_merge(state: State, command: FinishMerge) -> Events:
+    ticket = _at(state, command, Merging)
+    unverified = isinstance(ticket.stage, Merging) and ticket.stage.unverified
+    return (
+        TicketCompleted(
+            ticket.track, ticket.id, command.attempt, command.commit, unverified=unverified, result=ticket.result
+        ),
+    )
+
+
+def ask_script(state: State, command: AskScript) -> Events:
+    ticket = _at(state, command, Working)
+    return (
+        ApprovalRequested(
+            approval=state.next_approval_id(),
+            kind="script",
+            asker=f"worker:{ticket.id}/{command.attempt}",
+            track=ticket.track,
+            ticket=ticket.id,
+            why=command.why,
+            payload=command.payload,
+            digest=digest(command.payload),
+            deadline=command.deadline,
+            allowed_by=command.allowed_by,
+        ),
+    )
+
+
+def ask_worker(state: State, command: AskWorker) -> Events:
+    ticket = _at(state, command, Working)
+    kinds: dict[type[Payload], Kind] = {SpawnPayload: "spawn", ToolPayload: "tool", ScriptPayload: "script"}
+    return (
+        ApprovalRequested(
+            approval=state.next_approval_id(),
+            kind=kinds[type(command.payload)],
+            asker=f"worker:{ticket.id}/{command.attempt}",
+            track=ticket.track,
+            ticket=ticket.id,
+            why=command.why,
+            payload=command.payload,
+            digest=digest(command.payload),
+        ),
+    )
+
+
+def start_session(state: State, command: StartSession) -> Events:
+    ticket = _at(state, command, Working)
+    return (SessionStarted(ticket.track, ticket.id, command.attempt, command.message),)
+
+
+def finish_turn(state: State, command: FinishTurn) -> Events:
+    ticket = _at(state, command, Working)
+    return (
+        TurnFinished(
+            ticket.track,
+            ticket.id,
+            command.attempt,
+            command.message,
+            command.tier,
+            command.model,
+            command.usage,
+            command.call,
+        ),
+    )
+
+
+def finish_tool(state: State, command: FinishTool) -> Events:
+    ticket = _at(state, command, Working)
+    return (
+        ToolFinished(
+            ticket.track, ticket.id, command.attempt, command.message, command.tool, command.failed, command.by
+        ),
+    )
+
+
+def fail_work(state: State, command: FailWork) -> Events:
+    ticket = _at(state, command, Working, Verifying, Merging)
+    return (TicketBlocked(ticket.track, ticket.id, command.reason, command.budget, failed=not command.budget),)
+
+
+def redo_attempt(state: State, command: RedoAttempt) -> Events:
+    ticket = _at(state, command, Working, Verifying, Merging)
+    return (AttemptReturned(ticket.track, ticket.id, command.attempt, command.why),)
+
+
+def _escalated(state: State, ticket: Ticket, attempt: int, payload: GatePayload, why: str) -> ApprovalRequested:
+    return ApprovalRequested(
+        approval=state.next_approval_id(),
+        kind="gate",
+        asker=f"worker:{ticket.id}/{attempt}",
+        track=ticket.track,
+        ticket=ticket.id,
+        why=why,
+        payload=payload,
+        digest=digest(payload),
+    )
+
+
+def _at(
+    state: State,
+    command: AttemptCommand,
+    *stages: type[Stage],
+) -> Ticket:
+    """The ticket, if this report is about the attempt that is under way."""
+    ticket = state.ticket(command.track, command.ticket)
+    if ticket.attempts != command.attempt or type(ticket.stage) not in stages:
+        raise Rejected(f"attempt {command.attempt} of ticket {ticket.name!r} is over")
+    return ticket
