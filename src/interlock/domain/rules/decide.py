@@ -1,11 +1,12 @@
 """`decide` turns a command into events, or raises Rejected. One rules module per topic holds the rules themselves."""
 
-from typing import assert_never
+from collections.abc import Callable
+from typing import Any, get_args
 
 from interlock.domain.messages.commands.approval_commands import AnswerApproval, ApprovalCommand, ApproveTask
 from interlock.domain.messages.commands.attempt_commands import AttemptCommand
 from interlock.domain.messages.commands.call_commands import CallCommand
-from interlock.domain.messages.commands.command import Bulk
+from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.conductor_commands import ConductorCommand
 from interlock.domain.messages.commands.discussion_commands import DiscussionCommand
 from interlock.domain.messages.commands.epic_commands import EpicCommand
@@ -15,7 +16,7 @@ from interlock.domain.messages.commands.steering_commands import SteeringCommand
 from interlock.domain.messages.commands.test_history_commands import TestHistoryCommand
 from interlock.domain.messages.commands.ticket_commands import TicketCommand
 from interlock.domain.messages.commands.track_commands import TrackCommand
-from interlock.domain.messages.envelopes import Submission, is_agent
+from interlock.domain.messages.envelopes import Actor, Submission, is_agent
 from interlock.domain.messages.events.event import Events
 from interlock.domain.rules import (
     approval_rules,
@@ -34,6 +35,35 @@ from interlock.domain.rules import (
 from interlock.domain.state.state import State
 from interlock.errors import Rejected
 
+Rule = Callable[[State, Any], Events]
+RuleWithActor = Callable[[State, Any, Actor], Events]
+
+# Tables, because isinstance on a union of structs takes a microsecond where a lookup takes 50 ns.
+RULES: dict[type[Command], Rule] = {
+    kind: rule
+    for topic, rule in (
+        (AttemptCommand, attempt_rules.decide),
+        (CallCommand, call_rules.decide),
+        (ConductorCommand, conductor_rules.decide),
+        (DiscussionCommand, discussion_rules.decide),
+        (EpicCommand, epic_rules.decide),
+        (ExternalAskCommand, external_ask_rules.decide),
+        (SteeringCommand, steering_rules.decide),
+        (TestHistoryCommand, test_history_rules.decide),
+        (TrackCommand, track_rules.decide),
+    )
+    for kind in get_args(topic)
+}
+RULES_WITH_ACTOR: dict[type[Command], RuleWithActor] = {
+    kind: rule
+    for topic, rule in (
+        (ApprovalCommand, approval_rules.decide),
+        (LandingCommand, landing_rules.decide),
+        (TicketCommand, ticket_rules.decide),
+    )
+    for kind in get_args(topic)
+}
+
 
 def decide(state: State, submission: Submission) -> Events:
     """The events of an allowed command. Raises Rejected, and changes nothing, if the command is not allowed."""
@@ -41,32 +71,9 @@ def decide(state: State, submission: Submission) -> Events:
     # The rules for answering approvals reject agents themselves, with a more exact message.
     if is_agent(actor) and not isinstance(command, AnswerApproval | ApproveTask):
         raise Rejected("an agent works on its own ticket; it does not command the workbench")
-    if isinstance(command, AttemptCommand):  # first, because most commands are of this topic
-        return attempt_rules.decide(state, command)
-    if isinstance(command, CallCommand):
-        return call_rules.decide(state, command)
-    if isinstance(command, ApprovalCommand):
-        return approval_rules.decide(state, command, actor)
-    if isinstance(command, TicketCommand):
-        return ticket_rules.decide(state, command, actor)
-    if isinstance(command, TrackCommand):
-        return track_rules.decide(state, command)
-    if isinstance(command, SteeringCommand):
-        return steering_rules.decide(state, command)
-    if isinstance(command, DiscussionCommand):
-        return discussion_rules.decide(state, command)
-    if isinstance(command, EpicCommand):
-        return epic_rules.decide(state, command)
-    if isinstance(command, LandingCommand):
-        return landing_rules.decide(state, command, actor)
-    if isinstance(command, ConductorCommand):
-        return conductor_rules.decide(state, command)
-    if isinstance(command, TestHistoryCommand):
-        return test_history_rules.decide(state, command)
-    if isinstance(command, ExternalAskCommand):
-        return external_ask_rules.decide(state, command)
-    match command:
-        case Bulk():
-            raise Rejected("a bulk operation is decided part by part, by step()")
-        case _:
-            assert_never(command)
+    kind = type(command)
+    if rule := RULES.get(kind):
+        return rule(state, command)
+    if rule_with_actor := RULES_WITH_ACTOR.get(kind):
+        return rule_with_actor(state, command, actor)
+    raise Rejected("a bulk operation is decided part by part, by step()")

@@ -31,3 +31,6 @@ class ApprovalAnswered(BaseEvent, frozen=True):
 class ApprovalWithdrawn(BaseEvent, frozen=True):
     approval: str
     why: str
+
+
+ApprovalEvent = ApprovalRequested | ApprovalAnswered | ApprovalWithdrawn

@@ -93,3 +93,17 @@ class ToolFinished(BaseEvent, frozen=True):
     tool: str
     failed: bool
     by: str
+
+
+AttemptEvent = (
+    TicketStarted
+    | WorkSubmitted
+    | GateFinished
+    | SessionStarted
+    | TurnFinished
+    | ToolFinished
+    | AttemptResumed
+    | AttemptLost
+    | AttemptShelved
+    | AttemptReturned
+)

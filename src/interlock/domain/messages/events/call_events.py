@@ -22,3 +22,6 @@ class CallEnded(BaseEvent, frozen=True):
     tier: str
     usage: Usage | None
     error: str
+
+
+CallEvent = CallReserved | CallEnded

@@ -45,3 +45,13 @@ class DiscussionToolFinished(BaseEvent, frozen=True):
 class DiscussionTurnEnded(BaseEvent, frozen=True):
     discussion: str
     error: str = ""
+
+
+DiscussionEvent = (
+    DiscussionStarted
+    | DiscussionAsked
+    | DiscussionReplied
+    | DiscussionToolBegun
+    | DiscussionToolFinished
+    | DiscussionTurnEnded
+)

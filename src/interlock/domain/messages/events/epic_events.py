@@ -57,3 +57,15 @@ class TrackPlanned(BaseEvent, frozen=True):
     """It has its tickets."""
 
     track: str
+
+
+EpicEvent = (
+    EpicAdded
+    | PlannerAnswered
+    | TracksProposed
+    | EpicAccepted
+    | EpicDropped
+    | PlanningFailed
+    | PlanningRetried
+    | TrackPlanned
+)

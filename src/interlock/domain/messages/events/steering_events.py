@@ -17,3 +17,6 @@ class Heard(BaseEvent, frozen=True):
 
     party: CallOwner
     message: Blob
+
+
+SteeringEvent = Told | Heard

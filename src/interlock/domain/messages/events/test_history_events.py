@@ -28,3 +28,6 @@ class TestsForgotten(BaseEvent, frozen=True):
     __test__: ClassVar[bool] = False
 
     through: int
+
+
+TestHistoryEvent = TestExecuted | TestReportRead | TestsForgotten

@@ -46,3 +46,8 @@ class TicketMoved(BaseEvent, frozen=True):
     track: str
     ticket: str
     position: int
+
+
+TicketEvent = (
+    TicketCompleted | TicketSkipped | TicketBlocked | TicketReopened | TicketCancelled | TicketEdited | TicketMoved
+)

@@ -59,3 +59,17 @@ class TrackLanded(BaseEvent, frozen=True):
 class LandingFailed(BaseEvent, frozen=True):
     track: str
     reason: str
+
+
+TrackEvent = (
+    TrackAdded
+    | TicketsAdded
+    | TrackStarted
+    | TrackPaused
+    | TrackEnded
+    | TrackAborted
+    | TrackEdited
+    | LandingStarted
+    | TrackLanded
+    | LandingFailed
+)
