@@ -11,10 +11,11 @@ from interlock.domain.messages.events.attempt_events import AttemptResumed, Tick
 from interlock.domain.messages.events.conductor_events import ConductorStarted
 from interlock.domain.messages.events.event import Event
 from interlock.domain.messages.events.track_events import TrackEnded
+from interlock.domain.rules.approval_request import request
 from interlock.domain.rules.approval_rules import automatic, begun_by
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
-from interlock.domain.values.approvals import StepPayload, digest
+from interlock.domain.values.approvals import StepPayload
 from interlock.domain.values.tickets import Queued, Ticket
 
 APPROVE_ALL: Actor = "policy:approve-all"
@@ -72,13 +73,4 @@ def _start_or_ask(state: State, track: Track) -> Event | None:
 def _ask(state: State, ticket: Ticket) -> ApprovalRequested:
     payload = StepPayload(ticket.spec.description, ticket.spec.assigned_to, ticket.spec.script)
     why = "the ticket is in step mode" if ticket.spec.step_mode else "tickets start by themselves only with auto_queue"
-    return ApprovalRequested(
-        approval=state.next_approval_id(),
-        kind="step",
-        asker="system",
-        track=ticket.track,
-        ticket=ticket.id,
-        why=why,
-        payload=payload,
-        digest=digest(payload),
-    )
+    return request(state, payload, asker=SYSTEM, why=why, track=ticket.track, ticket=ticket.id)

@@ -17,7 +17,6 @@ from interlock.domain.messages.commands.attempt_commands import (
     StartSession,
     SubmitWork,
 )
-from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.messages.events.attempt_events import (
     AttemptResumed,
     AttemptReturned,
@@ -29,15 +28,10 @@ from interlock.domain.messages.events.attempt_events import (
 )
 from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.ticket_events import TicketBlocked, TicketCompleted
+from interlock.domain.rules.approval_request import request_for_attempt
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import (
     GatePayload,
-    Kind,
-    Payload,
-    ScriptPayload,
-    SpawnPayload,
-    ToolPayload,
-    digest,
 )
 from interlock.domain.values.gates import limits
 from interlock.domain.values.tickets import Merging, Stage, Ticket, Verifying, Working
@@ -87,7 +81,7 @@ def submit_work(state: State, command: SubmitWork) -> Events:
     gate = ticket.spec.verify[0] if ticket.spec.verify else None
     most = limits(gate, state.conductor.gates).max_attempts if gate else 1
     payload = GatePayload(0, gate.shown if gate else "", 0, most, test_tampering.asks(changed), files=changed)
-    return (submitted, _escalated(state, ticket, command.attempt, payload, "it has changed existing tests"))
+    return (submitted, request_for_attempt(state, ticket, payload, "it has changed existing tests"))
 
 
 def report_gate(state: State, command: ReportGate) -> Events:
@@ -109,7 +103,7 @@ def report_gate(state: State, command: ReportGate) -> Events:
         payload = GatePayload(
             command.gate, gate.shown, tries, most, command.escalation, feedback=command.feedback, fresh=command.fresh
         )
-        return (finished, _escalated(state, ticket, command.attempt, payload, "it tries again when you say so"))
+        return (finished, request_for_attempt(state, ticket, payload, "it tries again when you say so"))
     if again and not (ticket.spec.returns and not gate.loop):
         told = GateFinished(
             ticket.track,
@@ -129,7 +123,7 @@ def report_gate(state: State, command: ReportGate) -> Events:
         return (finished, TicketBlocked(ticket.track, ticket.id, reason, failed=True))
     why = f"the gate failed {tries} of {most} times{', always the same way' if tries < most else ''}"
     payload = GatePayload(command.gate, gate.shown, tries, most, command.escalation)
-    return (finished, _escalated(state, ticket, command.attempt, payload, why))
+    return (finished, request_for_attempt(state, ticket, payload, why))
 
 
 def finish_merge(state: State, command: FinishMerge) -> Events:
@@ -144,37 +138,15 @@ def finish_merge(state: State, command: FinishMerge) -> Events:
 
 def ask_script(state: State, command: AskScript) -> Events:
     ticket = _at(state, command, Working)
-    return (
-        ApprovalRequested(
-            approval=state.next_approval_id(),
-            kind="script",
-            asker=f"worker:{ticket.id}/{command.attempt}",
-            track=ticket.track,
-            ticket=ticket.id,
-            why=command.why,
-            payload=command.payload,
-            digest=digest(command.payload),
-            deadline=command.deadline,
-            allowed_by=command.allowed_by,
-        ),
+    asked = request_for_attempt(
+        state, ticket, command.payload, command.why, deadline=command.deadline, allowed_by=command.allowed_by
     )
+    return (asked,)
 
 
 def ask_worker(state: State, command: AskWorker) -> Events:
     ticket = _at(state, command, Working)
-    kinds: dict[type[Payload], Kind] = {SpawnPayload: "spawn", ToolPayload: "tool", ScriptPayload: "script"}
-    return (
-        ApprovalRequested(
-            approval=state.next_approval_id(),
-            kind=kinds[type(command.payload)],
-            asker=f"worker:{ticket.id}/{command.attempt}",
-            track=ticket.track,
-            ticket=ticket.id,
-            why=command.why,
-            payload=command.payload,
-            digest=digest(command.payload),
-        ),
-    )
+    return (request_for_attempt(state, ticket, command.payload, command.why),)
 
 
 def start_session(state: State, command: StartSession) -> Events:
@@ -215,19 +187,6 @@ def fail_work(state: State, command: FailWork) -> Events:
 def redo_attempt(state: State, command: RedoAttempt) -> Events:
     ticket = _at(state, command, Working, Verifying, Merging)
     return (AttemptReturned(ticket.track, ticket.id, command.attempt, command.why),)
-
-
-def _escalated(state: State, ticket: Ticket, attempt: int, payload: GatePayload, why: str) -> ApprovalRequested:
-    return ApprovalRequested(
-        approval=state.next_approval_id(),
-        kind="gate",
-        asker=f"worker:{ticket.id}/{attempt}",
-        track=ticket.track,
-        ticket=ticket.id,
-        why=why,
-        payload=payload,
-        digest=digest(payload),
-    )
 
 
 def _at(

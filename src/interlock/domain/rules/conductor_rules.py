@@ -18,10 +18,10 @@ from interlock.domain.messages.events.attempt_events import (
 from interlock.domain.messages.events.conductor_events import ConductorStarted, ConductorStopped
 from interlock.domain.messages.events.event import Event, Events
 from interlock.domain.rules import discussion_rules
+from interlock.domain.rules.approval_request import request_for_attempt
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import (
     UnknownPayload,
-    digest,
 )
 from interlock.domain.values.tickets import Ticket, Verifying, Working
 from interlock.errors import Rejected
@@ -53,7 +53,7 @@ def start_conductor(command: StartConductor) -> Events:
 def stop_conductor(state: State, reason: str) -> Events:
     """Attempts in hand are lost, or shelved where their work is already saved."""
     lost: list[Event] = []
-    asked = 0
+    requested = 0
     if state.busy:
         for track_id in state.track_order:
             track = state.tracks[track_id]
@@ -64,15 +64,15 @@ def stop_conductor(state: State, reason: str) -> Events:
                 if isinstance(ticket.stage, Working):
                     lost.append(AttemptLost(track_id, name, ticket.attempts, reason))
                 elif isinstance(ticket.stage, Verifying):
-                    lost.append(_interrupted(state, ticket, ticket.stage, asked))
-                    asked += isinstance(lost[-1], ApprovalRequested)
-    unsure = discussion_rules.unsure(state, asked)
+                    lost.append(_interrupted(state, ticket, ticket.stage, requested))
+                    requested += isinstance(lost[-1], ApprovalRequested)
+    unsure = discussion_rules.unsure(state, requested)
     if state.conductor.on or lost or state.calls or unsure:
         return (*lost, *unsure, ConductorStopped(reason))
     return ()
 
 
-def _interrupted(state: State, ticket: Ticket, stage: Verifying, before: int) -> AttemptShelved | ApprovalRequested:
+def _interrupted(state: State, ticket: Ticket, stage: Verifying, earlier: int) -> AttemptShelved | ApprovalRequested:
     """A gate without network is simply run again; what one with network did may last, so a person is asked (J3)."""
     gate = ticket.spec.verify[stage.gate]
     if gate.criteria is not None or not (gate.network or state.conductor.gates.network):
@@ -82,13 +82,4 @@ def _interrupted(state: State, ticket: Ticket, stage: Verifying, before: int) ->
         "Whether it was run to its end is not known. retry runs it (again), skip goes on without it (unverified),"
         " abort blocks the ticket.",
     )
-    return ApprovalRequested(
-        approval=f"A-{len(state.approvals) + before + 1}",
-        kind="unknown",
-        asker=f"worker:{ticket.id}/{ticket.attempts}",
-        track=ticket.track,
-        ticket=ticket.id,
-        why="the workbench stopped in the middle",
-        payload=payload,
-        digest=digest(payload),
-    )
+    return request_for_attempt(state, ticket, payload, discussion_rules.INTERRUPTED, earlier=earlier)

@@ -23,12 +23,14 @@ from interlock.domain.messages.events.discussion_events import (
     DiscussionTurnEnded,
 )
 from interlock.domain.messages.events.event import Events
+from interlock.domain.rules.approval_request import request
 from interlock.domain.state.state import State
-from interlock.domain.values.approvals import Kind, Payload, ScriptPayload, ToolPayload, UnknownPayload, digest
+from interlock.domain.values.approvals import Payload, ToolPayload, UnknownPayload
 from interlock.domain.values.discussions import Discussion, DiscussionStage, Doing, Quiet, Thinking, Unsure, Waiting
 from interlock.errors import Rejected
 
 MOST_TITLE = 200
+INTERRUPTED = "the workbench stopped in the middle"
 
 
 def decide(state: State, command: DiscussionCommand) -> Events:
@@ -95,9 +97,8 @@ def finish_tool(state: State, command: FinishDiscussionTool) -> Events:
 
 
 def ask(state: State, command: AskInDiscussion) -> Events:
-    found = _at(state, command.discussion, Thinking)
-    kinds: dict[type[Payload], Kind] = {ToolPayload: "tool", ScriptPayload: "script"}
-    return (_request(state, found, kinds[type(command.payload)], command.payload, command.why, 1),)
+    discussion = _at(state, command.discussion, Thinking)
+    return (_request(state, discussion, command.payload, command.why),)
 
 
 def end(state: State, command: EndTurn) -> Events:
@@ -105,13 +106,16 @@ def end(state: State, command: EndTurn) -> Events:
     return (DiscussionTurnEnded(found.id, command.error),)
 
 
-def unsure(state: State, asked: int = 0) -> Events:
-    """The process is gone: whatever it was changing may or may not have happened. So many are asked before these."""
-    doing = [found for found in state.discussions_in_order() if isinstance(found.stage, Doing)]
+def unsure(state: State, earlier: int = 0) -> Events:
+    """Asks about each change that was under way when the process ended: whether it happened is unknown.
+
+    `earlier` counts the requests of the same batch that come before these.
+    """
+    stages = ((discussion, discussion.stage) for discussion in state.discussions_in_order())
+    changing = [(discussion, stage) for discussion, stage in stages if isinstance(stage, Doing)]
     return tuple(
-        _request(state, found, "unknown", _question(state, found.stage), "the workbench stopped in the middle", number)
-        for number, found in enumerate(doing, asked + 1)
-        if isinstance(found.stage, Doing)
+        _request(state, discussion, _question(state, stage), INTERRUPTED, earlier=number)
+        for number, (discussion, stage) in enumerate(changing, earlier)
     )
 
 
@@ -125,17 +129,11 @@ def _question(state: State, stage: Doing) -> UnknownPayload:
     )
 
 
-def _request(state: State, found: Discussion, kind: Kind, payload: Payload, why: str, number: int) -> ApprovalRequested:
-    return ApprovalRequested(
-        approval=f"A-{len(state.approvals) + number}",
-        kind=kind,
-        asker=f"worker:{found.id}/{found.turns}",
-        track="",
-        why=why,
-        payload=payload,
-        digest=digest(payload),
-        discussion=found.id,
-    )
+def _request(
+    state: State, discussion: Discussion, payload: Payload, why: str, *, earlier: int = 0
+) -> ApprovalRequested:
+    asker = f"worker:{discussion.id}/{discussion.turns}"
+    return request(state, payload, asker=asker, why=why, discussion=discussion.id, earlier=earlier)
 
 
 def _at(state: State, discussion: str, *stages: type[DiscussionStage]) -> Discussion:

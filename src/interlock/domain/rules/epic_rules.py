@@ -13,7 +13,8 @@ from interlock.domain.messages.commands.epic_commands import (
     PlanTickets,
     ProposeTracks,
 )
-from interlock.domain.messages.events.approval_events import ApprovalRequested, ApprovalWithdrawn
+from interlock.domain.messages.envelopes import SYSTEM
+from interlock.domain.messages.events.approval_events import ApprovalWithdrawn
 from interlock.domain.messages.events.epic_events import (
     EpicAccepted,
     EpicAdded,
@@ -25,10 +26,11 @@ from interlock.domain.messages.events.epic_events import (
 )
 from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.track_events import TrackAdded, TrackStarted
+from interlock.domain.rules.approval_request import request
 from interlock.domain.rules.track_rules import checked, rows
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
-from interlock.domain.values.approvals import Approval, TracksPayload, digest
+from interlock.domain.values.approvals import Approval, TracksPayload
 from interlock.domain.values.epics import Epic, TrackPlan
 from interlock.domain.values.ids import check_id
 from interlock.errors import Rejected
@@ -95,15 +97,7 @@ def propose_tracks(state: State, command: ProposeTracks) -> Events:
     count = f"{len(plans)} track{'s' if len(plans) != 1 else ''}"
     return (
         TracksProposed(epic.id, plans),
-        ApprovalRequested(
-            approval=state.next_approval_id(),
-            kind="tracks",
-            asker="system",
-            track="",
-            why=f"epic {epic.id} would become {count}",
-            payload=payload,
-            digest=digest(payload),
-        ),
+        request(state, payload, asker=SYSTEM, why=f"epic {epic.id} would become {count}"),
     )
 
 

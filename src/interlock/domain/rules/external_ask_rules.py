@@ -3,10 +3,11 @@
 from typing import assert_never
 
 from interlock.domain.messages.commands.external_ask_commands import AskPerson, ExternalAskCommand, WithdrawAsk
-from interlock.domain.messages.events.approval_events import ApprovalRequested, ApprovalWithdrawn
+from interlock.domain.messages.events.approval_events import ApprovalWithdrawn
 from interlock.domain.messages.events.event import Events
+from interlock.domain.rules.approval_request import request
 from interlock.domain.state.state import State
-from interlock.domain.values.approvals import Approval, Pending, ToolPayload, digest
+from interlock.domain.values.approvals import Approval, Pending, ToolPayload
 from interlock.errors import Rejected
 
 MOST_NAME = 200
@@ -36,18 +37,7 @@ def ask(state: State, command: AskPerson) -> Events:
         directory=command.directory,
         diff_blob=command.whole,
     )
-    return (
-        ApprovalRequested(
-            approval=state.next_approval_id(),
-            kind="ask",
-            asker=command.asker,
-            track="",
-            why=command.why,
-            payload=payload,
-            digest=digest(payload),
-            deadline=command.deadline,
-        ),
-    )
+    return (request(state, payload, kind="ask", asker=command.asker, why=command.why, deadline=command.deadline),)
 
 
 def withdraw(state: State, command: WithdrawAsk) -> Events:

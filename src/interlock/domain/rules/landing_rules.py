@@ -3,13 +3,10 @@
 from typing import assert_never
 
 from interlock.domain.messages.commands.landing_commands import AskLanding, FailLanding, FinishLanding, LandingCommand
-from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.track_events import LandingFailed, TrackLanded
+from interlock.domain.rules.approval_request import request
 from interlock.domain.state.state import State
-from interlock.domain.values.approvals import (
-    digest,
-)
 from interlock.errors import Rejected
 
 
@@ -31,17 +28,8 @@ def ask_landing(state: State, command: AskLanding, actor: str) -> Events:
         raise Rejected(f"track {track.id!r} is {track.status}; only a done track can be landed")
     if any(a.kind == "merge" and a.track == track.id for a in state.pending_approvals()):
         raise Rejected(f"landing track {track.id!r} is asked already")
-    return (
-        ApprovalRequested(
-            approval=state.next_approval_id(),
-            kind="merge",
-            asker=actor,
-            track=track.id,
-            why=f"land track {track.id} on {command.payload.branch}",
-            payload=command.payload,
-            digest=digest(command.payload),
-        ),
-    )
+    why = f"land track {track.id} on {command.payload.branch}"
+    return (request(state, command.payload, asker=actor, why=why, track=track.id),)
 
 
 def finish_landing(state: State, command: FinishLanding) -> Events:

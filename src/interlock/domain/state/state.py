@@ -87,8 +87,9 @@ class State(Struct, frozen=True):
     def discussions_in_order(self) -> tuple[Discussion, ...]:
         return tuple(self.discussions[f"D-{number}"] for number in range(1, len(self.discussions) + 1))
 
-    def next_approval_id(self) -> str:
-        return f"A-{len(self.approvals) + 1}"
+    def next_approval_id(self, earlier: int = 0) -> str:
+        """The id of the next approval, after `earlier` others that are not in the state yet."""
+        return f"A-{len(self.approvals) + earlier + 1}"
 
     def pending_approvals(self) -> tuple[Approval, ...]:
         """Open approvals, oldest first."""
