@@ -2,8 +2,10 @@
 
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from interlock.domain.checks import test_tampering
-from interlock.domain.checks.fingerprints import is_stuck
+from interlock.domain.checks.gate_outcome import gate_outcome
 from interlock.domain.messages.commands.attempt_commands import (
     AskScript,
     AskWorker,
@@ -94,36 +96,34 @@ def report_gate(state: State, command: ReportGate) -> Events:
         raise Rejected(f"ticket {ticket.name!r} is not at gate {command.gate}")
     if command.result.passed:
         return (finished,)
-    gate = ticket.spec.verify[command.gate]
-    most = limits(gate, state.conductor.gates).max_attempts
-    tries = stage.attempt_count + 1
-    stuck = is_stuck((*stage.previous_results, command.result), state.conductor.gates.stuck_after)
-    again = tries < most and not stuck
-    if again and ticket.spec.returns and not gate.loop and not state.conductor.approve_all:
-        payload = GatePayload(
-            command.gate, gate.shown, tries, most, command.escalation, feedback=command.feedback, fresh=command.fresh
-        )
-        return (finished, request_for_attempt(state, ticket, payload, "it tries again when you say so"))
-    if again and not (ticket.spec.returns and not gate.loop):
-        told = GateFinished(
-            ticket.track,
-            ticket.id,
-            command.attempt,
-            command.gate,
-            command.result,
-            command.tree,
-            command.feedback,
-            command.fresh and command.feedback is not None,
-        )
-        return (told,)
-    if state.conductor.approve_all:
-        how = "timed out" if command.result.timed_out else f"exit {command.result.exit_code}"
-        same = ", the same failure again and again" if stuck and tries < most else ""
-        reason = f"verification failed: {gate.shown} ({how}, attempts {tries}/{most}{same})"
-        return (finished, TicketBlocked(ticket.track, ticket.id, reason, failed=True))
-    why = f"the gate failed {tries} of {most} times{', always the same way' if tries < most else ''}"
-    payload = GatePayload(command.gate, gate.shown, tries, most, command.escalation)
-    return (finished, request_for_attempt(state, ticket, payload, why))
+    return _gate_failed(state, ticket, stage, command)
+
+
+def _gate_failed(state: State, ticket: Ticket, stage: Verifying, command: ReportGate) -> Events:
+    conductor, result = state.conductor, command.result
+    outcome = gate_outcome(ticket.spec, stage, result, conductor.gates, approve_all=conductor.approve_all)
+    tries, most, shown = outcome.tries, outcome.max_attempts, ticket.spec.verify[command.gate].shown
+    finished = GateFinished(ticket.track, ticket.id, command.attempt, command.gate, result, command.tree)
+    match outcome.action:
+        case "retry":
+            fresh = command.fresh and command.feedback is not None
+            return (replace(finished, feedback=command.feedback, fresh=fresh),)
+        case "ask_retry":
+            payload = GatePayload(
+                command.gate, shown, tries, most, command.escalation, feedback=command.feedback, fresh=command.fresh
+            )
+            return (finished, request_for_attempt(state, ticket, payload, "it tries again when you say so"))
+        case "escalate":
+            why = f"the gate failed {tries} of {most} times{', always the same way' if outcome.stuck else ''}"
+            payload = GatePayload(command.gate, shown, tries, most, command.escalation)
+            return (finished, request_for_attempt(state, ticket, payload, why))
+        case "block":
+            how = "timed out" if result.timed_out else f"exit {result.exit_code}"
+            same = ", the same failure again and again" if outcome.stuck else ""
+            reason = f"verification failed: {shown} ({how}, attempts {tries}/{most}{same})"
+            return (finished, TicketBlocked(ticket.track, ticket.id, reason, failed=True))
+        case _:
+            assert_never(outcome.action)
 
 
 def finish_merge(state: State, command: FinishMerge) -> Events:
