@@ -17,6 +17,9 @@ from interlock.domain.messages.events.attempt_events import (
 from interlock.domain.messages.events.call_events import CallEnded, CallReserved
 from interlock.domain.messages.events.discussion_events import DiscussionReplied
 from interlock.domain.messages.events.epic_events import PlannerAnswered, TracksProposed
+from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event_base import OfDiscussion, OfTicket
+from interlock.domain.messages.events.subjects import track_of
 from interlock.domain.messages.events.test_history_events import TestExecuted, TestReportRead, TestsForgotten
 from interlock.domain.messages.events.ticket_events import TicketBlocked, TicketCompleted
 from interlock.domain.messages.events.track_events import TrackEnded
@@ -67,11 +70,22 @@ def fact_of(recorded: Recorded) -> Fact:
     event = recorded.event
     name = str(to_builtins(event)["type"])
     kind, role = _KINDS.get(name.split("_")[0], ("fact", "dim"))
-    whose = getattr(event, "ticket", None) or getattr(event, "discussion", "") or getattr(event, "track", "")
-    if isinstance(event, TestExecuted):
-        whose = event.execution.category
     text, text_role, more = _told(recorded, name)
-    return Fact(recorded.version, recorded.at, kind, role, whose or "", text, text_role, more)
+    return Fact(recorded.version, recorded.at, kind, role, _subject(event), text, text_role, more)
+
+
+def _subject(event: Event) -> str:
+    match event:
+        case OfTicket():
+            return event.ticket
+        case OfDiscussion():
+            return event.discussion
+        case ApprovalRequested():
+            return event.ticket or event.discussion or event.track
+        case TestExecuted():
+            return event.execution.category
+        case _:
+            return track_of(event)
 
 
 def _told(recorded: Recorded, name: str) -> tuple[str, Role, str]:

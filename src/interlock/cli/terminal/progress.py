@@ -24,13 +24,15 @@ from interlock.domain.messages.events.epic_events import (
     PlanningFailed,
     TrackPlanned,
 )
+from interlock.domain.messages.events.event_base import OfApproval, OfEpic
+from interlock.domain.messages.events.subjects import track_of
 from interlock.domain.messages.events.ticket_events import (
     TicketBlocked,
     TicketCancelled,
     TicketCompleted,
     TicketSkipped,
 )
-from interlock.domain.messages.events.track_events import TrackEnded
+from interlock.domain.messages.events.track_events import TrackAdded, TrackEnded
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import GateResult
 from interlock.views.display import one_line, safe
@@ -86,7 +88,7 @@ class ProgressDisplay:
         total = sum(state.tracks[name].total for name in tracks)
         for recorded in records:
             event = recorded.event
-            if getattr(event, "track", None) in tracks or hasattr(event, "approval") or hasattr(event, "epic"):
+            if track_of(event) in tracks or isinstance(event, OfApproval | OfEpic | TrackAdded):
                 told = line_of(recorded, state)
                 if told is not None and (total <= QUIET_ABOVE or told[1] == "bad"):
                     self._say(recorded.at[11:19], *told)

@@ -13,7 +13,7 @@ from interlock.domain.values.epics import Epic
 from interlock.domain.values.gates import GateDefaults
 from interlock.domain.values.model_calls import OpenCall
 from interlock.domain.values.test_history import History
-from interlock.domain.values.tickets import Ticket
+from interlock.domain.values.tickets import Asking, Escalated, Ticket, Todo
 from interlock.errors import NotFound
 
 
@@ -97,9 +97,11 @@ class State(Struct, frozen=True):
 
     def approval_of(self, track: str, ticket: str) -> Approval | None:
         """The open approval that this ticket waits for."""
-        stage = self.ticket(track, ticket).stage
-        approval_id = getattr(stage, "asked", None) or getattr(stage, "approval", None)
-        return self.approvals[approval_id] if approval_id else None
+        match self.ticket(track, ticket).stage:
+            case Todo(asked=str(approval_id)) | Asking(approval=approval_id) | Escalated(approval=approval_id):
+                return self.approvals[approval_id]
+            case _:
+                return None
 
 
 def _nearest(name: str, names: tuple[str, ...]) -> str:

@@ -1,11 +1,10 @@
 """Events of approvals."""
 
-from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.messages.events.event_base import OfApproval
 from interlock.domain.values.approvals import Decision, Kind, Payload
 
 
-class ApprovalRequested(BaseEvent, frozen=True, kw_only=True):
-    approval: str
+class ApprovalRequested(OfApproval, frozen=True, kw_only=True):
     kind: Kind
     asker: str
     track: str
@@ -18,8 +17,7 @@ class ApprovalRequested(BaseEvent, frozen=True, kw_only=True):
     allowed_by: str = ""  # the rule that answers it at once
 
 
-class ApprovalAnswered(BaseEvent, frozen=True):
-    approval: str
+class ApprovalAnswered(OfApproval, frozen=True):
     decision: Decision
     message: str = ""
     edited: str | None = None
@@ -28,8 +26,7 @@ class ApprovalAnswered(BaseEvent, frozen=True):
     edited_context: str | None = None
 
 
-class ApprovalWithdrawn(BaseEvent, frozen=True):
-    approval: str
+class ApprovalWithdrawn(OfApproval, frozen=True):
     why: str
 
 

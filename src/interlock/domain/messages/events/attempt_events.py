@@ -1,63 +1,41 @@
 """Events of attempts: started, its turns and tools, its gates, how it was interrupted."""
 
-from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.messages.events.event_base import OfAttempt
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.gates import Blob, GateResult
 from interlock.domain.values.tickets import Saved
 
 
-class TicketStarted(BaseEvent, frozen=True):
-    track: str
-    ticket: str
-    attempt: int
+class TicketStarted(OfAttempt, frozen=True):
+    pass
 
 
-class AttemptResumed(BaseEvent, frozen=True):
+class AttemptResumed(OfAttempt, frozen=True):
     """An answered attempt got its worker."""
 
-    track: str
-    ticket: str
-    attempt: int
 
-
-class AttemptLost(BaseEvent, frozen=True):
+class AttemptLost(OfAttempt, frozen=True):
     """The process that ran it is gone; its effects were disposable and are thrown away."""
 
-    track: str
-    ticket: str
-    attempt: int
     why: str
 
 
-class AttemptShelved(BaseEvent, frozen=True):
+class AttemptShelved(OfAttempt, frozen=True):
     """Its work is saved; only the verification was interrupted and will be run again."""
 
-    track: str
-    ticket: str
-    attempt: int
 
-
-class AttemptReturned(BaseEvent, frozen=True):
+class AttemptReturned(OfAttempt, frozen=True):
     """The attempt cannot be used; a new one starts, told why."""
 
-    track: str
-    ticket: str
-    attempt: int
     why: str
 
 
-class WorkSubmitted(BaseEvent, frozen=True):
-    track: str
-    ticket: str
-    attempt: int
+class WorkSubmitted(OfAttempt, frozen=True):
     saved: Saved
     summary: str = ""
 
 
-class GateFinished(BaseEvent, frozen=True):
-    track: str
-    ticket: str
-    attempt: int
+class GateFinished(OfAttempt, frozen=True):
     gate: int
     result: GateResult
     tree: str = ""  # a pass is valid for this tree only
@@ -65,19 +43,13 @@ class GateFinished(BaseEvent, frozen=True):
     fresh: bool = False  # with that it begins anew, without what was said before
 
 
-class SessionStarted(BaseEvent, frozen=True):
+class SessionStarted(OfAttempt, frozen=True):
     """A worker begins: the first message is everything it was told."""
 
-    track: str
-    ticket: str
-    attempt: int
     message: Blob
 
 
-class TurnFinished(BaseEvent, frozen=True):
-    track: str
-    ticket: str
-    attempt: int
+class TurnFinished(OfAttempt, frozen=True):
     message: Blob
     tier: str
     model: str
@@ -85,10 +57,7 @@ class TurnFinished(BaseEvent, frozen=True):
     call: str = ""
 
 
-class ToolFinished(BaseEvent, frozen=True):
-    track: str
-    ticket: str
-    attempt: int
+class ToolFinished(OfAttempt, frozen=True):
     message: Blob
     tool: str
     failed: bool

@@ -1,25 +1,22 @@
 """Events of discussions."""
 
-from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.messages.events.event_base import OfDiscussion
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.gates import Blob
 
 
-class DiscussionStarted(BaseEvent, frozen=True):
-    discussion: str
+class DiscussionStarted(OfDiscussion, frozen=True):
     title: str
 
 
-class DiscussionAsked(BaseEvent, frozen=True):
+class DiscussionAsked(OfDiscussion, frozen=True):
     """The user said something; `made_of` tells what the turn is made of."""
 
-    discussion: str
     message: Blob
     made_of: Blob
 
 
-class DiscussionReplied(BaseEvent, frozen=True):
-    discussion: str
+class DiscussionReplied(OfDiscussion, frozen=True):
     message: Blob
     tier: str
     model: str
@@ -27,23 +24,20 @@ class DiscussionReplied(BaseEvent, frozen=True):
     call: str
 
 
-class DiscussionToolBegun(BaseEvent, frozen=True):
+class DiscussionToolBegun(OfDiscussion, frozen=True):
     """A change is about to be made to the user's files: written before it is."""
 
-    discussion: str
     call: str
 
 
-class DiscussionToolFinished(BaseEvent, frozen=True):
-    discussion: str
+class DiscussionToolFinished(OfDiscussion, frozen=True):
     message: Blob
     tool: str
     failed: bool
     by: str
 
 
-class DiscussionTurnEnded(BaseEvent, frozen=True):
-    discussion: str
+class DiscussionTurnEnded(OfDiscussion, frozen=True):
     error: str = ""
 
 

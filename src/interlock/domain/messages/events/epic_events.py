@@ -1,20 +1,18 @@
 """Events of epics and their planning."""
 
-from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.messages.events.event_base import OfEpic, OfTrack
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Blob
 
 
-class EpicAdded(BaseEvent, frozen=True):
-    epic: str
+class EpicAdded(OfEpic, frozen=True):
     text: str
 
 
-class PlannerAnswered(BaseEvent, frozen=True):
+class PlannerAnswered(OfEpic, frozen=True):
     """What a planner was told and what it said: about the epic, or about one track of it."""
 
-    epic: str
     track: str
     messages: tuple[Blob, ...]
     tier: str
@@ -23,40 +21,34 @@ class PlannerAnswered(BaseEvent, frozen=True):
     call: str
 
 
-class TracksProposed(BaseEvent, frozen=True):
-    epic: str
+class TracksProposed(OfEpic, frozen=True):
     tracks: tuple[TrackPlan, ...]
 
 
-class EpicAccepted(BaseEvent, frozen=True):
+class EpicAccepted(OfEpic, frozen=True):
     """Its tracks, edited or not, are to be planned; the first starts when it is."""
 
-    epic: str
     tracks: tuple[str, ...]
 
 
-class EpicDropped(BaseEvent, frozen=True):
-    epic: str
+class EpicDropped(OfEpic, frozen=True):
     reason: str
 
 
-class PlanningFailed(BaseEvent, frozen=True):
+class PlanningFailed(OfEpic, frozen=True):
     """About the whole epic, or about one track of it."""
 
-    epic: str
     track: str
     reason: str
     budget: bool = False
 
 
-class PlanningRetried(BaseEvent, frozen=True):
-    track: str
+class PlanningRetried(OfTrack, frozen=True):
+    pass
 
 
-class TrackPlanned(BaseEvent, frozen=True):
+class TrackPlanned(OfTrack, frozen=True):
     """It has its tickets."""
-
-    track: str
 
 
 EpicEvent = (
