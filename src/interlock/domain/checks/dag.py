@@ -1,6 +1,6 @@
-"""The dependency graph: checked once at the door, then drained by in-degree counters.
+"""The dependency graph of a track, checked before its tickets are accepted.
 
-Ids become small integers at once; no recursion anywhere, so a chain of a million is fine.
+Ids become small integers at once. Nothing recurses, so a chain of a million tickets works.
 """
 
 import re
@@ -63,9 +63,6 @@ class Dag:
                     heappush(ready, other)
         return order
 
-    def drain(self) -> "Drain":
-        return Drain(self)
-
     def _check_acyclic(self) -> None:
         waits = self.waits.copy()
         dependants = self.dependants
@@ -96,27 +93,6 @@ class Dag:
             path.append(node)
             node = needs[node]
         return [self.ids[number] for number in [*path[place[node] :], node]]
-
-
-class Drain:
-    """Readiness as tickets complete; each completion costs its dependants only."""
-
-    __slots__ = ("_dag", "_waits", "ready")
-
-    def __init__(self, dag: Dag) -> None:
-        self._dag = dag
-        self._waits = dag.waits.copy()
-        self.ready = [number for number, count in enumerate(self._waits) if not count]
-
-    def complete(self, number: int) -> list[int]:
-        """The tickets that this one was the last to hold back."""
-        waits = self._waits
-        freed: list[int] = []
-        for other in self._dag.dependants[number]:
-            waits[other] -= 1
-            if not waits[other]:
-                freed.append(other)
-        return freed
 
 
 def _check_ids(ids: Sequence[str]) -> None:
