@@ -142,7 +142,7 @@ def decode_state(body: bytes) -> State:
         track_order=tuple(track.id for track in tracks),
         running=tuple(track.id for track in tracks if track.status == "running"),
         busy=sum(
-            isinstance(ticket.stage, BUSY) for found in stored.tracks if _moving(found) for ticket in found.tickets
+            isinstance(ticket.stage, BUSY) for found in stored.tracks if _is_open(found) for ticket in found.tickets
         ),
         approvals=Map({approval.id: approval for approval in stored.approvals}),
         pending=Map({approval_number(a.id): a.id for a in stored.approvals if isinstance(a.state, Pending)}),
@@ -216,7 +216,7 @@ def _stored_track(track: Track) -> _StoredTrack:
     )
 
 
-def _moving(found: _StoredTrack) -> bool:
+def _is_open(found: _StoredTrack) -> bool:
     return found.status not in ("done", "aborted")
 
 
@@ -243,4 +243,4 @@ def _track(found: _StoredTrack) -> Track:
         counts=Counts(**counts),
     )
     # An ended track's schedule is made when something happens to it again (scheduling.current).
-    return replace(track, schedule=scheduling.build(order, tickets)) if _moving(found) else track
+    return replace(track, schedule=scheduling.build(order, tickets)) if _is_open(found) else track

@@ -12,7 +12,7 @@ from interlock.domain.messages.events.conductor_events import ConductorStarted
 from interlock.domain.messages.events.event import Event
 from interlock.domain.messages.events.track_events import TrackEnded
 from interlock.domain.rules.approval_request import request
-from interlock.domain.rules.approval_rules import automatic, begun_by
+from interlock.domain.rules.approval_rules import automatic_answer, started_by_approval
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import StepPayload
@@ -32,7 +32,7 @@ def next_move(state: State) -> tuple[Actor, Event] | None:
     return None
 
 
-def answer_to(state: State, event: Event) -> Iterator[tuple[Actor, Event]]:
+def automatic_answers(state: State, event: Event) -> Iterator[tuple[Actor, Event]]:
     """What a rule or `--approve all` allows is answered in the batch that makes the request, and labelled."""
     match event:
         case ApprovalRequested(approval=approval_id, allowed_by=rule) if rule:
@@ -46,15 +46,15 @@ def answer_to(state: State, event: Event) -> Iterator[tuple[Actor, Event]]:
         case _:
             return
     for approval in asked:
-        if answer := automatic(approval):
+        if answer := automatic_answer(approval):
             yield APPROVE_ALL, answer
-            yield from ((SYSTEM, begun) for begun in begun_by(state, approval))
+            yield from ((SYSTEM, begun) for begun in started_by_approval(state, approval))
 
 
 def _start_or_ask(state: State, track: Track) -> Event | None:
     schedule = track.schedule
     if schedule.steps is not None:
-        return _ask(state, track.tickets[schedule.steps[2]])
+        return _ask_step(state, track.tickets[schedule.steps[2]])
     free = state.busy < state.conductor.workers
     if free and schedule.cleared is not None:
         ticket = track.tickets[schedule.cleared[2]]
@@ -64,13 +64,13 @@ def _start_or_ask(state: State, track: Track) -> Event | None:
     if schedule.ready is not None:
         ticket = track.tickets[schedule.ready[2]]
         if not state.conductor.auto_queue:
-            return _ask(state, ticket)
+            return _ask_step(state, ticket)
         if free:
             return TicketStarted(track.id, ticket.id, ticket.attempts + 1)
     return None
 
 
-def _ask(state: State, ticket: Ticket) -> ApprovalRequested:
+def _ask_step(state: State, ticket: Ticket) -> ApprovalRequested:
     payload = StepPayload(ticket.spec.description, ticket.spec.assigned_to, ticket.spec.script)
     why = "the ticket is in step mode" if ticket.spec.step_mode else "tickets start by themselves only with auto_queue"
     return request(state, payload, asker=SYSTEM, why=why, track=ticket.track, ticket=ticket.id)

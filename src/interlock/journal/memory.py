@@ -6,7 +6,7 @@ from hashlib import sha256
 from interlock import wire
 from interlock.domain.messages.envelopes import Recorded
 from interlock.errors import JournalError
-from interlock.journal.chain import GENESIS, chained
+from interlock.journal.chain import GENESIS, row_hash
 from interlock.ports.journal import Checkpoint, Head
 
 
@@ -29,7 +29,7 @@ class MemoryJournal:
             if record.version != version:
                 raise JournalError(f"version {record.version} does not follow {version - 1}")
             event = wire.encode(record.event)
-            last = chained(last, version, record.at, record.actor, record.cause, wire.SCHEMA, event)
+            last = row_hash(last, version, record.at, record.actor, record.cause, wire.SCHEMA, event)
             hashes.append(last)
         self._rows.extend(records)
         self._hashes.extend(hashes)

@@ -29,18 +29,18 @@ def rows(connection: sqlite3.Connection, after: int = 0) -> Iterator[Row]:
         while batch := cursor.fetchmany():
             yield from batch
     except sqlite3.DatabaseError as error:
-        raise JournalCorrupt(f"the journal cannot be read: {describe(error)}") from error
+        raise JournalCorrupt(f"the journal cannot be read: {describe_error(error)}") from error
 
 
 def head_row(connection: sqlite3.Connection) -> Head:
     try:
         found = connection.execute("SELECT version, hash FROM events ORDER BY version DESC LIMIT 1").fetchone()
     except sqlite3.DatabaseError as error:
-        raise JournalCorrupt(f"the journal cannot be read: {describe(error)}") from error
+        raise JournalCorrupt(f"the journal cannot be read: {describe_error(error)}") from error
     return Head(*found) if found else Head(0, GENESIS)
 
 
-def describe(error: sqlite3.Error) -> str:
+def describe_error(error: sqlite3.Error) -> str:
     text = str(error)
     match text:
         case "database or disk is full":
@@ -71,7 +71,7 @@ class JournalReader:
             if connection is not None:
                 connection.close()
             if not isinstance(error, sqlite3.OperationalError):
-                raise JournalCorrupt(f"{path} is damaged or not a journal: {describe(error)}") from error
+                raise JournalCorrupt(f"{path} is damaged or not a journal: {describe_error(error)}") from error
             if "no such table" in str(error):
                 raise JournalCorrupt(f"{path} is not a journal") from error
             # WAL needs a writable folder even for reading: read a copy instead.

@@ -16,11 +16,11 @@ from interlock import wire
 from interlock.domain.messages.envelopes import Recorded
 from interlock.errors import JournalCorrupt, JournalError, JournalUnwritable
 from interlock.journal.blobs import Blobs, sync_folder
-from interlock.journal.chain import GENESIS, chained
+from interlock.journal.chain import GENESIS, row_hash
 from interlock.journal.checkpoints import load_checkpoint, save_checkpoint
 from interlock.journal.headfile import HeadFile
 from interlock.journal.lock import WriterLock
-from interlock.journal.reading import describe, head_row, rows
+from interlock.journal.reading import describe_error, head_row, rows
 from interlock.journal.upcast import read_event
 from interlock.ports.journal import Checkpoint, Head
 
@@ -64,7 +64,7 @@ class SqliteJournal:
             if record.version != version:
                 raise JournalError(f"version {record.version} does not follow {version - 1}")
             event = encode(record.event)
-            last = chained(last, version, record.at, record.actor, record.cause, schema, event)
+            last = row_hash(last, version, record.at, record.actor, record.cause, schema, event)
             batch.append((version, record.at, record.actor, record.cause, schema, event.decode(), last))
         connection = self._connection
         try:
@@ -74,7 +74,7 @@ class SqliteJournal:
         except sqlite3.Error as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-            raise JournalUnwritable(f"the journal cannot be written: {describe(error)}") from error
+            raise JournalUnwritable(f"the journal cannot be written: {describe_error(error)}") from error
         self._head = Head(version, last)
         self._head_file.write(self._head)
 
@@ -141,8 +141,10 @@ def _open_for_writing(folder: Path) -> sqlite3.Connection:
         if connection is not None:
             connection.close()
         if isinstance(error, sqlite3.OperationalError):
-            raise JournalUnwritable(f"the journal {path} cannot be opened for writing: {describe(error)}") from error
-        raise JournalCorrupt(f"{path} is damaged or not a journal: {describe(error)}") from error
+            raise JournalUnwritable(
+                f"the journal {path} cannot be opened for writing: {describe_error(error)}"
+            ) from error
+        raise JournalCorrupt(f"{path} is damaged or not a journal: {describe_error(error)}") from error
     if fresh:
         os.chmod(path, 0o600)
         sync_folder(folder)

@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from interlock.errors import JournalError
-from interlock.journal.chain import GENESIS, chained
+from interlock.journal.chain import GENESIS, row_hash
 from interlock.journal.headfile import HeadFile, parse_head
 from interlock.journal.lock import WriterLock
 from interlock.journal.reading import JournalReader, rows
@@ -46,7 +46,7 @@ def _verify(folder: Path, connection: sqlite3.Connection) -> VerifyReport:
                     else f"rows {count + 1} to {version - 1} are missing"
                 )
                 return VerifyReport(False, count, last, missing)
-            if chained(last, version, at, actor, cause, schema, str(event).encode()) != digest:
+            if row_hash(last, version, at, actor, cause, schema, str(event).encode()) != digest:
                 return VerifyReport(False, count, last, f"row {version} was altered, moved, or follows a row that was")
             try:
                 read_event(schema, event)

@@ -16,7 +16,7 @@ class ToolCall(Struct, frozen=True, omit_defaults=True):
     unread: str = ""  # the arguments as they came, where they are no JSON object
 
 
-class Seen(Struct, frozen=True, omit_defaults=True):
+class ShownFile(Struct, frozen=True, omit_defaults=True):
     """A file as a session was last shown it: named by its content, empty where there was none."""
 
     path: str
@@ -39,7 +39,7 @@ class Message(Struct, frozen=True, omit_defaults=True):
     calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
     updates: str = ""  # what is told after a round about files that have changed; only as long as it is new
-    seen: tuple[Seen, ...] = ()  # never sent
+    seen: tuple[ShownFile, ...] = ()  # never sent
     session: str = ""  # of an assistant's: where its provider goes on from; means nothing to any other
     reasoning: str = ""  # of an assistant's: what it thought aloud; shown, never sent
     images: tuple[Picture, ...] = ()
@@ -77,11 +77,11 @@ OnText = Callable[[str], None]
 """Takes the pieces of an answer as they come; they are shown, never kept."""
 
 
-def unheard(piece: str) -> None:
+def ignore_text(piece: str) -> None:
     pass
 
 
-def asked_for(model: "Model") -> str:
+def model_name(model: "Model") -> str:
     """Under which name a model is asked where a request has none; its provider's where it has no other."""
     return getattr(model, "usual", "") or model.name
 
@@ -96,7 +96,7 @@ class Model(Protocol):
         """The most this request can cost, set aside before it is made; None: nobody knows."""
         ...
 
-    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply: ...
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply: ...
 
 
 @runtime_checkable

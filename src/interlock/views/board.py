@@ -81,7 +81,7 @@ def tickets_of(track: Track, first: int = 0, count: int | None = None) -> tuple[
     return tuple(track.tickets[name] for name in track.order[first:last])
 
 
-def doing(ticket: Ticket, track: Track) -> str:
+def activity_of(ticket: Ticket, track: Track) -> str:
     """One short phrase: what this ticket is at."""
     stage = ticket.stage
     match stage:
@@ -109,7 +109,7 @@ def doing(ticket: Ticket, track: Track) -> str:
             return stage.reason
 
 
-def workers(state: State) -> tuple[WorkerRow, ...]:
+def worker_rows(state: State) -> tuple[WorkerRow, ...]:
     """Every attempt under way, also those that wait for an answer."""
     rows: list[WorkerRow] = []
     for track_id in state.track_order:
@@ -119,11 +119,13 @@ def workers(state: State) -> tuple[WorkerRow, ...]:
         for name in track.order:
             ticket = track.tickets[name]
             if ticket.status == "in_progress":
-                rows.append(WorkerRow(track_id, name, ticket.attempts, doing(ticket, track), ticket.started_at or ""))
+                rows.append(
+                    WorkerRow(track_id, name, ticket.attempts, activity_of(ticket, track), ticket.started_at or "")
+                )
     return tuple(rows)
 
 
-def is_stuck(state: State, track_ids: tuple[str, ...], epic_ids: tuple[str, ...] = ()) -> bool:
+def waits_for_person(state: State, track_ids: tuple[str, ...], epic_ids: tuple[str, ...] = ()) -> bool:
     """Nothing of these tracks and epics moves until a person answers."""
     proposed = any(state.epics[name].status == "proposed" for name in epic_ids)
     if any(state.epics[name].status == "planning" for name in epic_ids):

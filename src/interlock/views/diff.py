@@ -32,7 +32,7 @@ class DiffHunk(Struct, frozen=True):
     removed: int
 
 
-def hunks_of(diff: str) -> tuple[DiffHunk, ...]:
+def parse_hunks(diff: str) -> tuple[DiffHunk, ...]:
     """Of a git diff, or of a tool's, where each hunk names its file; of one that was cut, what is there."""
     found: list[DiffHunk] = []
     path = ""

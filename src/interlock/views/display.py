@@ -37,7 +37,7 @@ def exact(text: str) -> str:
     return text if text.isascii() and text.isprintable() else _DECEIVING.sub(_named, text)
 
 
-def name_of_file(path: str) -> str:
+def quoted_path(path: str) -> str:
     """As it is, or in quotes with escapes, as C and git write them, if it could be taken for anything else."""
     return f'"{_UNPLAIN.sub(_escaped, path)}"' if _UNPLAIN.search(path) else path
 

@@ -26,7 +26,7 @@ from interlock.domain.messages.events.track_events import TrackEnded
 from interlock.domain.values.approvals import Approval
 from interlock.domain.values.gates import GateResult
 from interlock.views.display import one_line
-from interlock.views.inbox import title
+from interlock.views.inbox import approval_title
 
 Role = Literal["text", "dim", "faint", "good", "running", "waiting", "bad", "accent", "planner"]
 
@@ -55,7 +55,7 @@ _KINDS: dict[str, tuple[str, Role]] = {
 """By the first word of the event's name: what it is called, and its colour."""
 
 
-class Fact(Struct, frozen=True):
+class JournalLine(Struct, frozen=True):
     version: int
     at: str
     kind: str
@@ -66,12 +66,12 @@ class Fact(Struct, frozen=True):
     more: str = ""  # a second line that matters: what a failed gate said
 
 
-def fact_of(recorded: Recorded) -> Fact:
+def journal_line(recorded: Recorded) -> JournalLine:
     event = recorded.event
     name = str(to_builtins(event)["type"])
     kind, role = _KINDS.get(name.split("_")[0], ("fact", "dim"))
-    text, text_role, more = _told(recorded, name)
-    return Fact(recorded.version, recorded.at, kind, role, _subject(event), text, text_role, more)
+    text, text_role, more = _text_of(recorded, name)
+    return JournalLine(recorded.version, recorded.at, kind, role, _subject(event), text, text_role, more)
 
 
 def _subject(event: Event) -> str:
@@ -88,7 +88,7 @@ def _subject(event: Event) -> str:
             return track_of(event)
 
 
-def _told(recorded: Recorded, name: str) -> tuple[str, Role, str]:
+def _text_of(recorded: Recorded, name: str) -> tuple[str, Role, str]:
     event = recorded.event
     match event:
         case TicketStarted(attempt=attempt):
@@ -99,7 +99,11 @@ def _told(recorded: Recorded, name: str) -> tuple[str, Role, str]:
             command = one_line(result.command, 100)
             if result.passed:
                 return f"{command}  passed, {seconds(result.duration_ms)}", "good", ""
-            return f"{command}  {result.status}, exit {result.exit_code}", "text", one_line(telling_line(result), 200)
+            return (
+                f"{command}  {result.status}, exit {result.exit_code}",
+                "text",
+                one_line(most_telling_line(result), 200),
+            )
         case TicketCompleted(unverified=unverified, commit=commit):
             where = f", merged as {commit[:10]}" if commit else ""
             return ("done, unverified" if unverified else "verified") + where, "good", ""
@@ -118,7 +122,7 @@ def _told(recorded: Recorded, name: str) -> tuple[str, Role, str]:
         case CallEnded(error=error):
             return (f"failed: {one_line(error, 200)}", "bad", "") if error else ("ended", "faint", "")
         case ApprovalRequested():
-            asked = one_line(title(_approval(event, recorded)), 160)
+            asked = one_line(approval_title(_approval(event, recorded)), 160)
             by = f"   allowed by {event.allowed_by}" if event.allowed_by else ""
             return f"{event.approval} {asked}{by}", "dim" if by else "waiting", ""
         case ApprovalAnswered(approval=approval, decision=decision, message=message):
@@ -159,7 +163,7 @@ def _approval(event: ApprovalRequested, recorded: Recorded) -> Approval:
     )
 
 
-def telling_line(result: GateResult) -> str:
+def most_telling_line(result: GateResult) -> str:
     """Of what a failed command said, the one line that matters most."""
     lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
     errors = [line for line in lines if re.search(r"\b(\w*Error|error|fatal|FAILED|FAIL)\b", line)]

@@ -13,7 +13,7 @@ from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import Approval, ToolPayload
 from interlock.domain.values.model_calls import OpenCall
 from interlock.domain.values.tickets import Working
-from interlock.views.board import doing, track_rows
+from interlock.views.board import activity_of, track_rows
 
 IDLE = "idle"
 
@@ -29,7 +29,7 @@ class RunStatus(Struct, frozen=True):
     tickets: tuple[Any, ...]
 
 
-def status(state: State, track_id: str | None = None, show: "Show | None" = None) -> RunStatus:
+def run_status(state: State, track_id: str | None = None, show: "ShowTicket | None" = None) -> RunStatus:
     """Of the track that is chosen for view, else of the one that runs."""
     track = active_track(state, track_id)
     tiers = active_tiers(state)
@@ -54,7 +54,7 @@ def active_track(state: State, track_id: str | None = None) -> Track | None:
 
 def active_tiers(state: State) -> tuple[str, ...]:
     """Everybody who is at work or waits for an answer, in the order in which they began to."""
-    found = [(call.at, key_of(call)) for call in state.calls.values()]
+    found = [(call.at, stream_key(call)) for call in state.calls.values()]
     asking = {call.party.ticket for call in state.calls.values()}
     found += [(a.requested_at, f"Awaiting Approval: {_whose(a)}") for a in state.pending_approvals()]
     for track_id in state.running:
@@ -66,7 +66,7 @@ def active_tiers(state: State) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for _, text in sorted(found)))
 
 
-def key_of(call: OpenCall) -> str:
+def stream_key(call: OpenCall) -> str:
     """The key under which a call's text is streamed."""
     party = call.party
     if party.ticket:
@@ -81,10 +81,10 @@ def tier_usage(state: State) -> dict[str, dict[str, Any]]:
 
 
 def mma_status(
-    state: State, streams: dict[str, str], track_id: str | None = None, show: "Show | None" = None
+    state: State, streams: dict[str, str], track_id: str | None = None, show: "ShowTicket | None" = None
 ) -> dict[str, Any]:
     """The whole picture, as programs ask for it."""
-    now = status(state, track_id, show)
+    now = run_status(state, track_id, show)
     pending = state.pending_approvals()
     kinds = {approval.kind for approval in pending}
     rows = track_rows(state)
@@ -118,10 +118,10 @@ def _row(row: Any) -> dict[str, Any]:
 
 def show_ticket(track: Track, name: str) -> dict[str, Any]:
     ticket = track.tickets[name]
-    return {**ticket_to_dict(ticket), "doing": doing(ticket, track)}
+    return {**ticket_to_dict(ticket), "doing": activity_of(ticket, track)}
 
 
-Show = Callable[[Track, str], Any]
+ShowTicket = Callable[[Track, str], Any]
 """How a ticket of a track is shown."""
 
 

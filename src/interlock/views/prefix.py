@@ -33,7 +33,7 @@ class SentRequest(Struct, frozen=True, kw_only=True):
     blocks: tuple[SentBlock, ...]
 
 
-class Break(Struct, frozen=True):
+class PrefixBreak(Struct, frozen=True):
     """`block` is the first that is not as it was. `again` are the tokens after it that had been sent before: a cache
     would have held them.
     """
@@ -44,39 +44,39 @@ class Break(Struct, frozen=True):
     again: int
 
 
-class CacheBreak(Struct, frozen=True):
+class BrokenRequest(Struct, frozen=True):
     """A break, and the request that it was found in."""
 
     sent: SentRequest
-    broken: Break
+    broken: PrefixBreak
 
 
-def cache_breaks(previous: Sequence[SentBlock], current: Sequence[SentBlock]) -> Break | None:
+def prefix_break(previous: Sequence[SentBlock], current: Sequence[SentBlock]) -> PrefixBreak | None:
     """None: the later request begins with all of the earlier one."""
     place = next((n for n, (one, other) in enumerate(zip(previous, current, strict=False)) if one != other), None)
     if place is None:
         if len(current) >= len(previous):
             return None
         gone = previous[len(current)]  # nothing is paid again: what is left was there
-        return Break(gone.label, "removed", _tokens((gone,)), 0)
+        return PrefixBreak(gone.label, "removed", _tokens((gone,)), 0)
     old, new = previous[place], current[place]
     shared = {block.sha for block in previous[place:]}
     again = [block for block in current[place:] if block.sha in shared]
     if old.sha in {block.sha for block in current[place:]}:
-        return Break(new.label, "added", _tokens((new,)), _tokens(again))
+        return PrefixBreak(new.label, "added", _tokens((new,)), _tokens(again))
     if new.sha in shared:
-        return Break(old.label, "removed", _tokens((old,)), _tokens(again))
-    return Break(new.label, "changed", _tokens((new,)), _tokens(again))
+        return PrefixBreak(old.label, "removed", _tokens((old,)), _tokens(again))
+    return PrefixBreak(new.label, "changed", _tokens((new,)), _tokens(again))
 
 
-def broken_prefixes(requests: Iterable[SentRequest]) -> tuple[CacheBreak, ...]:
+def broken_requests(requests: Iterable[SentRequest]) -> tuple[BrokenRequest, ...]:
     """In each session (one attempt, one model) every request against the one before it."""
     last: dict[tuple[str, int, str, str], SentRequest] = {}
-    found: list[CacheBreak] = []
+    found: list[BrokenRequest] = []
     for sent in requests:
         session = (sent.key, sent.attempt, sent.provider, sent.model)
-        if (before := last.get(session)) is not None and (broken := cache_breaks(before.blocks, sent.blocks)):
-            found.append(CacheBreak(sent, broken))
+        if (before := last.get(session)) is not None and (broken := prefix_break(before.blocks, sent.blocks)):
+            found.append(BrokenRequest(sent, broken))
         last[session] = sent
     return tuple(found)
 

@@ -108,7 +108,7 @@ def status_of(history: History, test_id: str) -> TestStatus:
     )
 
 
-def found_test(history: History, test_id: str) -> StoredExecution:
+def get_test(history: History, test_id: str) -> StoredExecution:
     found = history.find(test_id)
     if found is not None:
         return found
@@ -184,7 +184,7 @@ def info_of(history: History, execution: Execution) -> TestInfo:
     )
 
 
-def moment(milliseconds: int) -> str:
+def utc_text(milliseconds: int) -> str:
     """Unix milliseconds as people read them, in UTC; empty for 0."""
     return (_EPOCH + timedelta(milliseconds=milliseconds)).strftime("%Y-%m-%dT%H:%M:%SZ") if milliseconds else ""
 

@@ -25,11 +25,11 @@ class TicketGraph(Struct, frozen=True):
     rows: int  # of the tallest column
 
 
-def graph_of(track: Track) -> TicketGraph:
-    return lay_out(track.order, {name: track.tickets[name].spec.depends_on for name in track.order})
+def ticket_graph(track: Track) -> TicketGraph:
+    return lay_out_graph(track.order, {name: track.tickets[name].spec.depends_on for name in track.order})
 
 
-def lay_out(order: Sequence[str], needs: Mapping[str, Sequence[str]]) -> TicketGraph:
+def lay_out_graph(order: Sequence[str], needs: Mapping[str, Sequence[str]]) -> TicketGraph:
     """`needs` may name what is not there, which is left out."""
     layers, depth = _layers(order, needs)
     edges = tuple((need, name) for name in order for need in needs[name] if need in depth)

@@ -54,7 +54,7 @@ def state_toml(track: Track) -> str:
     return f"# {_WHY}\n" + "".join(_task(track.tickets[name]) for name in track.order)
 
 
-def is_ours(name: str, content: bytes, track: str) -> bool:
+def is_generated(name: str, content: bytes, track: str) -> bool:
     """Whether this file was written from the state, so that nothing is lost by writing it again."""
     beginnings = {PLAN: f"<!-- {_MARK}", STATE: f"# {_MARK}", METADATA: f'{{\n  "id": "{track}",\n  "title": '}
     return not content or content.startswith(beginnings[name].encode())

@@ -19,7 +19,7 @@ from interlock.domain.messages.commands.ticket_commands import CancelTicket
 from interlock.domain.messages.commands.track_commands import AddTrack
 from interlock.domain.messages.events.attempt_events import AttemptResumed
 from interlock.domain.messages.events.steering_events import Heard, Told
-from interlock.domain.rules.steering_rules import unheard
+from interlock.domain.rules.steering_rules import undelivered_notes
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.discussions import Discussion, Quiet, Thinking
 from interlock.domain.values.gates import Gate
@@ -50,7 +50,7 @@ def test_a_word_is_recorded_at_once_and_joins_the_conversation_when_it_is_heard(
     made = talking()
     assert made.send(Tell("mind the names", "x", "T")) == (Told(WORKER, "mind the names"),)
     made.send(Tell("and the tests", "x", "T"))
-    assert unheard(made.state, WORKER) == ("mind the names", "and the tests")
+    assert undelivered_notes(made.state, WORKER) == ("mind the names", "and the tests")
     assert made.send(Hear(WORKER, TWO), SYSTEM) == (Heard(WORKER, TWO),)
     ticket = made.state.ticket("x", "T")
     assert (ticket.session, ticket.notes[ticket.delivered :]) == ((ONE, TWO), ("and the tests",))
@@ -76,10 +76,10 @@ def test_what_a_discussion_did_not_hear_waits_for_its_next_turn() -> None:
     made = chatting()
     made.send(Tell("shorter", discussion="D-1"))
     made.send(EndTurn("D-1", ""), SYSTEM)
-    assert (unheard(made.state, CHAT), made.state.discussion("D-1").stage) == (("shorter",), Quiet())
+    assert (undelivered_notes(made.state, CHAT), made.state.discussion("D-1").stage) == (("shorter",), Quiet())
     assert refused(made, Hear(CHAT, THREE), SYSTEM) == "the turn in discussion D-1 is over"
     made.send(Say("D-1", TWO, TWO))
-    assert unheard(made.state, CHAT) == ("shorter",)
+    assert undelivered_notes(made.state, CHAT) == ("shorter",)
 
 
 def test_an_attempt_that_is_told_something_in_its_last_moment_goes_on() -> None:
@@ -102,7 +102,10 @@ def test_a_new_attempt_after_a_crash_hears_it_again() -> None:
     made.send(StartConductor(2, auto_queue=True), SYSTEM)
     made.send(StartSession("x", "T", 2, THREE), SYSTEM)
     again = CallOwner(track="x", ticket="T", attempt=2)
-    assert (unheard(made.state, again), made.state.ticket("x", "T").session) == (("mind the names",), (THREE,))
+    assert (undelivered_notes(made.state, again), made.state.ticket("x", "T").session) == (
+        ("mind the names",),
+        (THREE,),
+    )
     assert refused(made, Hear(WORKER, TWO), SYSTEM) == "attempt 1 of ticket 'x/T' is over"
 
 
@@ -115,7 +118,7 @@ def test_a_fresh_session_after_a_gate_hears_it_again_and_the_same_one_does_not(
     made.send(Hear(WORKER, TWO), SYSTEM)
     made.send(SubmitWork(*ATTEMPT, SAVED, "done"), SYSTEM)
     made.send(ReportGate(*ATTEMPT, 0, FAIL, SAVED.tree, "", THREE, fresh), SYSTEM)
-    assert unheard(made.state, WORKER) == left
+    assert undelivered_notes(made.state, WORKER) == left
 
 
 def test_nothing_is_heard_that_was_not_told() -> None:
@@ -143,7 +146,7 @@ def test_it_can_be_told_while_it_waits_for_a_person() -> None:
     made.send(AskWorker(*ATTEMPT, SPAWN, "starts"), SYSTEM)
     made.send(Tell("mind the names", "x", "T"))
     made.send(AnswerApproval("A-1", "approve"))
-    assert unheard(made.state, WORKER) == ("mind the names",)
+    assert undelivered_notes(made.state, WORKER) == ("mind the names",)
 
 
 def test_where_nobody_can_hear_it_a_sentence_says_what_to_do() -> None:

@@ -36,7 +36,7 @@ from interlock.domain.messages.events.track_events import TrackAdded, TrackEnded
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import GateResult
 from interlock.views.display import one_line, safe
-from interlock.views.inbox import title
+from interlock.views.inbox import approval_title
 
 QUIET_ABOVE = 1_000
 """Of a huge track only trouble and the bar are shown: nobody reads 100,000 lines."""
@@ -161,7 +161,7 @@ def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
         case AttemptLost(_, ticket, attempt, why):
             return f"{ticket}  attempt {attempt} lost: {one_line(why)}", "waiting"
         case ApprovalRequested(approval=approval):
-            return f"{approval}  asks: {one_line(title(state.approvals[approval]))}", "waiting"
+            return f"{approval}  asks: {one_line(approval_title(state.approvals[approval]))}", "waiting"
         case ApprovalAnswered(approval, decision):
             return f"{approval}  {decision} by {recorded.actor}", None
         case TrackEnded(track, status):

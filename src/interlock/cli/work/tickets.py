@@ -24,8 +24,8 @@ from interlock.domain.reading.tickets_from_data import changes_from_dict
 from interlock.domain.state.state import State
 from interlock.domain.values.tickets import Escalated, Ticket, Verifying
 from interlock.errors import Misconfigured, Rejected
-from interlock.views.board import doing
-from interlock.views.board import workers as worker_rows
+from interlock.views.board import activity_of
+from interlock.views.board import worker_rows as worker_rows
 from interlock.views.display import exact, one_line, safe
 from interlock.wire import to_plain
 
@@ -54,7 +54,7 @@ def list_(args: Any) -> int:
                 ticket.id if args.track else ticket.name,
                 ticket.status,
                 str(ticket.attempts),
-                one_line(doing(ticket, track), 50),
+                one_line(activity_of(ticket, track), 50),
                 one_line(ticket.spec.description, 60),
             )
             for ticket, track in chosen
@@ -73,7 +73,7 @@ def show(args: Any) -> int:
         return DONE
     say(f"{paint(ticket.name, 'bold')}  {paint(ticket.status, STATUS_COLOUR.get(ticket.status))}")
     say(safe(ticket.spec.description))
-    say(f"stands at:   {safe(doing(ticket, track))}")
+    say(f"stands at:   {safe(activity_of(ticket, track))}")
     say(f"assigned to: {ticket.spec.assigned_to}   priority: {ticket.spec.priority}   attempts: {ticket.attempts}")
     if ticket.spec.depends_on:
         say(f"depends on:  {', '.join(ticket.spec.depends_on)}")
@@ -172,7 +172,7 @@ def _each(args: Any, names: list[str], make: Callable[[str, str], BulkPart]) -> 
         say_json([ticket_to_dict(ticket) for ticket in tickets])
     else:
         for ticket, track in zip(tickets, tracks, strict=True):
-            say(f"{ticket.name}: {ticket.status} ({one_line(doing(ticket, track))})")
+            say(f"{ticket.name}: {ticket.status} ({one_line(activity_of(ticket, track))})")
     return DONE
 
 

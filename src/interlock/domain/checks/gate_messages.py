@@ -28,14 +28,14 @@ def bounce_back(result: GateResult, attempt: int, max_attempts: int) -> str:
     )
 
 
-def begins_anew(failed: int) -> bool:
+def starts_fresh_session(failed: int) -> bool:
     """From the fourth attempt on a worker does not go on with its long history (SPEC G7)."""
     return failed >= 3
 
 
 def fresh_brief(goal: str, results: Sequence[GateResult], changed: str, max_attempts: int) -> str:
     """For a worker without a memory: the goal, what was tried, what is changed so far, and the last failure."""
-    story = [f"- Attempt {number}: {_in_short(result)}" for number, result in enumerate(results, 1)]
+    story = [f"- Attempt {number}: {_summary_line(result)}" for number, result in enumerate(results, 1)]
     return "\n".join(
         [
             goal,
@@ -55,7 +55,7 @@ def fresh_brief(goal: str, results: Sequence[GateResult], changed: str, max_atte
     )
 
 
-def _in_short(result: GateResult) -> str:
+def _summary_line(result: GateResult) -> str:
     """One failure on one line: how it ended, and the last thing it said."""
     text = result.stderr if result.stderr.strip() else result.stdout
     last = text.strip().rpartition("\n")[2].strip()[:200]
@@ -63,7 +63,7 @@ def _in_short(result: GateResult) -> str:
     return f"{how}: {last}" if last else how
 
 
-def escalation(result: GateResult, attempts: int, max_attempts: int) -> str:
+def escalation_question(result: GateResult, attempts: int, max_attempts: int) -> str:
     """For the human: the last attempt failed too."""
     command, *rest = _facts(result)
     return "\n".join(
@@ -83,7 +83,7 @@ def escalation(result: GateResult, attempts: int, max_attempts: int) -> str:
     )
 
 
-def not_converging(result: GateResult, attempts: int, max_attempts: int, times: int) -> str:
+def stuck_question(result: GateResult, attempts: int, max_attempts: int, times: int) -> str:
     """For the human: there are tries left, but they all end the same way."""
     return "\n".join(
         [
@@ -101,7 +101,7 @@ def not_converging(result: GateResult, attempts: int, max_attempts: int, times: 
     )
 
 
-def other_gates(found: Sequence[tuple[Gate, GateResult | None]]) -> str:
+def other_gates_section(found: Sequence[tuple[Gate, GateResult | None]]) -> str:
     """What became of the gates after the one that failed; None has not been run yet."""
     if not found:
         return ""
@@ -110,7 +110,7 @@ def other_gates(found: Sequence[tuple[Gate, GateResult | None]]) -> str:
 
 
 def _outcome(result: GateResult) -> str:
-    return "passed" if result.passed else f"failed, {_in_short(result)}"
+    return "passed" if result.passed else f"failed, {_summary_line(result)}"
 
 
 def _facts(result: GateResult) -> list[str]:

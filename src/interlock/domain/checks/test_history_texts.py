@@ -26,7 +26,7 @@ class Fitted(Struct, frozen=True):
 
 def fit(execution: Execution, redact: Callable[[str], str] = str) -> Fitted:
     """An execution of any size as it can be recorded, without secrets. What is kept is the whole of it."""
-    whole = _mapped(execution, lambda text: redact(text.encode(errors="replace").decode()))
+    whole = _with_texts(execution, lambda text: redact(text.encode(errors="replace").decode()))
     short = shortened(whole)
     if short == whole:
         return Fitted(whole, None)
@@ -34,7 +34,7 @@ def fit(execution: Execution, redact: Callable[[str], str] = str) -> Fitted:
     return Fitted(replace(short, whole=Blob(sha256(text).hexdigest(), len(text))), text)
 
 
-def unfolded(execution: Execution, text: bytes | None) -> Execution:
+def restored(execution: Execution, text: bytes | None) -> Execution:
     """As it was before it was shortened, where that text is still there and can be read."""
     if text is None:
         return execution
@@ -53,8 +53,8 @@ def shortened(execution: Execution) -> Execution:
         execution,
         name=name,
         error_message=_cut(execution.error_message, LONGEST),
-        assertions=_some(execution.assertions),
-        logs=_last(execution.logs),
+        assertions=_fitting_assertions(execution.assertions),
+        logs=_last_lines(execution.logs),
         widget_tree=_cut(execution.widget_tree, LONGEST),
     )
 
@@ -63,7 +63,7 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _last(lines: tuple[str, ...]) -> tuple[str, ...]:
+def _last_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
     found: list[str] = []
     room = LONGEST
     for line in reversed(lines[-LINES:]):
@@ -75,7 +75,7 @@ def _last(lines: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(reversed(found))
 
 
-def _some(assertions: tuple[Assertion, ...]) -> tuple[Assertion, ...]:
+def _fitting_assertions(assertions: tuple[Assertion, ...]) -> tuple[Assertion, ...]:
     """As many as have room, failed ones before others, in their order."""
     room = 2 * LONGEST
     chosen: dict[int, Assertion] = {}
@@ -97,7 +97,7 @@ def _of_assertion(assertion: Assertion, change: Callable[[str], str]) -> Asserti
     return Assertion(description, assertion.passed, expected, actual, error)
 
 
-def _mapped(execution: Execution, change: Callable[[str], str]) -> Execution:
+def _with_texts(execution: Execution, change: Callable[[str], str]) -> Execution:
     return replace(
         execution,
         name=change(execution.name),

@@ -22,18 +22,18 @@ class ChangedFile(Struct, frozen=True, gc=False):
     blob: str
 
 
-def tampered(
+def tampered_files(
     changes: Sequence[ChangedFile], gates: Sequence[Gate], test_paths: Sequence[str], target: str | None = None
 ) -> tuple[str, ...]:
     """`path@content` of each; the same change has the same name. New files are nobody's judge yet; nor is the file that
     the ticket itself is about, where a gate names it: it is what is judged.
     """
-    commands = [_Read(gate) for gate in gates if gate.command]
+    commands = [_GateCommand(gate) for gate in gates if gate.command]
     own = normpath(target) if target else None
 
     def judges(path: str) -> bool:
         named = path != own and any(command.names(path) for command in commands)
-        return named or any(_fits(path, one) for one in test_paths)
+        return named or any(_matches(path, one) for one in test_paths)
 
     return tuple(
         f"{change.path}@{change.blob[:12] or 'deleted'}"
@@ -42,7 +42,7 @@ def tampered(
     )
 
 
-def asks(files: Sequence[str]) -> str:
+def tampering_question(files: Sequence[str]) -> str:
     """For the human."""
     lines = [f"- {file}" for file in files[:SHOWN]]
     if len(files) > SHOWN:
@@ -60,7 +60,7 @@ def asks(files: Sequence[str]) -> str:
     )
 
 
-class _Read:
+class _GateCommand:
     """A gate's command, read for the files that it names: rather one too many than one too few."""
 
     def __init__(self, gate: Gate) -> None:
@@ -89,7 +89,7 @@ _UP_AGAIN = re.compile(r"(?<![\w./-])(?!\.\./)[\w.-]+/\.\./")
 _ENTERED = re.compile(r"(?:\bcd|\bpushd|-C|--prefix|--cwd|--directory)[\s=]+(?:--\s+)?([^\s;&|)]+)")
 
 
-def _fits(path: str, pattern: str) -> bool:
+def _matches(path: str, pattern: str) -> bool:
     """A pattern without a slash is about the name alone; `**` is any number of folders."""
     if "/" not in pattern:
         return _compiled(pattern).match(path.rpartition("/")[2]) is not None

@@ -81,7 +81,7 @@ def read_gate(reader: Reader) -> AnyGate:
         case "colon":
             reject(first.column, 'a gate starts with verify:"command", not with a colon')
         case "text":
-            return _last(reader, _criteria(first, None))
+            return _without_options(reader, _criteria(first, None))
         case _:
             pass
     if first.text == "verify":
@@ -94,12 +94,12 @@ def read_gate(reader: Reader) -> AnyGate:
     if not is_id(first.text):
         reject(first.column, f"{first.text!r} is no name of a gate, and criteria stand in quotes")
     if not reader.text.startswith(":", reader.at):
-        return _last(reader, LibraryGate(first.text))
+        return _without_options(reader, LibraryGate(first.text))
     reader.token()
     criteria = reader.token()
     if criteria.kind != "text":
         reject(criteria.column, f'the criteria of {first.text} stand in quotes: {first.text}:"text"')
-    return _last(reader, _criteria(criteria, first.text))
+    return _without_options(reader, _criteria(criteria, first.text))
 
 
 def _criteria(token: Token, name: str | None) -> Criteria:
@@ -108,7 +108,7 @@ def _criteria(token: Token, name: str | None) -> Criteria:
     return Criteria(token.text, name)
 
 
-def _last(reader: Reader, gate: Criteria | LibraryGate) -> AnyGate:
+def _without_options(reader: Reader, gate: Criteria | LibraryGate) -> AnyGate:
     """Only a shell verification has options."""
     spaced = reader.skip_space()
     if not reader.at_end and not (spaced and reader.operator()):

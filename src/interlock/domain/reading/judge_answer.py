@@ -60,7 +60,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, strict=False)
 
 
-def question(criteria: str, diff: str) -> str:
+def judge_question(criteria: str, diff: str) -> str:
     """All that a judge is shown."""
     fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", diff)), default=0))
     return "\n".join(

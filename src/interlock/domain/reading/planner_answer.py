@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from interlock.domain.checks.dag import Dag
-from interlock.domain.reading.ticket_data import CHANGEABLE
+from interlock.domain.reading.ticket_data import AUTHOR_FIELDS
 from interlock.domain.reading.tickets_from_data import spec_from_dict
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.ids import check_id
@@ -104,7 +104,7 @@ def _ticket(table: Table, number: int) -> TicketSpec:
     """Unknown keys are a planner's notes and are left out; near words count where the right one is missing."""
     fields: Table = {}
     for key, value in table.items():
-        right = key if key in CHANGEABLE or key == "id" else _NEAR_WORDS.get(key)
+        right = key if key in AUTHOR_FIELDS or key == "id" else _NEAR_WORDS.get(key)
         if right is None or value is None or (right != key and right in table):
             continue
         fields.setdefault(right, _as_list(right, value))

@@ -20,7 +20,7 @@ from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.ticket_events import TicketBlocked
 from interlock.domain.messages.events.track_events import LandingFailed, LandingStarted
 from interlock.domain.reading.planner_answer import plans_from_json
-from interlock.domain.rules.epic_rules import accepted
+from interlock.domain.rules.epic_rules import accept_tracks
 from interlock.domain.rules.track_rules import abort_events
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import (
@@ -88,20 +88,20 @@ def expire(state: State, command: ExpireApproval) -> Events:
     return _consequences(state, approval, refusal)
 
 
-def automatic(approval: Approval) -> ApprovalAnswered | None:
+def automatic_answer(approval: Approval) -> ApprovalAnswered | None:
     """What `--approve all` answers by itself, and what it never does."""
     if approval.kind in NEVER_AUTOMATIC:
         return None
     return ApprovalAnswered(approval.id, "approve", message="--approve all", digest=approval.digest)
 
 
-def begun_by(state: State, approval: Approval, plans: tuple[TrackPlan, ...] | None = None) -> Events:
+def started_by_approval(state: State, approval: Approval, plans: tuple[TrackPlan, ...] | None = None) -> Events:
     """What saying yes to an approval that is about no ticket begins."""
     match approval.payload:
         case MergePayload(branch, before, after):
             return (LandingStarted(approval.track, branch, before, after),)
         case TracksPayload(epic, _, tracks):
-            return accepted(state, epic, tracks if plans is None else plans)
+            return accept_tracks(state, epic, tracks if plans is None else plans)
         case _:
             return ()
 
@@ -139,7 +139,7 @@ def _consequences(state: State, approval: Approval, command: AnswerApproval) -> 
         return (answered,)  # whoever asked is waiting for just this
     if ticket is None:
         if command.decision == "approve":
-            return (answered, *begun_by(state, approval, _edited_plans(approval, command)))
+            return (answered, *started_by_approval(state, approval, _edited_plans(approval, command)))
         if isinstance(approval.payload, TracksPayload):
             return (answered, EpicDropped(approval.payload.epic, message or "the proposed tracks were rejected"))
         return (answered, LandingFailed(track, message or "landing was rejected"))

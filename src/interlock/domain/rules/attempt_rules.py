@@ -67,7 +67,7 @@ def decide(state: State, command: AttemptCommand) -> Events:
 
 
 def submit_work(state: State, command: SubmitWork) -> Events:
-    ticket = _at(state, command, Working)
+    ticket = _ticket_at(state, command, Working)
     name = (ticket.track, ticket.id)
     if ticket.notes[ticket.delivered :]:  # it was told something in the last moment: it goes on, and hears it
         return (AttemptResumed(*name, command.attempt),)
@@ -82,12 +82,14 @@ def submit_work(state: State, command: SubmitWork) -> Events:
         return (submitted, TicketBlocked(*name, reason, failed=True))
     gate = ticket.spec.verify[0] if ticket.spec.verify else None
     most = limits(gate, state.conductor.gates).max_attempts if gate else 1
-    payload = GatePayload(0, gate.shown if gate else "", 0, most, test_tampering.asks(changed), files=changed)
+    payload = GatePayload(
+        0, gate.shown if gate else "", 0, most, test_tampering.tampering_question(changed), files=changed
+    )
     return (submitted, request_for_attempt(state, ticket, payload, "it has changed existing tests"))
 
 
 def report_gate(state: State, command: ReportGate) -> Events:
-    ticket = _at(state, command, Verifying, Merging)
+    ticket = _ticket_at(state, command, Verifying, Merging)
     stage = ticket.stage
     finished = GateFinished(ticket.track, ticket.id, command.attempt, command.gate, command.result, command.tree)
     if isinstance(stage, Merging):
@@ -127,7 +129,7 @@ def _gate_failed(state: State, ticket: Ticket, stage: Verifying, command: Report
 
 
 def finish_merge(state: State, command: FinishMerge) -> Events:
-    ticket = _at(state, command, Merging)
+    ticket = _ticket_at(state, command, Merging)
     unverified = isinstance(ticket.stage, Merging) and ticket.stage.unverified
     return (
         TicketCompleted(
@@ -137,7 +139,7 @@ def finish_merge(state: State, command: FinishMerge) -> Events:
 
 
 def ask_script(state: State, command: AskScript) -> Events:
-    ticket = _at(state, command, Working)
+    ticket = _ticket_at(state, command, Working)
     asked = request_for_attempt(
         state, ticket, command.payload, command.why, deadline=command.deadline, allowed_by=command.allowed_by
     )
@@ -145,17 +147,17 @@ def ask_script(state: State, command: AskScript) -> Events:
 
 
 def ask_worker(state: State, command: AskWorker) -> Events:
-    ticket = _at(state, command, Working)
+    ticket = _ticket_at(state, command, Working)
     return (request_for_attempt(state, ticket, command.payload, command.why),)
 
 
 def start_session(state: State, command: StartSession) -> Events:
-    ticket = _at(state, command, Working)
+    ticket = _ticket_at(state, command, Working)
     return (SessionStarted(ticket.track, ticket.id, command.attempt, command.message),)
 
 
 def finish_turn(state: State, command: FinishTurn) -> Events:
-    ticket = _at(state, command, Working)
+    ticket = _ticket_at(state, command, Working)
     return (
         TurnFinished(
             ticket.track,
@@ -171,7 +173,7 @@ def finish_turn(state: State, command: FinishTurn) -> Events:
 
 
 def finish_tool(state: State, command: FinishTool) -> Events:
-    ticket = _at(state, command, Working)
+    ticket = _ticket_at(state, command, Working)
     return (
         ToolFinished(
             ticket.track, ticket.id, command.attempt, command.message, command.tool, command.failed, command.by
@@ -180,16 +182,16 @@ def finish_tool(state: State, command: FinishTool) -> Events:
 
 
 def fail_work(state: State, command: FailWork) -> Events:
-    ticket = _at(state, command, Working, Verifying, Merging)
+    ticket = _ticket_at(state, command, Working, Verifying, Merging)
     return (TicketBlocked(ticket.track, ticket.id, command.reason, command.budget, failed=not command.budget),)
 
 
 def redo_attempt(state: State, command: RedoAttempt) -> Events:
-    ticket = _at(state, command, Working, Verifying, Merging)
+    ticket = _ticket_at(state, command, Working, Verifying, Merging)
     return (AttemptReturned(ticket.track, ticket.id, command.attempt, command.why),)
 
 
-def _at(
+def _ticket_at(
     state: State,
     command: AttemptCommand,
     *stages: type[Stage],

@@ -24,7 +24,7 @@ def decide(state: State, command: CallCommand) -> Events:
 
 def reserve_call(state: State, command: ReserveCall) -> Events:
     party = command.party
-    _still_there(state, party)
+    _check_owner(state, party)
     epic = party.epic or (state.tracks[party.track].epic if party.track else "")
     scopes, caps = party.scopes(command.tier, epic), state.conductor.caps
     if command.amount is None:
@@ -41,7 +41,7 @@ def end_call(state: State, command: EndCall) -> Events:
     return (CallEnded(call.id, call.tier, command.usage, command.error),)
 
 
-def _still_there(state: State, party: CallOwner) -> None:
+def _check_owner(state: State, party: CallOwner) -> None:
     if party.ticket:
         ticket = state.ticket(party.track, party.ticket)
         if ticket.attempts != party.attempt or not isinstance(ticket.stage, Working | Verifying | Merging):

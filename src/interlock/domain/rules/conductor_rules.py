@@ -66,7 +66,7 @@ def stop_conductor(state: State, reason: str) -> Events:
                 elif isinstance(ticket.stage, Verifying):
                     lost.append(_interrupted(state, ticket, ticket.stage, requested))
                     requested += isinstance(lost[-1], ApprovalRequested)
-    unsure = discussion_rules.unsure(state, requested)
+    unsure = discussion_rules.ask_interrupted(state, requested)
     if state.conductor.on or lost or state.calls or unsure:
         return (*lost, *unsure, ConductorStopped(reason))
     return ()

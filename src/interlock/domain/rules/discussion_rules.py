@@ -106,7 +106,7 @@ def end(state: State, command: EndTurn) -> Events:
     return (DiscussionTurnEnded(found.id, command.error),)
 
 
-def unsure(state: State, earlier: int = 0) -> Events:
+def ask_interrupted(state: State, earlier: int = 0) -> Events:
     """Asks about each change that was under way when the process ended: whether it happened is unknown.
 
     `earlier` counts the requests of the same batch that come before these.

@@ -27,7 +27,7 @@ from interlock.domain.messages.events.epic_events import (
 from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.track_events import TrackAdded, TrackStarted
 from interlock.domain.rules.approval_request import request
-from interlock.domain.rules.track_rules import checked, rows
+from interlock.domain.rules.track_rules import check_specs, tickets_added
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import Approval, TracksPayload
@@ -69,7 +69,7 @@ def drop_epic(state: State, command: DropEpic) -> Events:
     epic = state.epic(command.epic)
     if epic.status not in ("planning", "proposed"):
         raise Rejected(f"epic {epic.id} is {epic.status} already")
-    open_ones = [a.id for a in state.pending_approvals() if _asks_about(a, epic.id)]
+    open_ones = [a.id for a in state.pending_approvals() if _is_proposal_of(a, epic.id)]
     reason = command.reason.strip() or "dropped"
     return (*(ApprovalWithdrawn(name, f"epic {epic.id}: {reason}") for name in open_ones), EpicDropped(epic.id, reason))
 
@@ -116,13 +116,13 @@ def check_plans(state: State, plans: Sequence[TrackPlan]) -> tuple[TrackPlan, ..
             raise Rejected(f"track {plan.id!r} is described in at most {MOST_TEXT:,} characters, not {length:,}")
     taken = {*state.tracks, *seen}
     for plan in plans:
-        name = plan.id if plan.id not in state.tracks else _free(plan.id, taken)
+        name = plan.id if plan.id not in state.tracks else _unused_id(plan.id, taken)
         taken.add(name)
         checked_plans.append(TrackPlan(name, plan.title.strip() or name, plan.description))
     return tuple(checked_plans)
 
 
-def accepted(state: State, epic: str, plans: tuple[TrackPlan, ...]) -> Events:
+def accept_tracks(state: State, epic: str, plans: tuple[TrackPlan, ...]) -> Events:
     """What saying yes to proposed tracks begins."""
     kept = check_plans(state, plans)
     return (
@@ -136,12 +136,12 @@ def plan_tickets(state: State, command: PlanTickets) -> Events:
     track = _track_being_planned(state, command.track)
     if not command.tickets:
         raise Rejected("a plan has at least one ticket")
-    specs = checked(command.tickets)
+    specs = check_specs(command.tickets)
     dag = Dag([spec.id for spec in specs], (spec.depends_on for spec in specs))
     by_id = {spec.id: spec for spec in specs}
     ordered = tuple(by_id[name] for name in dag.topological_order())
     first = state.epics[track.epic].tracks[0] == track.id
-    return (*rows(track.id, ordered), TrackPlanned(track.id), *((TrackStarted(track.id),) if first else ()))
+    return (*tickets_added(track.id, ordered), TrackPlanned(track.id), *((TrackStarted(track.id),) if first else ()))
 
 
 def fail_planning(state: State, command: FailPlanning) -> Events:
@@ -166,11 +166,11 @@ def _track_being_planned(state: State, track_id: str) -> Track:
     return track
 
 
-def _asks_about(approval: Approval, epic: str) -> bool:
+def _is_proposal_of(approval: Approval, epic: str) -> bool:
     return isinstance(approval.payload, TracksPayload) and approval.payload.epic == epic
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _unused_id(name: str, taken: set[str]) -> str:
     number = 2
     while (found := f"{name[:58]}-{number}") in taken:
         number += 1

@@ -48,7 +48,7 @@ def withdraw(state: State, command: WithdrawAsk) -> Events:
     return (ApprovalWithdrawn(approval.id, command.why),) if isinstance(approval.state, Pending) else ()
 
 
-def asked_before(state: State, command: AskPerson) -> Approval | None:
+def earlier_ask(state: State, command: AskPerson) -> Approval | None:
     """The same question by the same asker, where a connection broke and it comes back for its answer."""
     for approval in state.approvals.values():
         payload = approval.payload

@@ -46,7 +46,7 @@ def tell(state: State, command: Tell) -> Events:
 
 def hear(state: State, command: Hear) -> Events:
     party = command.party
-    if not unheard(state, party):
+    if not undelivered_notes(state, party):
         raise Rejected("there is nothing that was not heard")
     if party.ticket:
         ticket = state.ticket(party.track, party.ticket)
@@ -57,7 +57,7 @@ def hear(state: State, command: Hear) -> Events:
     return (Heard(party, command.message),)
 
 
-def unheard(state: State, party: CallOwner) -> tuple[str, ...]:
+def undelivered_notes(state: State, party: CallOwner) -> tuple[str, ...]:
     """What the party was told and has not heard, oldest first."""
     if party.ticket:
         ticket = state.ticket(party.track, party.ticket)

@@ -26,7 +26,7 @@ from interlock.domain.messages.events.ticket_events import (
     TicketReopened,
     TicketSkipped,
 )
-from interlock.domain.rules.track_rules import awake_for, check_spec
+from interlock.domain.rules.track_rules import check_spec, restart_track_of
 from interlock.domain.state.schedule import current
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
@@ -64,11 +64,11 @@ def edit(state: State, command: EditTicket) -> Events:
     spec = check_spec(replace(ticket.spec, **changes))
     awake: Events = ()
     if spec.depends_on != ticket.spec.depends_on:
-        awake = awake_for(state, ticket)  # it may wait for nothing now
+        awake = restart_track_of(state, ticket)  # it may wait for nothing now
         track = state.track(command.track)
         specs = [spec if name == spec.id else track.tickets[name].spec for name in track.order]
         Dag([s.id for s in specs], (s.depends_on for s in specs))
-    return (*leave(state, ticket, "the ticket was edited"), TicketEdited(command.track, spec), *awake)
+    return (*withdraw_approval(state, ticket, "the ticket was edited"), TicketEdited(command.track, spec), *awake)
 
 
 def move(state: State, command: MoveTicket) -> Events:
@@ -90,9 +90,9 @@ def skip(state: State, command: SkipTicket) -> Events:
     ticket = state.ticket(command.track, command.ticket)
     _may_become(ticket, "completed", ("todo", "in_progress", "blocked"), "be skipped")
     return (
-        *leave(state, ticket, "the ticket was skipped"),
+        *withdraw_approval(state, ticket, "the ticket was skipped"),
         TicketSkipped(ticket.track, ticket.id),
-        *awake_for(state, ticket),
+        *restart_track_of(state, ticket),
     )
 
 
@@ -101,21 +101,21 @@ def retry(state: State, command: RetryTicket) -> Events:
     _may_become(ticket, "todo", ("blocked",), "be retried")
     if state.track(command.track).status == "aborted":
         raise Rejected(f"track {command.track!r} is aborted")
-    return (TicketReopened(ticket.track, ticket.id), *awake_for(state, ticket))
+    return (TicketReopened(ticket.track, ticket.id), *restart_track_of(state, ticket))
 
 
 def block(state: State, command: BlockTicket) -> Events:
     ticket = state.ticket(command.track, command.ticket)
     _may_become(ticket, "blocked", ("todo", "in_progress"), "be blocked")
     reason = command.reason.strip() or "blocked by the user"
-    return (*leave(state, ticket, "the ticket was blocked"), TicketBlocked(ticket.track, ticket.id, reason))
+    return (*withdraw_approval(state, ticket, "the ticket was blocked"), TicketBlocked(ticket.track, ticket.id, reason))
 
 
 def cancel(state: State, command: CancelTicket) -> Events:
     ticket = state.ticket(command.track, command.ticket)
     _may_become(ticket, "cancelled", ("todo", "in_progress", "blocked"), "be cancelled")
     return (
-        *leave(state, ticket, "the ticket was cancelled"),
+        *withdraw_approval(state, ticket, "the ticket was cancelled"),
         TicketCancelled(ticket.track, ticket.id, command.reason),
     )
 
@@ -127,10 +127,10 @@ def kill(state: State, command: KillWorker, actor: str) -> Events:
     if isinstance(ticket.stage, Merging):
         raise Rejected(f"ticket {ticket.name!r} is being merged; there is no worker left to kill")
     reason = f"worker killed by {actor}; retry starts a new attempt"
-    return (*leave(state, ticket, "the worker was killed"), TicketBlocked(ticket.track, ticket.id, reason))
+    return (*withdraw_approval(state, ticket, "the worker was killed"), TicketBlocked(ticket.track, ticket.id, reason))
 
 
-def leave(state: State, ticket: Ticket, why: str) -> Events:
+def withdraw_approval(state: State, ticket: Ticket, why: str) -> Events:
     """Whatever this ticket was asking is not asked any more."""
     approval = state.approval_of(ticket.track, ticket.id)
     return (ApprovalWithdrawn(approval.id, why),) if approval else ()

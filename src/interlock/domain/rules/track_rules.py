@@ -36,7 +36,7 @@ from interlock.domain.values.ids import check_id
 from interlock.domain.values.tickets import TERMINAL, Merging, Ticket, TicketSpec
 from interlock.errors import Rejected
 
-ROW = 1_000
+TICKETS_PER_EVENT = 1_000
 """Tickets per event: a huge import is many rows of one all-or-nothing append, not one huge row."""
 
 
@@ -64,10 +64,10 @@ def add_track(state: State, command: AddTrack) -> Events:
     check_id(command.track, "track")
     if command.track in state.tracks:
         raise Rejected(f"track {command.track!r} exists already; choose another id, or add tickets to it")
-    specs = checked(command.tickets)
+    specs = check_specs(command.tickets)
     Dag([spec.id for spec in specs], (spec.depends_on for spec in specs))
     title = command.title.strip() or command.track
-    return (TrackAdded(command.track, title, command.description), *rows(command.track, specs))
+    return (TrackAdded(command.track, title, command.description), *tickets_added(command.track, specs))
 
 
 def add_tickets(state: State, command: AddTickets) -> Events:
@@ -78,10 +78,10 @@ def add_tickets(state: State, command: AddTickets) -> Events:
         raise Rejected(f"the tickets of track {track.id!r} are still to be planned; add yours when they are")
     if not command.tickets:
         raise Rejected("there is no ticket to add")
-    specs = checked(command.tickets)
+    specs = check_specs(command.tickets)
     everything = [*(track.tickets[name].spec for name in track.order), *specs]
     Dag([spec.id for spec in everything], (spec.depends_on for spec in everything))
-    return (*rows(track.id, specs), *_awake(track))
+    return (*tickets_added(track.id, specs), *_restart(track))
 
 
 def start_track(state: State, command: StartTrack) -> Events:
@@ -149,20 +149,23 @@ def abort_events(state: State, track: Track, reason: str, but: str | None = None
     )
 
 
-def awake_for(state: State, ticket: Ticket) -> Events:
-    return _awake(state.track(ticket.track))
+def restart_track_of(state: State, ticket: Ticket) -> Events:
+    return _restart(state.track(ticket.track))
 
 
-def _awake(track: Track) -> Events:
+def _restart(track: Track) -> Events:
     """A track that had ended goes on: there is something to move again."""
     return (TrackStarted(track.id),) if track.status in ("done", "blocked") else ()
 
 
-def rows(track: str, specs: tuple[TicketSpec, ...]) -> Iterable[TicketsAdded]:
-    return (TicketsAdded(track, specs[start : start + ROW]) for start in range(0, len(specs), ROW))
+def tickets_added(track: str, specs: tuple[TicketSpec, ...]) -> Iterable[TicketsAdded]:
+    return (
+        TicketsAdded(track, specs[start : start + TICKETS_PER_EVENT])
+        for start in range(0, len(specs), TICKETS_PER_EVENT)
+    )
 
 
-def checked(specs: tuple[TicketSpec, ...]) -> tuple[TicketSpec, ...]:
+def check_specs(specs: tuple[TicketSpec, ...]) -> tuple[TicketSpec, ...]:
     return tuple(check_spec(spec) for spec in specs)
 
 
@@ -178,11 +181,11 @@ def check_spec(spec: TicketSpec) -> TicketSpec:
         if gate.timeout_s is not None and not isfinite(gate.timeout_s):
             raise Rejected(f"ticket {spec.id!r}: timeout_s of a gate is a number of seconds")
     if any(type(gate.timeout_s) is int for gate in spec.verify):  # read back from the journal it would be a float
-        spec = replace(spec, verify=tuple(_exact(gate) for gate in spec.verify))
+        spec = replace(spec, verify=tuple(_with_float_timeout(gate) for gate in spec.verify))
     if len(spec.depends_on) > 1 and len(set(spec.depends_on)) != len(spec.depends_on):
         spec = replace(spec, depends_on=tuple(dict.fromkeys(spec.depends_on)))
     return spec
 
 
-def _exact(gate: Gate) -> Gate:
+def _with_float_timeout(gate: Gate) -> Gate:
     return gate if gate.timeout_s is None else replace(gate, timeout_s=float(gate.timeout_s))

@@ -24,7 +24,7 @@ class Schedule(Struct, frozen=True):
     cleared: Heap = None  # answered with yes: waiting only for a worker
 
 
-def key_of(schedule: Schedule, ticket: Ticket) -> Key:
+def sort_key(schedule: Schedule, ticket: Ticket) -> Key:
     return (PRIORITY_RANK[ticket.spec.priority], schedule.positions[ticket.spec.id])
 
 
@@ -53,8 +53,8 @@ def build(order: tuple[str, ...], tickets: Mapping[str, Ticket]) -> Schedule:
         ticket = tickets[name]
         if name not in counts:
             startable += isinstance(ticket.stage, Todo)
-            if place := heap_for(ticket):
-                heaps[place].append((key_of(schedule, ticket), name))
+            if place := heap_name(ticket):
+                heaps[place].append((sort_key(schedule, ticket), name))
     return replace(
         schedule,
         startable=startable,
@@ -84,14 +84,14 @@ def add(schedule: Schedule, tickets: Mapping[str, Ticket], added: Iterable[Ticke
 
 def offer(schedule: Schedule, ticket: Ticket) -> Schedule:
     """The ticket may have become startable: note where it waits to be taken."""
-    place = heap_for(ticket)
+    place = heap_name(ticket)
     is_todo = isinstance(ticket.stage, Todo)
     if not (place or is_todo) or ticket.spec.id in schedule.waiting:
         return schedule
     startable = schedule.startable + is_todo
     if place is None:
         return replace(schedule, startable=startable)
-    key, name = key_of(schedule, ticket), ticket.spec.id
+    key, name = sort_key(schedule, ticket), ticket.spec.id
     if place == "ready":
         return replace(schedule, ready=push(schedule.ready, key, name), startable=startable)
     if place == "steps":
@@ -116,7 +116,7 @@ def complete(schedule: Schedule, name: str, tickets: Mapping[str, Ticket]) -> Sc
     return schedule
 
 
-def heap_for(ticket: Ticket) -> str | None:
+def heap_name(ticket: Ticket) -> str | None:
     """Which heap a ticket that waits for no other belongs in."""
     stage = ticket.stage
     if isinstance(stage, Todo):
@@ -146,7 +146,7 @@ def trim(schedule: Schedule, tickets: Mapping[str, Ticket], changed: str) -> Sch
 def _trimmed(place: str, heap: Heap, schedule: Schedule, tickets: Mapping[str, Ticket]) -> Heap:
     while heap is not None:
         ticket = tickets[heap[2]]
-        if heap_for(ticket) == place and heap[1] == key_of(schedule, ticket):
+        if heap_name(ticket) == place and heap[1] == sort_key(schedule, ticket):
             return heap
         heap = pop(heap)
     return None

@@ -7,12 +7,12 @@ from msgspec.structs import replace
 
 from interlock.domain.checks.gate_messages import (
     RETURNS,
-    begins_anew,
     bounce_back,
-    escalation,
+    escalation_question,
     fresh_brief,
-    not_converging,
-    other_gates,
+    other_gates_section,
+    starts_fresh_session,
+    stuck_question,
 )
 from interlock.domain.checks.gate_outcome import gate_outcome
 from interlock.domain.messages.commands.attempt_commands import AskScript, FailWork, ReportGate, SubmitWork
@@ -84,7 +84,7 @@ async def run_gate(
     also = await _also(ticket, stage, gates, state) if reacts or tries >= most else ""
     feedback, fresh = None, False
     if reacts and outcome.tries_again:
-        if fresh := begins_anew(tries):
+        if fresh := starts_fresh_session(tries):
             changed = await _changed(workspaces, stage)
             text = fresh_brief(_goal(ticket), outcome.results, changed, most)
         else:
@@ -92,11 +92,11 @@ async def run_gate(
         message = msgspec.json.encode(Message("user", text + also))
         feedback = Blob(await keep(message), len(message))
     if outcome.stuck:
-        question = not_converging(result, tries, most, conductor.gates.stuck_after) + also
+        question = stuck_question(result, tries, most, conductor.gates.stuck_after) + also
     elif outcome.action == "ask_retry":
         question = f"{bounce_back(result, tries, most)}{also}\n\n{RETURNS}"
     else:
-        question = escalation(result, tries, most) + also
+        question = escalation_question(result, tries, most) + also
     return ReportGate(*name, stage.gate, result, stage.saved.tree, question, feedback, fresh)
 
 
@@ -111,7 +111,7 @@ async def _also(ticket: Ticket, stage: Verifying, gates: GateRunner, state: Stat
             runs = gate.criteria is None and not gate.network and not state.conductor.gates.network
             saved = stage.saved.commit
             found.append((gate, await gates.run(ticket.track, ticket.spec, number, saved) if runs else None))
-    return other_gates(found)
+    return other_gates_section(found)
 
 
 async def _changed(workspaces: Workspaces, stage: Verifying) -> str:
