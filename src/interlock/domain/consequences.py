@@ -1,6 +1,6 @@
-"""What follows by itself from the state: tickets start, steps are asked, tracks end.
+"""Events that follow from the state without a command: tickets start, steps are asked, tracks end.
 
-Pure, and part of the same all-or-nothing batch as the command that made it possible.
+They are recorded in the same all-or-nothing batch as the command that made them possible.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ APPROVE_ALL: Actor = "policy:approve-all"
 
 
 def next_move(state: State) -> tuple[Actor, Event] | None:
-    """The one next thing that happens by itself, or None when nothing does."""
+    """The next event that follows from the state, or None."""
     for track_id in state.running:
         track = state.tracks[track_id]
         if state.conductor.moves(track_id) and (event := _start_or_ask(state, track)):
@@ -33,7 +33,10 @@ def next_move(state: State) -> tuple[Actor, Event] | None:
 
 
 def automatic_answers(state: State, event: Event) -> Iterator[tuple[Actor, Event]]:
-    """What a rule or `--approve all` allows is answered in the batch that makes the request, and labelled."""
+    """The answers of policy rules and of `--approve all`, for the same batch as the request.
+
+    The actor of each answer names the rule.
+    """
     match event:
         case ApprovalRequested(approval=approval_id, allowed_by=rule) if rule:
             allowed = ApprovalAnswered(approval_id, "approve", message=event.why, digest=event.digest)

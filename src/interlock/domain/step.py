@@ -1,4 +1,4 @@
-"""The door everyone uses: a submission in, its records and the state after them out. Pure."""
+"""The pure transition: apply a submission to a state, or raise Rejected."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ class Transition(Struct, frozen=True):
 
 
 def step(state: State, submission: Submission, at: str) -> Transition:
-    """Raises Rejected, and nothing has happened; or gives everything that follows, as one whole."""
+    """All records that follow from the submission, and the state after them. Raises Rejected and changes nothing."""
     records: list[Recorded] = []
 
     def record(actor: Actor, event: Event) -> None:

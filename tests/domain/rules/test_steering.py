@@ -123,17 +123,17 @@ def test_a_fresh_session_after_a_gate_hears_it_again_and_the_same_one_does_not(
 
 def test_nothing_is_heard_that_was_not_told() -> None:
     made = talking()
-    assert refused(made, Hear(WORKER, TWO), SYSTEM) == "there is nothing that was not heard"
-    assert refused(made, Hear(CallOwner(epic="E-1"), TWO), SYSTEM) == "there is nothing that was not heard"
+    assert refused(made, Hear(WORKER, TWO), SYSTEM) == "every note is delivered already"
+    assert refused(made, Hear(CallOwner(epic="E-1"), TWO), SYSTEM) == "every note is delivered already"
 
 
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        (Tell("x"), "name whom to tell: a ticket or a discussion"),
-        (Tell("x", "x", "T", "D-1"), "name whom to tell: a ticket or a discussion"),
-        (Tell(" \n", "x", "T"), "there is nothing to tell: the text is empty"),
-        (Tell("é" * 2_001, "x", "T"), "a word to somebody at work has at most 4,000 bytes, this one 4,002"),
+        (Tell("x"), "a note needs a ticket or a discussion, and not both"),
+        (Tell("x", "x", "T", "D-1"), "a note needs a ticket or a discussion, and not both"),
+        (Tell(" \n", "x", "T"), "the note is empty"),
+        (Tell("é" * 2_001, "x", "T"), "a note has at most 4,000 bytes, this one 4,002"),
         (Tell("x", "x", "nobody"), "no ticket 'nobody'"),
     ],
 )
@@ -154,17 +154,17 @@ def test_where_nobody_can_hear_it_a_sentence_says_what_to_do() -> None:
     made.send(AddTrack("x", "X", "", (TicketSpec(id="T"), TicketSpec(id="S", assigned_to="shell", script="ls"))))
     tell = Tell("x", "x", "T")
     assert refused(made, tell) == "ticket 'x/T' has not started: edit it instead (interlock tickets edit)"
-    assert refused(made, Tell("x", "x", "S")) == "ticket 'x/S' is a script: nobody there can be told anything"
+    assert refused(made, Tell("x", "x", "S")) == "ticket 'x/S' is a script and takes no notes"
     made.send(CancelTicket("x", "T"))
-    assert refused(made, tell) == "ticket 'x/T' is cancelled: nobody is at work on it"
+    assert refused(made, tell) == "ticket 'x/T' is cancelled: no worker is on it"
     made = talking(Gate("test"))
     made.send(SubmitWork(*ATTEMPT, SAVED, "done"), SYSTEM)
     assert isinstance(made.state.ticket("x", "T").stage, Verifying)
-    handed_in = "the work on ticket 'x/T' is handed in and being checked: it can be told nothing now"
-    assert refused(made, tell) == handed_in
+    submitted = "the work on ticket 'x/T' is submitted and being verified: it takes no notes now"
+    assert refused(made, tell) == submitted
     made.send(FailWork(*ATTEMPT, "no"), SYSTEM)
-    assert refused(made, tell) == "ticket 'x/T' is blocked: nobody is at work on it"
+    assert refused(made, tell) == "ticket 'x/T' is blocked: no worker is on it"
     made = chatting()
     made.send(StopTurn("D-1"))
-    quiet = "discussion D-1 is not answering: just say it (interlock chat --in D-1 'TEXT')"
+    quiet = "discussion D-1 is not answering: send a message instead (interlock chat --in D-1 'TEXT')"
     assert refused(made, Tell("x", discussion="D-1")) == quiet

@@ -86,7 +86,7 @@ def test_a_huge_import_is_many_rows_of_one_whole() -> None:
             AddTickets("x", (TicketSpec(id="n", script="make"),)),
             ("ticket 'n' has a 'script' but is assigned to 'tier3-worker', not to 'shell'"),
         ),
-        (AddTickets("x", ()), "there is no ticket to add"),
+        (AddTickets("x", ()), "no ticket is given"),
         (AddTickets("z", (shell("n"),)), "no track 'z'"),
     ],
 )

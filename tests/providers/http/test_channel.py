@@ -279,11 +279,11 @@ def test_the_first_request_costs_little_to_import() -> None:
         import interlock.ports.model
         before = time.process_time()
         from interlock.errors import Unavailable
-        from interlock.model_port import Message, ModelRequest, unheard
+        from interlock.ports.model import Message, ModelRequest, ignore_text
         from interlock.providers.hosted import hosted_model
         model = hosted_model("ollama", {}, base_url="http://127.0.0.1:1", model="m")
         try:
-            asyncio.run(model.complete(ModelRequest("t", None, None, "", (Message("user", "a"),), ()), unheard))
+            asyncio.run(model.complete(ModelRequest("t", None, None, "", (Message("user", "a"),), ()), ignore_text))
         except Unavailable:
             print(time.process_time() - before)
     """)

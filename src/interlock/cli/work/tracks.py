@@ -82,9 +82,8 @@ def show(args: Any) -> int:
     say()
     for ticket in tickets_of(track):
         mark = paint(SYMBOL[ticket.status], STATUS_COLOUR.get(ticket.status))
-        say(
-            f"  {mark} {ticket.id:12} {one_line(ticket.spec.description, 60):60} {one_line(activity_of(ticket, track), 60)}"
-        )
+        activity = one_line(activity_of(ticket, track), 60)
+        say(f"  {mark} {ticket.id:12} {one_line(ticket.spec.description, 60):60} {activity}")
     return DONE
 
 

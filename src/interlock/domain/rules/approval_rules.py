@@ -1,4 +1,4 @@
-"""Rules for answering: once, by someone who may, with an answer that fits (SPEC A2–A5)."""
+"""Rules for answering approvals: once, by an allowed actor, with a decision that fits the kind."""
 
 from typing import Any, assert_never
 
@@ -42,7 +42,7 @@ from interlock.domain.values.approvals import (
 from interlock.domain.values.epics import TrackPlan
 from interlock.errors import BadValue, Rejected
 
-MOST_CONTEXT = 1_000_000  # characters of an edited one
+MOST_CONTEXT = 1_000_000  # characters of an edited context
 
 
 def decide(state: State, command: ApprovalCommand, actor: str) -> Events:
@@ -79,7 +79,7 @@ def approve_task(state: State, command: ApproveTask, actor: str) -> Events:
 
 
 def expire(state: State, command: ExpireApproval) -> Events:
-    """A deadline denies; it never allows."""
+    """An expired approval is denied, never allowed."""
     approval = state.approval(command.approval)
     if not isinstance(approval.state, Pending) or approval.deadline is None:
         return ()
@@ -89,14 +89,14 @@ def expire(state: State, command: ExpireApproval) -> Events:
 
 
 def automatic_answer(approval: Approval) -> ApprovalAnswered | None:
-    """What `--approve all` answers by itself, and what it never does."""
+    """The answer of `--approve all`, or None for a kind that only a person answers."""
     if approval.kind in NEVER_AUTOMATIC:
         return None
     return ApprovalAnswered(approval.id, "approve", message="--approve all", digest=approval.digest)
 
 
 def started_by_approval(state: State, approval: Approval, plans: tuple[TrackPlan, ...] | None = None) -> Events:
-    """What saying yes to an approval that is about no ticket begins."""
+    """The events that follow from approving a request that belongs to no ticket."""
     match approval.payload:
         case MergePayload(branch, before, after):
             return (LandingStarted(approval.track, branch, before, after),)
@@ -133,10 +133,10 @@ def _consequences(state: State, approval: Approval, command: AnswerApproval) -> 
         why = f"aborted{': ' + message if message else ''}"
         return (answered, DiscussionTurnEnded(approval.discussion, why)) if ends else (answered,)
     if command.decision == "abort" and approval.kind not in ("gate", "unknown"):
-        found = state.track(track)
-        return (answered, *abort_events(state, found, message or f"aborted at {approval.id}", but=approval.id))
+        aborted = state.track(track)
+        return (answered, *abort_events(state, aborted, message or f"aborted at {approval.id}", but=approval.id))
     if approval.kind == "ask":
-        return (answered,)  # whoever asked is waiting for just this
+        return (answered,)  # the program that asked waits for the answer itself
     if ticket is None:
         if command.decision == "approve":
             return (answered, *started_by_approval(state, approval, _edited_plans(approval, command)))
@@ -152,7 +152,7 @@ def _consequences(state: State, approval: Approval, command: AnswerApproval) -> 
 
 
 def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
-    """Of what may run now. What cannot be edited, or not so, is refused."""
+    """The digest of what may run after this answer. Raises BadValue for an edit that is not possible."""
     payload, edited = approval.payload, command.edited
     if command.hunks is not None:
         _check_hunks(approval, command)
@@ -180,7 +180,7 @@ def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
 
 
 def _check_arguments(edited: str) -> None:
-    """They go back to the program that asked, which can use nothing but an object."""
+    """Raises BadValue unless the text is a JSON object, the only form the asking program can use."""
     try:
         decode(edited, type=dict[str, Any])
     except MsgspecError as error:
@@ -192,7 +192,7 @@ def _with_context(payload: Payload, command: AnswerApproval) -> SpawnPayload:
     if command.decision != "approve" or not isinstance(payload, SpawnPayload):
         raise BadValue("only a worker's context can be edited, while approving its start")
     if len(context) > MOST_CONTEXT:
-        raise BadValue(f"the edited context has {len(context):,} characters; {MOST_CONTEXT:,} are the most")
+        raise BadValue(f"the edited context has {len(context):,} characters; the most is {MOST_CONTEXT:,}")
     return replace(payload, context=context, context_blob=None)
 
 

@@ -69,7 +69,7 @@ def decide(state: State, command: AttemptCommand) -> Events:
 def submit_work(state: State, command: SubmitWork) -> Events:
     ticket = _ticket_at(state, command, Working)
     name = (ticket.track, ticket.id)
-    if ticket.notes[ticket.delivered :]:  # it was told something in the last moment: it goes on, and hears it
+    if ticket.notes[ticket.delivered :]:  # the worker continues with the notes that arrived last
         return (AttemptResumed(*name, command.attempt),)
     if command.saved is None:
         return (TicketCompleted(*name, command.attempt, unverified=True, result=command.summary or None),)
@@ -78,7 +78,7 @@ def submit_work(state: State, command: SubmitWork) -> Events:
     if not changed:
         return (submitted,)
     if state.conductor.approve_all:
-        reason = f"it has changed existing tests, which a person must see: {', '.join(changed[:5])}"
+        reason = f"it has changed existing tests, which a person must review: {', '.join(changed[:5])}"
         return (submitted, TicketBlocked(*name, reason, failed=True))
     gate = ticket.spec.verify[0] if ticket.spec.verify else None
     most = limits(gate, state.conductor.gates).max_attempts if gate else 1
@@ -93,7 +93,7 @@ def report_gate(state: State, command: ReportGate) -> Events:
     stage = ticket.stage
     finished = GateFinished(ticket.track, ticket.id, command.attempt, command.gate, command.result, command.tree)
     if isinstance(stage, Merging):
-        return (finished,)  # run again because the track moved on; the merge queue acts on it
+        return (finished,)  # run again because the track's tip changed; the merge queue handles the result
     if not isinstance(stage, Verifying) or stage.gate != command.gate:
         raise Rejected(f"ticket {ticket.name!r} is not at gate {command.gate}")
     if command.result.passed:
@@ -196,7 +196,7 @@ def _ticket_at(
     command: AttemptCommand,
     *stages: type[Stage],
 ) -> Ticket:
-    """The ticket, if this report is about the attempt that is under way."""
+    """The command's ticket. Raises Rejected unless its current attempt is in one of these stages."""
     ticket = state.ticket(command.track, command.ticket)
     if ticket.attempts != command.attempt or type(ticket.stage) not in stages:
         raise Rejected(f"attempt {command.attempt} of ticket {ticket.name!r} is over")

@@ -1,4 +1,4 @@
-"""Rules for model calls: made only by somebody still at work, and only with money left (SPEC P7)."""
+"""Rules for model calls: the owner must still be active, and its budgets must cover the cost."""
 
 from typing import assert_never
 
@@ -57,4 +57,4 @@ def _check_owner(state: State, party: CallOwner) -> None:
         if not isinstance(state.discussion(party.discussion).stage, Thinking | Doing):
             raise Rejected(f"the turn in discussion {party.discussion} is over")
     else:
-        raise Rejected("a model call is made for somebody")
+        raise Rejected("a model call needs an owner: a ticket, a track, an epic or a discussion")

@@ -40,7 +40,7 @@ def decide(state: State, command: ConductorCommand) -> Events:
 def start_conductor(command: StartConductor) -> Events:
     if not 1 <= command.workers <= 256:
         raise Rejected(f"workers is a number from 1 to 256, not {command.workers}")
-    # A float also where a whole number was given: that is what reading the journal gives.
+    # Always a float, as decoding the event gives it.
     gates = replace(command.gates, timeout_s=float(command.gates.timeout_s))
     deadline = command.deadline_s or None
     return (
@@ -51,7 +51,7 @@ def start_conductor(command: StartConductor) -> Events:
 
 
 def stop_conductor(state: State, reason: str) -> Events:
-    """Attempts in hand are lost, or shelved where their work is already saved."""
+    """Running attempts are lost, or shelved if their work is already saved."""
     lost: list[Event] = []
     requested = 0
     if state.busy:
@@ -73,7 +73,7 @@ def stop_conductor(state: State, reason: str) -> Events:
 
 
 def _interrupted(state: State, ticket: Ticket, stage: Verifying, earlier: int) -> AttemptShelved | ApprovalRequested:
-    """A gate without network is simply run again; what one with network did may last, so a person is asked (J3)."""
+    """A gate without network runs again. The effects of a gate with network may last, so a person decides."""
     gate = ticket.spec.verify[stage.gate]
     if gate.criteria is not None or not (gate.network or state.conductor.gates.network):
         return AttemptShelved(ticket.track, ticket.id, ticket.attempts)

@@ -1,4 +1,4 @@
-"""Rules for discussions: turn by turn, one question at a time, nothing done twice."""
+"""Rules for discussions: one turn at a time, one open question at a time, no change made twice."""
 
 from typing import assert_never
 
@@ -61,39 +61,41 @@ def start(state: State, command: StartDiscussion) -> Events:
 
 
 def say(state: State, command: Say) -> Events:
-    found = state.discussion(command.discussion)
-    if not isinstance(found.stage, Quiet):
-        raise Rejected(f"discussion {found.id} is still answering; wait for it, or stop its turn")
-    return (DiscussionAsked(found.id, command.message, command.made_of),)
+    discussion = state.discussion(command.discussion)
+    if not isinstance(discussion.stage, Quiet):
+        raise Rejected(f"discussion {discussion.id} is still answering; wait for it, or stop its turn")
+    return (DiscussionAsked(discussion.id, command.message, command.made_of),)
 
 
 def stop(state: State, command: StopTurn) -> Events:
-    found = state.discussion(command.discussion)
-    match found.stage:
+    discussion = state.discussion(command.discussion)
+    match discussion.stage:
         case Quiet():
-            raise Rejected(f"discussion {found.id} is not answering")
+            raise Rejected(f"discussion {discussion.id} is not answering")
         case Waiting(approval) | Unsure(approval):
             withdrawn: Events = (ApprovalWithdrawn(approval, f"its turn was ended: {command.reason}"),)
         case _:
             withdrawn = ()
-    return (*withdrawn, DiscussionTurnEnded(found.id, command.reason or "stopped"))
+    return (*withdrawn, DiscussionTurnEnded(discussion.id, command.reason or "stopped"))
 
 
 def reply(state: State, command: ReplyInDiscussion) -> Events:
-    found = _at(state, command.discussion, Thinking)
-    return (DiscussionReplied(found.id, command.message, command.tier, command.model, command.usage, command.call),)
+    discussion = _at(state, command.discussion, Thinking)
+    return (
+        DiscussionReplied(discussion.id, command.message, command.tier, command.model, command.usage, command.call),
+    )
 
 
 def begin_tool(state: State, command: BeginDiscussionTool) -> Events:
-    found = _at(state, command.discussion, Thinking)
-    if found.grant is None:
-        raise Rejected("what changes the user's files needs a yes first")
-    return (DiscussionToolBegun(found.id, command.call),)
+    discussion = _at(state, command.discussion, Thinking)
+    if discussion.grant is None:
+        raise Rejected("a call that changes the user's files needs an approval first")
+    return (DiscussionToolBegun(discussion.id, command.call),)
 
 
 def finish_tool(state: State, command: FinishDiscussionTool) -> Events:
-    found = _at(state, command.discussion, Thinking, Doing)
-    return (DiscussionToolFinished(found.id, command.message, command.tool, command.failed, command.by),)
+    discussion = _at(state, command.discussion, Thinking, Doing)
+    return (DiscussionToolFinished(discussion.id, command.message, command.tool, command.failed, command.by),)
 
 
 def ask(state: State, command: AskInDiscussion) -> Events:
@@ -102,8 +104,8 @@ def ask(state: State, command: AskInDiscussion) -> Events:
 
 
 def end(state: State, command: EndTurn) -> Events:
-    found = _at(state, command.discussion, Thinking, Doing)
-    return (DiscussionTurnEnded(found.id, command.error),)
+    discussion = _at(state, command.discussion, Thinking, Doing)
+    return (DiscussionTurnEnded(discussion.id, command.error),)
 
 
 def ask_interrupted(state: State, earlier: int = 0) -> Events:
@@ -136,8 +138,9 @@ def _request(
     return request(state, payload, asker=asker, why=why, discussion=discussion.id, earlier=earlier)
 
 
-def _at(state: State, discussion: str, *stages: type[DiscussionStage]) -> Discussion:
-    found = state.discussion(discussion)
-    if type(found.stage) not in stages:
-        raise Rejected(f"the turn in discussion {found.id} is over")
-    return found
+def _at(state: State, discussion_id: str, *stages: type[DiscussionStage]) -> Discussion:
+    """The discussion. Raises Rejected unless it is in one of these stages."""
+    discussion = state.discussion(discussion_id)
+    if type(discussion.stage) not in stages:
+        raise Rejected(f"the turn in discussion {discussion.id} is over")
+    return discussion

@@ -1,4 +1,4 @@
-"""Rules for epics: planned, proposed, accepted or dropped; and for the planning of each track (SPEC C1, C2)."""
+"""Rules for epics and for the planning of their tracks."""
 
 from collections.abc import Sequence
 from typing import assert_never
@@ -59,7 +59,7 @@ def decide(state: State, command: EpicCommand) -> Events:
 def plan_epic(state: State, command: PlanEpic) -> Events:
     text = command.text.strip()
     if not text:
-        raise Rejected("an epic says what is to be achieved; it is empty")
+        raise Rejected("the text of an epic is empty; describe what is to be achieved")
     if len(text) > MOST_TEXT:
         raise Rejected(f"an epic has at most {MOST_TEXT:,} characters, this one {len(text):,}")
     return (EpicAdded(f"E-{len(state.epics) + 1}", text),)
@@ -69,9 +69,12 @@ def drop_epic(state: State, command: DropEpic) -> Events:
     epic = state.epic(command.epic)
     if epic.status not in ("planning", "proposed"):
         raise Rejected(f"epic {epic.id} is {epic.status} already")
-    open_ones = [a.id for a in state.pending_approvals() if _is_proposal_of(a, epic.id)]
+    open_approvals = [a.id for a in state.pending_approvals() if _is_proposal_of(a, epic.id)]
     reason = command.reason.strip() or "dropped"
-    return (*(ApprovalWithdrawn(name, f"epic {epic.id}: {reason}") for name in open_ones), EpicDropped(epic.id, reason))
+    return (
+        *(ApprovalWithdrawn(name, f"epic {epic.id}: {reason}") for name in open_approvals),
+        EpicDropped(epic.id, reason),
+    )
 
 
 def finish_planning(state: State, command: FinishPlanning) -> Events:
@@ -102,7 +105,7 @@ def propose_tracks(state: State, command: ProposeTracks) -> Events:
 
 
 def check_plans(state: State, plans: Sequence[TrackPlan]) -> tuple[TrackPlan, ...]:
-    """Proposed tracks that could become tracks; an id in use already gets a number."""
+    """The proposed tracks, checked. An id that a track already has gets a number."""
     if not plans:
         raise Rejected("a proposal has at least one track")
     seen: dict[str, None] = {}
@@ -123,16 +126,16 @@ def check_plans(state: State, plans: Sequence[TrackPlan]) -> tuple[TrackPlan, ..
 
 
 def accept_tracks(state: State, epic: str, plans: tuple[TrackPlan, ...]) -> Events:
-    """What saying yes to proposed tracks begins."""
-    kept = check_plans(state, plans)
+    """The events of accepting proposed tracks."""
+    checked_plans = check_plans(state, plans)
     return (
-        EpicAccepted(epic, tuple(plan.id for plan in kept)),
-        *(TrackAdded(plan.id, plan.title, plan.description, epic) for plan in kept),
+        EpicAccepted(epic, tuple(plan.id for plan in checked_plans)),
+        *(TrackAdded(plan.id, plan.title, plan.description, epic) for plan in checked_plans),
     )
 
 
 def plan_tickets(state: State, command: PlanTickets) -> Events:
-    """The first track of its epic starts; the others are ready."""
+    """Adds the planned tickets. The first track of an epic starts, the others become ready."""
     track = _track_being_planned(state, command.track)
     if not command.tickets:
         raise Rejected("a plan has at least one ticket")
@@ -150,7 +153,7 @@ def fail_planning(state: State, command: FailPlanning) -> Events:
 
 
 def _being_planned(state: State, epic_id: str, track_id: str) -> None:
-    """Refuses what comes of planning that is over."""
+    """Raises Rejected if the planning of the epic, or of the track, is over."""
     if track_id:
         _track_being_planned(state, track_id)
         return
@@ -172,6 +175,6 @@ def _is_proposal_of(approval: Approval, epic: str) -> bool:
 
 def _unused_id(name: str, taken: set[str]) -> str:
     number = 2
-    while (found := f"{name[:58]}-{number}") in taken:
+    while (candidate := f"{name[:58]}-{number}") in taken:
         number += 1
-    return found
+    return candidate

@@ -1,4 +1,4 @@
-"""Rules for asks: a program outside wants to do something and waits for a person's word (SPEC H6)."""
+"""Rules for asks: a program outside Interlock requests an approval and waits for the answer."""
 
 from typing import assert_never
 
@@ -41,7 +41,7 @@ def ask(state: State, command: AskPerson) -> Events:
 
 
 def withdraw(state: State, command: WithdrawAsk) -> Events:
-    """Only what nobody has answered yet; an answer that comes at the same moment stands."""
+    """Withdraws a pending ask. An answer that was recorded before stands."""
     approval = state.approval(command.approval)
     if approval.kind != "ask":
         raise Rejected(f"approval {approval.id} is a {approval.kind}: only an ask can be withdrawn")
@@ -49,7 +49,7 @@ def withdraw(state: State, command: WithdrawAsk) -> Events:
 
 
 def earlier_ask(state: State, command: AskPerson) -> Approval | None:
-    """The same question by the same asker, where a connection broke and it comes back for its answer."""
+    """The approval of an earlier ask with the same key, for a program that reconnects for its answer."""
     for approval in state.approvals.values():
         payload = approval.payload
         if approval.kind == "ask" and isinstance(payload, ToolPayload) and command.key and payload.call == command.key:

@@ -1,6 +1,6 @@
-"""Steering: the user says something to whoever is at work, and it joins the conversation before the next model call.
+"""Rules for notes: the user's text to a running worker or discussion, added before its next model call.
 
-It is recorded at once. A ticket keeps what was said to its workers: a new attempt, after a crash too, hears it again.
+A note is recorded at once. A ticket keeps its notes, so a new attempt gets all of them again, also after a crash.
 """
 
 from typing import assert_never
@@ -15,7 +15,7 @@ from interlock.domain.values.tickets import Asking, Escalated, Merging, Queued, 
 from interlock.errors import Rejected
 
 MOST_BYTES = 4_000
-"""Of one word: it stands in the journal itself."""
+"""Of one note, because the event holds its whole text."""
 
 
 def decide(state: State, command: SteeringCommand) -> Events:
@@ -30,15 +30,16 @@ def decide(state: State, command: SteeringCommand) -> Events:
 
 def tell(state: State, command: Tell) -> Events:
     if bool(command.ticket) == bool(command.discussion):
-        raise Rejected("name whom to tell: a ticket or a discussion")
+        raise Rejected("a note needs a ticket or a discussion, and not both")
     _check(command.text)
     if command.discussion:
-        found = state.discussion(command.discussion)
-        if isinstance(found.stage, Quiet):
+        discussion = state.discussion(command.discussion)
+        if isinstance(discussion.stage, Quiet):
             raise Rejected(
-                f"discussion {found.id} is not answering: just say it (interlock chat --in {found.id} 'TEXT')"
+                f"discussion {discussion.id} is not answering: send a message instead"
+                f" (interlock chat --in {discussion.id} 'TEXT')"
             )
-        return (Told(CallOwner(discussion=found.id), command.text),)
+        return (Told(CallOwner(discussion=discussion.id), command.text),)
     ticket = state.ticket(command.track, command.ticket)
     _check_stage(ticket)
     return (Told(CallOwner(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts), command.text),)
@@ -47,7 +48,7 @@ def tell(state: State, command: Tell) -> Events:
 def hear(state: State, command: Hear) -> Events:
     party = command.party
     if not undelivered_notes(state, party):
-        raise Rejected("there is nothing that was not heard")
+        raise Rejected("every note is delivered already")
     if party.ticket:
         ticket = state.ticket(party.track, party.ticket)
         if ticket.attempts != party.attempt or not isinstance(ticket.stage, Working):
@@ -58,7 +59,7 @@ def hear(state: State, command: Hear) -> Events:
 
 
 def undelivered_notes(state: State, party: CallOwner) -> tuple[str, ...]:
-    """What the party was told and has not heard, oldest first."""
+    """The notes that are not part of the party's conversation yet, oldest first."""
     if party.ticket:
         ticket = state.ticket(party.track, party.ticket)
         return ticket.notes[ticket.delivered :]
@@ -67,22 +68,20 @@ def undelivered_notes(state: State, party: CallOwner) -> tuple[str, ...]:
 
 def _check(text: str) -> None:
     if not text.strip():
-        raise Rejected("there is nothing to tell: the text is empty")
+        raise Rejected("the note is empty")
     if (size := len(text.encode(errors="replace"))) > MOST_BYTES:
-        raise Rejected(f"a word to somebody at work has at most {MOST_BYTES:,} bytes, this one {size:,}")
+        raise Rejected(f"a note has at most {MOST_BYTES:,} bytes, this one {size:,}")
 
 
 def _check_stage(ticket: Ticket) -> None:
     if ticket.spec.assigned_to == "shell":
-        raise Rejected(f"ticket {ticket.name!r} is a script: nobody there can be told anything")
+        raise Rejected(f"ticket {ticket.name!r} is a script and takes no notes")
     match ticket.stage:
         case Working() | Asking() | Queued() | Escalated():
             return
         case Todo():
             raise Rejected(f"ticket {ticket.name!r} has not started: edit it instead (interlock tickets edit)")
         case Verifying() | Merging():
-            raise Rejected(
-                f"the work on ticket {ticket.name!r} is handed in and being checked: it can be told nothing now"
-            )
+            raise Rejected(f"the work on ticket {ticket.name!r} is submitted and being verified: it takes no notes now")
         case _:
-            raise Rejected(f"ticket {ticket.name!r} is {ticket.status}: nobody is at work on it")
+            raise Rejected(f"ticket {ticket.name!r} is {ticket.status}: no worker is on it")

@@ -1,4 +1,4 @@
-"""Rules for what people do to single tickets (SPEC D2, D7)."""
+"""Rules for a person's commands about single tickets."""
 
 from typing import assert_never
 
@@ -62,13 +62,13 @@ def edit(state: State, command: EditTicket) -> Events:
     if not changes:
         raise Rejected("the edit changes nothing")
     spec = check_spec(replace(ticket.spec, **changes))
-    awake: Events = ()
+    restart: Events = ()
     if spec.depends_on != ticket.spec.depends_on:
-        awake = restart_track_of(state, ticket)  # it may wait for nothing now
+        restart = restart_track_of(state, ticket)  # the ticket may be startable now
         track = state.track(command.track)
         specs = [spec if name == spec.id else track.tickets[name].spec for name in track.order]
         Dag([s.id for s in specs], (s.depends_on for s in specs))
-    return (*withdraw_approval(state, ticket, "the ticket was edited"), TicketEdited(command.track, spec), *awake)
+    return (*withdraw_approval(state, ticket, "the ticket was edited"), TicketEdited(command.track, spec), *restart)
 
 
 def move(state: State, command: MoveTicket) -> Events:
@@ -131,7 +131,7 @@ def kill(state: State, command: KillWorker, actor: str) -> Events:
 
 
 def withdraw_approval(state: State, ticket: Ticket, why: str) -> Events:
-    """Whatever this ticket was asking is not asked any more."""
+    """Withdraws the approval that the ticket waits for, if any."""
     approval = state.approval_of(ticket.track, ticket.id)
     return (ApprovalWithdrawn(approval.id, why),) if approval else ()
 

@@ -1,4 +1,4 @@
-"""Rules about whole tracks: adding, starting, pausing, aborting."""
+"""Rules for whole tracks: adding, starting, pausing, editing, aborting."""
 
 from collections.abc import Iterable
 from math import isfinite
@@ -37,7 +37,7 @@ from interlock.domain.values.tickets import TERMINAL, Merging, Ticket, TicketSpe
 from interlock.errors import Rejected
 
 TICKETS_PER_EVENT = 1_000
-"""Tickets per event: a huge import is many rows of one all-or-nothing append, not one huge row."""
+"""A large import becomes several events of one all-or-nothing append, not one huge row."""
 
 
 def decide(state: State, command: TrackCommand) -> Events:
@@ -75,9 +75,9 @@ def add_tickets(state: State, command: AddTickets) -> Events:
     if track.status == "aborted":
         raise Rejected(f"track {track.id!r} is aborted; import the tickets as another track")
     if not track.planned:
-        raise Rejected(f"the tickets of track {track.id!r} are still to be planned; add yours when they are")
+        raise Rejected(f"the tickets of track {track.id!r} are not planned yet; add yours afterwards")
     if not command.tickets:
-        raise Rejected("there is no ticket to add")
+        raise Rejected("no ticket is given")
     specs = check_specs(command.tickets)
     everything = [*(track.tickets[name].spec for name in track.order), *specs]
     Dag([spec.id for spec in everything], (spec.depends_on for spec in everything))
@@ -134,16 +134,16 @@ def abort_track(state: State, command: AbortTrack) -> Events:
 
 
 def abort_events(state: State, track: Track, reason: str, but: str | None = None) -> Events:
-    """Every unfinished ticket is cancelled; approvals still open (except `but`) are taken back.
+    """Cancels every unfinished ticket and withdraws the open approvals, except `but`.
 
-    A merge under way is left to end: its commit may be on the branch already.
+    A merge under way continues: its commit may be on the branch already.
     """
-    open_ones = [a for a in state.pending_approvals() if a.track == track.id and a.id != but]
+    open_approvals = [a for a in state.pending_approvals() if a.track == track.id and a.id != but]
     unfinished = [
         t for t in (track.tickets[name] for name in track.order) if not isinstance(t.stage, (*TERMINAL, Merging))
     ]
     return (
-        *(ApprovalWithdrawn(a.id, f"track aborted: {reason}") for a in open_ones),
+        *(ApprovalWithdrawn(a.id, f"track aborted: {reason}") for a in open_approvals),
         *(TicketCancelled(track.id, t.id, f"track aborted: {reason}") for t in unfinished),
         TrackAborted(track.id, reason),
     )
@@ -154,7 +154,7 @@ def restart_track_of(state: State, ticket: Ticket) -> Events:
 
 
 def _restart(track: Track) -> Events:
-    """A track that had ended goes on: there is something to move again."""
+    """Starts a track again that had ended: a ticket of it can run again."""
     return (TrackStarted(track.id),) if track.status in ("done", "blocked") else ()
 
 
@@ -170,7 +170,7 @@ def check_specs(specs: tuple[TicketSpec, ...]) -> tuple[TicketSpec, ...]:
 
 
 def check_spec(spec: TicketSpec) -> TicketSpec:
-    """A ticket that makes sense by itself, without repeated dependencies."""
+    """The spec without repeated dependencies. Raises Rejected if it is not consistent in itself."""
     if spec.assigned_to == "shell" and not (spec.script and spec.script.strip()):
         raise Rejected(f"ticket {spec.id!r} is assigned to 'shell' and needs a 'script'")
     if spec.assigned_to != "shell" and spec.script is not None:
@@ -180,7 +180,7 @@ def check_spec(spec: TicketSpec) -> TicketSpec:
             raise Rejected(f"ticket {spec.id!r}: max_attempts of a gate is at least 1, not {gate.max_attempts}")
         if gate.timeout_s is not None and not isfinite(gate.timeout_s):
             raise Rejected(f"ticket {spec.id!r}: timeout_s of a gate is a number of seconds")
-    if any(type(gate.timeout_s) is int for gate in spec.verify):  # read back from the journal it would be a float
+    if any(type(gate.timeout_s) is int for gate in spec.verify):  # decoded from the journal it would be a float
         spec = replace(spec, verify=tuple(_with_float_timeout(gate) for gate in spec.verify))
     if len(spec.depends_on) > 1 and len(set(spec.depends_on)) != len(spec.depends_on):
         spec = replace(spec, depends_on=tuple(dict.fromkeys(spec.depends_on)))
