@@ -1,4 +1,4 @@
-"""Whether a worker has changed what judges it: tests that were there before, files that its gate runs (SPEC G8)."""
+"""Finds changes of a worker to the files that verify its work: existing tests and files that its gates run."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ SHOWN = 20
 
 
 class ChangedFile(Struct, frozen=True, gc=False):
-    """A file that differs between two commits; `blob` is what it is now, empty where it is gone."""
+    """A file that differs between two commits; `blob` is its new content's hash, empty if it is deleted."""
 
     how: Literal["added", "changed", "deleted"]
     path: str  # from the project's folder
@@ -25,15 +25,17 @@ class ChangedFile(Struct, frozen=True, gc=False):
 def tampered_files(
     changes: Sequence[ChangedFile], gates: Sequence[Gate], test_paths: Sequence[str], target: str | None = None
 ) -> tuple[str, ...]:
-    """`path@content` of each; the same change has the same name. New files are nobody's judge yet; nor is the file that
-    the ticket itself is about, where a gate names it: it is what is judged.
+    """`path@content` of each changed or deleted file that verifies the work.
+
+    Added files are ignored: no gate could depend on them before this attempt. The ticket's own target file is ignored
+    where only a gate names it.
     """
     commands = [_GateCommand(gate) for gate in gates if gate.command]
     own = normpath(target) if target else None
 
     def judges(path: str) -> bool:
         named = path != own and any(command.names(path) for command in commands)
-        return named or any(_matches(path, one) for one in test_paths)
+        return named or any(_matches(path, pattern) for pattern in test_paths)
 
     return tuple(
         f"{change.path}@{change.blob[:12] or 'deleted'}"
@@ -43,7 +45,7 @@ def tampered_files(
 
 
 def tampering_question(files: Sequence[str]) -> str:
-    """For the human."""
+    """The question for a person."""
     lines = [f"- {file}" for file in files[:SHOWN]]
     if len(files) > SHOWN:
         lines.append(f"- and {len(files) - SHOWN} more")
@@ -61,11 +63,11 @@ def tampering_question(files: Sequence[str]) -> str:
 
 
 class _GateCommand:
-    """A gate's command, read for the files that it names: rather one too many than one too few."""
+    """Finds file names in a gate's command; when in doubt, a file counts as named."""
 
     def __init__(self, gate: Gate) -> None:
         text = _UNQUOTED.sub("", gate.command)
-        text = _VARIABLE.sub("", text)  # of $PWD/x, x is left
+        text = _VARIABLE.sub("", text)  # $PWD/x becomes x
         text = _SAME_FOLDER.sub("/", text)
         text = _BEGINNING.sub("", text)
         while (shorter := _UP_AGAIN.sub("", text)) != text:
@@ -90,7 +92,7 @@ _ENTERED = re.compile(r"(?:\bcd|\bpushd|-C|--prefix|--cwd|--directory)[\s=]+(?:-
 
 
 def _matches(path: str, pattern: str) -> bool:
-    """A pattern without a slash is about the name alone; `**` is any number of folders."""
+    """A pattern without a slash matches the file name alone; `**` matches any number of folders."""
     if "/" not in pattern:
         return _compiled(pattern).match(path.rpartition("/")[2]) is not None
     return _compiled(pattern).match(path) is not None

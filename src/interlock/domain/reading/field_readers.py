@@ -1,4 +1,4 @@
-"""Reading loose data (JSON, TOML) one value at a time: each reader gives the value or says what would be right."""
+"""Readers for single values of JSON or TOML data: each returns the value or raises FieldError."""
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -15,30 +15,30 @@ Read = Callable[[object], object]
 
 
 class FieldError(Exception):
-    """What is wrong with a value; whoever knows to whom it belongs makes it a Rejected."""
+    """A wrong value. The caller adds the ticket or track it belongs to and raises Rejected."""
 
 
 def read_fields(
     data: object, fields: Mapping[str, Read], *, required: tuple[str, ...] = (), ignored: frozenset[str] = frozenset()
 ) -> Plain:
-    """The values of those keys that are there; an unknown key is answered with the nearest right one."""
+    """The values of the given keys. The error for an unknown key suggests the nearest known one."""
     if not isinstance(data, dict):
         raise FieldError(f"expected an object with keys and values, not {describe_value(data)}")
-    found: Plain = {}
+    values: Plain = {}
     for key, value in cast("dict[object, object]", data).items():
         read = fields.get(key) if isinstance(key, str) else None
         if read is not None:
             try:
-                found[str(key)] = read(value)
+                values[str(key)] = read(value)
             except FieldError as wrong:
                 raise FieldError(f"{key!r} {wrong}") from None
         elif key not in ignored:
             close = get_close_matches(str(key), fields, n=1)
             raise FieldError(f"unknown key {key!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
     for key in required:
-        if key not in found:
+        if key not in values:
             raise FieldError(f"the key {key!r} is missing")
-    return found
+    return values
 
 
 def text(value: object) -> str:
@@ -75,7 +75,7 @@ def items(value: object, what: str) -> list[object]:
     return list(cast("list[object]", value))
 
 
-# ── readers made to measure ──────────────────────────────────────────────────────────────
+# ── readers with parameters ───────────────────────────────────────────────────────────────
 
 
 def whole_number(low: int, high: int) -> Read:
@@ -101,7 +101,7 @@ def or_null(read: Read) -> Read:
 
 
 def struct_value(of: Any) -> Read:
-    """What Interlock itself has written in its own form."""
+    """A value in the form in which Interlock stores it."""
 
     def read(value: object) -> object:
         try:
@@ -127,12 +127,12 @@ def _gate(number: int, item: object) -> Gate:
     try:
         if isinstance(item, str):
             return parse_clause(text(item))
-        words = _has_criteria(item)
-        found = read_fields(item, _GATE, required=() if words else ("command",))
-        if words and found.get("command"):
+        has_criteria = _has_criteria(item)
+        fields = read_fields(item, _GATE, required=() if has_criteria else ("command",))
+        if has_criteria and fields.get("command"):
             raise FieldError("a gate has a 'command' or 'criteria', not both")
-        found.setdefault("command", "")
-        return Gate(**found)
+        fields.setdefault("command", "")
+        return Gate(**fields)
     except (FieldError, Rejected) as wrong:
         raise FieldError(f"item {number}: {wrong}") from None
 
@@ -144,16 +144,16 @@ def _has_criteria(item: object) -> bool:
 def _environment(value: object) -> dict[str, str]:
     if not isinstance(value, dict):
         raise _must_be("an object of names and texts", value)
-    found = {text(name): text(said) for name, said in cast("dict[object, object]", value).items()}
-    if wrong := [name for name in found if not name or "=" in name]:
+    variables = {text(name): text(content) for name, content in cast("dict[object, object]", value).items()}
+    if wrong := [name for name in variables if not name or "=" in name]:
         raise FieldError(f"holds {wrong[0]!r}, which cannot be the name of a variable")
-    return found
+    return variables
 
 
 def _is_unicode(value: str) -> bool:
     try:
         value.encode()
-    except UnicodeEncodeError:  # half a surrogate pair: JSON can spell it, nothing can store it
+    except UnicodeEncodeError:  # a lone surrogate: JSON can express it, UTF-8 cannot store it
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""Tickets as plain data: the flat dict of `ticket_to_dict`, and how it is read back."""
+"""Tickets as plain data: `ticket_to_dict` and its inverse."""
 
 from typing import cast, get_args
 
@@ -51,7 +51,7 @@ AUTHOR_FIELDS: dict[str, Read] = {
     "with_answers": true_or_false,
     "returns": true_or_false,
 }
-"""What an author writes, and an edit can change."""
+"""The fields that an author writes and an edit can change."""
 
 BOOKKEEPING_FIELDS: dict[str, Read] = {
     "track": text,
@@ -73,14 +73,14 @@ BOOKKEEPING_FIELDS: dict[str, Read] = {
     "carried": texts,
     "accepted": texts,
 }
-"""What Interlock itself keeps about a ticket."""
+"""The fields that Interlock itself sets."""
 
 _FIELDS: dict[str, Read] = {"id": text, **AUTHOR_FIELDS, **BOOKKEEPING_FIELDS}
-_DERIVED_FIELDS = ("status", "blocked_reason")  # from the stage
+_DERIVED_FIELDS = ("status", "blocked_reason")  # they follow from the stage
 
 
 def ticket_to_dict(ticket: Ticket) -> Plain:
-    """All of it as plain data, flat (SPEC D1); the keys after `unverified` are what the others cannot say."""
+    """The whole ticket as one flat dict. The keys after `unverified` hold what the earlier ones cannot express."""
     spec = ticket.spec
     return {
         "id": spec.id,
@@ -118,16 +118,18 @@ def ticket_to_dict(ticket: Ticket) -> Plain:
 
 
 def ticket_from_dict(data: object) -> Ticket:
-    """The inverse of `ticket_to_dict`; without `stage` the status says where the ticket stands."""
+    """The inverse of `ticket_to_dict`. Without `stage` the status determines the stage."""
     try:
-        found = read_fields(data, _FIELDS, required=("id",))
-        stage = _stage(found)
+        fields = read_fields(data, _FIELDS, required=("id",))
+        stage = _stage(fields)
     except FieldError as wrong:
         raise Rejected(f"{ticket_label(data, 'a ticket')}: {wrong}") from None
-    spec = TicketSpec(**{key: value for key, value in found.items() if key not in BOOKKEEPING_FIELDS})
-    kept = {key: value for key, value in found.items() if key in BOOKKEEPING_FIELDS and key not in _DERIVED_FIELDS}
-    fields: Plain = {"track": "", "created_at": "", **kept, "spec": spec, "stage": stage}
-    return Ticket(**fields)
+    spec = TicketSpec(**{key: value for key, value in fields.items() if key not in BOOKKEEPING_FIELDS})
+    bookkeeping = {
+        key: value for key, value in fields.items() if key in BOOKKEEPING_FIELDS and key not in _DERIVED_FIELDS
+    }
+    values: Plain = {"track": "", "created_at": "", **bookkeeping, "spec": spec, "stage": stage}
+    return Ticket(**values)
 
 
 def ticket_label(data: object, place: str) -> str:
@@ -136,11 +138,11 @@ def ticket_label(data: object, place: str) -> str:
     return f"ticket {describe_value(name)}" if isinstance(name, str) else place
 
 
-def _stage(found: Plain) -> Stage:
-    status: Status | None = found.get("status")
-    stage: Stage | None = found.get("stage")
+def _stage(fields: Plain) -> Stage:
+    status: Status | None = fields.get("status")
+    stage: Stage | None = fields.get("stage")
     if stage is None:
-        reason = found.get("blocked_reason") or ""
+        reason = fields.get("blocked_reason") or ""
         implied: dict[Status, Stage] = {
             "todo": Todo(),
             "in_progress": Working(),

@@ -1,4 +1,4 @@
-"""Tickets and tracks from loose data. What does not fit is named: the ticket, the key, what would be right."""
+"""Reads tickets and tracks from JSON data. An error names the ticket, the key and the expected value."""
 
 from typing import cast
 
@@ -21,7 +21,7 @@ _TRACK_BOOKKEEPING = frozenset({"status", "created_at", "updated_at", "landing",
 
 
 def spec_from_dict(data: object, place: str = "a ticket") -> TicketSpec:
-    """A ticket as its author writes it. What Interlock itself adds to a ticket is tolerated and not read."""
+    """A ticket as its author writes it. Fields that Interlock itself sets are ignored."""
     try:
         return TicketSpec(**read_fields(data, _SPEC, required=("id",), ignored=_BOOKKEEPING))
     except FieldError as wrong:
@@ -29,7 +29,7 @@ def spec_from_dict(data: object, place: str = "a ticket") -> TicketSpec:
 
 
 def changes_from_dict(data: object) -> TicketChanges:
-    """What an edit replaces: any of a ticket's own fields but its id."""
+    """An edit: any of the author's fields but the id."""
     try:
         return TicketChanges(**read_fields(data, AUTHOR_FIELDS))
     except FieldError as wrong:
@@ -46,11 +46,11 @@ def track_from_json(data: object, default_id: str) -> AddTrack:
             f" not {describe_value(data)}"
         )
     try:
-        found = read_fields(cast("object", data), _TRACK, required=("tickets",), ignored=_TRACK_BOOKKEEPING)
+        fields = read_fields(cast("object", data), _TRACK, required=("tickets",), ignored=_TRACK_BOOKKEEPING)
     except FieldError as wrong:
         raise Rejected(f"the track: {wrong}") from None
-    track = found.get("id", default_id)
+    track = fields.get("id", default_id)
     specs = tuple(
-        spec_from_dict(item, f"ticket {number} of the list") for number, item in enumerate(found["tickets"], 1)
+        spec_from_dict(item, f"ticket {number} of the list") for number, item in enumerate(fields["tickets"], 1)
     )
-    return AddTrack(track, found.get("title", track), found.get("description", ""), specs)
+    return AddTrack(track, fields.get("title", track), fields.get("description", ""), specs)
