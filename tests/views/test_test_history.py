@@ -168,8 +168,8 @@ def _b64(text: str) -> str:
         _b64("1 5 a b c"),
     ],
 )
-def test_a_token_that_is_none_of_ours_is_refused(token: str) -> None:
-    with pytest.raises(BadValue, match="none of ours"):
+def test_an_invalid_token_is_refused(token: str) -> None:
+    with pytest.raises(BadValue, match="is not valid"):
         list_tests(history_of(ran(1)), page_token=token)
 
 

@@ -1,4 +1,4 @@
-"""Tracks and tickets as people look at them: rows, counted and paged, made when looked at."""
+"""Read models of tracks, tickets and workers: rows with counts, built on demand."""
 
 from msgspec import Struct
 
@@ -63,7 +63,7 @@ def track_row(track: Track) -> TrackRow:
 
 
 def track_rows(state: State) -> tuple[TrackRow, ...]:
-    """Every track, and after them those that are only proposed so far."""
+    """Every track, followed by the proposed ones."""
     rows = [track_row(state.tracks[name]) for name in state.track_order]
     for epic in state.epics_in_order():
         if epic.status == "proposed":
@@ -82,7 +82,7 @@ def tickets_of(track: Track, first: int = 0, count: int | None = None) -> tuple[
 
 
 def activity_of(ticket: Ticket, track: Track) -> str:
-    """One short phrase: what this ticket is at."""
+    """A short phrase for the ticket's current activity."""
     stage = ticket.stage
     match stage:
         case Todo(asked=str(approval)):
@@ -110,7 +110,7 @@ def activity_of(ticket: Ticket, track: Track) -> str:
 
 
 def worker_rows(state: State) -> tuple[WorkerRow, ...]:
-    """Every attempt under way, also those that wait for an answer."""
+    """Every running attempt, also those that wait for an answer."""
     rows: list[WorkerRow] = []
     for track_id in state.track_order:
         track = state.tracks[track_id]
@@ -126,7 +126,7 @@ def worker_rows(state: State) -> tuple[WorkerRow, ...]:
 
 
 def waits_for_person(state: State, track_ids: tuple[str, ...], epic_ids: tuple[str, ...] = ()) -> bool:
-    """Nothing of these tracks and epics moves until a person answers."""
+    """Whether these tracks and epics can only continue after a person answers."""
     proposed = any(state.epics[name].status == "proposed" for name in epic_ids)
     if any(state.epics[name].status == "planning" for name in epic_ids):
         return False

@@ -1,4 +1,4 @@
-"""Approvals as people look at them: the open ones first come, the whole payload, how to answer."""
+"""Read models of approvals: lists, titles, and the plain data with the allowed answers."""
 
 from typing import Any, Literal
 
@@ -46,7 +46,7 @@ def approval_status(approval: Approval) -> Literal["pending", "answered", "withd
 
 
 def approval_title(approval: Approval) -> str:
-    """What is asked, in one line."""
+    """The request in one line."""
     whose = approval.ticket or approval.discussion or approval.asker
     match approval.payload:
         case ScriptPayload():
@@ -72,7 +72,7 @@ def approval_title(approval: Approval) -> str:
 
 
 def approval_dict(approval: Approval) -> dict[str, Any]:
-    """For `--json`: everything, flat where a script looks first."""
+    """The approval as plain data for `--json`, with its most used fields at the top level."""
     plain: dict[str, Any] = msgspec.to_builtins(approval)
     state = plain.pop("state")
     state.pop("type", None)

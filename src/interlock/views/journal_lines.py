@@ -1,4 +1,4 @@
-"""The journal as a log that people read: time, kind, whose, one line per fact."""
+"""The journal as a readable log: one line per event with time, kind, subject and text."""
 
 import re
 from typing import Literal
@@ -52,7 +52,7 @@ _KINDS: dict[str, tuple[str, Role]] = {
     "test": ("test", "accent"),
     "tests": ("test", "accent"),
 }
-"""By the first word of the event's name: what it is called, and its colour."""
+"""First word of the event's name → its kind and colour."""
 
 
 class JournalLine(Struct, frozen=True):
@@ -63,7 +63,7 @@ class JournalLine(Struct, frozen=True):
     whose: str
     text: str
     text_role: Role
-    more: str = ""  # a second line that matters: what a failed gate said
+    more: str = ""  # a second line, such as the output of a failed gate
 
 
 def journal_line(recorded: Recorded) -> JournalLine:
@@ -164,7 +164,7 @@ def _approval(event: ApprovalRequested, recorded: Recorded) -> Approval:
 
 
 def most_telling_line(result: GateResult) -> str:
-    """Of what a failed command said, the one line that matters most."""
+    """The first line of a failed command's output that looks like an error, else its last line."""
     lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
     errors = [line for line in lines if re.search(r"\b(\w*Error|error|fatal|FAILED|FAIL)\b", line)]
     return (errors[:1] or lines[-1:] or [result.explanation or result.status])[0].strip()

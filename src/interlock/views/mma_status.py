@@ -1,4 +1,4 @@
-"""Where a run stands, in one look: the active track, who is at work, who waits for a person (SPEC C7, H5)."""
+"""The status of a run: the active track, the active tiers, and the pending approvals."""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,7 +30,7 @@ class RunStatus(Struct, frozen=True):
 
 
 def run_status(state: State, track_id: str | None = None, show: "ShowTicket | None" = None) -> RunStatus:
-    """Of the track that is chosen for view, else of the one that runs."""
+    """The status of the given track, else of the running one."""
     track = active_track(state, track_id)
     tiers = active_tiers(state)
     return RunStatus(
@@ -53,17 +53,17 @@ def active_track(state: State, track_id: str | None = None) -> Track | None:
 
 
 def active_tiers(state: State) -> tuple[str, ...]:
-    """Everybody who is at work or waits for an answer, in the order in which they began to."""
-    found = [(call.at, stream_key(call)) for call in state.calls.values()]
+    """Every tier that works or waits for an answer, in order of start."""
+    tiers = [(call.at, stream_key(call)) for call in state.calls.values()]
     asking = {call.party.ticket for call in state.calls.values()}
-    found += [(a.requested_at, f"Awaiting Approval: {_whose(a)}") for a in state.pending_approvals()]
+    tiers += [(a.requested_at, f"Awaiting Approval: {_whose(a)}") for a in state.pending_approvals()]
     for track_id in state.running:
         track = state.tracks[track_id]
         for name in track.order if track.counts.in_progress else ():
             ticket = track.tickets[name]
-            if isinstance(ticket.stage, Working) and name not in asking:  # runs a tool or a script just now
-                found.append((ticket.started_at or "", f"Tier 3 (Worker): {name}"))
-    return tuple(dict.fromkeys(text for _, text in sorted(found)))
+            if isinstance(ticket.stage, Working) and name not in asking:  # it runs a tool or a script
+                tiers.append((ticket.started_at or "", f"Tier 3 (Worker): {name}"))
+    return tuple(dict.fromkeys(text for _, text in sorted(tiers)))
 
 
 def stream_key(call: OpenCall) -> str:
@@ -83,7 +83,7 @@ def tier_usage(state: State) -> dict[str, dict[str, Any]]:
 def mma_status(
     state: State, streams: dict[str, str], track_id: str | None = None, show: "ShowTicket | None" = None
 ) -> dict[str, Any]:
-    """The whole picture, as programs ask for it."""
+    """The whole status as plain data for API clients."""
     now = run_status(state, track_id, show)
     pending = state.pending_approvals()
     kinds = {approval.kind for approval in pending}
@@ -122,7 +122,7 @@ def show_ticket(track: Track, name: str) -> dict[str, Any]:
 
 
 ShowTicket = Callable[[Track, str], Any]
-"""How a ticket of a track is shown."""
+"""Builds the plain data of a track's ticket."""
 
 
 def _ask(approval: Approval | None) -> dict[str, Any] | None:

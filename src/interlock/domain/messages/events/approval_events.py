@@ -14,14 +14,14 @@ class ApprovalRequested(OfApproval, frozen=True, kw_only=True):
     digest: str
     deadline: str | None = None
     discussion: str = ""
-    allowed_by: str = ""  # the rule that answers it at once
+    allowed_by: str = ""  # the rule that approves it at once
 
 
 class ApprovalAnswered(OfApproval, frozen=True):
     decision: Decision
     message: str = ""
     edited: str | None = None
-    digest: str = ""  # of what may run now: the payload's own, or the edited one's
+    digest: str = ""  # of what may run now: the payload, or its edited form
     hunks: tuple[int, ...] | None = None
     edited_context: str | None = None
 

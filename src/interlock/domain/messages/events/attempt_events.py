@@ -1,4 +1,4 @@
-"""Events of attempts: started, its turns and tools, its gates, how it was interrupted."""
+"""Events of attempts: start, turns, tools, gates and interruptions."""
 
 from interlock.domain.messages.events.event_base import OfAttempt
 from interlock.domain.values.budgets import Usage
@@ -11,21 +11,21 @@ class TicketStarted(OfAttempt, frozen=True):
 
 
 class AttemptResumed(OfAttempt, frozen=True):
-    """An answered attempt got its worker."""
+    """An attempt got a worker again after its approval was answered."""
 
 
 class AttemptLost(OfAttempt, frozen=True):
-    """The process that ran it is gone; its effects were disposable and are thrown away."""
+    """The process that ran the attempt is gone; its disposable effects are discarded."""
 
     why: str
 
 
 class AttemptShelved(OfAttempt, frozen=True):
-    """Its work is saved; only the verification was interrupted and will be run again."""
+    """The work is saved; only the verification was interrupted and runs again."""
 
 
 class AttemptReturned(OfAttempt, frozen=True):
-    """The attempt cannot be used; a new one starts, told why."""
+    """The attempt cannot be used; a new one starts and gets the reason."""
 
     why: str
 
@@ -39,12 +39,12 @@ class GateFinished(OfAttempt, frozen=True):
     gate: int
     result: GateResult
     tree: str = ""  # a pass is valid for this tree only
-    feedback: Blob | None = None  # what the worker was told
-    fresh: bool = False  # with that it begins anew, without what was said before
+    feedback: Blob | None = None  # the message to the worker
+    fresh: bool = False  # the message starts a new session
 
 
 class SessionStarted(OfAttempt, frozen=True):
-    """A worker begins: the first message is everything it was told."""
+    """A worker's session starts; the first message holds its whole input."""
 
     message: Blob
 

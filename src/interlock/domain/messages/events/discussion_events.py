@@ -10,7 +10,7 @@ class DiscussionStarted(OfDiscussion, frozen=True):
 
 
 class DiscussionAsked(OfDiscussion, frozen=True):
-    """The user said something; `made_of` tells what the turn is made of."""
+    """The user sent a message; `made_of` holds the inputs of the turn."""
 
     message: Blob
     made_of: Blob
@@ -25,7 +25,7 @@ class DiscussionReplied(OfDiscussion, frozen=True):
 
 
 class DiscussionToolBegun(OfDiscussion, frozen=True):
-    """A change is about to be made to the user's files: written before it is."""
+    """A change of the user's files starts. Recorded before the change."""
 
     call: str
 

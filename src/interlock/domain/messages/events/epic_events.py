@@ -11,7 +11,7 @@ class EpicAdded(OfEpic, frozen=True):
 
 
 class PlannerAnswered(OfEpic, frozen=True):
-    """What a planner was told and what it said: about the epic, or about one track of it."""
+    """The messages of a planner's conversation about the epic, or about one track of it."""
 
     track: str
     messages: tuple[Blob, ...]
@@ -26,7 +26,7 @@ class TracksProposed(OfEpic, frozen=True):
 
 
 class EpicAccepted(OfEpic, frozen=True):
-    """Its tracks, edited or not, are to be planned; the first starts when it is."""
+    """The proposed tracks, possibly edited, were accepted. Their tickets are planned next."""
 
     tracks: tuple[str, ...]
 
@@ -36,7 +36,7 @@ class EpicDropped(OfEpic, frozen=True):
 
 
 class PlanningFailed(OfEpic, frozen=True):
-    """About the whole epic, or about one track of it."""
+    """The planning of the whole epic failed, or of one track of it."""
 
     track: str
     reason: str
@@ -48,7 +48,7 @@ class PlanningRetried(OfTrack, frozen=True):
 
 
 class TrackPlanned(OfTrack, frozen=True):
-    """It has its tickets."""
+    """The track has its planned tickets."""
 
 
 EpicEvent = (

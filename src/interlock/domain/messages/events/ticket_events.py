@@ -17,7 +17,7 @@ class TicketSkipped(OfTicket, frozen=True):
 class TicketBlocked(OfTicket, frozen=True):
     reason: str
     budget: bool = False
-    failed: bool = False  # the work itself, or its verification, came to a bad end
+    failed: bool = False  # the work or its verification failed
 
 
 class TicketReopened(OfTicket, frozen=True):

@@ -9,7 +9,7 @@ from interlock.domain.values.tickets import TicketSpec
 class TrackAdded(OfTrack, frozen=True):
     title: str
     description: str
-    epic: str = ""  # where it was planned for one: its tickets are still to come
+    epic: str = ""  # of a planned track: its tickets follow later
 
 
 class TicketsAdded(OfTrack, frozen=True):
@@ -25,7 +25,7 @@ class TrackPaused(OfTrack, frozen=True):
 
 
 class TrackEnded(OfTrack, frozen=True):
-    """Nothing of it can move any more."""
+    """No ticket of the track can start or continue."""
 
     status: Literal["done", "blocked"]
 
