@@ -1,4 +1,4 @@
-"""What earlier versions wrote is read, replayed and continued by this one."""
+"""Journals of earlier versions are read, replayed and continued."""
 
 from pathlib import Path
 from typing import get_args

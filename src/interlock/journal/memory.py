@@ -1,4 +1,4 @@
-"""The journal without a disk: for tests, and for trying things that should leave no trace."""
+"""A journal in memory, for tests and dry runs."""
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -52,7 +52,7 @@ class MemoryJournal:
         self._checkpoint = checkpoint
 
     def load_checkpoint(self) -> Checkpoint | None:
-        """Only if it is of this very journal."""
+        """The checkpoint if it belongs to this journal."""
         head = self._checkpoint.head if self._checkpoint else Head(0, GENESIS)
         return self._checkpoint if self._hashes[head.version - 1 : head.version] == [head.hash] else None
 

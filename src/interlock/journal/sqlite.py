@@ -1,9 +1,9 @@
 """The journal on disk: SQLite in WAL mode, every append fsynced, every row chained to the last.
 
 <folder>/journal.db      table `events`, one row per event, key `version`
-<folder>/journal.head    version and hash of the last row, so that missing last rows show
-<folder>/blobs/          texts too big for a row
-<folder>/cache/state     a checkpoint that can be thrown away
+<folder>/journal.head    version and hash of the last row, to detect missing last rows
+<folder>/blobs/          texts too large for a row
+<folder>/cache/state     a disposable checkpoint
 """
 
 import os
@@ -98,14 +98,14 @@ class SqliteJournal:
         self._held.close()
 
     def _checked_head(self) -> Head:
-        """The last row, which must be the one the head file remembers or come after it."""
+        """The last row. Raises JournalCorrupt unless it matches the head file or comes after it."""
         head = head_row(self._connection)
         remembered = self._head_file.read()
         if remembered is None:
             if head.version:
                 raise JournalCorrupt(
-                    f"{self._folder / 'journal.head'} is missing or unreadable, so removed rows could not be noticed;"
-                    " look with 'interlock journal verify', then accept what is there with"
+                    f"{self._folder / 'journal.head'} is missing or unreadable, so removed rows cannot be detected;"
+                    " check with 'interlock journal verify', then accept the existing rows with"
                     " 'interlock journal verify --rebuild-head'"
                 )
             self._head_file.write(Head(0, GENESIS))
@@ -118,8 +118,8 @@ class SqliteJournal:
                 f" ({head.version} of {remembered.version} are there); nothing is written to it before that is"
                 " settled. 'interlock journal verify' tells more"
             )
-        found = next(rows(self._connection, remembered.version - 1), None) if remembered.version else None
-        if found is not None and found[6] != remembered.hash:
+        row = next(rows(self._connection, remembered.version - 1), None) if remembered.version else None
+        if row is not None and row[6] != remembered.hash:
             raise JournalCorrupt(
                 f"row {remembered.version} of the journal is not the one that was written;"
                 " 'interlock journal verify' tells more"

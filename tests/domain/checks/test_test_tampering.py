@@ -1,4 +1,4 @@
-"""A worker that changes what judges it stops for a human; new tests never do (SPEC G8)."""
+"""A worker that changes existing tests stops for a person; new tests are allowed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A judge's answer is a pass, a fail, or neither (SPEC G2)."""
+"""A judge's answer is a pass, a fail, or neither."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""A gate that fails the same way again and again asks a human early; `do` asks after each failure (SPEC G7, G8)."""
+"""A gate that fails repeatedly in the same way asks a person early; `do` asks after each failure."""
 
 from msgspec.structs import replace
 

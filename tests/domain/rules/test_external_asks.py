@@ -1,4 +1,4 @@
-"""Asks: a program outside wants to do something and waits for a person's word (SPEC H6)."""
+"""Asks: a program outside Interlock requests an approval and waits for the answer."""
 
 import pytest
 

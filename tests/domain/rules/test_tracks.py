@@ -1,4 +1,4 @@
-"""Whole tracks: ingestion (D4), adding to a running one, starting, pausing, aborting, ending."""
+"""Whole tracks: import, adding to a running track, starting, pausing, aborting, ending."""
 
 import pytest
 

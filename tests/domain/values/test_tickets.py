@@ -1,4 +1,4 @@
-"""What people do to single tickets: SPEC D2 (every transition) and D7."""
+"""A person's commands about single tickets: every status transition, edits and bulks."""
 
 from collections.abc import Callable
 from typing import Any
