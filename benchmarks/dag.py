@@ -10,11 +10,15 @@ from statistics import median
 from typing import Any
 
 import msgspec
+from immutables import Map
+from msgspec.structs import replace
 
 from benchmarks.graphs import Graph, chain, layered
 from benchmarks.samples import Data, Memory, Unavailable, Watch, folder, say, take
 from benchmarks.table import Row, at_most, attempt, seconds, times
 from interlock.domain.checks.dag import Dag
+from interlock.domain.state import schedule as scheduling
+from interlock.domain.values.tickets import Completed, Ticket, TicketSpec
 
 GROUP = "graph"
 PEERS = ("bare in-degree loop", "graphlib", "rustworkx", "networkx")
@@ -130,12 +134,18 @@ def _decode(text: bytes) -> Graph:
 
 
 def _ours(ids: list[str], depends_on: list[list[str]]) -> int:
-    drain = Dag(ids, depends_on).drain()
-    ready = list(drain.ready)
+    """What production does: check the graph, build the track's schedule, then complete its top ticket until none is."""
+    Dag(ids, depends_on)
+    specs = [TicketSpec(id=name, depends_on=tuple(names)) for name, names in zip(ids, depends_on, strict=True)]
+    tickets = Map({spec.id: Ticket(track="x", spec=spec, created_at="") for spec in specs})
+    schedule = scheduling.build(tuple(ids), tickets)
     done = 0
-    while ready:
+    while schedule.ready is not None:
+        name = schedule.ready[2]
+        tickets = tickets.set(name, replace(tickets[name], stage=Completed()))
+        schedule = scheduling.complete(schedule, name, tickets)
+        schedule = scheduling.trim(schedule, tickets, name)
         done += 1
-        ready.extend(drain.complete(ready.pop()))
     return done
 
 

@@ -1,14 +1,14 @@
-"""Every error class of the program, grouped by who must act.
+"""All error classes, grouped by who must act.
 
 InterlockError
 ├── Rejected            the user: a command that may not happen, and why
 │   ├── OverBudget      the next call could cost more than is left
 │   ├── NotFound        nothing has that name
-│   ├── NotAllowed      whoever asks may not
-│   └── BadValue        it cannot be understood so
+│   ├── NotAllowed      this actor may not do it
+│   └── BadValue        a value is not valid
 ├── ToolFailure         the model: a tool call that did not work
-├── Unavailable         nobody yet: try again (after `retry_after_secs` where known)
-│   └── NoHarness       no window is there to be driven
+├── Unavailable         retry later (after `retry_after_secs` if known)
+│   └── NoHarness       no window is available to drive
 ├── Misconfigured       the operator: settings, files, machine
 │   └── JournalInUse    another process holds the project's journal
 └── JournalError        the operator: the journal itself
@@ -32,15 +32,15 @@ class OverBudget(Rejected):
 
 
 class NotFound(Rejected):
-    """Nothing has that name; the message names what comes near."""
+    """Nothing has that name; the message suggests similar names."""
 
 
 class NotAllowed(Rejected):
-    """Somebody else may, whoever asks may not."""
+    """The actor may not do this; another actor may."""
 
 
 class BadValue(Rejected):
-    """The command is known, but not with this value."""
+    """A value of the command is not valid."""
 
 
 class ToolFailure(InterlockError):
@@ -53,11 +53,11 @@ class Unavailable(InterlockError):
     def __init__(self, message: str, retry_after_secs: float | None = None, *, may_cost: bool = False) -> None:
         super().__init__(message)
         self.retry_after_secs = retry_after_secs
-        self.may_cost = may_cost  # it broke off in the middle: what it cost is not known
+        self.may_cost = may_cost  # the call broke off, so its cost is unknown
 
 
 class NoHarness(Unavailable):
-    """Nobody is there to drive a window."""
+    """No window is available to drive."""
 
 
 class Misconfigured(InterlockError):
@@ -77,8 +77,8 @@ class JournalError(InterlockError):
 
 
 class JournalCorrupt(JournalError):
-    """The journal's rows are not what was once written."""
+    """The journal's rows differ from what was written."""
 
 
 class JournalUnwritable(JournalError):
-    """The journal cannot take another row; it stays readable."""
+    """No row can be appended to the journal; reading still works."""

@@ -1,4 +1,4 @@
-"""The JSON shape of commands, events and state: journal, socket and files share it."""
+"""The JSON form of commands, events and state, for the journal, the sockets and files."""
 
 import json
 from collections import Counter
@@ -25,10 +25,10 @@ from interlock.domain.values.test_history import History, StoredExecution
 from interlock.domain.values.tickets import BUSY, STATUS, Ticket
 
 SCHEMA = 1
-"""Of the events as they are written now; see journal/upcast.py for older ones."""
+"""The schema of new events; journal/upcast.py converts older ones."""
 
 STATE_SCHEMA = 4
-"""Of the checkpoint; any other is thrown away and the journal read instead."""
+"""The schema of checkpoints; one with another schema is ignored, and the journal is replayed."""
 
 _encoder = msgspec.json.Encoder()
 _exact = msgspec.json.Encoder(order="deterministic")
@@ -37,7 +37,7 @@ _recorded = msgspec.json.Decoder(Recorded)
 _submission = msgspec.json.Decoder(Submission)
 
 encode = _encoder.encode
-"""Anything of ours as JSON bytes."""
+"""A struct or plain value as JSON bytes."""
 
 decode_event = _event.decode
 decode_recorded = _recorded.decode
@@ -49,7 +49,7 @@ def event_name(event: Event) -> str:
 
 
 def to_plain(value: object) -> Any:
-    """Dicts, lists, strings and numbers: what `--json` prints."""
+    """Dicts, lists, strings and numbers, as `--json` prints them."""
     return msgspec.to_builtins(value)
 
 
@@ -115,7 +115,7 @@ _stored = msgspec.json.Decoder(_StoredState)
 
 
 def encode_state(state: State) -> bytes:
-    """Only what does not follow from the rest; the same bytes on any machine and hash seed."""
+    """The state without derived fields. The bytes do not depend on the machine or the hash seed."""
     tracks = tuple(_stored_track(state.tracks[name]) for name in state.track_order)
     approvals = tuple(sorted(state.approvals.values(), key=lambda approval: approval_number(approval.id)))
     return _exact.encode(
@@ -135,14 +135,14 @@ def encode_state(state: State) -> bytes:
 
 def decode_state(body: bytes) -> State:
     stored = _stored.decode(body)
-    tracks = [_track(found) for found in stored.tracks]
+    tracks = [_track(track) for track in stored.tracks]
     return State(
         version=stored.version,
         tracks=Map({track.id: track for track in tracks}),
         track_order=tuple(track.id for track in tracks),
         running=tuple(track.id for track in tracks if track.status == "running"),
         busy=sum(
-            isinstance(ticket.stage, BUSY) for found in stored.tracks if _moving(found) for ticket in found.tickets
+            isinstance(ticket.stage, BUSY) for track in stored.tracks if _is_open(track) for ticket in track.tickets
         ),
         approvals=Map({approval.id: approval for approval in stored.approvals}),
         pending=Map({approval_number(a.id): a.id for a in stored.approvals if isinstance(a.state, Pending)}),
@@ -151,12 +151,12 @@ def decode_state(body: bytes) -> State:
         ledger=Ledger(
             Map(dict(stored.ledger.used)),
             Map(dict(stored.ledger.reserved)),
-            Map({made.id: made for made in stored.ledger.open}),
+            Map({reservation.id: reservation for reservation in stored.ledger.open}),
         ),
         calls=Map({call.id: call for call in stored.ledger.calls}),
         call_count=stored.ledger.call_count,
         epics=Map({epic.id: epic for epic in stored.epics}),
-        discussions=Map({found.id: found for found in stored.discussions}),
+        discussions=Map({discussion.id: discussion for discussion in stored.discussions}),
         tests=_tests(stored.tests),
     )
 
@@ -183,15 +183,15 @@ def _stored_tests(tests: History) -> _StoredTests:
 
 
 def _tests(stored: _StoredTests) -> History:
-    found = History(
+    history = History(
         count=stored.oldest - 1,
         oldest=stored.oldest,
         ids=Map({test_id: number for number, test_id in enumerate(stored.forgotten, 1)}),
         reports=Map(dict(stored.reports)),
     )
-    for kept in stored.kept:
-        found = found.added(kept.execution, kept.at)
-    return found
+    for item in stored.kept:
+        history = history.added(item.execution, item.at)
+    return history
 
 
 def _by_scope(item: tuple[Scope, object]) -> tuple[str, str]:
@@ -216,31 +216,31 @@ def _stored_track(track: Track) -> _StoredTrack:
     )
 
 
-def _moving(found: _StoredTrack) -> bool:
-    return found.status not in ("done", "aborted")
+def _is_open(stored: _StoredTrack) -> bool:
+    return stored.status not in ("done", "aborted")
 
 
-def _track(found: _StoredTrack) -> Track:
-    order = tuple(ticket.spec.id for ticket in found.tickets)
-    tickets = Map({ticket.spec.id: ticket for ticket in found.tickets})
+def _track(stored: _StoredTrack) -> Track:
+    order = tuple(ticket.spec.id for ticket in stored.tickets)
+    tickets = Map({ticket.spec.id: ticket for ticket in stored.tickets})
     counts = dict.fromkeys(("todo", "in_progress", "completed", "blocked", "cancelled"), 0)
-    for stage, number in Counter(type(ticket.stage) for ticket in found.tickets).items():
+    for stage, number in Counter(type(ticket.stage) for ticket in stored.tickets).items():
         counts[STATUS[stage]] += number
     track = Track(
-        id=found.id,
-        title=found.title,
-        description=found.description,
-        status=found.status,
-        created_at=found.created_at,
-        updated_at=found.updated_at,
-        landing=found.landing,
-        epic=found.epic,
-        planned=found.planned,
-        planning=found.planning,
-        fault=found.fault,
+        id=stored.id,
+        title=stored.title,
+        description=stored.description,
+        status=stored.status,
+        created_at=stored.created_at,
+        updated_at=stored.updated_at,
+        landing=stored.landing,
+        epic=stored.epic,
+        planned=stored.planned,
+        planning=stored.planning,
+        fault=stored.fault,
         order=order,
         tickets=tickets,
         counts=Counts(**counts),
     )
-    # An ended track's schedule is made when something happens to it again (scheduling.current).
-    return replace(track, schedule=scheduling.build(order, tickets)) if _moving(found) else track
+    # The schedule of an ended track is built when it is needed (scheduling.current).
+    return replace(track, schedule=scheduling.build(order, tickets)) if _is_open(stored) else track

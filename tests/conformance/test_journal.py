@@ -12,7 +12,7 @@ from interlock import wire
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.event import Event
 from interlock.errors import JournalError
-from interlock.journal.chain import GENESIS, chained
+from interlock.journal.chain import GENESIS, row_hash
 from interlock.journal.memory import MemoryJournal
 from interlock.journal.sqlite import SqliteJournal
 from interlock.ports.journal import Checkpoint, Head, Journal
@@ -48,7 +48,7 @@ def test_the_head_is_chained_over_every_row(journal: Journal) -> None:
     last = GENESIS
     for record in records(1, 3):
         event = wire.encode(record.event)
-        last = chained(last, record.version, record.at, record.actor, record.cause, wire.SCHEMA, event)
+        last = row_hash(last, record.version, record.at, record.actor, record.cause, wire.SCHEMA, event)
     assert journal.head() == Head(3, last)
 
 

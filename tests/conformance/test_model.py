@@ -12,7 +12,7 @@ from interlock.codeviews.python.structure import PythonStructure
 from interlock.domain.values.budgets import Usage
 from interlock.engine.agents.tool_outputs import READ_TOOL_OUTPUT
 from interlock.errors import Misconfigured, Unavailable
-from interlock.ports.model import Message, Picture, Reply, ToolCall, unheard
+from interlock.ports.model import Message, Picture, Reply, ToolCall, ignore_text
 from interlock.providers.http.channel import Bounds
 from interlock.providers.http.http_model import REFUSED
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
@@ -81,14 +81,14 @@ def test_a_round_of_tools_is_taken_and_thoughts_go_back_where_they_came_from(ven
     async def story() -> tuple[Reply, Json]:
         async with serving(vendor.playing(lambda r: SAID if b"the text" in r.body else thinking)) as server:
             model = vendor.made(server.url)
-            first = (await model.complete(request(), unheard)).message
+            first = (await model.complete(request(), ignore_text)).message
             told = (
                 Message("user", "Hello."),
                 replace(first, reasoning=""),
                 Message("tool", "the text", call_id="call_b"),
                 Message("tool", "", call_id="call_a"),
             )
-            reply = await model.complete(request(*told), unheard)
+            reply = await model.complete(request(*told), ignore_text)
             return reply, server.requests[-1].json
 
     reply, body = asyncio.run(story())
@@ -122,7 +122,7 @@ def test_images_are_shown_by_users_and_by_tools(vendor: Vendor) -> None:
     async def story() -> bytes:
         async with serving(vendor.playing(lambda _: SAID)) as server:
             model = vendor.made(server.url)
-            await model.complete(request(*told, pictures={picture.sha256: content}), unheard)
+            await model.complete(request(*told, pictures={picture.sha256: content}), ignore_text)
             return server.requests[0].body
 
     assert asyncio.run(story()).count(b64encode(content)) == 2
@@ -159,8 +159,8 @@ def test_the_last_call_offers_no_tools_but_keeps_telling_of_them(vendor: Vendor)
     async def story() -> list[Json]:
         async with serving(vendor.playing(lambda _: SAID)) as server:
             model = vendor.made(server.url)
-            await model.complete(replace(asked, tools=(), withdrawn=asked.tools), unheard)
-            await model.complete(replace(asked, tools=()), unheard)
+            await model.complete(replace(asked, tools=(), withdrawn=asked.tools), ignore_text)
+            await model.complete(replace(asked, tools=()), ignore_text)
             return vendor.asked(server)
 
     last, forgotten = asyncio.run(story())
@@ -198,7 +198,7 @@ def test_names_that_others_have_given_are_made_fit_and_stay_apart(vendor: Vendor
 
     async def story() -> Reply:
         async with serving(vendor.playing(lambda _: SAID)) as server:
-            return await vendor.made(server.url).complete(request(*told, tools=tools), unheard)
+            return await vendor.made(server.url).complete(request(*told, tools=tools), ignore_text)
 
     assert asyncio.run(story()).stop == "end"
 
@@ -208,7 +208,7 @@ def test_every_tool_of_ours_is_one_that_the_vendor_takes(vendor: Vendor) -> None
     async def story() -> None:
         async with serving(vendor.playing(lambda _: SAID)) as server:
             tools = (*WorkerTools(BubblewrapSandbox(), {}, PythonStructure()).offered(changing=True), READ_TOOL_OUTPUT)
-            await vendor.made(server.url).complete(request(tools=tools), unheard)
+            await vendor.made(server.url).complete(request(tools=tools), ignore_text)
             assert tool_names(vendor.asked(server)[0]) == [tool.name for tool in tools]
             assert len(tools) > 20
 
@@ -285,7 +285,7 @@ def test_a_connection_that_cannot_be_made_costs_nothing(vendor: Vendor) -> None:
     async def story() -> None:
         async with serving(vendor.playing(lambda _: SAID)) as server:
             url = server.url
-        await vendor.made(url).complete(request(), unheard)
+        await vendor.made(url).complete(request(), ignore_text)
 
     with pytest.raises(Unavailable, match="cannot be reached") as caught:
         asyncio.run(story())
@@ -307,7 +307,7 @@ def test_without_its_key_nothing_is_sent(vendor: Vendor) -> None:
 
 async def with_fault(vendor: Vendor, told: Scripted, fault: Fault, bounds: Bounds | None = None) -> Reply:
     async with serving(vendor.playing(lambda _: told), fault) as server:
-        return await vendor.made(server.url, bounds=bounds).complete(request(), unheard)
+        return await vendor.made(server.url, bounds=bounds).complete(request(), ignore_text)
 
 
 SHORT = Scripted(calls=(Called("a", "grep", ('{"n":', "1}")),), stop="tools")
@@ -327,10 +327,10 @@ async def broken_everywhere(vendor: Vendor, told: Scripted, kind: str, step: int
         for after in range(0, size - 1, step):
             server.fault = Fault(kind, after)  # pyright: ignore[reportArgumentType]
             with pytest.raises(Unavailable) as caught:
-                await model.complete(request(), unheard)
+                await model.complete(request(), ignore_text)
             assert caught.value.may_cost, after
         server.fault = Fault("cut" if vendor.says_its_end else "end", size)
-        assert len((await model.complete(request(), unheard)).message.calls) == len(told.calls)
+        assert len((await model.complete(request(), ignore_text)).message.calls) == len(told.calls)
 
 
 @each
@@ -399,12 +399,12 @@ def test_a_packed_answer_is_unpacked_and_bounded(vendor: Vendor) -> None:
     async def story() -> None:
         async with serving(vendor.playing(lambda _: SAID), packed=True) as server:
             model = vendor.made(server.url)
-            assert (await model.complete(request(), unheard)).message.text == "Grüße, wörld 🌍."
+            assert (await model.complete(request(), ignore_text)).message.text == "Grüße, wörld 🌍."
         bomb = saying(Answer(pieces=(b": " + b"0" * 50_000_000 + b"\n\n",)))
         async with serving(bomb, packed=True) as server:
             model = vendor.made(server.url, bounds=Bounds(answer_bytes=5_000_000, event_bytes=10**9))
             with pytest.raises(Unavailable, match="more than 5,000,000 bytes"):
-                await model.complete(request(), unheard)
+                await model.complete(request(), ignore_text)
 
     asyncio.run(story())
 
@@ -413,7 +413,7 @@ def test_a_packed_answer_is_unpacked_and_bounded(vendor: Vendor) -> None:
 def test_cancelling_closes_the_connection(vendor: Vendor) -> None:
     async def story() -> None:
         async with serving(vendor.playing(lambda _: CALLED), Fault("stall", 200)) as server:
-            asked = asyncio.ensure_future(vendor.made(server.url).complete(request(), unheard))
+            asked = asyncio.ensure_future(vendor.made(server.url).complete(request(), ignore_text))
             await server.stalled.wait()
             asked.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -1,4 +1,4 @@
-"""Given events, when a command, then events: the words the domain's tests are written in."""
+"""Helpers of the domain tests: given events, when a command, then events."""
 
 from collections.abc import Sequence
 
@@ -47,7 +47,7 @@ def when(command: Command, by: str = ADA) -> Submission:
 
 
 class Bench:
-    """A project in memory: commands in, events out, everything recorded kept for a replay."""
+    """A project in memory that records every event for a replay."""
 
     def __init__(self) -> None:
         self.state = State()
@@ -72,7 +72,7 @@ class Bench:
         return self.send(AnswerApproval(approval, decision, **more), by)  # type: ignore[arg-type]  # tests spell wrong ones too
 
     def asked(self, ticket: str, deadline: str | None = None) -> str:
-        """Let a working ticket ask for its script; gives the approval's id."""
+        """Lets a working ticket request its script; returns the approval's id."""
         self.send(AskScript("x", ticket, self.ticket(ticket).attempts, SCRIPT, "by the rules", deadline), SYSTEM)
         return f"A-{len(self.state.approvals)}"
 
@@ -89,9 +89,9 @@ def bench(
     start: bool = True,
 ) -> Bench:
     """A running track `x` of these tickets."""
-    found = Bench()
-    found.send(AddTrack("x", "X", "", specs))
-    found.send(StartConductor(workers, auto_queue, approve_all, GateDefaults(max_attempts, 300.0)), SYSTEM)
+    project = Bench()
+    project.send(AddTrack("x", "X", "", specs))
+    project.send(StartConductor(workers, auto_queue, approve_all, GateDefaults(max_attempts, 300.0)), SYSTEM)
     if start:
-        found.send(StartTrack("x"))
-    return found
+        project.send(StartTrack("x"))
+    return project

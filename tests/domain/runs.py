@@ -1,4 +1,4 @@
-"""Tests that ran, for tests about tests."""
+"""Sample executions for tests of the test history."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ NOW_MS = 1_767_225_600_000  # 2026-01-01
 def ran(number: int = 1, status: str = "passed", name: str = "Click: Save", **more: Any) -> Execution:
     """The execution `grpc_click_<10000000 + number>`, begun a second after the one before."""
     at = NOW_MS + number * 1_000
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "test_id": f"grpc_click_{10_000_000 + number}",
         "name": name,
         "category": "grpc",
@@ -20,11 +20,11 @@ def ran(number: int = 1, status: str = "passed", name: str = "Click: Save", **mo
         "completed_at_ms": at + 11,
         "execution_time_ms": 10,
     }
-    return Execution(**{**told, **more})
+    return Execution(**{**fields, **more})
 
 
 def history_of(*executions: Execution) -> History:
-    found = History()
+    history = History()
     for execution in executions:
-        found = found.added(execution, "2026-01-01T00:00:00.000000Z")
-    return found
+        history = history.added(execution, "2026-01-01T00:00:00.000000Z")
+    return history

@@ -143,7 +143,7 @@ def _valid(place: str, heap: Heap, schedule: Schedule, track: Track) -> list[str
     first = True
     while heap is not None:
         ticket = track.tickets[heap[2]]
-        holds = scheduling.heap_for(ticket) == place and heap[1] == scheduling.key_of(schedule, ticket)
+        holds = scheduling.heap_name(ticket) == place and heap[1] == scheduling.sort_key(schedule, ticket)
         assert holds or not first, "the top of a heap is out of date"
         if holds and ticket.id not in found:
             assert ticket.id not in schedule.waiting

@@ -32,7 +32,7 @@ from interlock.engine.planning.planner import Planner
 from interlock.engine.planning.survey import Surveyor
 from interlock.errors import JournalUnwritable, Rejected, ToolFailure
 from interlock.journal.memory import MemoryJournal
-from interlock.ports.model import Model, ModelRequest, OnText, Reply, unheard
+from interlock.ports.model import Model, ModelRequest, OnText, Reply, ignore_text
 from interlock.ports.tools import Hunk, Preview, ToolOutcome, ToolPlace, ToolSpec
 from interlock.ports.work import Assignment, Done, Failed, Policy, PolicyVerdict
 from interlock.ports.workspaces import Combined, Conflict, LandingPlan, Survey, Workspace
@@ -472,7 +472,7 @@ class Listening:
     def quote(self, request: ModelRequest) -> int | None:
         return self._model.quote(request)
 
-    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply:
         self._requests.append(request)
         reply = await self._model.complete(request, on_text, on_reasoning)
         self._used.append((request.tier, reply.usage))

@@ -1,4 +1,4 @@
-"""Journals to test with: records in number, a folder with some, and the rows as they lie in the file."""
+"""Helpers for journal tests: sample records, a written journal, direct changes to its file."""
 
 import sqlite3
 from collections.abc import Generator
@@ -34,7 +34,7 @@ def opened(folder: Path) -> Generator[SqliteJournal]:
 
 
 def tamper(folder: Path, *statements: str) -> None:
-    """What someone with an SQLite shell could do."""
+    """Runs SQL statements on the file, as an attacker with an SQLite shell could."""
     with closing(sqlite3.connect(folder / "journal.db", isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement)

@@ -64,7 +64,7 @@ def test_a_full_disk_refuses_the_batch_and_keeps_all_that_was_confirmed(small_di
             while True:
                 journal.append(records(last + 1, last + 20, BIG))
                 last += 20
-        with pytest.raises(JournalUnwritable, match="cannot keep a text of 1,000,000 bytes: No space left on device"):
+        with pytest.raises(JournalUnwritable, match="cannot store a text of 1,000,000 bytes: No space left on device"):
             journal.put_blob(b"y" * 1_000_000)
         journal.save_checkpoint(Checkpoint(journal.head(), b"z" * 1_000_000))
         assert journal.load_checkpoint() is None

@@ -1,4 +1,4 @@
-"""What earlier versions wrote is read, replayed and continued by this one."""
+"""Journals of earlier versions are read, replayed and continued."""
 
 from pathlib import Path
 from typing import get_args
@@ -9,7 +9,7 @@ from interlock import wire
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.conductor_events import ConductorStopped
 from interlock.domain.messages.events.event import Event
-from interlock.journal.chain import GENESIS, chained
+from interlock.journal.chain import GENESIS, row_hash
 from interlock.journal.upcast import read_event
 from interlock.journal.verify import rebuild_head, verify
 from interlock.version import VERSION
@@ -32,7 +32,7 @@ def test_there_is_a_sample_of_this_version() -> None:
 def test_its_chain_holds(sample: Path) -> None:
     last = GENESIS
     for row in read_sample(sample):
-        last = chained(last, row.version, row.at, row.actor, row.cause, row.schema, bytes(row.event))
+        last = row_hash(last, row.version, row.at, row.actor, row.cause, row.schema, bytes(row.event))
         assert last == row.hash
 
 

@@ -9,7 +9,7 @@ import pytest
 from interlock import wire
 from interlock.domain.messages.events.track_events import TrackPaused
 from interlock.errors import JournalCorrupt
-from interlock.journal.chain import GENESIS, chained
+from interlock.journal.chain import GENESIS, row_hash
 from interlock.journal.upcast import UPCASTS, Plain, read_event
 from interlock.journal.verify import rebuild_head, verify
 from tests.journal.rows import AT, opened, tamper
@@ -28,7 +28,7 @@ def planted(schema: int, upcast: Callable[[Plain], Plain]) -> Generator[None]:
 def stored(folder: Path, schema: int, event: str) -> None:
     with opened(folder):
         pass
-    digest = chained(GENESIS, 1, AT, "system", "c", schema, event.encode())
+    digest = row_hash(GENESIS, 1, AT, "system", "c", schema, event.encode())
     tamper(folder, f"INSERT INTO events VALUES (1, '{AT}', 'system', 'c', {schema}, '{event}', '{digest}')")
     assert rebuild_head(folder).rows in (0, 1)
 

@@ -124,7 +124,7 @@ def test_a_head_that_lags_behind_is_accepted_and_catches_up(tmp_path: Path) -> N
 def test_a_lost_head_file_is_reported_and_can_be_made_anew(tmp_path: Path, lose: Callable[[Path], object]) -> None:
     expected = verify(written(tmp_path))
     lose(tmp_path / "journal.head")
-    problem = "journal.head is missing or unreadable: removed last rows could not be noticed"
+    problem = "journal.head is missing or unreadable: removed last rows cannot be detected"
     assert verify(tmp_path) == VerifyReport(False, 5, expected.head, problem)
     with pytest.raises(JournalCorrupt, match="verify --rebuild-head"):
         SqliteJournal(tmp_path)

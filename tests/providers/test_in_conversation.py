@@ -11,7 +11,7 @@ from interlock.engine.agents.shown_files import TrackedFiles
 from interlock.engine.blobs import KeptTexts
 from interlock.engine.models.calls import ModelCalls
 from interlock.engine.models.streams import Streams, Voice
-from interlock.ports.model import Message, Picture, Seen, ToolCall
+from interlock.ports.model import Message, Picture, ShownFile, ToolCall
 from interlock.ports.tools import ToolPlace
 from tests.engine.agents.test_dialogue import PARTY, Chat
 from tests.providers.loopback import Fault, Json, Request, serving
@@ -116,7 +116,7 @@ def test_thoughts_with_a_secret_in_them_are_not_kept_as_they_came() -> None:
 
 def test_what_is_sent_of_a_message_is_all_but_its_thoughts_and_what_was_seen() -> None:
     picture = Picture("image/png", "0" * 64)
-    seen = (Seen("a.py", "1"),)
+    seen = (ShownFile("a.py", "1"),)
     call = ToolCall("c", "look", {})
     history = (
         Message("user", "a", seen=seen, images=(picture,)),

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from interlock.domain.values.budgets import Usage
-from interlock.ports.model import Message, ModelRequest, OnText, Reply, ToolCall, unheard
+from interlock.ports.model import Message, ModelRequest, OnText, Reply, ToolCall, ignore_text
 from interlock.providers.catalog import PriceStep, facts_of
 from interlock.providers.priced import Priced, Tariff
 
@@ -24,7 +24,7 @@ class _Says:
     def quote(self, request: ModelRequest) -> int | None:
         return 0
 
-    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply:
         return self._reply
 
 
@@ -32,7 +32,7 @@ def _asked(said: Message, used: Usage, prices: tuple[PriceStep, ...] = _PRICES) 
     """What it is charged with, and what was set aside."""
     tariff = Tariff(lambda name: facts_of("test", name), lambda _: prices, 8_192, lambda: "2026-11-01")
     model = Priced(_Says(Reply(said, used, "m", "end")), tariff, "m")
-    return asyncio.run(model.complete(_REQUEST, unheard)).usage, model.quote(_REQUEST)
+    return asyncio.run(model.complete(_REQUEST, ignore_text)).usage, model.quote(_REQUEST)
 
 
 def test_an_answer_is_charged_by_its_tokens() -> None:

@@ -12,7 +12,16 @@ from interlock.domain.messages.commands.track_commands import AddTrack, StartTra
 from interlock.domain.state.state import State
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Gate, GateDefaults
-from interlock.views.board import TrackProgress, TrackRow, WorkerRow, doing, is_stuck, tickets_of, track_rows, workers
+from interlock.views.board import (
+    TrackProgress,
+    TrackRow,
+    WorkerRow,
+    activity_of,
+    tickets_of,
+    track_rows,
+    waits_for_person,
+    worker_rows,
+)
 from tests.domain.given import AT, FAIL, PASS, SAVED, SCRIPT, Bench, shell
 
 GATE = Gate("make check", max_attempts=1)
@@ -31,7 +40,7 @@ def bench(*more: Command, auto_queue: bool = True) -> Bench:
 
 
 def where(state: State, name: str) -> str:
-    return doing(state.ticket("a", name), state.track("a"))
+    return activity_of(state.ticket("a", name), state.track("a"))
 
 
 def test_a_track_row_counts_what_stands_where() -> None:
@@ -97,7 +106,7 @@ def test_an_asked_step_and_a_full_house_have_their_phrases() -> None:
 def test_workers_are_the_attempts_under_way_also_the_waiting_ones() -> None:
     made = bench(AskScript("a", "one", 1, SCRIPT, ""))
     made.send(AddTrack("b", "B", "", (shell("idle"),)))
-    assert workers(made.state) == (
+    assert worker_rows(made.state) == (
         WorkerRow("a", "one", 1, "waiting for A-1", AT),
         WorkerRow("a", "x", 1, "running", AT),
         WorkerRow("a", "y", 1, "running", AT),
@@ -105,13 +114,13 @@ def test_workers_are_the_attempts_under_way_also_the_waiting_ones() -> None:
 
 
 def test_stuck_means_everything_that_could_move_waits_for_an_answer() -> None:
-    assert not is_stuck(bench().state, ("a",))
+    assert not waits_for_person(bench().state, ("a",))
     ask = [AskScript("a", name, 1, SCRIPT, "") for name in ("one", "x", "y")]
-    assert not is_stuck(bench(*ask[:2]).state, ("a",))
+    assert not waits_for_person(bench(*ask[:2]).state, ("a",))
     stuck = bench(*ask)
-    assert is_stuck(stuck.state, ("a",))
+    assert waits_for_person(stuck.state, ("a",))
     stuck.send(AnswerApproval("A-2", "approve"))
-    assert not is_stuck(stuck.state, ("a",))
+    assert not waits_for_person(stuck.state, ("a",))
 
 
 def test_a_track_that_waits_is_stuck_also_while_another_one_works() -> None:
@@ -121,20 +130,20 @@ def test_a_track_that_waits_is_stuck_also_while_another_one_works() -> None:
         made.send(AddTrack(name, name, "", (shell("one"),)))
         made.send(StartTrack(name))
     made.send(AskScript("b", "one", 1, SCRIPT, ""))
-    assert is_stuck(made.state, ("b",))
-    assert not is_stuck(made.state, ("a",))
-    assert not is_stuck(made.state, ("a", "b"))
-    assert not is_stuck(made.state, ())
+    assert waits_for_person(made.state, ("b",))
+    assert not waits_for_person(made.state, ("a",))
+    assert not waits_for_person(made.state, ("a", "b"))
+    assert not waits_for_person(made.state, ())
 
 
 def test_an_epic_moves_until_its_proposal_waits_for_an_answer() -> None:
     made = Bench()
     made.send(StartConductor(2, auto_queue=True))
     made.send(PlanEpic("goal"))
-    assert not is_stuck(made.state, (), ("E-1",))
+    assert not waits_for_person(made.state, (), ("E-1",))
     made.send(ProposeTracks("E-1", (TrackPlan("p", "P"),)))
-    assert is_stuck(made.state, (), ("E-1",))
+    assert waits_for_person(made.state, (), ("E-1",))
     assert [(row.id, row.status) for row in track_rows(made.state)] == [("p", "proposed")]
     made.send(AnswerApproval("A-1", "approve"))
-    assert not is_stuck(made.state, ("p",), ("E-1",))
+    assert not waits_for_person(made.state, ("p",), ("E-1",))
     assert [(row.id, row.status) for row in track_rows(made.state)] == [("p", "proposed")]

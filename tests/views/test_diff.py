@@ -1,6 +1,6 @@
 """Diffs as people look at them."""
 
-from interlock.views.diff import DiffHunk, Line, hunks_of, side_by_side
+from interlock.views.diff import DiffHunk, Line, parse_hunks, side_by_side
 
 GIT = """\
 diff --git a/a.py b/a.py
@@ -23,7 +23,7 @@ index 1..2 100644
 
 
 def test_a_git_diff_is_read_by_the_counts_of_its_headers() -> None:
-    first, second, third = hunks_of(GIT)
+    first, second, third = parse_hunks(GIT)
     assert first == DiffHunk(
         1,
         "a.py",
@@ -43,7 +43,7 @@ def test_a_git_diff_is_read_by_the_counts_of_its_headers() -> None:
 
 
 def test_the_hunks_of_a_tool_name_their_files() -> None:
-    found = hunks_of(
+    found = parse_hunks(
         "x y.py [1] @@ -1,1 +1,2 @@\n a\n+b\\u202e\nz.py [2] @@ -0,0 +1,1 @@\n+c\n\\ No newline\n".replace(
             "\\u202e", "\u202e"
         )
@@ -55,22 +55,22 @@ def test_the_hunks_of_a_tool_name_their_files() -> None:
 
 
 def test_a_diff_that_was_cut_shows_what_is_there() -> None:
-    assert [hunk.lines for hunk in hunks_of("@@ -1,3 +1,3 @@\n a\n-b")] == [
+    assert [hunk.lines for hunk in parse_hunks("@@ -1,3 +1,3 @@\n a\n-b")] == [
         (Line(" ", "a", 1, 1), Line("-", "b", 2, None))
     ]
-    assert [len(hunk.lines) for hunk in hunks_of("@@ -1,3 +1,3 @@\n a\n… cut\n b\n")] == [1]
-    assert [hunk.lines for hunk in hunks_of("@@ -1,2 +1,2 @@\n a\n\\ No newline\n\n")] == [
+    assert [len(hunk.lines) for hunk in parse_hunks("@@ -1,3 +1,3 @@\n a\n… cut\n b\n")] == [1]
+    assert [hunk.lines for hunk in parse_hunks("@@ -1,2 +1,2 @@\n a\n\\ No newline\n\n")] == [
         (Line(" ", "a", 1, 1), Line(" ", "", 2, 2))
     ]
-    assert hunks_of("no diff") == ()
+    assert parse_hunks("no diff") == ()
 
 
 def test_both_sides_stand_beside_each_other() -> None:
-    (hunk,) = hunks_of("@@ -1,5 +1,4 @@\n a\n-b\n-c\n+d\n e\n+f\n-g\n")
+    (hunk,) = parse_hunks("@@ -1,5 +1,4 @@\n a\n-b\n-c\n+d\n e\n+f\n-g\n")
     texts = [tuple(line and line.text for line in row) for row in side_by_side(hunk)]
     assert texts == [("a", "a"), ("b", "d"), ("c", None), ("e", "e"), (None, "f"), ("g", None)]
 
 
 def test_a_line_of_a_diff_hides_nothing_in_an_escape_sequence() -> None:
-    (hunk,) = hunks_of("a.sh [1] @@ -0,0 +1,1 @@\n+echo \x1b]0; rm -rf ~ \x07 done\n")
+    (hunk,) = parse_hunks("a.sh [1] @@ -0,0 +1,1 @@\n+echo \x1b]0; rm -rf ~ \x07 done\n")
     assert [line.text for line in hunk.lines] == ["echo <U+001B>]0; rm -rf ~ <U+0007> done"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.views.display import exact, name_of_file, one_line, pieces, safe
+from interlock.views.display import exact, one_line, pieces, quoted_path, safe
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_the_pieces_of_a_line_are_the_line(line: str, columns: int) -> None:
 
 def test_a_name_is_shown_as_it_is_unless_it_could_be_taken_for_another() -> None:
     for plain in ("a.py", "ü/名前.py", "a b <==", "😀.md"):
-        assert name_of_file(plain) == plain
-    assert name_of_file('a\n\t\r"\\') == r'"a\n\t\r\"\\"'
-    assert name_of_file("\x1b[0m\u202e\U000e0001\udcff\ud800") == r'"\u001b[0m\u202e\U000e0001\xff\ud800"'
+        assert quoted_path(plain) == plain
+    assert quoted_path('a\n\t\r"\\') == r'"a\n\t\r\"\\"'
+    assert quoted_path("\x1b[0m\u202e\U000e0001\udcff\ud800") == r'"\u001b[0m\u202e\U000e0001\xff\ud800"'
 
 
 @given(st.text(), st.text())
 def test_two_names_are_never_shown_alike(one: str, other: str) -> None:
-    assert (name_of_file(one) == name_of_file(other)) == (one == other)
-    assert len(name_of_file(one).splitlines()) <= 1
+    assert (quoted_path(one) == quoted_path(other)) == (one == other)
+    assert len(quoted_path(one).splitlines()) <= 1

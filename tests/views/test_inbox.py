@@ -21,7 +21,7 @@ from interlock.domain.values.approvals import (
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Gate
 from interlock.domain.values.tickets import TicketSpec
-from interlock.views.inbox import as_dict, listing, title
+from interlock.views.inbox import approval_dict, approval_title, list_approvals
 from tests.domain.given import ADA, AT, FAIL, SAVED, SCRIPT, Bench, given, shell
 
 
@@ -43,39 +43,39 @@ def test_listings_are_in_the_order_of_asking_and_paged() -> None:
     made.send(AnswerApproval("A-2", "approve"))
     made.send(CancelTicket("a", "two"))
     state = made.state
-    assert [a.id for a in listing(state)] == ["A-1", "A-4"]
-    assert [a.id for a in listing(state, first=1)] == ["A-4"]
-    assert [a.id for a in listing(state, count=1)] == ["A-1"]
-    assert [a.id for a in listing(state, "answered")] == ["A-2"]
-    assert [a.id for a in listing(state, "withdrawn")] == ["A-3"]
-    assert [a.id for a in listing(state, "all")] == ["A-1", "A-2", "A-3", "A-4"]
-    assert [a.id for a in listing(state, "all", 1, 2)] == ["A-2", "A-3"]
+    assert [a.id for a in list_approvals(state)] == ["A-1", "A-4"]
+    assert [a.id for a in list_approvals(state, first=1)] == ["A-4"]
+    assert [a.id for a in list_approvals(state, count=1)] == ["A-1"]
+    assert [a.id for a in list_approvals(state, "answered")] == ["A-2"]
+    assert [a.id for a in list_approvals(state, "withdrawn")] == ["A-3"]
+    assert [a.id for a in list_approvals(state, "all")] == ["A-1", "A-2", "A-3", "A-4"]
+    assert [a.id for a in list_approvals(state, "all", 1, 2)] == ["A-2", "A-3"]
 
 
 def test_every_kind_has_its_title() -> None:
     state = bench().state
-    assert [title(a) for a in listing(state)] == [
+    assert [approval_title(a) for a in list_approvals(state)] == [
         "start step",
         "run the script of one",
         "run the script of two",
         "three: gate failed 1/1: make check",
     ]
     tampered = GatePayload(0, "make check", 0, 1, "look", files=("tests/a.py@abc", "tests/b.py@deleted"))
-    asked_of = replace(listing(state)[-1], payload=tampered)
-    assert title(asked_of) == "three: existing tests were changed: tests/a.py, tests/b.py"
+    asked_of = replace(list_approvals(state)[-1], payload=tampered)
+    assert approval_title(asked_of) == "three: existing tests were changed: tests/a.py, tests/b.py"
     made = Bench()
     made.send(AddTrack("a", "A", "", ()))
     made.send(StartTrack("a"))
     made.send(AskLanding("a", MergePayload("main", "b", "c", "diff")))
-    assert title(made.state.approvals["A-1"]) == "land a on main"
+    assert approval_title(made.state.approvals["A-1"]) == "land a on main"
     made.send(PlanEpic("goal"))
     made.send(ProposeTracks("E-1", (TrackPlan("p", "P"), TrackPlan("q", "Q"))))
-    assert title(made.state.pending_approvals()[-1]) == "epic E-1 as 2 tracks"
+    assert approval_title(made.state.pending_approvals()[-1]) == "epic E-1 as 2 tracks"
     unknown = UnknownPayload("a push", "did it happen?")
     asked = ApprovalRequested(
         approval="A-1", kind="unknown", asker="system", track="a", payload=unknown, digest=digest(unknown)
     )
-    assert title(given(asked).approvals["A-1"]) == "a push"
+    assert approval_title(given(asked).approvals["A-1"]) == "a push"
 
 
 def test_a_workers_questions_have_titles() -> None:
@@ -86,14 +86,14 @@ def test_a_workers_questions_have_titles() -> None:
     made.send(AskWorker("a", "one", 1, SpawnPayload("tier3-worker", "scripted", "do it", ""), ""))
     made.send(AnswerApproval("A-1", "approve"))
     made.send(AskWorker("a", "one", 1, ToolPayload("c1", "edit_file", "{}", "", "edit a.py", 1, "+x", "/w"), ""))
-    assert title(made.state.approvals["A-1"]) == "start a tier3-worker on one (scripted)"
-    assert title(made.state.approvals["A-2"]) == "one: edit a.py"
+    assert approval_title(made.state.approvals["A-1"]) == "start a tier3-worker on one (scripted)"
+    assert approval_title(made.state.approvals["A-2"]) == "one: edit a.py"
 
 
 def test_the_json_of_an_approval_has_everything() -> None:
     made = bench()
     made.send(AnswerApproval("A-2", "reject", message="no"))
-    assert as_dict(made.state.approvals["A-2"]) == {
+    assert approval_dict(made.state.approvals["A-2"]) == {
         "id": "A-2",
         "state": "answered",
         "title": "run the script of one",
@@ -127,4 +127,4 @@ def test_the_json_of_an_approval_has_everything() -> None:
             "edited_context": None,
         },
     }
-    assert as_dict(made.state.approvals["A-3"])["answer"] is None
+    assert approval_dict(made.state.approvals["A-3"])["answer"] is None

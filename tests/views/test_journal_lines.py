@@ -27,7 +27,7 @@ from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Blob, GateResult
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.test_history import SuiteReport
-from interlock.views.journal_lines import Fact, fact_of, seconds, telling_line
+from interlock.views.journal_lines import JournalLine, journal_line, most_telling_line, seconds
 from tests.domain.given import AT, FAIL, PASS, SAVED
 from tests.domain.runs import ran
 from tests.wire.anything import anything
@@ -36,8 +36,8 @@ BLOB = Blob("0" * 64, 1)
 USED = Usage(1_200, 34)
 
 
-def told(event: Event, by: str = "human:ada") -> Fact:
-    return fact_of(Recorded(7, AT, by, "c", event))
+def told(event: Event, by: str = "human:ada") -> JournalLine:
+    return journal_line(Recorded(7, AT, by, "c", event))
 
 
 def ask(**more: str) -> ApprovalRequested:
@@ -99,10 +99,10 @@ def test_the_telling_line_is_the_first_error_else_the_last_line() -> None:
             status="failed", exit_code=1, command="x", duration_ms=1, stderr=stderr, explanation=explanation
         )
 
-    assert telling_line(result("a\nValueError: b\nc\n")) == "ValueError: b"
-    assert telling_line(result("a\nb\n")) == "b"
-    assert telling_line(result("", explanation="not found")) == "not found"
-    assert telling_line(result("")) == "failed"
+    assert most_telling_line(result("a\nValueError: b\nc\n")) == "ValueError: b"
+    assert most_telling_line(result("a\nb\n")) == "b"
+    assert most_telling_line(result("", explanation="not found")) == "not found"
+    assert most_telling_line(result("")) == "failed"
 
 
 def test_durations_are_short() -> None:
@@ -111,6 +111,6 @@ def test_durations_are_short() -> None:
 
 @given(anything(Recorded))
 def test_whatever_happened_has_a_line_without_control_characters(recorded: Recorded) -> None:
-    found = fact_of(recorded)
+    found = journal_line(recorded)
     assert "\n" not in found.text
     assert "\x1b" not in found.text

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.views.prefix import Break, CacheBreak, SentBlock, SentRequest, broken_prefixes, cache_breaks
+from interlock.views.prefix import BrokenRequest, PrefixBreak, SentBlock, SentRequest, broken_requests, prefix_break
 
 TOOL, SYSTEM, CONTEXT = (
     SentBlock("tool grep", "t1", 400),
@@ -24,17 +24,19 @@ def other(block: SentBlock, size: int) -> SentBlock:
     [
         (SENT, None),
         ((*SENT, THREE), None),
-        ((TOOL, other(SYSTEM, 2_004), CONTEXT, ONE, TWO, THREE), Break("system", "changed", 501, 2_075)),
-        ((TOOL, SYSTEM, other(CONTEXT, 8_001), ONE, TWO, THREE), Break("context 1", "changed", 2_001, 75)),
-        ((TOOL, SYSTEM, CONTEXT, ONE, other(TWO, 50), THREE), Break("message 2 (user)", "changed", 13, 0)),
-        ((SentBlock("tool ls", "t0", 40), *SENT), Break("tool ls", "added", 10, 2_675)),
-        ((SYSTEM, CONTEXT, ONE, TWO), Break("tool grep", "removed", 100, 2_575)),
-        (SENT[:3], Break("message 1 (user)", "removed", 25, 0)),
-        ((), Break("tool grep", "removed", 100, 0)),
+        ((TOOL, other(SYSTEM, 2_004), CONTEXT, ONE, TWO, THREE), PrefixBreak("system", "changed", 501, 2_075)),
+        ((TOOL, SYSTEM, other(CONTEXT, 8_001), ONE, TWO, THREE), PrefixBreak("context 1", "changed", 2_001, 75)),
+        ((TOOL, SYSTEM, CONTEXT, ONE, other(TWO, 50), THREE), PrefixBreak("message 2 (user)", "changed", 13, 0)),
+        ((SentBlock("tool ls", "t0", 40), *SENT), PrefixBreak("tool ls", "added", 10, 2_675)),
+        ((SYSTEM, CONTEXT, ONE, TWO), PrefixBreak("tool grep", "removed", 100, 2_575)),
+        (SENT[:3], PrefixBreak("message 1 (user)", "removed", 25, 0)),
+        ((), PrefixBreak("tool grep", "removed", 100, 0)),
     ],
 )
-def test_the_first_block_that_is_not_as_it_was_is_named(current: tuple[SentBlock, ...], found: Break | None) -> None:
-    assert cache_breaks(SENT, current) == found
+def test_the_first_block_that_is_not_as_it_was_is_named(
+    current: tuple[SentBlock, ...], found: PrefixBreak | None
+) -> None:
+    assert prefix_break(SENT, current) == found
 
 
 blocks = st.lists(st.builds(SentBlock, st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(0, 100)), max_size=6)
@@ -42,13 +44,13 @@ blocks = st.lists(st.builds(SentBlock, st.sampled_from("abc"), st.sampled_from("
 
 @given(blocks, blocks)
 def test_a_session_that_only_grows_never_breaks_its_prefix(before: list[SentBlock], more: list[SentBlock]) -> None:
-    assert cache_breaks(before, before + more) is None
+    assert prefix_break(before, before + more) is None
 
 
 @given(blocks, blocks)
 def test_where_it_is_no_prefix_something_is_named(before: list[SentBlock], after: list[SentBlock]) -> None:
     whole = after[: len(before)] == before
-    found = cache_breaks(before, after)
+    found = prefix_break(before, after)
     assert (found is None) == whole
     assert found is None or 0 <= found.again <= -(-sum(block.size for block in after) // 4)
 
@@ -60,7 +62,7 @@ def sent(call: str, *blocks: SentBlock, **more: object) -> SentRequest:
 
 def test_only_requests_of_one_session_and_one_model_are_compared() -> None:
     broken = sent("C-4", SYSTEM, TWO, THREE)
-    found = broken_prefixes(
+    found = broken_requests(
         [
             sent("C-1", SYSTEM, ONE),
             sent("C-2", TOOL, key="Tier 1 (Orchestrator)"),
@@ -70,4 +72,4 @@ def test_only_requests_of_one_session_and_one_model_are_compared() -> None:
             broken,
         ]
     )
-    assert found == (CacheBreak(broken, Break("message 1 (user)", "removed", 25, 50)),)
+    assert found == (BrokenRequest(broken, PrefixBreak("message 1 (user)", "removed", 25, 50)),)

@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 
 from interlock.domain.messages.commands.track_commands import AddTrack
 from interlock.domain.values.tickets import TicketSpec
-from interlock.views.ticket_graph import Column, graph_of, lay_out
+from interlock.views.ticket_graph import Column, lay_out_graph, ticket_graph
 from tests.domain.given import Bench
 
 
 def test_dependencies_stand_left_of_what_needs_them_and_the_longest_chain_is_named() -> None:
     needs = {"a": (), "b": ("a",), "c": ("a", "gone"), "d": ("b", "c"), "alone": ()}
-    found = lay_out(tuple(needs), needs)
+    found = lay_out_graph(tuple(needs), needs)
     assert found.columns == (Column(-0.5, ("a", "alone")), Column(-0.5, ("b", "c")), Column(0.0, ("d",)))
     assert found.places == {"a": (0, -0.5), "alone": (0, 0.5), "b": (1, -0.5), "c": (1, 0.5), "d": (2, 0.0)}
     assert found.edges == (("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"))
@@ -20,25 +20,25 @@ def test_dependencies_stand_left_of_what_needs_them_and_the_longest_chain_is_nam
 
 
 def test_nothing_and_one_layer_are_pictures_too() -> None:
-    assert lay_out((), {}).columns == ()
-    assert lay_out(("a",), {"a": ()}).longest == frozenset()
+    assert lay_out_graph((), {}).columns == ()
+    assert lay_out_graph(("a",), {"a": ()}).longest == frozenset()
 
 
 def test_a_layer_of_many_is_broken_into_columns() -> None:
     names = tuple(f"T-{number}" for number in range(4_000))
-    found = lay_out(names, dict.fromkeys(names, ()))
+    found = lay_out_graph(names, dict.fromkeys(names, ()))
     assert found.rows <= 80
     assert sum(len(column.names) for column in found.columns) == 4_000
 
 
 def test_what_waits_for_itself_is_left_out() -> None:
-    assert lay_out(("a", "b"), {"a": ("a",), "b": ()}).places == {"b": (0, 0.0)}
+    assert lay_out_graph(("a", "b"), {"a": ("a",), "b": ()}).places == {"b": (0, 0.0)}
 
 
 def test_a_track_is_laid_out_by_its_tickets() -> None:
     bench = Bench()
     bench.send(AddTrack("demo", "Demo", "", (TicketSpec(id="a"), TicketSpec(id="b", depends_on=("a",)))))
-    assert graph_of(bench.state.track("demo")).edges == (("a", "b"),)
+    assert ticket_graph(bench.state.track("demo")).edges == (("a", "b"),)
 
 
 @given(st.lists(st.lists(st.integers(0, 30), max_size=4), max_size=40))
@@ -48,6 +48,6 @@ def test_every_ticket_has_a_place_of_its_own_right_of_its_needs(wanted: list[lis
         f"T-{number}": tuple(f"T-{need}" for need in dict.fromkeys(each) if need < number)
         for number, each in enumerate(wanted)
     }
-    found = lay_out(names, needs)
+    found = lay_out_graph(names, needs)
     assert len(set(found.places.values())) == len(found.places) == len(names)
     assert all(found.places[need][0] < found.places[name][0] for need, name in found.edges)

@@ -14,7 +14,7 @@ from interlock.domain.messages.commands.ticket_commands import BlockTicket, Canc
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.tickets import Blocked, Completed, Stage, Ticket, TicketSpec
-from interlock.views.track_files import is_ours, metadata_json, plan_md, spec_md, state_toml
+from interlock.views.track_files import is_generated, metadata_json, plan_md, spec_md, state_toml
 from tests.domain.given import AT, SAVED, Bench, bench, shell
 
 WHY = "Written by Interlock from its journal: a change made here is overwritten, one in spec.md is kept."
@@ -159,7 +159,7 @@ def test_a_long_description_is_cut_in_the_plan_and_whole_in_the_state() -> None:
 def test_files_of_ours_are_known_by_how_they_begin() -> None:
     made = track(shell("a"))
     for name, text in {"plan.md": plan_md, "state.toml": state_toml, "metadata.json": metadata_json}.items():
-        assert is_ours(name, text(made).encode(), "x")
-        assert is_ours(name, b"", "x"), "empty: there is nothing to lose"
-        assert not is_ours(name, b"# My own plan\n", "x")
-    assert not is_ours("metadata.json", metadata_json(made).encode(), "another")
+        assert is_generated(name, text(made).encode(), "x")
+        assert is_generated(name, b"", "x"), "empty: there is nothing to lose"
+        assert not is_generated(name, b"# My own plan\n", "x")
+    assert not is_generated("metadata.json", metadata_json(made).encode(), "another")

@@ -15,7 +15,7 @@ from interlock.api.live import Live, Reading, StreamFollower
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.state.state import State
-from interlock.views.inbox import as_dict
+from interlock.views.inbox import approval_dict
 
 PING_S = 15
 AT_ONCE = 256  # events of the journal in one piece
@@ -120,7 +120,7 @@ def _recorded(recorded: Recorded, state: Callable[[], State]) -> bytes:
     told = f"id: {recorded.version}\nevent: {name}\ndata: ".encode() + wire.encode(recorded) + b"\n\n"
     event = recorded.event
     if isinstance(event, ApprovalRequested) and event.kind in APPROVAL_NAMES:
-        told += _frame(APPROVAL_NAMES[event.kind], as_dict(state().approvals[event.approval]))
+        told += _frame(APPROVAL_NAMES[event.kind], approval_dict(state().approvals[event.approval]))
     return told
 
 

@@ -18,7 +18,7 @@ from interlock.assembly.project import Project, trusted_agent_command
 from interlock.assembly.redaction import redactor
 from interlock.domain.values.budgets import Micros, Usage
 from interlock.errors import Misconfigured
-from interlock.ports.model import Message, Model, ModelRequest, OnText, Reply, close_model, unheard
+from interlock.ports.model import Message, Model, ModelRequest, OnText, Reply, close_model, ignore_text
 from interlock.ports.processes import Sandbox
 from interlock.providers.catalog import PriceStep, facts_of
 from interlock.providers.cli_agent.gemini_cli import CallLog, GeminiCli, Hook, split_command, vendor_env
@@ -122,7 +122,7 @@ class _Preferring:
     def quote(self, request: ModelRequest) -> Micros | None:
         return self._inner.quote(self._named(request))
 
-    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply:
         return await self._inner.complete(self._named(request), on_text, on_reasoning)
 
     def _named(self, request: ModelRequest) -> ModelRequest:
@@ -200,7 +200,7 @@ async def ask_once(project: Project, provider: str, model: str | None) -> Reply:
     asked = _hosted(project, provider, model)
     words = Message("user", "Answer with one word: ok")
     try:
-        return await asked.complete(ModelRequest("Test", None, None, "", (words,), ()), unheard)
+        return await asked.complete(ModelRequest("Test", None, None, "", (words,), ()), ignore_text)
     finally:
         await close_model(asked)
 

@@ -14,7 +14,7 @@ from interlock.assembly.redaction import redactor
 from interlock.assembly.service import Service
 from interlock.desk.authority import Authority
 from interlock.desk.desk import Desk
-from interlock.domain.checks.test_history_texts import fit, unfolded
+from interlock.domain.checks.test_history_texts import fit, restored
 from interlock.domain.messages.commands.test_history_commands import RecordTests
 from interlock.domain.values.test_history import Execution, History
 from interlock.errors import InterlockError, JournalError
@@ -145,7 +145,7 @@ def _harness(service: Service, window: "Window", hands: "InputDriver", port: int
         if execution.whole is None:
             return execution
         try:
-            return unfolded(execution, opened.fetch(execution.whole.sha256))
+            return restored(execution, opened.fetch(execution.whole.sha256))
         except (OSError, JournalError):
             return execution
 

@@ -14,7 +14,7 @@ from interlock.domain.messages.commands.ticket_commands import CancelTicket, Kil
 from interlock.domain.messages.commands.track_commands import AbortTrack, PauseTrack, ResumeTrack, StartTrack
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.messages.events.epic_events import EpicAdded
-from interlock.domain.values.approvals import Approval, Decision, Kind
+from interlock.domain.values.approvals import Approval, Decision, Kind, TracksPayload
 from interlock.errors import BadValue, NotFound, Rejected
 
 Result = dict[str, Any]
@@ -51,7 +51,8 @@ def _chosen(desk: Desk, kinds: tuple[Kind, ...], user_data: Any) -> Approval:
     pending = desk.state.pending_approvals()
     for kind in kinds:
         for approval in pending:
-            if approval.kind == kind and getattr(approval.payload, "epic", None) not in desk.view.hidden:
+            hidden = isinstance(approval.payload, TracksPayload) and approval.payload.epic in desk.view.hidden
+            if approval.kind == kind and not hidden:
                 return approval
     raise Rejected(f"no {' or '.join(kinds)} approval is pending")
 

@@ -11,8 +11,8 @@ from interlock.desk.fields import INDICATORS, TABS, find
 from interlock.domain.reading.ticket_data import ticket_to_dict
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.tickets import Ticket
-from interlock.views.board import doing
-from interlock.views.mma_status import Show, mma_status
+from interlock.views.board import activity_of
+from interlock.views.mma_status import ShowTicket, mma_status
 
 
 def indicators(desk: Desk, *, test_policy: bool) -> dict[str, bool]:
@@ -61,10 +61,10 @@ class TicketPictures:
         kept = self._kept.get(name)
         if kept is None or kept[0] is not ticket:
             kept = self._kept[name] = (ticket, wire.encode(ticket_to_dict(ticket))[:-1] + b',"doing":')
-        return Raw(kept[1] + wire.encode(doing(ticket, track)) + b"}")
+        return Raw(kept[1] + wire.encode(activity_of(ticket, track)) + b"}")
 
 
-def whole_status(desk: Desk, streams: dict[str, str], show: Show | None = None) -> dict[str, Any]:
+def whole_status(desk: Desk, streams: dict[str, str], show: ShowTicket | None = None) -> dict[str, Any]:
     """`mma_status`, without what a reset took out of view."""
     told = mma_status(desk.state, streams, desk.track_in_view(), show)
     if desk.view.hidden:

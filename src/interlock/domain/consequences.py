@@ -1,6 +1,6 @@
-"""What follows by itself from the state: tickets start, steps are asked, tracks end.
+"""Events that follow from the state without a command: tickets start, steps are asked, tracks end.
 
-Pure, and part of the same all-or-nothing batch as the command that made it possible.
+They are recorded in the same all-or-nothing batch as the command that made them possible.
 """
 
 from collections.abc import Iterator
@@ -11,17 +11,18 @@ from interlock.domain.messages.events.attempt_events import AttemptResumed, Tick
 from interlock.domain.messages.events.conductor_events import ConductorStarted
 from interlock.domain.messages.events.event import Event
 from interlock.domain.messages.events.track_events import TrackEnded
-from interlock.domain.rules.approval_rules import automatic, begun_by
+from interlock.domain.rules.approval_request import request
+from interlock.domain.rules.approval_rules import automatic_answer, started_by_approval
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
-from interlock.domain.values.approvals import StepPayload, digest
+from interlock.domain.values.approvals import StepPayload
 from interlock.domain.values.tickets import Queued, Ticket
 
 APPROVE_ALL: Actor = "policy:approve-all"
 
 
 def next_move(state: State) -> tuple[Actor, Event] | None:
-    """The one next thing that happens by itself, or None when nothing does."""
+    """The next event that follows from the state, or None."""
     for track_id in state.running:
         track = state.tracks[track_id]
         if state.conductor.moves(track_id) and (event := _start_or_ask(state, track)):
@@ -31,8 +32,11 @@ def next_move(state: State) -> tuple[Actor, Event] | None:
     return None
 
 
-def answer_to(state: State, event: Event) -> Iterator[tuple[Actor, Event]]:
-    """What a rule or `--approve all` allows is answered in the batch that makes the request, and labelled."""
+def automatic_answers(state: State, event: Event) -> Iterator[tuple[Actor, Event]]:
+    """The answers of policy rules and of `--approve all`, for the same batch as the request.
+
+    The actor of each answer names the rule.
+    """
     match event:
         case ApprovalRequested(approval=approval_id, allowed_by=rule) if rule:
             allowed = ApprovalAnswered(approval_id, "approve", message=event.why, digest=event.digest)
@@ -45,15 +49,15 @@ def answer_to(state: State, event: Event) -> Iterator[tuple[Actor, Event]]:
         case _:
             return
     for approval in asked:
-        if answer := automatic(approval):
+        if answer := automatic_answer(approval):
             yield APPROVE_ALL, answer
-            yield from ((SYSTEM, begun) for begun in begun_by(state, approval))
+            yield from ((SYSTEM, begun) for begun in started_by_approval(state, approval))
 
 
 def _start_or_ask(state: State, track: Track) -> Event | None:
     schedule = track.schedule
     if schedule.steps is not None:
-        return _ask(state, track.tickets[schedule.steps[2]])
+        return _ask_step(state, track.tickets[schedule.steps[2]])
     free = state.busy < state.conductor.workers
     if free and schedule.cleared is not None:
         ticket = track.tickets[schedule.cleared[2]]
@@ -63,22 +67,13 @@ def _start_or_ask(state: State, track: Track) -> Event | None:
     if schedule.ready is not None:
         ticket = track.tickets[schedule.ready[2]]
         if not state.conductor.auto_queue:
-            return _ask(state, ticket)
+            return _ask_step(state, ticket)
         if free:
             return TicketStarted(track.id, ticket.id, ticket.attempts + 1)
     return None
 
 
-def _ask(state: State, ticket: Ticket) -> ApprovalRequested:
+def _ask_step(state: State, ticket: Ticket) -> ApprovalRequested:
     payload = StepPayload(ticket.spec.description, ticket.spec.assigned_to, ticket.spec.script)
     why = "the ticket is in step mode" if ticket.spec.step_mode else "tickets start by themselves only with auto_queue"
-    return ApprovalRequested(
-        approval=state.next_approval_id(),
-        kind="step",
-        asker="system",
-        track=ticket.track,
-        ticket=ticket.id,
-        why=why,
-        payload=payload,
-        digest=digest(payload),
-    )
+    return request(state, payload, asker=SYSTEM, why=why, track=ticket.track, ticket=ticket.id)

@@ -1,4 +1,4 @@
-"""The door everyone uses: a submission in, its records and the state after them out. Pure."""
+"""The pure transition: apply a submission to a state, or raise Rejected."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interlock.domain.consequences import answer_to, next_move
+from interlock.domain.consequences import automatic_answers, next_move
 from interlock.domain.facts.evolve import evolve
 from interlock.domain.messages.commands.command import Bulk
 from interlock.domain.messages.envelopes import Actor, Recorded, Submission
@@ -23,7 +23,7 @@ class Transition(Struct, frozen=True):
 
 
 def step(state: State, submission: Submission, at: str) -> Transition:
-    """Raises Rejected, and nothing has happened; or gives everything that follows, as one whole."""
+    """All records that follow from the submission, and the state after them. Raises Rejected and changes nothing."""
     records: list[Recorded] = []
 
     def record(actor: Actor, event: Event) -> None:
@@ -44,11 +44,11 @@ def step(state: State, submission: Submission, at: str) -> Transition:
     for part in parts:
         for event in decide(state, part):
             record(part.actor, event)
-            for actor, answer in answer_to(state, event):
+            for actor, answer in automatic_answers(state, event):
                 record(actor, answer)
     while move := next_move(state):
         record(*move)
-        for actor, answer in answer_to(state, move[1]):
+        for actor, answer in automatic_answers(state, move[1]):
             record(actor, answer)
     return Transition(tuple(records), state)
 

@@ -1,4 +1,4 @@
-"""Big texts beside the journal, named by their content; durable before `put` returns."""
+"""Large texts stored beside the journal under their hash; durable when `put` returns."""
 
 import os
 from contextlib import suppress
@@ -18,7 +18,7 @@ class Blobs:
         target = self._folder / name
         if target.exists():
             return name
-        part = self._folder / f".{name}.{token_hex(4)}"  # several threads may keep the same text at once
+        part = self._folder / f".{name}.{token_hex(4)}"  # several threads may store the same text at once
         try:
             if not self._folder.is_dir():
                 self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -31,7 +31,7 @@ class Blobs:
             sync_folder(self._folder)
         except OSError as error:
             discard(part)
-            raise JournalUnwritable(f"cannot keep a text of {len(content):,} bytes: {error.strerror}") from error
+            raise JournalUnwritable(f"cannot store a text of {len(content):,} bytes: {error.strerror}") from error
         return name
 
     def get(self, name: str) -> bytes:
@@ -40,11 +40,11 @@ class Blobs:
         try:
             return (self._folder / name).read_bytes()
         except FileNotFoundError:
-            raise JournalError(f"the text {name[:12]}… is not kept any more") from None
+            raise JournalError(f"the text {name[:12]}… is missing from the blobs") from None
 
 
 def sync_folder(folder: Path) -> None:
-    """A new name is durable only when its folder is."""
+    """Makes new names in the folder durable."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(fd)
@@ -53,6 +53,6 @@ def sync_folder(folder: Path) -> None:
 
 
 def discard(part: Path) -> None:
-    """Away with a half-written file, if it is there and can go; what went wrong before matters more."""
+    """Removes a partly written file if possible; the original error matters more."""
     with suppress(OSError):
         part.unlink()

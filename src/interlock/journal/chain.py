@@ -9,6 +9,6 @@ GENESIS = "0" * 64
 _encode = msgspec.json.Encoder().encode
 
 
-def chained(before: str, version: int, at: str, actor: str, cause: str, schema: int, event: bytes) -> str:
-    """Every column counts; JSON keeps their borders unmistakable."""
+def row_hash(before: str, version: int, at: str, actor: str, cause: str, schema: int, event: bytes) -> str:
+    """The hash of a row. It covers every column; JSON keeps the columns apart."""
     return sha256(_encode((before, version, at, actor, cause, schema)) + event).hexdigest()

@@ -1,4 +1,4 @@
-"""A picture of the state kept beside the journal. Wrong, old or missing, it is simply not used."""
+"""Checkpoints: a snapshot of the state beside the journal. An invalid or old one is ignored."""
 
 import os
 import sqlite3
@@ -17,11 +17,11 @@ class _Title(Struct, frozen=True):
     version: int
     hash: str
     schema: int
-    crc32: int  # against a torn write; whether it is of this journal, the hash of its row tells
+    crc32: int  # detects a torn write; the row's hash ties it to this journal
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Best effort: without it the journal is read from the start."""
+    """Saves the checkpoint if possible; without one the journal is replayed from the start."""
     cache = folder / "cache"
     title = _Title(checkpoint.head.version, checkpoint.head.hash, wire.STATE_SCHEMA, crc32(checkpoint.body))
     part = cache / f"state.{os.getpid()}"
@@ -34,7 +34,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 
 
 def load_checkpoint(folder: Path, connection: sqlite3.Connection) -> Checkpoint | None:
-    """Only if it is whole, of today's shape, and of this very journal."""
+    """The checkpoint if it is complete, has the current schema and belongs to this journal."""
     try:
         line, _, body = (folder / "cache" / "state").read_bytes().partition(b"\n")
         title = msgspec.json.decode(line, type=_Title)
@@ -43,9 +43,9 @@ def load_checkpoint(folder: Path, connection: sqlite3.Connection) -> Checkpoint 
     if title.schema != wire.STATE_SCHEMA or crc32(body) != title.crc32:
         return None
     try:
-        found = connection.execute("SELECT hash FROM events WHERE version = ?", (title.version,)).fetchone()
+        row = connection.execute("SELECT hash FROM events WHERE version = ?", (title.version,)).fetchone()
     except sqlite3.DatabaseError:
-        return None  # whoever reads the rows will say what is wrong with them
-    if found is None or found[0] != title.hash:
+        return None  # reading the rows reports the error
+    if row is None or row[0] != title.hash:
         return None
     return Checkpoint(Head(title.version, title.hash), body)

@@ -1,4 +1,4 @@
-"""The second place that remembers the last row. It may lag behind after a crash, never run ahead."""
+"""journal.head: version and hash of the last row. It may lag after a crash, but is never ahead."""
 
 import os
 from pathlib import Path
@@ -15,11 +15,11 @@ class HeadFile:
             raise JournalUnwritable(f"cannot write {path}: {error.strerror}") from error
 
     def write(self, head: Head) -> None:
-        """One small write in place: a killed process leaves the old line or the new one."""
+        """Writes the line in place with one call: a killed process leaves the old or the new line."""
         try:
             os.pwrite(self._fd, f"{head.version:020d} {head.hash}\n".encode(), 0)
         except OSError:
-            return  # the row itself is durable; a lagging head is allowed and catches up
+            return  # the row is durable; the next write updates the head
 
     def read(self) -> Head | None:
         return parse_head(os.pread(self._fd, 128, 0))

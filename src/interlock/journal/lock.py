@@ -1,4 +1,4 @@
-"""One writer per project: an flock on a file that also names its holder."""
+"""The writer lock: an flock on a file that holds the process id of its owner."""
 
 import fcntl
 import os
@@ -8,7 +8,7 @@ from interlock.errors import JournalInUse, JournalUnwritable
 
 
 class WriterLock:
-    """Held from construction until `release` or the end of the process, however it ends."""
+    """Held from construction until `release` or the end of the process."""
 
     def __init__(self, path: Path) -> None:
         try:

@@ -1,4 +1,4 @@
-"""The journal without a disk: for tests, and for trying things that should leave no trace."""
+"""A journal in memory, for tests and dry runs."""
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -6,7 +6,7 @@ from hashlib import sha256
 from interlock import wire
 from interlock.domain.messages.envelopes import Recorded
 from interlock.errors import JournalError
-from interlock.journal.chain import GENESIS, chained
+from interlock.journal.chain import GENESIS, row_hash
 from interlock.ports.journal import Checkpoint, Head
 
 
@@ -29,7 +29,7 @@ class MemoryJournal:
             if record.version != version:
                 raise JournalError(f"version {record.version} does not follow {version - 1}")
             event = wire.encode(record.event)
-            last = chained(last, version, record.at, record.actor, record.cause, wire.SCHEMA, event)
+            last = row_hash(last, version, record.at, record.actor, record.cause, wire.SCHEMA, event)
             hashes.append(last)
         self._rows.extend(records)
         self._hashes.extend(hashes)
@@ -52,7 +52,7 @@ class MemoryJournal:
         self._checkpoint = checkpoint
 
     def load_checkpoint(self) -> Checkpoint | None:
-        """Only if it is of this very journal."""
+        """The checkpoint if it belongs to this journal."""
         head = self._checkpoint.head if self._checkpoint else Head(0, GENESIS)
         return self._checkpoint if self._hashes[head.version - 1 : head.version] == [head.hash] else None
 

@@ -1,4 +1,4 @@
-"""Reading a journal: always possible, also while another process writes it or nobody may."""
+"""Read-only access to a journal, also during writes by another process or on a read-only disk."""
 
 import json
 import shutil
@@ -29,18 +29,18 @@ def rows(connection: sqlite3.Connection, after: int = 0) -> Iterator[Row]:
         while batch := cursor.fetchmany():
             yield from batch
     except sqlite3.DatabaseError as error:
-        raise JournalCorrupt(f"the journal cannot be read: {describe(error)}") from error
+        raise JournalCorrupt(f"the journal cannot be read: {describe_error(error)}") from error
 
 
 def head_row(connection: sqlite3.Connection) -> Head:
     try:
-        found = connection.execute("SELECT version, hash FROM events ORDER BY version DESC LIMIT 1").fetchone()
+        row = connection.execute("SELECT version, hash FROM events ORDER BY version DESC LIMIT 1").fetchone()
     except sqlite3.DatabaseError as error:
-        raise JournalCorrupt(f"the journal cannot be read: {describe(error)}") from error
-    return Head(*found) if found else Head(0, GENESIS)
+        raise JournalCorrupt(f"the journal cannot be read: {describe_error(error)}") from error
+    return Head(*row) if row else Head(0, GENESIS)
 
 
-def describe(error: sqlite3.Error) -> str:
+def describe_error(error: sqlite3.Error) -> str:
     text = str(error)
     match text:
         case "database or disk is full":
@@ -59,7 +59,7 @@ class JournalReader:
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         path = folder / "journal.db"
         if not path.is_file():
-            raise JournalError(f"there is no journal in {folder}; 'interlock init' makes a project")
+            raise JournalError(f"no journal in {folder}; 'interlock init' creates a project")
         self._connection = self._connect(path)
 
     def _connect(self, path: Path) -> sqlite3.Connection:
@@ -71,10 +71,10 @@ class JournalReader:
             if connection is not None:
                 connection.close()
             if not isinstance(error, sqlite3.OperationalError):
-                raise JournalCorrupt(f"{path} is damaged or not a journal: {describe(error)}") from error
+                raise JournalCorrupt(f"{path} is damaged or not a journal: {describe_error(error)}") from error
             if "no such table" in str(error):
                 raise JournalCorrupt(f"{path} is not a journal") from error
-            # WAL needs a writable folder even for reading: read a copy instead.
+            # WAL mode needs a writable folder even for reading, so read a copy.
             self._copy = tempfile.TemporaryDirectory(prefix="interlock-journal-")
             for name in ("journal.db", "journal.db-wal"):
                 if (self._folder / name).exists():
@@ -110,7 +110,7 @@ def _connect_ro(path: Path) -> sqlite3.Connection:
 
 
 def stored_lines(reader: JournalReader) -> Iterator[str]:
-    """Every row with its hash, as a line of JSON; the event exactly as it is stored."""
+    """Every row with its hash, as a line of JSON; the event exactly as stored."""
     for version, at, actor, cause, schema, event, digest in rows(reader.connection):
         head = json.dumps({"version": version, "at": at, "actor": actor, "cause": cause, "schema": schema})
         yield f'{head[:-1]}, "event": {event}, "hash": "{digest}"}}\n'

@@ -1,9 +1,9 @@
 """The journal on disk: SQLite in WAL mode, every append fsynced, every row chained to the last.
 
 <folder>/journal.db      table `events`, one row per event, key `version`
-<folder>/journal.head    version and hash of the last row, so that missing last rows show
-<folder>/blobs/          texts too big for a row
-<folder>/cache/state     a checkpoint that can be thrown away
+<folder>/journal.head    version and hash of the last row, to detect missing last rows
+<folder>/blobs/          texts too large for a row
+<folder>/cache/state     a disposable checkpoint
 """
 
 import os
@@ -16,11 +16,11 @@ from interlock import wire
 from interlock.domain.messages.envelopes import Recorded
 from interlock.errors import JournalCorrupt, JournalError, JournalUnwritable
 from interlock.journal.blobs import Blobs, sync_folder
-from interlock.journal.chain import GENESIS, chained
+from interlock.journal.chain import GENESIS, row_hash
 from interlock.journal.checkpoints import load_checkpoint, save_checkpoint
 from interlock.journal.headfile import HeadFile
 from interlock.journal.lock import WriterLock
-from interlock.journal.reading import describe, head_row, rows
+from interlock.journal.reading import describe_error, head_row, rows
 from interlock.journal.upcast import read_event
 from interlock.ports.journal import Checkpoint, Head
 
@@ -64,7 +64,7 @@ class SqliteJournal:
             if record.version != version:
                 raise JournalError(f"version {record.version} does not follow {version - 1}")
             event = encode(record.event)
-            last = chained(last, version, record.at, record.actor, record.cause, schema, event)
+            last = row_hash(last, version, record.at, record.actor, record.cause, schema, event)
             batch.append((version, record.at, record.actor, record.cause, schema, event.decode(), last))
         connection = self._connection
         try:
@@ -74,7 +74,7 @@ class SqliteJournal:
         except sqlite3.Error as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-            raise JournalUnwritable(f"the journal cannot be written: {describe(error)}") from error
+            raise JournalUnwritable(f"the journal cannot be written: {describe_error(error)}") from error
         self._head = Head(version, last)
         self._head_file.write(self._head)
 
@@ -98,14 +98,14 @@ class SqliteJournal:
         self._held.close()
 
     def _checked_head(self) -> Head:
-        """The last row, which must be the one the head file remembers or come after it."""
+        """The last row. Raises JournalCorrupt unless it matches the head file or comes after it."""
         head = head_row(self._connection)
         remembered = self._head_file.read()
         if remembered is None:
             if head.version:
                 raise JournalCorrupt(
-                    f"{self._folder / 'journal.head'} is missing or unreadable, so removed rows could not be noticed;"
-                    " look with 'interlock journal verify', then accept what is there with"
+                    f"{self._folder / 'journal.head'} is missing or unreadable, so removed rows cannot be detected;"
+                    " check with 'interlock journal verify', then accept the existing rows with"
                     " 'interlock journal verify --rebuild-head'"
                 )
             self._head_file.write(Head(0, GENESIS))
@@ -118,8 +118,8 @@ class SqliteJournal:
                 f" ({head.version} of {remembered.version} are there); nothing is written to it before that is"
                 " settled. 'interlock journal verify' tells more"
             )
-        found = next(rows(self._connection, remembered.version - 1), None) if remembered.version else None
-        if found is not None and found[6] != remembered.hash:
+        row = next(rows(self._connection, remembered.version - 1), None) if remembered.version else None
+        if row is not None and row[6] != remembered.hash:
             raise JournalCorrupt(
                 f"row {remembered.version} of the journal is not the one that was written;"
                 " 'interlock journal verify' tells more"
@@ -141,8 +141,10 @@ def _open_for_writing(folder: Path) -> sqlite3.Connection:
         if connection is not None:
             connection.close()
         if isinstance(error, sqlite3.OperationalError):
-            raise JournalUnwritable(f"the journal {path} cannot be opened for writing: {describe(error)}") from error
-        raise JournalCorrupt(f"{path} is damaged or not a journal: {describe(error)}") from error
+            raise JournalUnwritable(
+                f"the journal {path} cannot be opened for writing: {describe_error(error)}"
+            ) from error
+        raise JournalCorrupt(f"{path} is damaged or not a journal: {describe_error(error)}") from error
     if fresh:
         os.chmod(path, 0o600)
         sync_folder(folder)

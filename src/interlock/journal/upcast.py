@@ -1,4 +1,4 @@
-"""Old rows in today's shape. Rows are never rewritten: they are upgraded each time they are read."""
+"""Upcasts: convert events of older schemas on reading. Stored rows are never rewritten."""
 
 import json
 from collections.abc import Callable
@@ -13,11 +13,11 @@ from interlock.errors import JournalCorrupt
 Plain = dict[str, Any]
 
 UPCASTS: dict[int, Callable[[Plain], Plain]] = {}
-"""Schema n → how an event of schema n becomes one of schema n+1. Empty while there is only one."""
+"""Schema n → conversion of an event from schema n to n+1. Empty while there is only one schema."""
 
 
 def read_event(schema: int, stored: bytes | str) -> Event:
-    """Raises JournalCorrupt for what is no event, or none that this version knows."""
+    """Raises JournalCorrupt for invalid data and for events unknown to this version."""
     try:
         if schema == wire.SCHEMA:
             return wire.decode_event(stored)

@@ -1,4 +1,4 @@
-"""Does the journal still say what was written? Every row, every link, and the last one."""
+"""Verifies a journal: every row, the hash chain, and the head file."""
 
 import sqlite3
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from interlock.errors import JournalError
-from interlock.journal.chain import GENESIS, chained
+from interlock.journal.chain import GENESIS, row_hash
 from interlock.journal.headfile import HeadFile, parse_head
 from interlock.journal.lock import WriterLock
 from interlock.journal.reading import JournalReader, rows
@@ -30,7 +30,7 @@ def verify(folder: Path) -> VerifyReport:
 
 
 def _verify(folder: Path, connection: sqlite3.Connection) -> VerifyReport:
-    # The head first: rows may be added while we read, never removed.
+    # The head first: rows may be appended during the check, never removed.
     try:
         remembered = parse_head((folder / "journal.head").read_bytes())
     except OSError:
@@ -46,7 +46,7 @@ def _verify(folder: Path, connection: sqlite3.Connection) -> VerifyReport:
                     else f"rows {count + 1} to {version - 1} are missing"
                 )
                 return VerifyReport(False, count, last, missing)
-            if chained(last, version, at, actor, cause, schema, str(event).encode()) != digest:
+            if row_hash(last, version, at, actor, cause, schema, str(event).encode()) != digest:
                 return VerifyReport(False, count, last, f"row {version} was altered, moved, or follows a row that was")
             try:
                 read_event(schema, event)
@@ -59,7 +59,7 @@ def _verify(folder: Path, connection: sqlite3.Connection) -> VerifyReport:
         return VerifyReport(False, count, last, f"after row {count}: {error}")
     if remembered is None:
         return VerifyReport(
-            False, count, last, "journal.head is missing or unreadable: removed last rows could not be noticed"
+            False, count, last, "journal.head is missing or unreadable: removed last rows cannot be detected"
         )
     if hash_at_head is None:
         return VerifyReport(False, count, last, f"the last rows are missing: {count} of {remembered.version} are there")
@@ -69,7 +69,7 @@ def _verify(folder: Path, connection: sqlite3.Connection) -> VerifyReport:
 
 
 def rebuild_head(folder: Path) -> VerifyReport:
-    """Accept the rows that are there, if they form an unbroken chain, as all there is."""
+    """Accepts the existing rows as complete if they form an unbroken chain."""
     lock = WriterLock(folder / "lock")
     try:
         report = verify(folder)

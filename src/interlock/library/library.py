@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from interlock.domain.reading.field_readers import Wrong, one_of, seconds, text, whole
+from interlock.domain.reading.field_readers import FieldError, one_of, seconds, text, whole_number
 from interlock.domain.reading.gate_clause import MOST_ATTEMPTS, Criteria
 from interlock.domain.values.gates import PRESETS, Gate
 from interlock.errors import Misconfigured, Rejected
@@ -170,7 +170,7 @@ def _as(read: Read) -> Read:
     def said(value: str) -> object:
         try:
             return read(value)
-        except Wrong as wrong:
+        except FieldError as wrong:
             raise ValueError(wrong) from None
 
     return said
@@ -191,7 +191,7 @@ def _number(value: str) -> object:
 
 _LIMITS: dict[str, Read] = {
     "preset": _as(one_of(tuple(PRESETS))),
-    "max_attempts": _as(lambda value: whole(1, MOST_ATTEMPTS)(_number(value))),
+    "max_attempts": _as(lambda value: whole_number(1, MOST_ATTEMPTS)(_number(value))),
     "timeout_s": _as(lambda value: seconds(_number(value))),
     "loop": _as(lambda value: one_of(("true", "false"))(value) == "true"),
 }

@@ -1,4 +1,4 @@
-"""What every front end holds: submit a command, read the state, follow the journal."""
+"""The port of front ends: submit commands, read the state, follow the journal."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,27 +11,27 @@ from interlock.domain.state.state import State
 
 
 class Receipt(Struct, frozen=True):
-    """A command was taken: the version after it, and what it recorded. All of it is durable."""
+    """An accepted command: the version after it, and its durable records."""
 
     version: int
     records: tuple[Recorded, ...]
 
 
 class Submit(Protocol):
-    """The door. Raises Rejected when refused, JournalError when it could not be made durable."""
+    """Accepts commands. Raises Rejected, or JournalError if the records cannot be made durable."""
 
     async def submit(self, actor: Actor, command: Command) -> Receipt: ...
 
 
 class Following(Protocol):
-    """Everything recorded after a version, in order, without gap or repeat, as it becomes durable."""
+    """Delivers every durable record after a version once, in order."""
 
     async def next(self) -> Sequence[Recorded]: ...
     def close(self) -> None: ...
 
 
 class Front(Submit, Protocol):
-    """What a front end holds: the door, the latest durable state, and a way to follow."""
+    """Commands, the latest durable state, and followers of the journal."""
 
     @property
     def state(self) -> State: ...

@@ -16,14 +16,14 @@ class Head(Struct, frozen=True):
 
 
 class Checkpoint(Struct, frozen=True):
-    """A disposable picture of the state after `version`; `body` is opaque to the journal."""
+    """A disposable snapshot of the state after `head`; `body` is opaque to the journal."""
 
     head: Head
     body: bytes
 
 
 class Journal(Protocol):
-    """The one truth. `append` is all-or-nothing and durable when it returns."""
+    """The only source of truth. `append` is all-or-nothing and durable when it returns."""
 
     def head(self) -> Head: ...
     def append(self, records: Sequence[Recorded]) -> None: ...

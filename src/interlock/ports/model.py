@@ -1,4 +1,4 @@
-"""The seam to a model: what a session says to it, what it answers, and the role that a provider plays."""
+"""The port to models: messages, requests, replies, and the protocol of a provider."""
 
 from collections.abc import Callable
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -13,35 +13,35 @@ class ToolCall(Struct, frozen=True, omit_defaults=True):
     id: str
     name: str
     args: dict[str, Any]
-    unread: str = ""  # the arguments as they came, where they are no JSON object
+    unread: str = ""  # the raw arguments, if they are not a JSON object
 
 
-class Seen(Struct, frozen=True, omit_defaults=True):
-    """A file as a session was last shown it: named by its content, empty where there was none."""
+class ShownFile(Struct, frozen=True, omit_defaults=True):
+    """A file version that a session has seen: its content hash, empty if there was no file."""
 
     path: str
     sha256: str
-    kept: bool = True  # beside the journal, to be compared with
+    kept: bool = True  # its content is stored as a blob, for a later diff
 
 
 class Picture(Struct, frozen=True):
-    """An image that a message shows. Its bytes are kept beside the journal, named by their content."""
+    """An image of a message. Its bytes are a blob under their hash."""
 
     media_type: str
     sha256: str
 
 
 class Message(Struct, frozen=True, omit_defaults=True):
-    """One message of a session. A tool's answer names its call."""
+    """One message of a session. A tool result names its call."""
 
     role: Literal["user", "assistant", "tool"]
     text: str
     calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
-    updates: str = ""  # what is told after a round about files that have changed; only as long as it is new
-    seen: tuple[Seen, ...] = ()  # never sent
-    session: str = ""  # of an assistant's: where its provider goes on from; means nothing to any other
-    reasoning: str = ""  # of an assistant's: what it thought aloud; shown, never sent
+    updates: str = ""  # changes of shown files after a round; sent only while it is new
+    seen: tuple[ShownFile, ...] = ()  # never sent
+    session: str = ""  # of an assistant message: the provider's own session to continue
+    reasoning: str = ""  # of an assistant message: its reasoning; shown, never sent
     images: tuple[Picture, ...] = ()
 
 
@@ -52,18 +52,18 @@ class ModelRequest(Struct, frozen=True):
     system: str
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
-    context: str = ""  # what the session is about: stays the same longer than the messages, goes after `system`
-    withdrawn: tuple[ToolSpec, ...] = ()  # offered before, not to be called now: some vendors must be told of them
-    pictures: dict[str, bytes] = {}  # what the messages' images show, by their names
+    context: str = ""  # sent after `system`; changes less often than the messages
+    withdrawn: tuple[ToolSpec, ...] = ()  # offered before, not callable now; some vendors need them listed
+    pictures: dict[str, bytes] = {}  # image bytes by hash
 
     @property
     def told(self) -> str:
-        """System prompt and context, for whom they are one text."""
+        """System prompt and context as one text."""
         return "\n\n".join(part for part in (self.system, self.context) if part.strip())
 
 
 Stop = Literal["end", "tools", "length", "refusal", "other"]
-"""Why an answer ended. One that ended at the limit of its length calls no tools: its calls are `unread`."""
+"""Why an answer ended. After "length" its tool calls are incomplete and `unread`."""
 
 
 class Reply(Struct, frozen=True):
@@ -74,34 +74,34 @@ class Reply(Struct, frozen=True):
 
 
 OnText = Callable[[str], None]
-"""Takes the pieces of an answer as they come; they are shown, never kept."""
+"""Receives the pieces of an answer as they arrive, for display only."""
 
 
-def unheard(piece: str) -> None:
+def ignore_text(piece: str) -> None:
     pass
 
 
-def asked_for(model: "Model") -> str:
-    """Under which name a model is asked where a request has none; its provider's where it has no other."""
+def model_name(model: "Model") -> str:
+    """The model name for requests without one: the model's default, else its provider's name."""
     return getattr(model, "usual", "") or model.name
 
 
 class Model(Protocol):
-    """A provider. Raises Unavailable for what may pass, Misconfigured for what will not."""
+    """A provider. Raises Unavailable for temporary errors, Misconfigured for permanent ones."""
 
     @property
     def name(self) -> str: ...
 
     def quote(self, request: ModelRequest) -> Micros | None:
-        """The most this request can cost, set aside before it is made; None: nobody knows."""
+        """The most this request can cost, reserved before the call; None means unknown."""
         ...
 
-    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply: ...
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply: ...
 
 
 @runtime_checkable
 class Closing(Protocol):
-    """A model that leaves something behind at its provider's, and takes it away when nobody asks any more."""
+    """A model that holds resources at its provider and releases them on close."""
 
     async def close(self) -> None: ...
 

@@ -7,12 +7,12 @@ from msgspec import Struct
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """A hostile command and exactly what it may touch.
+    """An untrusted command and exactly what it may access.
 
-    `env` is the whole environment; where there is no private /tmp and home, TMPDIR and HOME name some.
+    `env` is the whole environment; without a private /tmp and home, TMPDIR and HOME must be set.
     `writable` and `readable` are absolute host paths that exist; `readable` ones cannot be written,
-    and win over a writable parent. `programs` are executables of the user's own choice, which are shown
-    with the tools they belong to.
+    and win over a writable parent. `programs` are executables that the user chose, made visible with
+    the tools they belong to.
     """
 
     argv: tuple[str, ...]
@@ -28,7 +28,7 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 class Finished(Struct, frozen=True, kw_only=True):
-    """How a job ended. When it is returned, nothing the job started is alive."""
+    """How a job ended. When it is returned, no process of the job is alive."""
 
     status: Literal["exited", "killed", "timed_out", "error"]
     exit_code: int  # the exit status; 128+n when killed by signal n; -1 otherwise
@@ -36,11 +36,11 @@ class Finished(Struct, frozen=True, kw_only=True):
     stdout: str  # the last 5,000 characters, with a marker naming what was dropped
     stderr: str
     duration_ms: int
-    message: str = ""  # "error": why it could not run; "killed": beyond which limit; "exited": a hint, if there is one
+    message: str = ""  # "error": why it could not run; "killed": the exceeded limit; "exited": an optional hint
 
 
 class Output(Struct, frozen=True):
-    """What one of our own programs (git) said."""
+    """The output of a trusted program such as git."""
 
     code: int
     stdout: bytes
@@ -48,18 +48,19 @@ class Output(Struct, frozen=True):
 
 
 OnOutput = Callable[[bytes], None]
-"""Takes a stream's pieces as they come, on the loop, and never raises. While it works nothing more is read, so a slow
-one makes the job wait; whoever has heard enough cancels `run`."""
+"""Receives a stream's pieces on the event loop; it must not raise.
+
+Reading pauses while it runs, so a slow receiver slows the job. To stop early, cancel `run`."""
 
 
 class Sandbox(Protocol):
-    """The only door through which processes start. Cancelling `run` kills all it started first."""
+    """Starts every process. Cancelling `run` first kills all processes of the job."""
 
     @property
     def level(self) -> Literal["bubblewrap", "landlock", "off"]: ...
 
     async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
-        """`on_stdout` hears every byte of stdout before this returns, beside the tail that is kept."""
+        """`on_stdout` receives every byte of stdout before this returns."""
         ...
 
     async def run_trusted(
@@ -71,5 +72,5 @@ class Sandbox(Protocol):
         stdin: bytes | None = None,
         timeout_s: float = 600,
     ) -> Output:
-        """Run a program of ours on arguments of ours (git plumbing); never anything a model or repository wrote."""
+        """Runs a trusted program with trusted arguments (git plumbing), never text from a model or repository."""
         ...

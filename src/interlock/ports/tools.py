@@ -1,4 +1,4 @@
-"""The tools of a model, and the code views it is shown."""
+"""The ports of a model's tools and code views."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol
@@ -7,16 +7,16 @@ from msgspec import Struct
 
 
 class ToolSpec(Struct, frozen=True):
-    """A tool as a model is told of it. `schema` is the JSON schema of its arguments."""
+    """A tool as a model sees it. `schema` is the JSON schema of its arguments."""
 
     name: str
     description: str
     schema: dict[str, Any]
-    changes: bool  # it may change something: never without an approval or a rule
+    changes: bool  # it may change something, so it needs an approval or a rule
 
 
 class ToolPlace(Struct, frozen=True):
-    """Where a worker's tools act: the worktree (read and write), and git for looking."""
+    """Where a worker's tools act: a writable worktree, and read-only folders."""
 
     root: str
     readable: tuple[str, ...] = ()  # mounted read-only for commands
@@ -24,7 +24,7 @@ class ToolPlace(Struct, frozen=True):
 
 
 class Hunk(Struct, frozen=True):
-    """One piece of a file's change, as a unified diff piece; hunks are numbered from 1 over the whole call."""
+    """One hunk of a unified diff; hunks are numbered from 1 over the whole call."""
 
     number: int
     path: str
@@ -47,40 +47,40 @@ class ToolOutcome(Struct, frozen=True):
 
 
 class Tools(Protocol):
-    """The tools of the agent loop. Arguments come from a model and are hostile."""
+    """The tools of a worker. Arguments come from a model and are untrusted."""
 
     def offered(self, *, changing: bool) -> tuple[ToolSpec, ...]:
         """All tools, or only those that change nothing."""
         ...
 
     async def preview(self, place: ToolPlace, name: str, args: dict[str, Any]) -> Preview:
-        """What a changing call would do now; raises ToolFailure with a text for the model if it cannot be done."""
+        """What a changing call would do now; raises ToolFailure with a text for the model if it cannot run."""
         ...
 
     async def texts(self, place: ToolPlace, paths: Sequence[str]) -> dict[str, str | None]:
-        """These files as they are now; None where there is none. What may not be read or is no text is left out."""
+        """The current contents of these files; None for a missing file. Unreadable and binary files are omitted."""
         ...
 
     async def run(
         self, place: ToolPlace, name: str, args: dict[str, Any], hunks: tuple[int, ...] | None = None
     ) -> ToolOutcome:
-        """Do it (only these hunks of it, where given). Never raises for what a model did wrong: that is an outcome."""
+        """Runs the call, or only these hunks of it. An error of the model is an outcome, not an exception."""
         ...
 
 
 class CodeViews(Protocol):
-    """What of a file a worker is shown."""
+    """Shortened views of files for workers."""
 
     def curated(self, path: str, content: bytes) -> str: ...
     def skeleton(self, path: str, content: bytes) -> str: ...
 
     def is_secret(self, path: str) -> bool:
-        """By its name: then nothing of it is shown."""
+        """Whether the file name marks a secret file, which is never shown."""
         ...
 
 
 class Mention(Struct, frozen=True):
-    """A name in a source, in code and not in a string or comment."""
+    """An occurrence of a name in code, not in a string or comment."""
 
     line: int
     role: Literal["definition", "import", "use"]

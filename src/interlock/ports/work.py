@@ -1,4 +1,4 @@
-"""What runs attempts and gates, and the policy that is asked first."""
+"""The ports that run attempts and gates, and the policy checked before."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -11,15 +11,15 @@ from interlock.domain.values.tickets import Saved, TicketSpec
 
 
 class Assignment(Struct, frozen=True):
-    """One attempt at one ticket. `digest` names exactly what was allowed to run."""
+    """One attempt at one ticket. `digest` is the hash of what was approved."""
 
     track: str
     ticket: TicketSpec
     attempt: int
-    script: str  # the ticket's own, or the human's edit of it
+    script: str  # the ticket's script, or a person's edit of it
     digest: str = ""
-    why: str | None = None  # what went wrong before
-    env: tuple[tuple[str, str], ...] = ()  # with which alone a rule allows it
+    why: str | None = None  # why the earlier attempt failed
+    env: tuple[tuple[str, str], ...] = ()  # the rule allows the script only with these variables
 
 
 class Done(Struct, frozen=True):
@@ -30,7 +30,7 @@ class Done(Struct, frozen=True):
 
 
 class Failed(Struct, frozen=True):
-    """The work ended badly."""
+    """The work failed."""
 
     reason: str
     output: str = ""
@@ -44,7 +44,7 @@ class Crew(Protocol):
         ...
 
     async def work(self, assignment: Assignment) -> Done | Failed:
-        """Runs it, unless the terms are not (any more) those that `digest` names."""
+        """Runs the script if its terms still match `digest`."""
         ...
 
 
@@ -55,9 +55,9 @@ class GateRunner(Protocol):
 
 
 class PolicyVerdict(Struct, frozen=True):
-    """`env` must be added to the environment of what is allowed: it is allowed only so.
+    """The decision of a policy. An allowed script must run with `env` added to its environment.
 
-    Without the name of a rule nothing is recorded about it: for whoever has no policy at all.
+    Without a rule's name nothing is recorded: the project has no policy.
     """
 
     verdict: Literal["allow", "ask", "deny"]
@@ -67,12 +67,12 @@ class PolicyVerdict(Struct, frozen=True):
 
 
 class Policy(Protocol):
-    """What rules say before a person is asked."""
+    """Decides by rules before a person is asked."""
 
     def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
-        """Of a script that would run in a directory; `own` are the gates accepted with its ticket."""
+        """The verdict on a script in a directory; `own` are the gates accepted with its ticket."""
         ...
 
     def tool(self, name: str) -> PolicyVerdict:
-        """Of a tool that changes something, by its name."""
+        """The verdict on a changing tool, by its name."""
         ...

@@ -1,4 +1,4 @@
-"""Git workspaces, as the engine sees them."""
+"""The port to git workspaces."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -19,13 +19,13 @@ class Workspace(Struct, frozen=True):
 
 
 class Link(Struct, frozen=True):
-    """What is there in place of a file: the name of another one, as it is written in the link."""
+    """A symbolic link in place of a file, with its target as written."""
 
     target: str
 
 
 class Conflict(Struct, frozen=True):
-    """The attempt does not fit on the track's tip any more."""
+    """The attempt conflicts with the track's tip."""
 
     paths: tuple[str, ...]
     text: str
@@ -56,7 +56,7 @@ class Survey(Struct, frozen=True):
 
 
 class Workspaces(Protocol):
-    """Git, as the engine needs it. Only these methods ever change a repository of the user's."""
+    """Git operations of the engine. Only these methods change the user's repository."""
 
     async def open(self) -> None: ...
     async def exclude(self, folders: Sequence[str]) -> None: ...
@@ -66,21 +66,21 @@ class Workspaces(Protocol):
     async def prepare(self, track: str, ticket: str) -> Workspace: ...
 
     async def survey(self) -> "Survey":
-        """What the project's folder holds where work would begin now."""
+        """The commit on which new work would start, and its files."""
         ...
 
     async def read(self, commit: str, path: str) -> bytes | Link | None:
-        """A file of a commit, by its path from the project's folder; None when there is none."""
+        """A file of a commit, by its path from the project's folder; None if missing."""
         ...
 
     async def current(self, track: str, ticket: str) -> Workspace | None:
-        """The ticket's folder as it was left, if it is still there."""
+        """The ticket's existing folder, or None."""
         ...
 
     async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved: ...
 
     async def changed(self, base: str, commit: str) -> str:
-        """Which files differ between two commits, and by how many lines; shortened when it is long."""
+        """Which files differ between two commits, and by how many lines; a long list is shortened."""
         ...
 
     async def changes(self, base: str, commit: str) -> tuple[ChangedFile, ...]: ...
@@ -89,7 +89,7 @@ class Workspaces(Protocol):
     async def combine(
         self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None
     ) -> Combined | Conflict:
-        """The attempt's change on the branch's tip, or on a commit that is to be published with it."""
+        """The attempt's change on the branch's tip, or on `onto`, which is published with it."""
         ...
 
     async def publish(self, track: str, combined: Combined) -> bool: ...
@@ -100,7 +100,7 @@ class Workspaces(Protocol):
         ...
 
     async def retire(self, track: str, ticket: str, attempt: int, message: str) -> None:
-        """Remove the folder of an attempt that ended badly; its work is kept on the attempt's ref first."""
+        """Removes the folder of a failed attempt, after saving its work under the attempt's ref."""
         ...
 
     async def remove(self, track: str, ticket: str) -> None: ...

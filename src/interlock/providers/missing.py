@@ -2,7 +2,7 @@
 
 from interlock.domain.values.budgets import Micros
 from interlock.errors import Misconfigured
-from interlock.ports.model import ModelRequest, OnText, Reply, unheard
+from interlock.ports.model import ModelRequest, OnText, Reply, ignore_text
 
 NAMED_PROVIDERS = (
     "anthropic",
@@ -31,5 +31,5 @@ class MissingModel:
     def quote(self, request: ModelRequest) -> Micros:
         return 0
 
-    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply:
         raise Misconfigured(self._why)

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from interlock.domain.values.budgets import Micros, Usage
 from interlock.errors import Misconfigured
-from interlock.ports.model import Model, ModelRequest, OnText, Reply, close_model, unheard
+from interlock.ports.model import Model, ModelRequest, OnText, Reply, close_model, ignore_text
 from interlock.providers.catalog import ModelFacts, PriceStep
 from interlock.providers.pricing import most_tokens, priced, quote
 
@@ -69,7 +69,7 @@ class Priced:
     def quote(self, request: ModelRequest) -> Micros | None:
         return self._tariff.quote(request.model or self.usual, request)
 
-    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply:
         model = request.model or self.usual
         try:
             reply = await self._inner.complete(request, on_text, on_reasoning)

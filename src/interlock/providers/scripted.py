@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from interlock.domain.values.budgets import Micros, Usage
 from interlock.errors import Misconfigured, Unavailable
-from interlock.ports.model import Message, ModelRequest, OnText, Reply, ToolCall, unheard
+from interlock.ports.model import Message, ModelRequest, OnText, Reply, ToolCall, ignore_text
 
 
 class CallRule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -88,7 +88,7 @@ class ScriptedModel:
         last = request.messages[-1].text
         return max((self._price.of(rule.usage) for rule in self._rules if _fits(rule, request, last)), default=0)
 
-    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply:
         last = request.messages[-1].text
         rule = self._take(request, last)
         await self._speak(rule, on_text)

@@ -15,7 +15,7 @@ from interlock.views.track_files import (
     PLAN,
     SPEC,
     STATE,
-    is_ours,
+    is_generated,
     metadata_json,
     plan_md,
     spec_md,
@@ -178,7 +178,7 @@ def _write_file(folder: int, name: str, track: Track) -> None:
             put_once(folder, SPEC, content)
         return
     found = _there(folder, name, len(content) + 1)
-    if found is not None and not is_ours(name, found, track.id):
+    if found is not None and not is_generated(name, found, track.id):
         raise FileExistsError(errno.EEXIST, "not written by Interlock, so it is left as it is", name)
     if found != content:
         put(folder, name, content)

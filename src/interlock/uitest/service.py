@@ -18,7 +18,7 @@ from interlock.uitest.prompts import read_prompt
 from interlock.uitest.running import Runner
 from interlock.uitest.targets import TYPES, find, nearest, path_of, plain, read_target
 from interlock.version import VERSION
-from interlock.views.test_history import TestInfo, TestStatus, found_test, list_tests, results_of
+from interlock.views.test_history import TestInfo, TestStatus, get_test, list_tests, results_of
 
 Context = grpc.ServicerContext
 
@@ -199,7 +199,7 @@ class Harness:
             )
         history = self._history()
         found = results_of(
-            history, self._whole(found_test(history, request.test_id).execution), include_logs=request.include_logs
+            history, self._whole(get_test(history, request.test_id).execution), include_logs=request.include_logs
         )
         return pb.GetTestResultsResponse(
             success=found.success,

@@ -1,4 +1,4 @@
-"""Tracks and tickets as people look at them: rows, counted and paged, made when looked at."""
+"""Read models of tracks, tickets and workers: rows with counts, built on demand."""
 
 from msgspec import Struct
 
@@ -63,7 +63,7 @@ def track_row(track: Track) -> TrackRow:
 
 
 def track_rows(state: State) -> tuple[TrackRow, ...]:
-    """Every track, and after them those that are only proposed so far."""
+    """Every track, followed by the proposed ones."""
     rows = [track_row(state.tracks[name]) for name in state.track_order]
     for epic in state.epics_in_order():
         if epic.status == "proposed":
@@ -81,8 +81,8 @@ def tickets_of(track: Track, first: int = 0, count: int | None = None) -> tuple[
     return tuple(track.tickets[name] for name in track.order[first:last])
 
 
-def doing(ticket: Ticket, track: Track) -> str:
-    """One short phrase: what this ticket is at."""
+def activity_of(ticket: Ticket, track: Track) -> str:
+    """A short phrase for the ticket's current activity."""
     stage = ticket.stage
     match stage:
         case Todo(asked=str(approval)):
@@ -109,8 +109,8 @@ def doing(ticket: Ticket, track: Track) -> str:
             return stage.reason
 
 
-def workers(state: State) -> tuple[WorkerRow, ...]:
-    """Every attempt under way, also those that wait for an answer."""
+def worker_rows(state: State) -> tuple[WorkerRow, ...]:
+    """Every running attempt, also those that wait for an answer."""
     rows: list[WorkerRow] = []
     for track_id in state.track_order:
         track = state.tracks[track_id]
@@ -119,12 +119,14 @@ def workers(state: State) -> tuple[WorkerRow, ...]:
         for name in track.order:
             ticket = track.tickets[name]
             if ticket.status == "in_progress":
-                rows.append(WorkerRow(track_id, name, ticket.attempts, doing(ticket, track), ticket.started_at or ""))
+                rows.append(
+                    WorkerRow(track_id, name, ticket.attempts, activity_of(ticket, track), ticket.started_at or "")
+                )
     return tuple(rows)
 
 
-def is_stuck(state: State, track_ids: tuple[str, ...], epic_ids: tuple[str, ...] = ()) -> bool:
-    """Nothing of these tracks and epics moves until a person answers."""
+def waits_for_person(state: State, track_ids: tuple[str, ...], epic_ids: tuple[str, ...] = ()) -> bool:
+    """Whether these tracks and epics can only continue after a person answers."""
     proposed = any(state.epics[name].status == "proposed" for name in epic_ids)
     if any(state.epics[name].status == "planning" for name in epic_ids):
         return False

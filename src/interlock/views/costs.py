@@ -1,4 +1,4 @@
-"""What models have cost, by tier, epic, track or ticket."""
+"""Usage and cost of model calls by tier, epic, track or ticket."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ UsageGrouping = Literal["tier", "epic", "track", "ticket"]
 
 
 class UsageRow(Struct, frozen=True):
-    """`unknown`: set aside for calls that broke off, or are under way; it counts as spent."""
+    """`unknown` is reserved for calls that broke off or are under way; it counts as spent."""
 
     name: str
     used: Usage
@@ -21,13 +21,13 @@ class UsageRow(Struct, frozen=True):
 def usage_rows(state: State, by: UsageGrouping = "tier") -> tuple[UsageRow, ...]:
     ledger = state.ledger
     names = {scope.name for scope in (*ledger.used, *ledger.reserved) if scope.kind == by}
-    if by == "tier":  # what was said before there were reservations counts too
+    if by == "tier":  # includes usage from before reservations existed
         names |= set(state.usage)
     return tuple(_row(state, Scope(by, name)) for name in sorted(names))
 
 
 def cost_shown(used: Usage) -> str:
-    """In dollars; where models had no price, that is said and not shown as nothing."""
+    """The cost in dollars; calls without a price show as unknown, not as 0."""
     known = f"${used.cost_usd:,.4f}"
     if not used.without_price:
         return known

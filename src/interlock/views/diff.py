@@ -1,4 +1,4 @@
-"""A unified diff as people look at it: files, numbered hunks, lines, and both sides beside each other."""
+"""A unified diff as numbered hunks and lines, also side by side."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ class Line(Struct, frozen=True):
 
 
 class DiffHunk(Struct, frozen=True):
-    """`number` counts from 1 through all files, as an answer names it."""
+    """`number` counts from 1 over all files; answers refer to it."""
 
     number: int
     path: str
@@ -32,9 +32,9 @@ class DiffHunk(Struct, frozen=True):
     removed: int
 
 
-def hunks_of(diff: str) -> tuple[DiffHunk, ...]:
-    """Of a git diff, or of a tool's, where each hunk names its file; of one that was cut, what is there."""
-    found: list[DiffHunk] = []
+def parse_hunks(diff: str) -> tuple[DiffHunk, ...]:
+    """The hunks of a git diff, or of a tool's diff in which each hunk names its file. The diff may be cut off."""
+    hunks: list[DiffHunk] = []
     path = ""
     rows = iter(diff.split("\n"))
     for raw in rows:
@@ -42,14 +42,14 @@ def hunks_of(diff: str) -> tuple[DiffHunk, ...]:
             path = exact(header[1]) if header[1] else path
             lines = _lines(rows, int(header[2]), int(header[3] or "1"), int(header[4]), int(header[5] or "1"))
             added, removed = (sum(1 for line in lines if line.mark == mark) for mark in "+-")
-            found.append(DiffHunk(len(found) + 1, path, int(header[4]), exact(header[6]), lines, added, removed))
+            hunks.append(DiffHunk(len(hunks) + 1, path, int(header[4]), exact(header[6]), lines, added, removed))
         elif raw.startswith(("--- a/", "+++ b/")):
             path = exact(raw[6:].split("\t")[0])
-    return tuple(found)
+    return tuple(hunks)
 
 
 def _lines(rows: Iterator[str], old: int, old_left: int, new: int, new_left: int) -> tuple[Line, ...]:
-    """As many as the header promises: what a line begins with then needs no guessing."""
+    """As many lines as the header announces."""
     lines: list[Line] = []
     while old_left > 0 or new_left > 0:
         raw = next(rows, "@")
@@ -65,24 +65,26 @@ def _lines(rows: Iterator[str], old: int, old_left: int, new: int, new_left: int
 
 
 def side_by_side(hunk: DiffHunk) -> tuple[tuple[Line | None, Line | None], ...]:
-    """Removed lines beside the added ones that stand in their place."""
+    """Pairs of removed and added lines; unchanged lines are paired with themselves."""
     rows: list[tuple[Line | None, Line | None]] = []
-    gone: list[Line] = []
-    come: list[Line] = []
+    removed: list[Line] = []
+    added: list[Line] = []
 
     def pair() -> None:
-        for index in range(max(len(gone), len(come))):
-            rows.append((gone[index] if index < len(gone) else None, come[index] if index < len(come) else None))
-        gone.clear()
-        come.clear()
+        for index in range(max(len(removed), len(added))):
+            rows.append(
+                (removed[index] if index < len(removed) else None, added[index] if index < len(added) else None)
+            )
+        removed.clear()
+        added.clear()
 
     for line in hunk.lines:
         if line.mark == "-":
-            if come:
+            if added:
                 pair()
-            gone.append(line)
+            removed.append(line)
         elif line.mark == "+":
-            come.append(line)
+            added.append(line)
         else:
             pair()
             rows.append((line, line))

@@ -1,4 +1,4 @@
-"""Approvals as people look at them: the open ones first come, the whole payload, how to answer."""
+"""Read models of approvals: lists, titles, and the plain data with the allowed answers."""
 
 from typing import Any, Literal
 
@@ -20,20 +20,22 @@ from interlock.domain.values.approvals import (
     approval_number,
 )
 
-Which = Literal["pending", "answered", "withdrawn", "all"]
+ApprovalFilter = Literal["pending", "answered", "withdrawn", "all"]
 
 
-def listing(state: State, which: Which = "pending", first: int = 0, count: int | None = None) -> tuple[Approval, ...]:
+def list_approvals(
+    state: State, which: ApprovalFilter = "pending", first: int = 0, count: int | None = None
+) -> tuple[Approval, ...]:
     if which == "pending":
         numbers = sorted(state.pending)
         chosen = numbers[first : None if count is None else first + count]
         return tuple(state.approvals[state.pending[number]] for number in chosen)
-    wanted = [a for a in state.approvals.values() if which == "all" or state_word(a) == which]
+    wanted = [a for a in state.approvals.values() if which == "all" or approval_status(a) == which]
     wanted.sort(key=lambda approval: approval_number(approval.id))
     return tuple(wanted[first : None if count is None else first + count])
 
 
-def state_word(approval: Approval) -> Literal["pending", "answered", "withdrawn"]:
+def approval_status(approval: Approval) -> Literal["pending", "answered", "withdrawn"]:
     match approval.state:
         case Pending():
             return "pending"
@@ -43,8 +45,8 @@ def state_word(approval: Approval) -> Literal["pending", "answered", "withdrawn"
             return "withdrawn"
 
 
-def title(approval: Approval) -> str:
-    """What is asked, in one line."""
+def approval_title(approval: Approval) -> str:
+    """The request in one line."""
     whose = approval.ticket or approval.discussion or approval.asker
     match approval.payload:
         case ScriptPayload():
@@ -69,15 +71,15 @@ def title(approval: Approval) -> str:
             return approval.payload.what
 
 
-def as_dict(approval: Approval) -> dict[str, Any]:
-    """For `--json`: everything, flat where a script looks first."""
+def approval_dict(approval: Approval) -> dict[str, Any]:
+    """The approval as plain data for `--json`, with its most used fields at the top level."""
     plain: dict[str, Any] = msgspec.to_builtins(approval)
     state = plain.pop("state")
     state.pop("type", None)
     return {
         "id": approval.id,
-        "state": state_word(approval),
-        "title": title(approval),
+        "state": approval_status(approval),
+        "title": approval_title(approval),
         **{key: value for key, value in plain.items() if key != "id"},
         "answers": list(ALLOWED[approval.kind]),
         "answer": state or None,

@@ -1,4 +1,4 @@
-"""The journal as a log that people read: time, kind, whose, one line per fact."""
+"""The journal as a readable log: one line per event with time, kind, subject and text."""
 
 import re
 from typing import Literal
@@ -17,13 +17,16 @@ from interlock.domain.messages.events.attempt_events import (
 from interlock.domain.messages.events.call_events import CallEnded, CallReserved
 from interlock.domain.messages.events.discussion_events import DiscussionReplied
 from interlock.domain.messages.events.epic_events import PlannerAnswered, TracksProposed
+from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event_base import OfDiscussion, OfTicket
+from interlock.domain.messages.events.subjects import track_of
 from interlock.domain.messages.events.test_history_events import TestExecuted, TestReportRead, TestsForgotten
 from interlock.domain.messages.events.ticket_events import TicketBlocked, TicketCompleted
 from interlock.domain.messages.events.track_events import TrackEnded
 from interlock.domain.values.approvals import Approval
 from interlock.domain.values.gates import GateResult
 from interlock.views.display import one_line
-from interlock.views.inbox import title
+from interlock.views.inbox import approval_title
 
 Role = Literal["text", "dim", "faint", "good", "running", "waiting", "bad", "accent", "planner"]
 
@@ -49,10 +52,10 @@ _KINDS: dict[str, tuple[str, Role]] = {
     "test": ("test", "accent"),
     "tests": ("test", "accent"),
 }
-"""By the first word of the event's name: what it is called, and its colour."""
+"""First word of the event's name → its kind and colour."""
 
 
-class Fact(Struct, frozen=True):
+class JournalLine(Struct, frozen=True):
     version: int
     at: str
     kind: str
@@ -60,21 +63,32 @@ class Fact(Struct, frozen=True):
     whose: str
     text: str
     text_role: Role
-    more: str = ""  # a second line that matters: what a failed gate said
+    more: str = ""  # a second line, such as the output of a failed gate
 
 
-def fact_of(recorded: Recorded) -> Fact:
+def journal_line(recorded: Recorded) -> JournalLine:
     event = recorded.event
     name = str(to_builtins(event)["type"])
     kind, role = _KINDS.get(name.split("_")[0], ("fact", "dim"))
-    whose = getattr(event, "ticket", None) or getattr(event, "discussion", "") or getattr(event, "track", "")
-    if isinstance(event, TestExecuted):
-        whose = event.execution.category
-    text, text_role, more = _told(recorded, name)
-    return Fact(recorded.version, recorded.at, kind, role, whose or "", text, text_role, more)
+    text, text_role, more = _text_of(recorded, name)
+    return JournalLine(recorded.version, recorded.at, kind, role, _subject(event), text, text_role, more)
 
 
-def _told(recorded: Recorded, name: str) -> tuple[str, Role, str]:
+def _subject(event: Event) -> str:
+    match event:
+        case OfTicket():
+            return event.ticket
+        case OfDiscussion():
+            return event.discussion
+        case ApprovalRequested():
+            return event.ticket or event.discussion or event.track
+        case TestExecuted():
+            return event.execution.category
+        case _:
+            return track_of(event)
+
+
+def _text_of(recorded: Recorded, name: str) -> tuple[str, Role, str]:
     event = recorded.event
     match event:
         case TicketStarted(attempt=attempt):
@@ -85,7 +99,11 @@ def _told(recorded: Recorded, name: str) -> tuple[str, Role, str]:
             command = one_line(result.command, 100)
             if result.passed:
                 return f"{command}  passed, {seconds(result.duration_ms)}", "good", ""
-            return f"{command}  {result.status}, exit {result.exit_code}", "text", one_line(telling_line(result), 200)
+            return (
+                f"{command}  {result.status}, exit {result.exit_code}",
+                "text",
+                one_line(most_telling_line(result), 200),
+            )
         case TicketCompleted(unverified=unverified, commit=commit):
             where = f", merged as {commit[:10]}" if commit else ""
             return ("done, unverified" if unverified else "verified") + where, "good", ""
@@ -104,7 +122,7 @@ def _told(recorded: Recorded, name: str) -> tuple[str, Role, str]:
         case CallEnded(error=error):
             return (f"failed: {one_line(error, 200)}", "bad", "") if error else ("ended", "faint", "")
         case ApprovalRequested():
-            asked = one_line(title(_approval(event, recorded)), 160)
+            asked = one_line(approval_title(_approval(event, recorded)), 160)
             by = f"   allowed by {event.allowed_by}" if event.allowed_by else ""
             return f"{event.approval} {asked}{by}", "dim" if by else "waiting", ""
         case ApprovalAnswered(approval=approval, decision=decision, message=message):
@@ -145,8 +163,8 @@ def _approval(event: ApprovalRequested, recorded: Recorded) -> Approval:
     )
 
 
-def telling_line(result: GateResult) -> str:
-    """Of what a failed command said, the one line that matters most."""
+def most_telling_line(result: GateResult) -> str:
+    """The first line of a failed command's output that looks like an error, else its last line."""
     lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
     errors = [line for line in lines if re.search(r"\b(\w*Error|error|fatal|FAILED|FAIL)\b", line)]
     return (errors[:1] or lines[-1:] or [result.explanation or result.status])[0].strip()

@@ -1,4 +1,4 @@
-"""Where a run stands, in one look: the active track, who is at work, who waits for a person (SPEC C7, H5)."""
+"""The status of a run: the active track, the active tiers, and the pending approvals."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +13,7 @@ from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import Approval, ToolPayload
 from interlock.domain.values.model_calls import OpenCall
 from interlock.domain.values.tickets import Working
-from interlock.views.board import doing, track_rows
+from interlock.views.board import activity_of, track_rows
 
 IDLE = "idle"
 
@@ -29,8 +29,8 @@ class RunStatus(Struct, frozen=True):
     tickets: tuple[Any, ...]
 
 
-def status(state: State, track_id: str | None = None, show: "Show | None" = None) -> RunStatus:
-    """Of the track that is chosen for view, else of the one that runs."""
+def run_status(state: State, track_id: str | None = None, show: "ShowTicket | None" = None) -> RunStatus:
+    """The status of the given track, else of the running one."""
     track = active_track(state, track_id)
     tiers = active_tiers(state)
     return RunStatus(
@@ -53,20 +53,20 @@ def active_track(state: State, track_id: str | None = None) -> Track | None:
 
 
 def active_tiers(state: State) -> tuple[str, ...]:
-    """Everybody who is at work or waits for an answer, in the order in which they began to."""
-    found = [(call.at, key_of(call)) for call in state.calls.values()]
+    """Every tier that works or waits for an answer, in order of start."""
+    tiers = [(call.at, stream_key(call)) for call in state.calls.values()]
     asking = {call.party.ticket for call in state.calls.values()}
-    found += [(a.requested_at, f"Awaiting Approval: {_whose(a)}") for a in state.pending_approvals()]
+    tiers += [(a.requested_at, f"Awaiting Approval: {_whose(a)}") for a in state.pending_approvals()]
     for track_id in state.running:
         track = state.tracks[track_id]
         for name in track.order if track.counts.in_progress else ():
             ticket = track.tickets[name]
-            if isinstance(ticket.stage, Working) and name not in asking:  # runs a tool or a script just now
-                found.append((ticket.started_at or "", f"Tier 3 (Worker): {name}"))
-    return tuple(dict.fromkeys(text for _, text in sorted(found)))
+            if isinstance(ticket.stage, Working) and name not in asking:  # it runs a tool or a script
+                tiers.append((ticket.started_at or "", f"Tier 3 (Worker): {name}"))
+    return tuple(dict.fromkeys(text for _, text in sorted(tiers)))
 
 
-def key_of(call: OpenCall) -> str:
+def stream_key(call: OpenCall) -> str:
     """The key under which a call's text is streamed."""
     party = call.party
     if party.ticket:
@@ -81,10 +81,10 @@ def tier_usage(state: State) -> dict[str, dict[str, Any]]:
 
 
 def mma_status(
-    state: State, streams: dict[str, str], track_id: str | None = None, show: "Show | None" = None
+    state: State, streams: dict[str, str], track_id: str | None = None, show: "ShowTicket | None" = None
 ) -> dict[str, Any]:
-    """The whole picture, as programs ask for it."""
-    now = status(state, track_id, show)
+    """The whole status as plain data for API clients."""
+    now = run_status(state, track_id, show)
     pending = state.pending_approvals()
     kinds = {approval.kind for approval in pending}
     rows = track_rows(state)
@@ -118,11 +118,11 @@ def _row(row: Any) -> dict[str, Any]:
 
 def show_ticket(track: Track, name: str) -> dict[str, Any]:
     ticket = track.tickets[name]
-    return {**ticket_to_dict(ticket), "doing": doing(ticket, track)}
+    return {**ticket_to_dict(ticket), "doing": activity_of(ticket, track)}
 
 
-Show = Callable[[Track, str], Any]
-"""How a ticket of a track is shown."""
+ShowTicket = Callable[[Track, str], Any]
+"""Builds the plain data of a track's ticket."""
 
 
 def _ask(approval: Approval | None) -> dict[str, Any] | None:

@@ -1,7 +1,7 @@
-"""Which block of a request broke the prefix that it should share with the one before, and what that costs.
+"""Finds the block of a request that breaks the prefix it shares with the previous request, and the cost.
 
-Vendors charge a tenth or so for what a request has in common with an earlier one, from its first byte on. So whatever
-changes early is paid for with everything after it. Golden rule: a session only ever grows at its end.
+Vendors cache the common prefix of requests and charge about a tenth for it. Everything after the first change costs
+the full price. So a session should only grow at its end.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,11 +10,11 @@ from typing import Literal
 from msgspec import Struct
 
 BYTES_PER_TOKEN = 4
-"""About; what a block costs is told in round figures."""
+"""An estimate, good enough for round figures."""
 
 
 class SentBlock(Struct, frozen=True, array_like=True):
-    """A piece of a request, in the order in which it is sent: named, by the beginning of its hash, with its bytes."""
+    """A block of a request in sending order: its label, the beginning of its hash, its size in bytes."""
 
     label: str
     sha: str
@@ -22,10 +22,10 @@ class SentBlock(Struct, frozen=True, array_like=True):
 
 
 class SentRequest(Struct, frozen=True, kw_only=True):
-    """One request, as the log of prefixes keeps it."""
+    """One request in the prefix log."""
 
     ts: str
-    key: str  # of its stream: whose session it is
+    key: str  # the stream key of its session
     attempt: int = 0
     provider: str
     model: str
@@ -33,10 +33,8 @@ class SentRequest(Struct, frozen=True, kw_only=True):
     blocks: tuple[SentBlock, ...]
 
 
-class Break(Struct, frozen=True):
-    """`block` is the first that is not as it was. `again` are the tokens after it that had been sent before: a cache
-    would have held them.
-    """
+class PrefixBreak(Struct, frozen=True):
+    """The first block that differs. `again` counts the tokens after it that the cache could have served."""
 
     block: str
     how: Literal["changed", "added", "removed"]
@@ -44,41 +42,41 @@ class Break(Struct, frozen=True):
     again: int
 
 
-class CacheBreak(Struct, frozen=True):
-    """A break, and the request that it was found in."""
+class BrokenRequest(Struct, frozen=True):
+    """A request with its prefix break."""
 
     sent: SentRequest
-    broken: Break
+    broken: PrefixBreak
 
 
-def cache_breaks(previous: Sequence[SentBlock], current: Sequence[SentBlock]) -> Break | None:
-    """None: the later request begins with all of the earlier one."""
-    place = next((n for n, (one, other) in enumerate(zip(previous, current, strict=False)) if one != other), None)
-    if place is None:
+def prefix_break(previous: Sequence[SentBlock], current: Sequence[SentBlock]) -> PrefixBreak | None:
+    """The first difference, or None if `current` starts with all of `previous`."""
+    index = next((n for n, (old, new) in enumerate(zip(previous, current, strict=False)) if old != new), None)
+    if index is None:
         if len(current) >= len(previous):
             return None
-        gone = previous[len(current)]  # nothing is paid again: what is left was there
-        return Break(gone.label, "removed", _tokens((gone,)), 0)
-    old, new = previous[place], current[place]
-    shared = {block.sha for block in previous[place:]}
-    again = [block for block in current[place:] if block.sha in shared]
-    if old.sha in {block.sha for block in current[place:]}:
-        return Break(new.label, "added", _tokens((new,)), _tokens(again))
+        removed = previous[len(current)]  # the rest is a shared prefix: nothing is paid again
+        return PrefixBreak(removed.label, "removed", _tokens((removed,)), 0)
+    old, new = previous[index], current[index]
+    shared = {block.sha for block in previous[index:]}
+    again = [block for block in current[index:] if block.sha in shared]
+    if old.sha in {block.sha for block in current[index:]}:
+        return PrefixBreak(new.label, "added", _tokens((new,)), _tokens(again))
     if new.sha in shared:
-        return Break(old.label, "removed", _tokens((old,)), _tokens(again))
-    return Break(new.label, "changed", _tokens((new,)), _tokens(again))
+        return PrefixBreak(old.label, "removed", _tokens((old,)), _tokens(again))
+    return PrefixBreak(new.label, "changed", _tokens((new,)), _tokens(again))
 
 
-def broken_prefixes(requests: Iterable[SentRequest]) -> tuple[CacheBreak, ...]:
-    """In each session (one attempt, one model) every request against the one before it."""
+def broken_requests(requests: Iterable[SentRequest]) -> tuple[BrokenRequest, ...]:
+    """Compares each request with the previous one of its session (one attempt, one model)."""
     last: dict[tuple[str, int, str, str], SentRequest] = {}
-    found: list[CacheBreak] = []
+    broken: list[BrokenRequest] = []
     for sent in requests:
         session = (sent.key, sent.attempt, sent.provider, sent.model)
-        if (before := last.get(session)) is not None and (broken := cache_breaks(before.blocks, sent.blocks)):
-            found.append(CacheBreak(sent, broken))
+        if (before := last.get(session)) is not None and (difference := prefix_break(before.blocks, sent.blocks)):
+            broken.append(BrokenRequest(sent, difference))
         last[session] = sent
-    return tuple(found)
+    return tuple(broken)
 
 
 def _tokens(blocks: Iterable[SentBlock]) -> int:

@@ -1,4 +1,4 @@
-"""Money over time and by name, as bars for a terminal."""
+"""Spending over time, and bars for a terminal."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,11 +14,11 @@ from interlock.domain.values.budgets import Micros, Usage
 MOST_SLOTS = 24
 _EIGHTHS = "▏▎▍▌▋▊▉█"
 _CUTS = ((16, "minute"), (13, "hour"), (10, "day"), (7, "month"), (4, "year"))
-"""How much of an RFC 3339 moment names a slot, from fine to coarse."""
+"""Length of the RFC 3339 prefix that names a slot, from fine to coarse."""
 
 
 class Slot(Struct, frozen=True):
-    """A stretch of time with what was spent in it; stretches in which nothing was are left out."""
+    """A period with its spending; periods without calls are omitted."""
 
     name: str
     cost: Micros
@@ -32,9 +32,9 @@ class Spending(Struct, frozen=True):
 
 
 def spending(records: Iterable[Recorded]) -> Spending:
-    """Spent calls in slots of time, as fine as there is room for; the latest where even years are too many."""
+    """Calls grouped by the finest period that gives at most MOST_SLOTS slots, else the latest years."""
     spent = [(recorded.at, used) for recorded in records if (used := _used(recorded)) is not None]
-    cut, every = next((found for found in _CUTS if len({at[: found[0]] for at, _ in spent}) <= MOST_SLOTS), _CUTS[-1])
+    cut, every = next((cut for cut in _CUTS if len({at[: cut[0]] for at, _ in spent}) <= MOST_SLOTS), _CUTS[-1])
     sums: dict[str, Slot] = {}
     for at, used in spent:
         name = at[:cut].replace("T", " ")
@@ -57,7 +57,7 @@ def _used(recorded: Recorded) -> Usage | None:
 
 
 def bars(values: Sequence[int], width: int, *, plain: bool = False) -> tuple[str, ...]:
-    """One for each value, the largest `width` wide; something is always seen of what is not 0. `plain`: ASCII alone."""
+    """One bar per value, the largest `width` wide; a value above 0 is always visible. `plain` means ASCII only."""
     most = max(values, default=0)
     return tuple(_bar(value, most, max(width, 1), plain=plain) for value in values)
 

@@ -1,7 +1,6 @@
-"""The memory of tests as programs and people see it: a status, a page of a list, the results of one (SPEC U2, U5).
+"""Read models of the test history: the status of a test, a page of the list, the results of one.
 
-Names are those of the harness's messages. Everything here is plain data, so that gRPC, HTTP, the terminal and the
-window show the same.
+Names are those of the harness's messages. gRPC, HTTP, the terminal and the window show the same data.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -25,7 +24,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class TestStatus(Struct, frozen=True):
-    __test__ = False  # pytest would take it for a test of ours
+    __test__ = False  # otherwise pytest collects the class
 
     test_id: str
     status: Status
@@ -38,7 +37,7 @@ class TestStatus(Struct, frozen=True):
 
 
 class TestInfo(Struct, frozen=True):
-    """One execution, with the figures of all kept executions of its category and name."""
+    """One execution, with the figures of all stored executions of its category and name."""
 
     __test__ = False
 
@@ -87,15 +86,15 @@ class TestResults(Struct, frozen=True):
     screenshot_path: str
     widget_tree: str
     parent: str
-    steps: tuple[str, ...]  # ids of the tests it was made of
+    steps: tuple[str, ...]  # ids of its steps
 
 
 def status_of(history: History, test_id: str) -> TestStatus:
-    """UNKNOWN for an id that nobody has, or whose test is forgotten."""
-    found = history.find(test_id)
-    if found is None:
+    """The status is UNKNOWN if the id does not exist or its test is forgotten."""
+    stored = history.find(test_id)
+    if stored is None:
         return TestStatus(test_id, "UNKNOWN")
-    done = found.execution
+    done = stored.execution
     return TestStatus(
         test_id,
         STATUS[done.status],
@@ -108,10 +107,10 @@ def status_of(history: History, test_id: str) -> TestStatus:
     )
 
 
-def found_test(history: History, test_id: str) -> StoredExecution:
-    found = history.find(test_id)
-    if found is not None:
-        return found
+def get_test(history: History, test_id: str) -> StoredExecution:
+    stored = history.find(test_id)
+    if stored is not None:
+        return stored
     if test_id in history.ids:
         raise NotFound(f"test {test_id!r} is forgotten: only the latest are kept ([tests] in the settings)")
     latest = range(max(history.oldest, history.count - 1_000), history.count + 1)
@@ -121,7 +120,7 @@ def found_test(history: History, test_id: str) -> StoredExecution:
 
 
 def results_of(history: History, execution: Execution, *, include_logs: bool = False) -> TestResults:
-    """`execution` may be the whole one, where the kept one is shortened."""
+    """`execution` may be the unshortened one from a blob."""
     return TestResults(
         test_id=execution.test_id,
         status=STATUS[execution.status],
@@ -147,25 +146,25 @@ def results_of(history: History, execution: Execution, *, include_logs: bool = F
 def list_tests(
     history: History, category: str = "", status: str = "", page_size: int = 0, page_token: str = ""
 ) -> TestPage:
-    """Executions, the latest recorded first. A page goes on where the one before ended, whatever came since."""
+    """Executions, the latest first. A page continues after the previous one, also if new tests were recorded since."""
     category, status = _one_of(category.lower(), CATEGORIES, "category"), _one_of(status.upper(), STATUSES, "status")
-    if status == "UNKNOWN":  # the harness's way not to say
+    if status == "UNKNOWN":  # the harness's default, which means no filter
         status = ""
     if page_size < 0:
         raise BadValue(f"page_size is {page_size}: it cannot be negative; 0 means {USUAL_PAGE}")
     size = min(page_size or USUAL_PAGE, LARGEST_PAGE)
     number = _after(page_token, category, status) if page_token else history.count + 1
-    found: list[TestInfo] = []
+    tests: list[TestInfo] = []
     more = ""
     for at in range(min(number, history.count + 1) - 1, history.oldest - 1, -1):
-        kept = history.kept[at]
-        if not _wanted(kept.execution, category, status):
+        stored = history.kept[at]
+        if not _wanted(stored.execution, category, status):
             continue
-        if len(found) == size:
+        if len(tests) == size:
             more = _token(at + 1, category, status)
             break
-        found.append(info_of(history, kept.execution))
-    return TestPage(tuple(found), more, _count(history, category, status))
+        tests.append(info_of(history, stored.execution))
+    return TestPage(tuple(tests), more, _count(history, category, status))
 
 
 def info_of(history: History, execution: Execution) -> TestInfo:
@@ -184,8 +183,8 @@ def info_of(history: History, execution: Execution) -> TestInfo:
     )
 
 
-def moment(milliseconds: int) -> str:
-    """Unix milliseconds as people read them, in UTC; empty for 0."""
+def utc_text(milliseconds: int) -> str:
+    """Unix milliseconds as a UTC time; empty for 0."""
     return (_EPOCH + timedelta(milliseconds=milliseconds)).strftime("%Y-%m-%dT%H:%M:%SZ") if milliseconds else ""
 
 
@@ -218,7 +217,7 @@ def _token(number: int, category: str, status: str) -> str:
 
 
 def _after(token: str, category: str, status: str) -> int:
-    """Rows below this number come next."""
+    """The number below which the next page starts."""
     try:
         kind, number, *filters = urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode("ascii").split(" ")
         after = int(number) if len(number) < 19 and number.isdigit() else 0
@@ -226,8 +225,8 @@ def _after(token: str, category: str, status: str) -> int:
             raise ValueError(token)
     except (ValueError, TypeError):
         raise BadValue(
-            f"page_token {token[:100]!r} is none of ours: take next_page_token of the page before, or leave it out"
+            f"page_token {token[:100]!r} is not valid: use next_page_token of the previous page, or omit it"
         ) from None
     if filters != [category, status]:
-        raise BadValue("this page_token belongs to a list with other filters; leave it out to begin anew")
+        raise BadValue("this page_token belongs to a list with other filters; omit it to start again")
     return after

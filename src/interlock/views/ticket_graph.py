@@ -1,4 +1,4 @@
-"""Where each ticket of a track is drawn: in layers from left to right, dependencies before what needs them."""
+"""The layout of a track's ticket graph: layers from left to right, dependencies first."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,11 +7,11 @@ from msgspec import Struct
 from interlock.domain.state.tracks import Track
 
 _SWEEPS = 2
-_LEAST = 8  # rows a column may have at least before a layer is broken into several columns
+_LEAST = 8  # a layer with more rows may be split into several columns
 
 
 class Column(Struct, frozen=True):
-    """One column: its tickets from top to bottom, the first at `top` rows from the middle, each a row further."""
+    """The tickets of a column from top to bottom, one per row; `top` is the first row."""
 
     top: float
     names: tuple[str, ...]
@@ -25,15 +25,15 @@ class TicketGraph(Struct, frozen=True):
     rows: int  # of the tallest column
 
 
-def graph_of(track: Track) -> TicketGraph:
-    return lay_out(track.order, {name: track.tickets[name].spec.depends_on for name in track.order})
+def ticket_graph(track: Track) -> TicketGraph:
+    return lay_out_graph(track.order, {name: track.tickets[name].spec.depends_on for name in track.order})
 
 
-def lay_out(order: Sequence[str], needs: Mapping[str, Sequence[str]]) -> TicketGraph:
-    """`needs` may name what is not there, which is left out."""
+def lay_out_graph(order: Sequence[str], needs: Mapping[str, Sequence[str]]) -> TicketGraph:
+    """Ids in `needs` that are not in `order` are ignored."""
     layers, depth = _layers(order, needs)
     edges = tuple((need, name) for name in order for need in needs[name] if need in depth)
-    if len(order) <= 3_000:  # beyond that nobody sees the crossings
+    if len(order) <= 3_000:  # in a larger graph crossings are not visible
         _untangle(layers, edges)
     tall = max(_LEAST, int((len(order) * 1.6) ** 0.5))
     columns: list[Column] = []
@@ -60,7 +60,7 @@ def _layers(order: Sequence[str], needs: Mapping[str, Sequence[str]]) -> tuple[l
                 dependants[need].append(name)
     depth = {name: 0 for name in order if not missing[name]}
     ready = list(depth)
-    for name in ready:  # grows while it is walked
+    for name in ready:  # grows during the loop
         for other in dependants[name]:
             missing[other] -= 1
             if not missing[other]:
@@ -68,13 +68,13 @@ def _layers(order: Sequence[str], needs: Mapping[str, Sequence[str]]) -> tuple[l
                 ready.append(other)
     layers: list[list[str]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
     for name in order:
-        if name in depth:  # a cycle cannot be; what were in one would not be drawn
+        if name in depth:  # tickets in a cycle, which rules prevent, are not drawn
             layers[depth[name]].append(name)
     return layers, depth
 
 
 def _untangle(layers: list[list[str]], edges: Sequence[tuple[str, str]]) -> None:
-    """Fewer crossings: each ticket near the middle of those it is joined to."""
+    """Reduces crossings: sorts each layer by the mean row of the connected tickets."""
     before: dict[str, list[str]] = {}
     after: dict[str, list[str]] = {}
     for need, name in edges:
@@ -97,10 +97,10 @@ def _longest(
 ) -> frozenset[tuple[str, str]]:
     if len(layers) < 2:
         return frozenset()
-    found: set[tuple[str, str]] = set()
+    edges: set[tuple[str, str]] = set()
     name = layers[-1][0]
     while depth[name]:
-        need = next(each for each in needs[name] if depth.get(each) == depth[name] - 1)
-        found.add((need, name))
+        need = next(other for other in needs[name] if depth.get(other) == depth[name] - 1)
+        edges.add((need, name))
         name = need
-    return frozenset(found)
+    return frozenset(edges)

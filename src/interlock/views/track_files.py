@@ -1,4 +1,4 @@
-"""A track as files for people (SPEC D8): what each of them says. Made from the state alone, so always made anew."""
+"""The contents of a track's files (spec.md, plan.md, metadata.json, state.toml), generated from the state."""
 
 import json
 import re
@@ -11,26 +11,26 @@ SPEC, PLAN, METADATA, STATE = "spec.md", "plan.md", "metadata.json", "state.toml
 
 _MARK = "Written by Interlock"
 _WHY = f"{_MARK} from its journal: a change made here is overwritten, one in spec.md is kept."
-_LONGEST = 200  # of a text in the plan; state.toml has the whole of it
+_LONGEST = 200  # of a text in the plan; state.toml has the whole text
 _CHECKBOX = re.compile(r"\[([ xX])\]")
 _QUOTED = re.compile(rf'["\\\t\n]|{HIDDEN.pattern}')
 _SHORT = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
 def spec_md(track: Track) -> str:
-    """Only a beginning: from then on it is the human's."""
+    """The initial text; afterwards only the user edits the file."""
     description = safe(track.description).strip()
     return f"# {_title(track)}\n" + (f"\n{description}\n" if description else "")
 
 
 def plan_md(track: Track) -> str:
-    """One checkbox per ticket, in the track's order; no other text can look like one."""
+    """One checkbox per ticket, in the track's order. Checkboxes in other texts are escaped."""
     counts = track.counts
-    said = [f"{counts.completed} of {track.total} done"]
-    said += [
+    parts = [f"{counts.completed} of {track.total} done"]
+    parts += [
         f"{number} {word}" for word, number in (("blocked", counts.blocked), ("cancelled", counts.cancelled)) if number
     ]
-    head = f"<!-- {_WHY} -->\n# {_title(track)}\n\nStatus: {track.status}, {', '.join(said)}\n\n"
+    head = f"<!-- {_WHY} -->\n# {_title(track)}\n\nStatus: {track.status}, {', '.join(parts)}\n\n"
     return head + "".join(_line(track.tickets[name]) for name in track.order)
 
 
@@ -44,18 +44,18 @@ def metadata_json(track: Track) -> str:
         "updated_at": track.updated_at,
     }
     text = json.dumps(fields, ensure_ascii=False, indent=2)
-    return HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text) + "\n"
+    return HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text) + "\n"
 
 
 def state_toml(track: Track) -> str:
-    """Every text exactly as it is, also one with line breaks or invisible characters in it."""
+    """All tickets with their exact texts, also with line breaks and invisible characters."""
     if not track.order:
         return f"# {_WHY}\n\ntasks = []\n"
     return f"# {_WHY}\n" + "".join(_task(track.tickets[name]) for name in track.order)
 
 
-def is_ours(name: str, content: bytes, track: str) -> bool:
-    """Whether this file was written from the state, so that nothing is lost by writing it again."""
+def is_generated(name: str, content: bytes, track: str) -> bool:
+    """Whether the file was generated from the state, so that it can be overwritten."""
     beginnings = {PLAN: f"<!-- {_MARK}", STATE: f"# {_MARK}", METADATA: f'{{\n  "id": "{track}",\n  "title": '}
     return not content or content.startswith(beginnings[name].encode())
 
@@ -63,8 +63,8 @@ def is_ours(name: str, content: bytes, track: str) -> bool:
 def _line(ticket: Ticket) -> str:
     box = "x" if isinstance(ticket.stage, Completed) else " "
     description, words = ticket.spec.description, _words(ticket)
-    said = f": {_plain(description)}" if description.strip() else ""
-    return f"- [{box}] {ticket.id}{said}{f' ({words})' if words else ''}\n"
+    text = f": {_plain(description)}" if description.strip() else ""
+    return f"- [{box}] {ticket.id}{text}{f' ({words})' if words else ''}\n"
 
 
 def _words(ticket: Ticket) -> str:
@@ -94,22 +94,22 @@ def _title(track: Track) -> str:
 
 
 def _plain(text: str) -> str:
-    """On one line, no longer than a person reads in a list, and without a checkbox of its own."""
+    """The text on one line, shortened, with checkboxes escaped."""
     return _CHECKBOX.sub(r"\\[\1\\]", one_line(" ".join(safe(text).split()), _LONGEST))
 
 
 def _quoted(text: str) -> str:
-    """A basic string of TOML."""
+    """A TOML basic string."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return f'"{_QUOTED.sub(_escaped, text)}"'
 
 
-def _escaped(found: re.Match[str]) -> str:
-    character = found[0]
+def _escaped(match: re.Match[str]) -> str:
+    character = match[0]
     if short := _SHORT.get(character):
         return short
     code = ord(character)
     if 0xD800 <= code <= 0xDFFF:
-        return "\\uFFFD"  # no text at all; TOML has no way to say it
+        return "\\uFFFD"  # a lone surrogate: TOML cannot express it
     return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"

@@ -1,4 +1,4 @@
-"""`interlock tell`: a word to somebody at work, from another terminal, and after a `kill -9`."""
+"""`interlock tell`: a note to a running worker or discussion, from another terminal, and after a `kill -9`."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def test_a_worker_hears_before_its_next_call_what_it_was_told_while_it_waited(pr
     assert project.run("run", "--resume", *model).code == 3
     assert outcome(project) == "I mind them."
     said = project.run("tell", "T", "too late")
-    assert (said.code, "ticket 'x/T' is blocked: nobody is at work on it" in said.err) == (1, True), said
+    assert (said.code, "ticket 'x/T' is blocked: no worker is on it" in said.err) == (1, True), said
 
 
 def test_what_was_told_is_heard_by_the_attempt_after_a_kill(project: Project) -> None:
@@ -60,4 +60,4 @@ def test_a_turn_is_stopped_from_another_terminal_and_its_call_counts_as_spent(pr
     spent = project.run("usage", "--json").json["Discussion"]
     assert (spent["cost_usd"], spent["unknown_usd"] > 0) == (0, True)
     said = project.run("tell", "D-1", "be brief")
-    assert (said.code, "D-1 is not answering: just say it" in said.err) == (1, True), said
+    assert (said.code, "D-1 is not answering: send a message instead" in said.err) == (1, True), said

@@ -1,7 +1,6 @@
 import itertools
 import re
 from collections.abc import Sequence
-from graphlib import TopologicalSorter
 from typing import Any
 
 import pytest
@@ -50,24 +49,6 @@ def test_the_order_puts_dependencies_first_and_is_that_of_the_input_otherwise(gr
         done.add(name)
         expected.append(name)
     assert order == expected
-
-
-@given(graphs())
-def test_draining_frees_each_ticket_exactly_when_its_last_dependency_completes(graph: dict[str, list[str]]) -> None:
-    found = dag(graph)
-    drain, reference = found.drain(), TopologicalSorter(graph)
-    reference.prepare()
-    ready = sorted(drain.ready)
-    completed: list[int] = []
-    while ready:
-        assert {found.ids[number] for number in ready} == set(reference.get_ready())
-        freed: list[int] = []
-        for number in ready:
-            reference.done(found.ids[number])
-            freed += drain.complete(number)
-            completed.append(number)
-        ready = sorted(freed)
-    assert sorted(completed) == list(range(len(graph)))
 
 
 @given(graphs(), st.data())

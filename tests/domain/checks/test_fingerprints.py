@@ -1,4 +1,4 @@
-"""Whether two failures are the same, and what follows from it (SPEC G8)."""
+"""Fingerprints of failures: which failures count as the same."""
 
 import pytest
 from hypothesis import given

@@ -2,7 +2,13 @@
 
 from msgspec.structs import replace
 
-from interlock.domain.checks.gate_messages import begins_anew, bounce_back, escalation, fresh_brief, other_gates
+from interlock.domain.checks.gate_messages import (
+    bounce_back,
+    escalation_question,
+    fresh_brief,
+    other_gates_section,
+    starts_fresh_session,
+)
 from interlock.domain.values.gates import Gate, GateResult
 
 FAILED = GateResult(status="failed", exit_code=1, command="npm test", duration_ms=5, stderr="boom\n")
@@ -24,7 +30,7 @@ def test_a_bounce_back_says_what_failed_and_what_to_do() -> None:
 
 
 def test_an_escalation_names_the_actions() -> None:
-    assert escalation(FAILED, 5, 5) == (
+    assert escalation_question(FAILED, 5, 5) == (
         "## Shell Verification FAILED - Maximum Attempts Reached\n"
         "\n"
         "**Command:** `npm test`\n"
@@ -62,7 +68,7 @@ def test_a_command_with_backticks_or_lines_is_quoted_whole() -> None:
 
 def test_a_timeout_says_so() -> None:
     late = replace(FAILED, status="timed_out", exit_code=-1, explanation="timed out after 30 s; everything was killed")
-    for text in (bounce_back(late, 1, 5), escalation(late, 5, 5)):
+    for text in (bounce_back(late, 1, 5), escalation_question(late, 5, 5)):
         assert "**Exit Code:** -1\n**Timed out:** timed out after 30 s" in text
 
 
@@ -94,14 +100,14 @@ def test_a_fresh_worker_is_told_the_goal_the_story_the_changes_and_the_last_fail
         "\n" + bounce_back(results[2], 3, 5)
     )
     assert "```\n(nothing is changed)\n```" in fresh_brief("", results, "\n", 5)
-    assert [begins_anew(failed) for failed in (1, 2, 3, 4)] == [False, False, True, True]
+    assert [starts_fresh_session(failed) for failed in (1, 2, 3, 4)] == [False, False, True, True]
 
 
 def test_the_gates_after_a_failed_one_are_told_of_too() -> None:
     passed = GateResult(status="passed", exit_code=0, command="b", duration_ms=1)
     failed = GateResult(status="failed", exit_code=2, command="c", duration_ms=1, stderr="a\nno such thing\n")
     found = [(Gate("b"), passed), (Gate("c"), failed), (Gate("", criteria="reads well"), None)]
-    assert other_gates(found) == (
+    assert other_gates_section(found) == (
         "\n\n### The Other Gates\n\n- `b`: passed\n- `c`: failed, exit code 2: no such thing\n- `reads well`: not yet"
     )
-    assert other_gates([]) == ""
+    assert other_gates_section([]) == ""

@@ -1,8 +1,8 @@
-"""A worker that changes what judges it stops for a human; new tests never do (SPEC G8)."""
+"""A worker that changes existing tests stops for a person; new tests are allowed."""
 
 import pytest
 
-from interlock.domain.checks.test_tampering import ChangedFile, asks, tampered
+from interlock.domain.checks.test_tampering import ChangedFile, tampered_files, tampering_question
 from interlock.domain.messages.commands.attempt_commands import ReportGate, SubmitWork
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.values.approvals import GatePayload
@@ -20,14 +20,14 @@ FILE = "tests/test_a.py@abc"
 )
 def test_an_existing_test_that_is_changed_or_deleted_is_named(path: str) -> None:
     changed, deleted = ChangedFile("changed", path, "abcdef0123456789"), ChangedFile("deleted", path, "")
-    assert tampered([changed], (), TESTS) == (f"{path}@abcdef012345",)
-    assert tampered([deleted], (), TESTS) == (f"{path}@deleted",)
-    assert tampered([ChangedFile("added", path, "abc")], (), TESTS) == ()
+    assert tampered_files([changed], (), TESTS) == (f"{path}@abcdef012345",)
+    assert tampered_files([deleted], (), TESTS) == (f"{path}@deleted",)
+    assert tampered_files([ChangedFile("added", path, "abc")], (), TESTS) == ()
 
 
 @pytest.mark.parametrize("path", ["src/a.py", "contest.py", "latest/notes.md", "mytests/a.py", "src/attest_x.py"])
 def test_other_files_are_the_workers_own(path: str) -> None:
-    assert tampered([ChangedFile("changed", path, "abc")], (Gate("make test"),), TESTS) == ()
+    assert tampered_files([ChangedFile("changed", path, "abc")], (Gate("make test"),), TESTS) == ()
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_other_files_are_the_workers_own(path: str) -> None:
 )
 def test_a_file_that_the_gate_runs_is_a_judge_too(command: str, cwd: str | None, path: str) -> None:
     change = ChangedFile("changed", path, "abc")
-    assert tampered([change], (Gate(command, cwd=cwd),), ()) == (f"{path}@abc",)
-    assert tampered([change], (Gate("true", cwd="."),), ()) == ()
+    assert tampered_files([change], (Gate(command, cwd=cwd),), ()) == (f"{path}@abc",)
+    assert tampered_files([change], (Gate("true", cwd="."),), ()) == ()
 
 
 @pytest.mark.parametrize(
@@ -67,22 +67,24 @@ def test_a_file_that_the_gate_runs_is_a_judge_too(command: str, cwd: str | None,
     ["sh other/check.sh", "sh check.sh.bak", "sh recheck.sh", "sh check.sh/x", "sh ../check.sh"],
 )
 def test_a_file_of_a_like_name_is_not_named(command: str) -> None:
-    assert tampered([ChangedFile("changed", "check.sh", "abc")], (Gate(command),), ()) == ()
+    assert tampered_files([ChangedFile("changed", "check.sh", "abc")], (Gate(command),), ()) == ()
 
 
 def test_the_file_that_the_ticket_is_about_is_what_is_judged_unless_it_is_a_test() -> None:
     gates = (Gate("grep -q done README.md"),)
-    assert tampered([ChangedFile("changed", "README.md", "abc")], gates, TESTS, "README.md") == ()
-    assert tampered([ChangedFile("changed", "README.md", "abc")], gates, TESTS, "./README.md") == ()
-    assert tampered([ChangedFile("changed", "tests/a.py", "abc")], gates, TESTS, "tests/a.py") == ("tests/a.py@abc",)
+    assert tampered_files([ChangedFile("changed", "README.md", "abc")], gates, TESTS, "README.md") == ()
+    assert tampered_files([ChangedFile("changed", "README.md", "abc")], gates, TESTS, "./README.md") == ()
+    assert tampered_files([ChangedFile("changed", "tests/a.py", "abc")], gates, TESTS, "tests/a.py") == (
+        "tests/a.py@abc",
+    )
 
 
 def test_a_person_is_shown_which_files() -> None:
-    text = asks([f"tests/{number}.py@x" for number in range(25)])
+    text = tampering_question([f"tests/{number}.py@x" for number in range(25)])
     assert text.startswith("## Existing Tests Were Changed")
     assert "- tests/0.py@x\n" in text
     assert "- and 5 more" in text
-    assert "more" not in asks(["tests/a.py@x"])
+    assert "more" not in tampering_question(["tests/a.py@x"])
 
 
 def worker(*gates: Gate, approve_all: bool = False) -> Bench:

@@ -1,10 +1,10 @@
-"""A judge's answer is a pass, a fail, or neither (SPEC G2)."""
+"""A judge's answer is a pass, a fail, or neither."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.domain.reading.judge_answer import question, verdict_of
+from interlock.domain.reading.judge_answer import judge_question, verdict_of
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_reading_never_fails(answer: str) -> None:
 
 
 def test_nothing_in_the_diff_closes_its_fence() -> None:
-    text = question("reads well", "+```\n+evil\n+````")
+    text = judge_question("reads well", "+```\n+evil\n+````")
     assert text.startswith("## Criteria\n\nreads well\n\n## The change\n\n`````diff\n")
     assert text.endswith("\n`````")
-    assert "(nothing)" in question("x", "")
+    assert "(nothing)" in judge_question("x", "")

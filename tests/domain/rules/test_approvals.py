@@ -1,4 +1,4 @@
-"""Answering: once, by someone who may, with an answer that fits (SPEC A2–A5), and landing a track."""
+"""Answering approvals: once, by an allowed actor, with a fitting decision; and landing a track."""
 
 from collections.abc import Callable
 

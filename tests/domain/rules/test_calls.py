@@ -129,7 +129,7 @@ def test_only_somebody_at_work_asks_a_model() -> None:
         CallOwner(track="x", ticket="T", attempt=2): "attempt 2 of ticket 'x/T' is over",
         CallOwner(track="x"): "the planning of track 'x' is over",
         CallOwner(epic="E-1"): "the planning of epic E-1 is over",
-        CallOwner(): "a model call is made for somebody",
+        CallOwner(): "a model call needs an owner: a ticket, a track, an epic or a discussion",
     }
     for party, why in wrong.items():
         assert refused(made, ReserveCall(party, "Tier 3", "m", 1)) == why

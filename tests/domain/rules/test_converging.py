@@ -1,8 +1,8 @@
-"""A gate that fails the same way again and again asks a human early; `do` asks after each failure (SPEC G7, G8)."""
+"""A gate that fails repeatedly in the same way asks a person early; `do` asks after each failure."""
 
 from msgspec.structs import replace
 
-from interlock.domain.checks.gate_messages import not_converging
+from interlock.domain.checks.gate_messages import stuck_question
 from interlock.domain.messages.commands.attempt_commands import ReportGate
 from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
@@ -102,7 +102,7 @@ def test_a_command_of_its_own_without_anybody_to_ask_is_blocked() -> None:
 
 
 def test_the_human_is_shown_the_evidence() -> None:
-    text = not_converging(FAIL, 3, 5, 3)
+    text = stuck_question(FAIL, 3, 5, 3)
     assert text.startswith("## Shell Verification FAILED - Not Converging (3/5)\n")
     assert "**Evidence:** the same 3 times in a row" in text
     assert "gate_action: `retry`" in text

@@ -87,7 +87,10 @@ def test_a_turn_is_what_was_said_and_every_answer_until_the_last() -> None:
 
 def test_a_change_waits_for_its_yes_and_is_recorded_before_it_is_made() -> None:
     made = thinking()
-    assert refused(made, BeginDiscussionTool("D-1", "c1")) == "what changes the user's files needs a yes first"
+    assert (
+        refused(made, BeginDiscussionTool("D-1", "c1"))
+        == "a call that changes the user's files needs an approval first"
+    )
     made.send(AskInDiscussion("D-1", EDIT, "no rule"), SYSTEM)
     assert found(made).stage == Waiting("A-1")
     assert (made.approval("A-1").kind, made.approval("A-1").asker) == ("tool", "worker:D-1/1")

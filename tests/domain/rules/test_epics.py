@@ -79,7 +79,7 @@ def test_a_goal_in_words_is_to_be_planned() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (" \n", "an epic says what is to be achieved; it is empty"),
+        (" \n", "the text of an epic is empty; describe what is to be achieved"),
         ("x" * 100_001, "an epic has at most 100,000 characters, this one 100,001"),
     ],
 )
@@ -221,7 +221,7 @@ def test_planning_that_fails_says_why_and_can_be_tried_again() -> None:
 def test_a_track_without_its_tickets_cannot_start_or_take_others() -> None:
     made = accepted()
     assert refused(made, StartTrack("one")) == "the tickets of track 'one' are still being planned"
-    why = "the tickets of track 'one' are still to be planned; add yours when they are"
+    why = "the tickets of track 'one' are not planned yet; add yours afterwards"
     assert refused(made, AddTickets("one", (shell("x"),))) == why
     assert refused(made, PlanTickets("one", ())) == "a plan has at least one ticket"
     assert "a -> a" in refused(made, PlanTickets("one", (TicketSpec(id="a", depends_on=("a",)),)))

@@ -1,4 +1,4 @@
-"""Asks: a program outside wants to do something and waits for a person's word (SPEC H6)."""
+"""Asks: a program outside Interlock requests an approval and waits for the answer."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from interlock.domain.messages.commands.approval_commands import AnswerApproval,
 from interlock.domain.messages.commands.external_ask_commands import AskPerson, WithdrawAsk
 from interlock.domain.messages.envelopes import SYSTEM, Submission
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested, ApprovalWithdrawn
-from interlock.domain.rules.external_ask_rules import asked_before
+from interlock.domain.rules.external_ask_rules import earlier_ask
 from interlock.domain.state.state import State
 from interlock.domain.step import step
 from interlock.domain.values.approvals import Answered, ToolPayload, Withdrawn, digest
@@ -97,13 +97,13 @@ def test_what_cannot_be_asked_is_refused(wrong: AskPerson) -> None:
 
 def test_who_comes_back_finds_its_question_by_its_key() -> None:
     state = after(QUESTION)
-    found = asked_before(state, QUESTION)
+    found = earlier_ask(state, QUESTION)
     assert found is not None
     assert found.id == "A-1"
-    assert asked_before(state, AskPerson("Bash", '{"command":"ls"}', SHA, "program:claude")) is None
-    assert asked_before(state, AskPerson("Bash", "{}", SHA, "program:claude", key="k2")) is None
+    assert earlier_ask(state, AskPerson("Bash", '{"command":"ls"}', SHA, "program:claude")) is None
+    assert earlier_ask(state, AskPerson("Bash", "{}", SHA, "program:claude", key="k2")) is None
     with pytest.raises(Rejected, match="about something else"):
-        asked_before(state, AskPerson("Bash", '{"command":"rm"}', "other", "program:claude", key="k1"))
+        earlier_ask(state, AskPerson("Bash", '{"command":"rm"}', "other", "program:claude", key="k1"))
 
 
 def test_asked_and_withdrawn_are_what_the_journal_says() -> None:

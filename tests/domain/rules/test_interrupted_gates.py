@@ -1,4 +1,4 @@
-"""What a gate with network did may last: after a crash a person says whether it runs again (SPEC J3)."""
+"""The effects of a gate with network may last: after a crash a person decides whether it runs again."""
 
 import pytest
 

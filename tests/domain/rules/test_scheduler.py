@@ -1,4 +1,4 @@
-"""Who starts, who is asked, who waits: SPEC D6, C3, and what a lost process leaves behind."""
+"""Scheduling: which tickets start, are asked about or wait, and recovery after a lost process."""
 
 import pytest
 

@@ -19,7 +19,7 @@ from interlock.domain.messages.commands.ticket_commands import CancelTicket
 from interlock.domain.messages.commands.track_commands import AddTrack
 from interlock.domain.messages.events.attempt_events import AttemptResumed
 from interlock.domain.messages.events.steering_events import Heard, Told
-from interlock.domain.rules.steering_rules import unheard
+from interlock.domain.rules.steering_rules import undelivered_notes
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.discussions import Discussion, Quiet, Thinking
 from interlock.domain.values.gates import Gate
@@ -50,7 +50,7 @@ def test_a_word_is_recorded_at_once_and_joins_the_conversation_when_it_is_heard(
     made = talking()
     assert made.send(Tell("mind the names", "x", "T")) == (Told(WORKER, "mind the names"),)
     made.send(Tell("and the tests", "x", "T"))
-    assert unheard(made.state, WORKER) == ("mind the names", "and the tests")
+    assert undelivered_notes(made.state, WORKER) == ("mind the names", "and the tests")
     assert made.send(Hear(WORKER, TWO), SYSTEM) == (Heard(WORKER, TWO),)
     ticket = made.state.ticket("x", "T")
     assert (ticket.session, ticket.notes[ticket.delivered :]) == ((ONE, TWO), ("and the tests",))
@@ -76,10 +76,10 @@ def test_what_a_discussion_did_not_hear_waits_for_its_next_turn() -> None:
     made = chatting()
     made.send(Tell("shorter", discussion="D-1"))
     made.send(EndTurn("D-1", ""), SYSTEM)
-    assert (unheard(made.state, CHAT), made.state.discussion("D-1").stage) == (("shorter",), Quiet())
+    assert (undelivered_notes(made.state, CHAT), made.state.discussion("D-1").stage) == (("shorter",), Quiet())
     assert refused(made, Hear(CHAT, THREE), SYSTEM) == "the turn in discussion D-1 is over"
     made.send(Say("D-1", TWO, TWO))
-    assert unheard(made.state, CHAT) == ("shorter",)
+    assert undelivered_notes(made.state, CHAT) == ("shorter",)
 
 
 def test_an_attempt_that_is_told_something_in_its_last_moment_goes_on() -> None:
@@ -102,7 +102,10 @@ def test_a_new_attempt_after_a_crash_hears_it_again() -> None:
     made.send(StartConductor(2, auto_queue=True), SYSTEM)
     made.send(StartSession("x", "T", 2, THREE), SYSTEM)
     again = CallOwner(track="x", ticket="T", attempt=2)
-    assert (unheard(made.state, again), made.state.ticket("x", "T").session) == (("mind the names",), (THREE,))
+    assert (undelivered_notes(made.state, again), made.state.ticket("x", "T").session) == (
+        ("mind the names",),
+        (THREE,),
+    )
     assert refused(made, Hear(WORKER, TWO), SYSTEM) == "attempt 1 of ticket 'x/T' is over"
 
 
@@ -115,22 +118,22 @@ def test_a_fresh_session_after_a_gate_hears_it_again_and_the_same_one_does_not(
     made.send(Hear(WORKER, TWO), SYSTEM)
     made.send(SubmitWork(*ATTEMPT, SAVED, "done"), SYSTEM)
     made.send(ReportGate(*ATTEMPT, 0, FAIL, SAVED.tree, "", THREE, fresh), SYSTEM)
-    assert unheard(made.state, WORKER) == left
+    assert undelivered_notes(made.state, WORKER) == left
 
 
 def test_nothing_is_heard_that_was_not_told() -> None:
     made = talking()
-    assert refused(made, Hear(WORKER, TWO), SYSTEM) == "there is nothing that was not heard"
-    assert refused(made, Hear(CallOwner(epic="E-1"), TWO), SYSTEM) == "there is nothing that was not heard"
+    assert refused(made, Hear(WORKER, TWO), SYSTEM) == "every note is delivered already"
+    assert refused(made, Hear(CallOwner(epic="E-1"), TWO), SYSTEM) == "every note is delivered already"
 
 
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        (Tell("x"), "name whom to tell: a ticket or a discussion"),
-        (Tell("x", "x", "T", "D-1"), "name whom to tell: a ticket or a discussion"),
-        (Tell(" \n", "x", "T"), "there is nothing to tell: the text is empty"),
-        (Tell("é" * 2_001, "x", "T"), "a word to somebody at work has at most 4,000 bytes, this one 4,002"),
+        (Tell("x"), "a note needs a ticket or a discussion, and not both"),
+        (Tell("x", "x", "T", "D-1"), "a note needs a ticket or a discussion, and not both"),
+        (Tell(" \n", "x", "T"), "the note is empty"),
+        (Tell("é" * 2_001, "x", "T"), "a note has at most 4,000 bytes, this one 4,002"),
         (Tell("x", "x", "nobody"), "no ticket 'nobody'"),
     ],
 )
@@ -143,7 +146,7 @@ def test_it_can_be_told_while_it_waits_for_a_person() -> None:
     made.send(AskWorker(*ATTEMPT, SPAWN, "starts"), SYSTEM)
     made.send(Tell("mind the names", "x", "T"))
     made.send(AnswerApproval("A-1", "approve"))
-    assert unheard(made.state, WORKER) == ("mind the names",)
+    assert undelivered_notes(made.state, WORKER) == ("mind the names",)
 
 
 def test_where_nobody_can_hear_it_a_sentence_says_what_to_do() -> None:
@@ -151,17 +154,17 @@ def test_where_nobody_can_hear_it_a_sentence_says_what_to_do() -> None:
     made.send(AddTrack("x", "X", "", (TicketSpec(id="T"), TicketSpec(id="S", assigned_to="shell", script="ls"))))
     tell = Tell("x", "x", "T")
     assert refused(made, tell) == "ticket 'x/T' has not started: edit it instead (interlock tickets edit)"
-    assert refused(made, Tell("x", "x", "S")) == "ticket 'x/S' is a script: nobody there can be told anything"
+    assert refused(made, Tell("x", "x", "S")) == "ticket 'x/S' is a script and takes no notes"
     made.send(CancelTicket("x", "T"))
-    assert refused(made, tell) == "ticket 'x/T' is cancelled: nobody is at work on it"
+    assert refused(made, tell) == "ticket 'x/T' is cancelled: no worker is on it"
     made = talking(Gate("test"))
     made.send(SubmitWork(*ATTEMPT, SAVED, "done"), SYSTEM)
     assert isinstance(made.state.ticket("x", "T").stage, Verifying)
-    handed_in = "the work on ticket 'x/T' is handed in and being checked: it can be told nothing now"
-    assert refused(made, tell) == handed_in
+    submitted = "the work on ticket 'x/T' is submitted and being verified: it takes no notes now"
+    assert refused(made, tell) == submitted
     made.send(FailWork(*ATTEMPT, "no"), SYSTEM)
-    assert refused(made, tell) == "ticket 'x/T' is blocked: nobody is at work on it"
+    assert refused(made, tell) == "ticket 'x/T' is blocked: no worker is on it"
     made = chatting()
     made.send(StopTurn("D-1"))
-    quiet = "discussion D-1 is not answering: just say it (interlock chat --in D-1 'TEXT')"
+    quiet = "discussion D-1 is not answering: send a message instead (interlock chat --in D-1 'TEXT')"
     assert refused(made, Tell("x", discussion="D-1")) == quiet

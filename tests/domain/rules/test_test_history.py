@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from interlock import wire
-from interlock.domain.checks.test_history_texts import LINES, LONGEST, fit, shortened, unfolded
+from interlock.domain.checks.test_history_texts import LINES, LONGEST, fit, restored, shortened
 from interlock.domain.messages.commands.test_history_commands import ForgetTests, RecordTests
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.messages.events.test_history_events import TestExecuted, TestReportRead, TestsForgotten
@@ -85,7 +85,7 @@ def test_what_cannot_be_a_test_is_refused(wrong: dict[str, Any]) -> None:
 def test_nothing_and_far_too_much_are_refused() -> None:
     with pytest.raises(Rejected, match="no test to record"):
         Bench().send(RecordTests(()))
-    with pytest.raises(Rejected, match="are the most"):
+    with pytest.raises(Rejected, match="the most is"):
         Bench().send(RecordTests((ran(),) * (MOST_AT_ONCE + 1)))
 
 
@@ -194,7 +194,7 @@ def test_short_texts_stay_as_they_are() -> None:
     done = ran(1, "failed", error_message="no", logs=("a", "b"), assertions=(Assertion("a", False, "1", "2"),))
     found = fit(done)
     assert (found.execution, found.text) == (done, None)
-    assert unfolded(done, None) == done
+    assert restored(done, None) == done
 
 
 def test_long_texts_leave_their_ends_and_the_whole_is_kept() -> None:
@@ -202,8 +202,8 @@ def test_long_texts_leave_their_ends_and_the_whole_is_kept() -> None:
     assert found.text is not None
     short = found.execution
     assert short.whole == Blob(short.whole.sha256 if short.whole else "", len(found.text))
-    assert unfolded(short, found.text) == LONG
-    assert unfolded(short, b"{") == short
+    assert restored(short, found.text) == LONG
+    assert restored(short, b"{") == short
     assert short.logs[-1] == "line 999"
     assert len(short.logs) <= LINES
     assert len(short.error_message) == len(short.widget_tree) == LONGEST

@@ -1,4 +1,4 @@
-"""Whole tracks: ingestion (D4), adding to a running one, starting, pausing, aborting, ending."""
+"""Whole tracks: import, adding to a running track, starting, pausing, aborting, ending."""
 
 import pytest
 
@@ -26,7 +26,7 @@ from interlock.domain.messages.events.track_events import (
     TrackPaused,
     TrackStarted,
 )
-from interlock.domain.rules.track_rules import ROW
+from interlock.domain.rules.track_rules import TICKETS_PER_EVENT
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Counts
 from interlock.domain.values.tickets import TicketSpec
@@ -62,9 +62,13 @@ def test_a_track_without_a_title_is_called_by_its_id() -> None:
 
 def test_a_huge_import_is_many_rows_of_one_whole() -> None:
     found = Bench()
-    specs = tuple(shell(f"T{number}") for number in range(2 * ROW + 1))
+    specs = tuple(shell(f"T{number}") for number in range(2 * TICKETS_PER_EVENT + 1))
     events = found.send(AddTrack("x", "X", "", specs))
-    assert [len(event.tickets) for event in events if isinstance(event, TicketsAdded)] == [ROW, ROW, 1]
+    assert [len(event.tickets) for event in events if isinstance(event, TicketsAdded)] == [
+        TICKETS_PER_EVENT,
+        TICKETS_PER_EVENT,
+        1,
+    ]
     assert found.track().total == len(specs)
 
 
@@ -82,7 +86,7 @@ def test_a_huge_import_is_many_rows_of_one_whole() -> None:
             AddTickets("x", (TicketSpec(id="n", script="make"),)),
             ("ticket 'n' has a 'script' but is assigned to 'tier3-worker', not to 'shell'"),
         ),
-        (AddTickets("x", ()), "there is no ticket to add"),
+        (AddTickets("x", ()), "no ticket is given"),
         (AddTickets("z", (shell("n"),)), "no track 'z'"),
     ],
 )

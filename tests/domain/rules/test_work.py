@@ -1,4 +1,4 @@
-"""What the engine reports: work, gates (SPEC G6), merges; and reports that come too late."""
+"""Reports of the engine: work, gates, merges; and reports that arrive too late."""
 
 import pytest
 

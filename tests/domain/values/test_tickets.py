@@ -1,4 +1,4 @@
-"""What people do to single tickets: SPEC D2 (every transition) and D7."""
+"""A person's commands about single tickets: every status transition, edits and bulks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -400,7 +400,7 @@ def test_a_bulk_operation_is_all_or_nothing() -> None:
 def test_an_empty_bulk_operation_is_refused() -> None:
     with pytest.raises(Rejected, match="the bulk operation is empty"):
         todo().send(Bulk(()))
-    with pytest.raises(Rejected, match="decided one by one"):
+    with pytest.raises(Rejected, match="decided part by part"):
         decide(todo().state, when(Bulk((SkipTicket("x", "T"),))))
 
 

@@ -10,7 +10,7 @@ from interlock.domain.values.tickets import TicketSpec
 from interlock.engine.agents.conversation import for_request
 from interlock.engine.agents.file_updates import MOST, block
 from interlock.engine.agents.shown_files import no_outline
-from interlock.ports.model import Message, Seen, ToolCall
+from interlock.ports.model import Message, ShownFile, ToolCall
 from tests.engine.world import ANN, World
 
 LONG = [f"line {number}" for number in range(1, 301)]
@@ -94,7 +94,7 @@ def test_all_that_is_said_stays_within_bounds() -> None:
 
 
 def a_round(number: int, updates: str = "") -> list[Message]:
-    seen = (Seen("a.py", "ab"),)
+    seen = (ShownFile("a.py", "ab"),)
     return [
         Message("assistant", "", (ToolCall(f"c{number}", "look", {}),)),
         Message("tool", f"result {number}", call_id=f"c{number}", updates=updates, seen=seen),
@@ -102,7 +102,7 @@ def a_round(number: int, updates: str = "") -> list[Message]:
 
 
 def test_only_the_latest_word_about_changed_files_is_sent() -> None:
-    messages = [Message("user", "go", seen=(Seen("a.py", ""),)), *a_round(1, "UPDATED 1"), *a_round(2)]
+    messages = [Message("user", "go", seen=(ShownFile("a.py", ""),)), *a_round(1, "UPDATED 1"), *a_round(2)]
     assert [m.text for m in for_request(messages)] == ["go", "", "result 1\n\nUPDATED 1", "", "result 2"]
     messages += a_round(3, "UPDATED 3")
     sent = for_request(messages)

@@ -11,7 +11,7 @@ from interlock.domain.values.tickets import TicketSpec
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.models.calls import ModelCalls
 from interlock.engine.models.streams import KEYS, MOST, Streams
-from interlock.ports.model import Model, ModelRequest, OnText, Reply, unheard
+from interlock.ports.model import Model, ModelRequest, OnText, Reply, ignore_text
 from interlock.providers.scripted import ScriptedModel
 from tests.engine.world import ANN, World
 
@@ -30,7 +30,7 @@ class Counting:
     def quote(self, request: ModelRequest) -> int | None:
         return self._model.quote(request)
 
-    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply:
         self.now += 1
         self.most = max(self.most, self.now)
         try:

@@ -16,7 +16,7 @@ from interlock.engine.models.calls import ModelCalls
 from interlock.engine.models.pacing import MINUTE_S, per_minute
 from interlock.engine.models.streams import Streams
 from interlock.ports.front import Receipt
-from interlock.ports.model import Message, Model, ModelRequest, OnText, Reply, unheard
+from interlock.ports.model import Message, Model, ModelRequest, OnText, Reply, ignore_text
 from interlock.providers.scripted import ScriptedModel, ScriptedRule
 
 REQUEST = ModelRequest("Tier 3", None, None, "", (Message("user", "go"),), ())
@@ -55,7 +55,7 @@ class Slow:
     def quote(self, request: ModelRequest) -> int | None:
         return self._model.quote(request)
 
-    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply:
         self.asked += 1
         self.under_way += 1
         self.most = max(self.most, self.under_way)

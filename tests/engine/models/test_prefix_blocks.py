@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from interlock.engine.models.prefix_blocks import CONTEXT, blocks_of
 from interlock.ports.model import Message, ModelRequest, ToolCall
 from interlock.ports.tools import ToolSpec
-from interlock.views.prefix import cache_breaks
+from interlock.views.prefix import prefix_break
 
 TOOL = ToolSpec("grep", "Looks.", {}, changes=False)
 REQUEST = ModelRequest(
@@ -38,12 +38,12 @@ def test_every_part_is_a_block_with_a_name_of_its_own() -> None:
 
 def test_tools_that_may_not_be_called_any_more_are_still_told() -> None:
     last = replace(REQUEST, tools=(), withdrawn=(TOOL,), messages=(*REQUEST.messages, Message("user", "answer now")))
-    assert cache_breaks(blocks_of(REQUEST), blocks_of(last)) is None
+    assert prefix_break(blocks_of(REQUEST), blocks_of(last)) is None
 
 
 def test_a_result_that_is_shortened_later_is_found() -> None:
     *before, _ = REQUEST.messages
     shortened = replace(REQUEST, messages=(*before, Message("tool", "x" * 10, call_id="c1"), Message("user", "more")))
-    found = cache_breaks(blocks_of(REQUEST), blocks_of(shortened))
+    found = prefix_break(blocks_of(REQUEST), blocks_of(shortened))
     assert found is not None
     assert (found.block, found.how, found.again) == ("message 3 (tool)", "changed", 0)

@@ -10,7 +10,7 @@ from interlock.gui.drawing import payload_view, symbols
 from interlock.gui.drawing.diff_view import _rows
 from interlock.gui.drawing.theme import NORMAL
 from interlock.gui.panels.graph_panel import _within
-from interlock.views.diff import hunks_of
+from interlock.views.diff import parse_hunks
 from tests.gui.bench import AT, Bench, windowed
 
 FONTS = ("regular", "bold", "mono")
@@ -92,7 +92,7 @@ def test_all_of_a_script_is_on_its_page(script: str, seen: str) -> None:
 @pytest.mark.parametrize("both_sides", [False, True])
 def test_a_long_line_of_a_diff_is_broken_and_not_cut(both_sides: bool) -> None:
     old, new = "x" * 1_000, "y" * 1_500
-    (hunk,) = hunks_of(f"a.py [1] @@ -1,2 +1,2 @@\n keep\n-{old}\n+{new}\n")
+    (hunk,) = parse_hunks(f"a.py [1] @@ -1,2 +1,2 @@\n keep\n-{old}\n+{new}\n")
     with windowed() as bench:
         rows = _rows(bench.window.ui, hunk, 40, both_sides)
     for mark, line in (("-", old), ("+", new)):

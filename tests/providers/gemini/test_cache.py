@@ -9,7 +9,7 @@ import pytest
 
 from interlock.domain.values.budgets import Usage
 from interlock.errors import Misconfigured, Unavailable
-from interlock.ports.model import Message, ModelRequest, Reply, close_model, unheard
+from interlock.ports.model import Message, ModelRequest, Reply, close_model, ignore_text
 from interlock.providers.catalog import facts_of
 from interlock.providers.credentials import KEYS
 from interlock.providers.endpoints import hosted_model
@@ -43,7 +43,7 @@ class Scene:
     async def ask(self, system: str = "Be exact.", **more: Any) -> Reply:
         ticket, model, tools = more.pop("ticket", None), more.pop("model", None), more.pop("tools", (READ,))
         asked = ModelRequest("Tier 3", ticket, model, system, (Message("user", "Hello."),), tools, **more)
-        return await self.model.complete(asked, unheard, self.notes.append)
+        return await self.model.complete(asked, ignore_text, self.notes.append)
 
     @property
     def bodies(self) -> list[Json]:
@@ -386,7 +386,7 @@ def test_through_its_prices_a_model_is_closed_too_and_making_a_cache_is_charged(
         tariff = Tariff(lambda name: facts_of("gemini", name), lambda name: (), 8_192, lambda: "2026-11-16")
         priced = Priced(at.model, tariff, MODEL)
         asked = ModelRequest("Tier 3", None, None, "Be exact.", (Message("user", "Hello."),), (READ,))
-        reply = await priced.complete(asked, unheard)
+        reply = await priced.complete(asked, ignore_text)
         quoted = priced.quote(asked)
         assert quoted is not None and reply.usage.cost <= quoted
         assert reply.usage.cache_write > 0

@@ -15,7 +15,7 @@ from google.genai import Client, errors, types
 from google.genai.client import AsyncClient
 from pydantic import ValidationError
 
-from interlock.ports.model import Message, ModelRequest, Picture, ToolCall, close_model, unheard
+from interlock.ports.model import Message, ModelRequest, Picture, ToolCall, close_model, ignore_text
 from interlock.providers.http.http_model import TokenLimits
 from interlock.providers.http.own_state import kept_state
 from tests.providers.gemini_server import KEY, MODEL, GeminiServer, signature
@@ -61,7 +61,7 @@ def rich_request(**more: Any) -> ModelRequest:
 async def sent(asked: ModelRequest, **more: Any) -> list[tuple[str, Json]]:
     async with serving(GeminiServer(lambda _: SAID).play) as loopback:
         model = VENDOR.made(loopback.url, **more)
-        await model.complete(asked, unheard)
+        await model.complete(asked, ignore_text)
         await close_model(model)
         return [(one.target, one.json) for one in loopback.requests if one.method == "POST"]
 
@@ -121,7 +121,7 @@ def test_what_we_want_cached_is_of_their_own_types() -> None:
 def test_their_client_reads_the_same_from_the_server(told: Scripted) -> None:
     async def story() -> None:
         async with serving(GeminiServer(lambda _: told).play) as loopback, theirs(loopback) as client:
-            ours = await VENDOR.made(loopback.url).complete(request(), unheard)
+            ours = await VENDOR.made(loopback.url).complete(request(), ignore_text)
             config, contents = split(loopback.requests[0].json)
             asked: Any = {"model": MODEL, "contents": contents, "config": types.GenerateContentConfig(**config)}
             streamed = [chunk async for chunk in await client.models.generate_content_stream(**asked)]
@@ -155,7 +155,7 @@ def test_their_client_makes_uses_and_deletes_a_cache_as_we_do() -> None:
         async with serving(server.play) as loopback, theirs(loopback) as client:
             asked = request(system="Be exact. " * 1_000)
             model = VENDOR.made(loopback.url)
-            await model.complete(asked, unheard)
+            await model.complete(asked, ignore_text)
             await close_model(model)
             made, used, deleted = loopback.requests
             content = made.json

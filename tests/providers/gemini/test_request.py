@@ -10,7 +10,7 @@ from hypothesis import given
 
 from interlock.domain.values.budgets import Usage
 from interlock.errors import Misconfigured, Unavailable
-from interlock.ports.model import Message, ModelRequest, Picture, Reply, ToolCall, unheard
+from interlock.ports.model import Message, ModelRequest, Picture, Reply, ToolCall, ignore_text
 from interlock.ports.tools import ToolSpec
 from interlock.providers.gemini.request import MOST_HISTORY, NOTHING, UNSIGNED, Gemini, model_name
 from interlock.providers.gemini.stream import ONLY_THOUGHT
@@ -146,7 +146,7 @@ def test_a_name_as_the_vendor_lists_it_is_taken() -> None:
 
 async def told_by(server: GeminiServer, asked: ModelRequest, **more: Any) -> Reply:
     async with serving(server.play) as loopback:
-        return await VENDOR.made(loopback.url, **more).complete(asked, unheard)
+        return await VENDOR.made(loopback.url, **more).complete(asked, ignore_text)
 
 
 def test_signatures_go_back_in_the_parts_that_they_came_in() -> None:
@@ -213,7 +213,7 @@ def saying(*chunks: Json) -> Any:
 
 async def answered(*chunks: Json) -> Reply:
     async with serving(saying(*chunks)) as loopback:
-        return await VENDOR.made(loopback.url).complete(asking(Message("user", "Go.")), unheard)
+        return await VENDOR.made(loopback.url).complete(asking(Message("user", "Go.")), ignore_text)
 
 
 def ending(reason: str, *parts: Json, **more: Any) -> Json:
@@ -307,7 +307,7 @@ def refusing(status: int, *details: Json, message: str = "You exceeded your quot
 
 async def refused(play: Any) -> None:
     async with serving(play) as loopback:
-        await VENDOR.made(loopback.url).complete(asking(Message("user", "Go.")), unheard)
+        await VENDOR.made(loopback.url).complete(asking(Message("user", "Go.")), ignore_text)
 
 
 MINUTE = rpc("QuotaFailure", violations=[{"quotaId": "GenerateRequestsPerMinutePerProject"}, 7])
@@ -337,7 +337,7 @@ def test_a_key_that_is_wrong_is_said_to_be_although_it_comes_as_a_bad_request() 
     async def story() -> None:
         async with serving(GeminiServer(lambda _: SAID).play) as loopback:
             model = VENDOR.made(loopback.url, environ={"GEMINI_API_KEY": "", "GOOGLE_API_KEY": "wrong"})
-            await model.complete(request(), unheard)
+            await model.complete(request(), ignore_text)
 
     with pytest.raises(Misconfigured, match=r"set GEMINI_API_KEY or GOOGLE_API_KEY to a key.*API key not valid"):
         asyncio.run(story())
@@ -347,7 +347,7 @@ def test_the_key_goes_in_a_header_and_nowhere_else() -> None:
     async def story() -> Request:
         async with serving(GeminiServer(lambda _: SAID).play) as loopback:
             environ = {"GOOGLE_API_KEY": VENDOR.key}
-            await VENDOR.made(loopback.url, environ=environ).complete(request(), unheard)
+            await VENDOR.made(loopback.url, environ=environ).complete(request(), ignore_text)
             return loopback.requests[0]
 
     sent = asyncio.run(story())

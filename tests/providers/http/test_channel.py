@@ -11,7 +11,7 @@ import pytest
 
 from interlock.domain.values.budgets import Usage
 from interlock.errors import Misconfigured, Unavailable
-from interlock.ports.model import Message, Picture, unheard
+from interlock.ports.model import Message, Picture, ignore_text
 from interlock.providers.endpoints import HOSTED, hosted_model, place_of, usual_limits
 from interlock.providers.http.channel import Channel, Endpoint, checked_address
 from interlock.providers.http.errors import refusal, told
@@ -90,7 +90,7 @@ def test_a_redirect_is_not_followed_and_the_key_stays_where_it_belongs() -> None
 
             async with serving(send_on) as server:
                 with pytest.raises(Misconfigured, match="a key is never sent on"):
-                    await ANTHROPIC.made(server.url).complete(request(), unheard)
+                    await ANTHROPIC.made(server.url).complete(request(), ignore_text)
             assert len(server.requests) == 1
             assert thief.requests == []
 
@@ -103,7 +103,7 @@ def test_proxies_and_cookies_of_the_environment_are_not_used(monkeypatch: pytest
             for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
                 monkeypatch.setenv(name, thief.url)
             async with serving(anthropic_server.playing(lambda _: SAID)) as server:
-                await ANTHROPIC.made(server.url).complete(request(), unheard)
+                await ANTHROPIC.made(server.url).complete(request(), ignore_text)
             assert (len(server.requests), thief.requests) == (1, [])
 
     asyncio.run(story())
@@ -115,10 +115,10 @@ def test_a_certificate_that_nobody_vouches_for_is_not_trusted_and_nothing_is_sen
         own.load_cert_chain(CERTIFICATE)
         async with serving(anthropic_server.playing(lambda _: SAID), trust=own) as server:
             with pytest.raises(Misconfigured, match=r"certificate of 127\.0\.0\.1 is not to be trusted"):
-                await ANTHROPIC.made(server.url).complete(request(), unheard)
+                await ANTHROPIC.made(server.url).complete(request(), ignore_text)
             assert server.requests == []
             trusting = ssl.create_default_context(cafile=str(CERTIFICATE))
-            reply = await ANTHROPIC.made(server.url, trust=trusting).complete(request(), unheard)
+            reply = await ANTHROPIC.made(server.url, trust=trusting).complete(request(), ignore_text)
             assert reply.message.text == "Grüße, wörld 🌍."
 
     asyncio.run(story())
@@ -134,7 +134,7 @@ def test_where_there_should_be_tls_and_is_none_it_is_tried_again() -> None:
         server = await asyncio.start_server(shout, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(Unavailable, match="cannot be reached"):
-            await ANTHROPIC.made(f"https://127.0.0.1:{port}").complete(request(), unheard)
+            await ANTHROPIC.made(f"https://127.0.0.1:{port}").complete(request(), ignore_text)
         server.close()
 
     asyncio.run(story())
@@ -145,7 +145,7 @@ def test_headers_that_cannot_be_sent_do_not_give_the_key_away() -> None:
         async with serving(anthropic_server.playing(lambda _: SAID)) as server:
             model = ANTHROPIC.made(server.url, headers=(("x-more", "a\r\nb"),))
             with pytest.raises(Misconfigured, match="a header is invalid") as caught:
-                await model.complete(request(), unheard)
+                await model.complete(request(), ignore_text)
             assert anthropic_server.KEY not in str(caught.value)
 
     asyncio.run(story())
@@ -196,7 +196,7 @@ def test_address_and_key_come_from_the_environment() -> None:
         async with serving(openai_server.playing(lambda _: SAID)) as server:
             environ = {"OPENAI_BASE_URL": f"{server.url}/v1", "OPENAI_API_KEY": f" {openai_server.KEY}\n"}
             model = hosted_model("openai", environ)
-            reply = await hosted_model("openai", environ, model=openai_server.MODEL).complete(request(), unheard)
+            reply = await hosted_model("openai", environ, model=openai_server.MODEL).complete(request(), ignore_text)
             assert (model.name, reply.model) == ("openai", openai_server.MODEL)
 
     asyncio.run(story())
@@ -209,10 +209,10 @@ def test_a_local_server_needs_no_key_but_a_model() -> None:
 
     async def story() -> None:
         async with serving(play) as server:
-            reply = await hosted_model("vllm", {}, base_url=server.url, model="any").complete(request(), unheard)
+            reply = await hosted_model("vllm", {}, base_url=server.url, model="any").complete(request(), ignore_text)
             assert reply.message.text == "Grüße, wörld 🌍."
             with pytest.raises(Misconfigured, match="needs a model: use --model"):
-                await hosted_model("vllm", {}, base_url=server.url).complete(request(), unheard)
+                await hosted_model("vllm", {}, base_url=server.url).complete(request(), ignore_text)
 
     asyncio.run(story())
 
@@ -279,11 +279,11 @@ def test_the_first_request_costs_little_to_import() -> None:
         import interlock.ports.model
         before = time.process_time()
         from interlock.errors import Unavailable
-        from interlock.ports.model import Message, ModelRequest, unheard
+        from interlock.ports.model import Message, ModelRequest, ignore_text
         from interlock.providers.endpoints import hosted_model
         model = hosted_model("ollama", {}, base_url="http://127.0.0.1:1", model="m")
         try:
-            asyncio.run(model.complete(ModelRequest("t", None, None, "", (Message("user", "a"),), ()), unheard))
+            asyncio.run(model.complete(ModelRequest("t", None, None, "", (Message("user", "a"),), ()), ignore_text))
         except Unavailable:
             print(time.process_time() - before)
     """)

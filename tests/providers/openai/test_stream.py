@@ -5,7 +5,7 @@ import json
 import pytest
 
 from interlock.domain.values.budgets import Usage
-from interlock.ports.model import Message, ToolCall, unheard
+from interlock.ports.model import Message, ToolCall, ignore_text
 from interlock.providers.anthropic.stream import AnthropicReading
 from interlock.providers.http.http_model import AnswerReader, HttpAnswer, TokenLimits
 from interlock.providers.http.sse import BrokenOff, EventReader, Garbled, SseEvent
@@ -20,7 +20,7 @@ from tests.providers.vendors import VENDORS, Vendor, request
 
 
 def read(*told: Json | str, keeper: str = "") -> HttpAnswer:
-    reading = ChatReading(keeper, unheard, unheard)
+    reading = ChatReading(keeper, ignore_text, ignore_text)
     for data in (*told, "[DONE]"):
         reading.take(SseEvent("", data if isinstance(data, str) else json.dumps(data)))
     return reading.answer()
@@ -140,8 +140,8 @@ def test_a_request_is_these_bytes() -> None:
 
 def reading_of(vendor: Vendor) -> AnswerReader:
     if vendor.signs_thoughts:
-        return AnthropicReading(vendor.model, unheard, unheard)
-    return ChatReading("", unheard, unheard)
+        return AnthropicReading(vendor.model, ignore_text, ignore_text)
+    return ChatReading("", ignore_text, ignore_text)
 
 
 @pytest.mark.parametrize("vendor", VENDORS[:2], ids=["anthropic", "openai"])
@@ -171,7 +171,7 @@ def test_a_stream_with_any_one_byte_changed_is_an_answer_or_none_and_nothing_els
 
 
 def anthropic_read(*told: Json) -> HttpAnswer:
-    reading = AnthropicReading("m", unheard, unheard)
+    reading = AnthropicReading("m", ignore_text, ignore_text)
     for data in told:
         reading.take(SseEvent(data["type"], json.dumps(data)))
     return reading.answer()
@@ -208,7 +208,7 @@ def test_what_anthropic_adds_later_means_nothing_yet() -> None:
     ],
 )
 def test_events_out_of_order_are_no_answer(told: tuple[Json, ...]) -> None:
-    reading = AnthropicReading("m", unheard, unheard)
+    reading = AnthropicReading("m", ignore_text, ignore_text)
     with pytest.raises(Garbled):
         for data in told:
             reading.take(SseEvent("", json.dumps(data)))
@@ -219,7 +219,7 @@ def test_a_call_may_come_at_once_and_an_error_in_the_middle() -> None:
     whole = {"type": "tool_use", "id": "c", "name": "grep", "input": {"n": 1}}
     opened = {"type": "content_block_start", "index": 0, "content_block": whole}
     assert anthropic_read(START, opened, CLOSE, *ENDING).calls == (ToolCall("c", "grep", {"n": 1}),)
-    reading = AnthropicReading("m", unheard, unheard)
+    reading = AnthropicReading("m", ignore_text, ignore_text)
     (event,) = EventReader(1_000).feed(in_stream_error())
     with pytest.raises(BrokenOff, match="overloaded_error Overloaded"):
         reading.take(event)

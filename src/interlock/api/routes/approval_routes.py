@@ -15,7 +15,7 @@ from interlock.desk.buttons import answer
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.values.approvals import Approval
 from interlock.errors import BadValue
-from interlock.views.inbox import as_dict, listing
+from interlock.views.inbox import approval_dict, list_approvals
 
 Which = Literal["pending", "answered", "withdrawn", "all"]
 
@@ -29,9 +29,9 @@ def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
     ) -> Response[Approvals]:
         """Oldest first, a page at a time, each with its whole payload."""
         now = bridge.front.state
-        found = listing(now, which, offset, limit)
+        found = list_approvals(now, which, offset, limit)
         total = len(now.pending) if which == "pending" else _count(bridge, which)
-        page = [as_dict(approval) for approval in found]
+        page = [approval_dict(approval) for approval in found]
         return raw(
             wire.encode({"approvals": page, "total": total, "next_offset": next_offset(offset, len(page), total)})
         )
@@ -39,7 +39,7 @@ def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
     @get("/api/approvals/{approval:str}", responses=FINDS, summary="One approval", sync_to_thread=False)
     def one(approval: FromPath[str]) -> Response[ApprovalShape]:
         """Who asks, why, and exactly what would run."""
-        return raw(wire.encode(as_dict(bridge.front.state.approval(approval))))
+        return raw(wire.encode(approval_dict(bridge.front.state.approval(approval))))
 
     @post("/api/approvals/{approval:str}", status_code=200, responses=WRITES, summary="Answer it")
     async def give(request: Asking, approval: FromPath[str], data: JSONBody[AnswerShape]) -> Response[ApprovalShape]:
@@ -48,13 +48,13 @@ def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         by.must_answer()
         command = _command(bridge.front.state.approval(approval), data)
         await bridge.over(answer(bridge.desk, by, command))
-        return raw(wire.encode(as_dict(bridge.front.state.approval(approval))))
+        return raw(wire.encode(approval_dict(bridge.front.state.approval(approval))))
 
     return [inbox, one, give]
 
 
 def _count(bridge: Bridge, which: Which) -> int:
-    return len(listing(bridge.front.state, which))
+    return len(list_approvals(bridge.front.state, which))
 
 
 def _command(approval: Approval, data: AnswerShape) -> AnswerApproval:

@@ -20,7 +20,7 @@ from interlock.api.routes.schemas import AskAnswer, AskShape
 from interlock.domain.messages.commands.external_ask_commands import AskPerson, WithdrawAsk
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.messages.events.approval_events import ApprovalRequested
-from interlock.domain.rules.external_ask_rules import asked_before
+from interlock.domain.rules.external_ask_rules import earlier_ask
 from interlock.domain.values.approvals import Answered, Approval, Pending
 from interlock.domain.values.gates import Blob
 
@@ -88,7 +88,7 @@ class Asks:
             why=f"{name} asks before it does this",
             deadline=deadline,
         )
-        if (before := asked_before(front.state, command)) is not None:
+        if (before := earlier_ask(front.state, command)) is not None:
             return before.id
         receipt = await front.submit(SYSTEM, command)
         return next(r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested))

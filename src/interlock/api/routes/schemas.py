@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from interlock.domain.messages.commands.command import TicketCommand
+from interlock.domain.messages.commands.command import BulkPart
 from interlock.domain.values.approvals import Decision
 from interlock.domain.values.gates import Gate
 from interlock.domain.values.tickets import Priority, Role
@@ -350,7 +350,7 @@ class MoreTickets(Struct, frozen=True, forbid_unknown_fields=True):
 
 class BulkShape(Struct, frozen=True, forbid_unknown_fields=True):
     commands: Annotated[
-        list[TicketCommand],
+        list[BulkPart],
         Meta(min_length=1, examples=[[{"type": "skip_ticket", "track": "greetings", "ticket": "T-1"}]]),
     ]
 

@@ -11,8 +11,8 @@ from interlock import wire
 from interlock.api.bridge import Bridge
 from interlock.api.routes.replies import FINDS, READS, raw
 from interlock.api.routes.schemas import Count
-from interlock.domain.checks.test_history_texts import unfolded
-from interlock.views.test_history import LARGEST_PAGE, found_test, info_of, list_tests, results_of, status_of
+from interlock.domain.checks.test_history_texts import restored
+from interlock.views.test_history import LARGEST_PAGE, get_test, info_of, list_tests, results_of, status_of
 
 Category = Literal["grpc", "unit", "integration", "e2e"]
 Status = Literal["PASSED", "FAILED", "TIMEOUT"]
@@ -86,12 +86,12 @@ def tests_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
     async def execution(test_id: FromPath[str], include_logs: Logs = False) -> Response[WholeTest]:
         """Its outcome, whole."""
         history = bridge.front.state.tests
-        found = found_test(history, test_id).execution
+        found = get_test(history, test_id).execution
         text = await bridge.over(bridge.backstage.kept_text(found.whole.sha256)) if found.whole else None
         told = (
             info_of(history, found),
             status_of(history, test_id),
-            results_of(history, unfolded(found, text), include_logs=include_logs),
+            results_of(history, restored(found, text), include_logs=include_logs),
         )
         plain = {name: value for part in told for name, value in wire.to_plain(part).items()}
         return raw(wire.encode({name: plain[name] for name in WholeTest.__struct_fields__}))

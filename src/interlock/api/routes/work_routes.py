@@ -59,7 +59,7 @@ from interlock.domain.values.gates import Gate
 from interlock.domain.values.tickets import Ticket
 from interlock.errors import BadValue, Rejected
 from interlock.ports.front import Receipt
-from interlock.views.board import doing, tickets_of, track_row, track_rows, workers
+from interlock.views.board import activity_of, tickets_of, track_row, track_rows, worker_rows
 
 TrackDeed = Literal["start", "pause", "resume", "abort", "land"]
 TicketVerb = Literal["retry", "skip", "block", "cancel", "move"]
@@ -212,7 +212,7 @@ def work_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
     def at_work() -> Response[Workers]:
         """Every attempt under way, also those that wait for an answer."""
         state = bridge.front.state
-        return raw(wire.encode({"workers": workers(state), "most": state.conductor.workers}))
+        return raw(wire.encode({"workers": worker_rows(state), "most": state.conductor.workers}))
 
     @post("/api/workers", status_code=200, responses=WRITES, summary="Let a ticket's worker start")
     async def spawn(request: Asking, data: JSONBody[WhichTicket]) -> Done:
@@ -261,7 +261,7 @@ def _ticket_command(track: str, ticket: str, deed: TicketVerb, data: TicketDeed)
 
 
 def _ticket(ticket: Ticket, track: Track) -> dict[str, Any]:
-    plain = {**ticket_to_dict(ticket), "doing": doing(ticket, track)}
+    plain = {**ticket_to_dict(ticket), "doing": activity_of(ticket, track)}
     return {key: plain[key] for key in _SHOWN}
 
 

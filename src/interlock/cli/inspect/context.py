@@ -17,7 +17,7 @@ from interlock.codeviews.views import tokens
 from interlock.domain.values.tickets import Ticket, TicketSpec
 from interlock.engine.planning.briefing import SEPARATOR, BriefBlock, is_in_message
 from interlock.errors import Misconfigured
-from interlock.views.display import name_of_file, safe
+from interlock.views.display import quoted_path, safe
 from interlock.workspaces.read_only import FOLDER
 
 
@@ -94,7 +94,7 @@ def _show(ticket: str | None, commit: str, blocks: list[BriefBlock], as_json: bo
 
 def _heading(block: BriefBlock) -> str:
     view = f" ({block.view})" if block.view else ""
-    return f"{block.kind} {name_of_file(block.name)}{view}"
+    return f"{block.kind} {quoted_path(block.name)}{view}"
 
 
 def _count(block: BriefBlock, separator: str) -> int:

@@ -13,7 +13,7 @@ from interlock.codeviews.folders.many import processors, shown
 from interlock.codeviews.folders.one import Skipped, Viewed
 from interlock.codeviews.folders.walk import FoundFile
 from interlock.codeviews.views import tokens
-from interlock.views.display import name_of_file, safe
+from interlock.views.display import quoted_path, safe
 
 
 def view(args: Any) -> int:
@@ -58,7 +58,7 @@ class _Done:
 
     def skip(self, one: Skipped) -> None:
         self.skipped.append(one)
-        _tell(f"skipped {name_of_file(one.path)}: {one.reason}")
+        _tell(f"skipped {quoted_path(one.path)}: {one.reason}")
 
     def totals(self) -> dict[str, Any]:
         return {
@@ -91,7 +91,7 @@ def _print(one: Viewed, alone: bool, *, first: bool, terminal: bool) -> None:
     if terminal:
         text = safe(text.decode(errors="replace")).encode()
     if not alone:
-        text = (b"" if first else b"\n") + f"==> {name_of_file(one.path)} <==\n".encode() + text
+        text = (b"" if first else b"\n") + f"==> {quoted_path(one.path)} <==\n".encode() + text
         if not text.endswith(b"\n"):
             text += b"\n"
     sys.stdout.buffer.write(text)

@@ -10,8 +10,8 @@ from interlock.cli.terminal.sessions import project_of
 from interlock.domain.values.budgets import Usage
 from interlock.views.costs import cost_shown
 from interlock.views.display import one_line, safe
-from interlock.views.inbox import title
-from interlock.views.mma_status import mma_status, status
+from interlock.views.inbox import approval_title
+from interlock.views.mma_status import mma_status, run_status
 
 MOST = 20
 
@@ -21,7 +21,7 @@ def status_(args: Any) -> int:
     if args.json:
         say_json(mma_status(state, {}, args.track))
         return DONE
-    now = status(state, args.track)
+    now = run_status(state, args.track)
     if now.track is None:
         say(f"{now.status}; {len(state.tracks)} tracks ('interlock tracks list')")
     else:
@@ -37,7 +37,7 @@ def status_(args: Any) -> int:
     if pending:
         say(paint(f"{len(pending)} wait for you:", "waiting"))
         for approval in pending[:MOST]:
-            say(f"  {approval.id:6} {approval.kind:7} {one_line(title(approval), 90)}")
+            say(f"  {approval.id:6} {approval.kind:7} {one_line(approval_title(approval), 90)}")
     if state.usage:
         say(f"spent {cost_shown(reduce(Usage.plus, state.usage.values(), Usage()))}")
     return DONE

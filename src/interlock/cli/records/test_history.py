@@ -15,13 +15,13 @@ from interlock.cli.records.yaml_text import as_yaml
 from interlock.cli.terminal.exits import DONE, report
 from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.cli.terminal.sessions import open_session, project_of
-from interlock.domain.checks.test_history_texts import fit, unfolded
+from interlock.domain.checks.test_history_texts import fit, restored
 from interlock.domain.messages.commands.test_history_commands import RecordTests
 from interlock.domain.rules.test_history_rules import check_new
 from interlock.domain.values.test_history import HIGHEST, LOWEST, Execution, History, SuiteReport, unused_id
 from interlock.errors import BadValue, JournalError, Misconfigured, NotFound
 from interlock.views.display import one_line, safe
-from interlock.views.test_history import Status, TestStatus, found_test, list_tests, moment, results_of
+from interlock.views.test_history import Status, TestStatus, get_test, list_tests, results_of, utc_text
 from interlock.wire import to_plain
 
 EXITS: dict[Status, int] = {"PASSED": 0, "QUEUED": 0, "RUNNING": 0, "FAILED": 1, "TIMEOUT": 3, "UNKNOWN": 4}
@@ -44,7 +44,7 @@ def say_status(found: TestStatus, args: Any) -> None:
         ("Completed", found.completed_at_ms),
     ):
         if at:
-            say(f"{word}: {moment(at)}")
+            say(f"{word}: {utc_text(at)}")
     if found.error_message:
         say(f"Error: {safe(found.error_message)}")
     for failure in found.assertion_failures:
@@ -55,7 +55,7 @@ def results(args: Any) -> int:
     project = project_of(args)
     history = read_state(project).tests
     try:
-        found = found_test(history, args.test_id).execution
+        found = get_test(history, args.test_id).execution
     except NotFound as error:
         report(error, args)
         return EXITS["UNKNOWN"]
@@ -85,7 +85,7 @@ def list_(args: Any) -> int:
                 row.last_status,
                 row.category,
                 one_line(row.name, 70),
-                moment(row.last_run_timestamp_ms),
+                utc_text(row.last_run_timestamp_ms),
                 str(row.total_runs),
                 str(row.pass_count),
                 str(row.fail_count),
@@ -169,7 +169,7 @@ def _whole(project: Project, execution: Execution) -> Execution:
     if execution.whole is None:
         return execution
     try:
-        return unfolded(execution, kept_text(project, execution.whole.sha256))
+        return restored(execution, kept_text(project, execution.whole.sha256))
     except JournalError:  # it was removed: what the journal holds itself is left
         return execution
 

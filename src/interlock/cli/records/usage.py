@@ -18,7 +18,7 @@ from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.values.budgets import Micros, dollars
 from interlock.views.costs import UsageRow, cost_shown, usage_rows
 from interlock.views.display import one_line, safe
-from interlock.views.prefix import CacheBreak, SentRequest, broken_prefixes
+from interlock.views.prefix import BrokenRequest, SentRequest, broken_requests
 from interlock.views.spend import bars, spending
 from interlock.wire import to_plain
 
@@ -108,7 +108,7 @@ def _plain(row: UsageRow) -> dict[str, Any]:
 def _cache(args: Any) -> int:
     project = project_of(args)
     requests = list(islice(_sent(project), _REQUESTS))
-    found = broken_prefixes(requests)
+    found = broken_requests(requests)
     paid = [saved_by_cache(project, each.sent.provider, each.sent.model, each.broken.again) for each in found]
     if args.json:
         say_json({"requests": len(requests), "breaks": [_break(*each) for each in zip(found, paid, strict=True)]})
@@ -142,7 +142,7 @@ def _cache(args: Any) -> int:
     return DONE
 
 
-def _break(found: CacheBreak, paid: Micros | None) -> dict[str, Any]:
+def _break(found: BrokenRequest, paid: Micros | None) -> dict[str, Any]:
     sent, broken = found.sent, found.broken
     about = {"ts": sent.ts, "key": sent.key, "attempt": sent.attempt, "provider": sent.provider, "model": sent.model}
     return {**about, "call": sent.call, **to_plain(broken), "paid_usd": None if paid is None else paid / 1e6}

@@ -24,17 +24,19 @@ from interlock.domain.messages.events.epic_events import (
     PlanningFailed,
     TrackPlanned,
 )
+from interlock.domain.messages.events.event_base import OfApproval, OfEpic
+from interlock.domain.messages.events.subjects import track_of
 from interlock.domain.messages.events.ticket_events import (
     TicketBlocked,
     TicketCancelled,
     TicketCompleted,
     TicketSkipped,
 )
-from interlock.domain.messages.events.track_events import TrackEnded
+from interlock.domain.messages.events.track_events import TrackAdded, TrackEnded
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import GateResult
 from interlock.views.display import one_line, safe
-from interlock.views.inbox import title
+from interlock.views.inbox import approval_title
 
 QUIET_ABOVE = 1_000
 """Of a huge track only trouble and the bar are shown: nobody reads 100,000 lines."""
@@ -86,7 +88,7 @@ class ProgressDisplay:
         total = sum(state.tracks[name].total for name in tracks)
         for recorded in records:
             event = recorded.event
-            if getattr(event, "track", None) in tracks or hasattr(event, "approval") or hasattr(event, "epic"):
+            if track_of(event) in tracks or isinstance(event, OfApproval | OfEpic | TrackAdded):
                 told = line_of(recorded, state)
                 if told is not None and (total <= QUIET_ABOVE or told[1] == "bad"):
                     self._say(recorded.at[11:19], *told)
@@ -159,7 +161,7 @@ def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
         case AttemptLost(_, ticket, attempt, why):
             return f"{ticket}  attempt {attempt} lost: {one_line(why)}", "waiting"
         case ApprovalRequested(approval=approval):
-            return f"{approval}  asks: {one_line(title(state.approvals[approval]))}", "waiting"
+            return f"{approval}  asks: {one_line(approval_title(state.approvals[approval]))}", "waiting"
         case ApprovalAnswered(approval, decision):
             return f"{approval}  {decision} by {recorded.actor}", None
         case TrackEnded(track, status):

@@ -25,7 +25,7 @@ from interlock.domain.values.approvals import (
 from interlock.errors import Rejected
 from interlock.sandbox.jobs.foreground import run_editor
 from interlock.views.display import exact, safe
-from interlock.views.inbox import title
+from interlock.views.inbox import approval_title
 from interlock.wire import pretty
 
 _WORDS: dict[str, dict[str, Decision]] = {
@@ -155,7 +155,7 @@ def describe(approval: Approval) -> list[str]:
 
 
 def title_line(approval: Approval) -> str:
-    return safe(title(approval)).split("\n", 1)[0]
+    return safe(approval_title(approval)).split("\n", 1)[0]
 
 
 def _inline(text: str) -> str:

@@ -15,14 +15,14 @@ from interlock.domain.values.approvals import Answered, Approval, ScriptPayload
 from interlock.errors import Misconfigured, Rejected
 from interlock.policy.always_rules import append_rule
 from interlock.views.display import one_line, safe
-from interlock.views.inbox import as_dict, listing, state_word, title
+from interlock.views.inbox import approval_dict, approval_status, approval_title, list_approvals
 
 
 def list_(args: Any) -> int:
     state = read_state(project_of(args))
-    found = listing(state, args.state, args.offset, args.limit or None)
+    found = list_approvals(state, args.state, args.offset, args.limit or None)
     if args.json:
-        say_json([as_dict(approval) for approval in found])
+        say_json([approval_dict(approval) for approval in found])
         return DONE
     if not found:
         say("nothing waits for you" if args.state == "pending" else "none")
@@ -30,7 +30,13 @@ def list_(args: Any) -> int:
     table(
         ("ID", "KIND", "STATE", "TICKET", "WHAT"),
         [
-            (a.id, a.kind, state_word(a), f"{a.track}/{a.ticket}" if a.ticket else a.track, one_line(title(a), 80))
+            (
+                a.id,
+                a.kind,
+                approval_status(a),
+                f"{a.track}/{a.ticket}" if a.ticket else a.track,
+                one_line(approval_title(a), 80),
+            )
             for a in found
         ],
     )
@@ -40,7 +46,7 @@ def list_(args: Any) -> int:
 def show(args: Any) -> int:
     approval = read_state(project_of(args)).approval(args.id)
     if args.json:
-        say_json(as_dict(approval))
+        say_json(approval_dict(approval))
     else:
         for line in describe(approval):
             say(line)
@@ -60,7 +66,7 @@ def answer(args: Any) -> int:
     if rule:
         append_rule(user_settings(), rule)
     if args.json:
-        say_json(as_dict(approval))
+        say_json(approval_dict(approval))
     elif isinstance(approval.state, Answered):
         say(f"{approval.id}: {approval.state.decision} by {approval.state.by}")
         if session.state.running and not session.state.conductor.on:

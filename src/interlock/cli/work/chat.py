@@ -23,7 +23,7 @@ from interlock.engine.models.streams import ANSWERING, THINKING
 from interlock.errors import Rejected, Unavailable
 from interlock.ports.model import Message
 from interlock.views.display import one_line, safe
-from interlock.views.inbox import as_dict
+from interlock.views.inbox import approval_dict
 
 
 def chat(args: Any) -> int:
@@ -135,7 +135,7 @@ class _Voice:
 
 def _waits(found: Discussion, asked: Approval, args: Any) -> int:
     if args.json:
-        say_json({**_row(found), "answer": None, "pending_approvals": [as_dict(asked)]})
+        say_json({**_row(found), "answer": None, "pending_approvals": [approval_dict(asked)]})
     else:
         say(f"{found.id} waits for approval {asked.id}:", sys.stderr)
         answer = f"interlock approvals answer {asked.id} {'|'.join(ALLOWED[asked.kind])}"

@@ -23,9 +23,9 @@ from interlock.domain.values.gates import GateDefaults, limits
 from interlock.engine.agents.last_answer import last_answer
 from interlock.errors import Rejected, Unavailable
 from interlock.library.prepared import Prepared, prepare
-from interlock.views.board import is_stuck, track_row
+from interlock.views.board import track_row, waits_for_person
 from interlock.views.display import one_line, safe
-from interlock.views.inbox import as_dict
+from interlock.views.inbox import approval_dict
 from interlock.wire import to_plain
 
 MOST_TEXT = 100_000
@@ -89,7 +89,7 @@ def _drive(session: Session, name: str, since: int, args: Any, *, typed: bool) -
             elif waiting and asks:
                 with progress.paused():
                     prompts.ask(session, waiting[0])
-            elif waiting and is_stuck(state, (name,)):
+            elif waiting and waits_for_person(state, (name,)):
                 return APPROVAL
     if not goal.over(session.state):
         raise Unavailable(f"the workbench that was at work here has ended; 'interlock resume {name}' goes on")
@@ -111,7 +111,7 @@ def _tell(session: Session, project: Project, name: str, code: int, args: Any) -
     if args.json:
         shown = {"exit_code": code, "track": to_plain(track_row(track)), "ticket": ticket_to_dict(tickets[-1])}
         shown["tickets"] = [ticket_to_dict(ticket) for ticket in tickets]
-        say_json({**shown, "answer": answer, "pending_approvals": [as_dict(a) for a in waiting]})
+        say_json({**shown, "answer": answer, "pending_approvals": [approval_dict(a) for a in waiting]})
         return code
     if answer:
         say(safe(answer))

@@ -21,9 +21,9 @@ from interlock.domain.reading.ticket_data import ticket_to_dict
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import ALLOWED
 from interlock.errors import Unavailable
-from interlock.views.board import is_stuck, track_row
+from interlock.views.board import track_row, waits_for_person
 from interlock.views.display import safe
-from interlock.views.inbox import as_dict
+from interlock.views.inbox import approval_dict
 from interlock.wire import to_plain
 
 
@@ -127,7 +127,7 @@ def _drive(session: Session, goal: Goal, since: int, args: Any) -> int:
                 # One at a time: every answer is a record, so what happened meanwhile is shown before the next.
                 with progress.paused():
                     prompts.ask(session, waiting[0])
-            elif is_stuck(state, goal.tracks(state), tuple(epic.id for epic in goal.epics(state))):
+            elif waits_for_person(state, goal.tracks(state), tuple(epic.id for epic in goal.epics(state))):
                 return APPROVAL
     if not goal.over(session.state):
         raise Unavailable("the workbench that was at work here has ended; 'interlock resume' goes on")
@@ -143,7 +143,7 @@ def _finish(session: Session, goal: Goal, code: int, args: Any) -> int:
             {**to_plain(track_row(track)), "fault": track.fault or None, "tickets": _tickets(track)} for track in tracks
         ]
         planned = [{"id": e.id, "text": e.text, "status": e.status, "reason": e.reason} for e in epics]
-        pending = [as_dict(a) for a in waiting]
+        pending = [approval_dict(a) for a in waiting]
         say_json({"exit_code": code, "epics": planned, "tracks": shown, "pending_approvals": pending})
         return code
     if not tracks and not epics:

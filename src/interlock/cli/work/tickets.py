@@ -9,7 +9,7 @@ from interlock.assembly.project import Project, read_state
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
 from interlock.cli.terminal.sessions import open_session, project_of
-from interlock.domain.messages.commands.command import Bulk, TicketCommand
+from interlock.domain.messages.commands.command import Bulk, BulkPart
 from interlock.domain.messages.commands.ticket_commands import (
     BlockTicket,
     CancelTicket,
@@ -24,8 +24,8 @@ from interlock.domain.reading.tickets_from_data import changes_from_dict
 from interlock.domain.state.state import State
 from interlock.domain.values.tickets import Escalated, Ticket, Verifying
 from interlock.errors import Misconfigured, Rejected
-from interlock.views.board import doing
-from interlock.views.board import workers as worker_rows
+from interlock.views.board import activity_of
+from interlock.views.board import worker_rows as worker_rows
 from interlock.views.display import exact, one_line, safe
 from interlock.wire import to_plain
 
@@ -54,7 +54,7 @@ def list_(args: Any) -> int:
                 ticket.id if args.track else ticket.name,
                 ticket.status,
                 str(ticket.attempts),
-                one_line(doing(ticket, track), 50),
+                one_line(activity_of(ticket, track), 50),
                 one_line(ticket.spec.description, 60),
             )
             for ticket, track in chosen
@@ -73,7 +73,7 @@ def show(args: Any) -> int:
         return DONE
     say(f"{paint(ticket.name, 'bold')}  {paint(ticket.status, STATUS_COLOUR.get(ticket.status))}")
     say(safe(ticket.spec.description))
-    say(f"stands at:   {safe(doing(ticket, track))}")
+    say(f"stands at:   {safe(activity_of(ticket, track))}")
     say(f"assigned to: {ticket.spec.assigned_to}   priority: {ticket.spec.priority}   attempts: {ticket.attempts}")
     if ticket.spec.depends_on:
         say(f"depends on:  {', '.join(ticket.spec.depends_on)}")
@@ -159,12 +159,12 @@ def find(state: State, name: str) -> tuple[str, str]:
     return having[0], name
 
 
-def _each(args: Any, names: list[str], make: Callable[[str, str], TicketCommand]) -> int:
+def _each(args: Any, names: list[str], make: Callable[[str, str], BulkPart]) -> int:
     """One command per ticket, all of them or none."""
     project: Project = project_of(args)
     with open_session(project) as session:
         found = [find(session.state, name) for name in names]
-        commands: tuple[TicketCommand, ...] = tuple(make(track, ticket) for track, ticket in found)
+        commands: tuple[BulkPart, ...] = tuple(make(track, ticket) for track, ticket in found)
         session.submit(commands[0] if len(commands) == 1 else Bulk(commands))
         tickets = [session.state.ticket(track, ticket) for track, ticket in found]
         tracks = [session.state.track(track) for track, _ in found]
@@ -172,7 +172,7 @@ def _each(args: Any, names: list[str], make: Callable[[str, str], TicketCommand]
         say_json([ticket_to_dict(ticket) for ticket in tickets])
     else:
         for ticket, track in zip(tickets, tracks, strict=True):
-            say(f"{ticket.name}: {ticket.status} ({one_line(doing(ticket, track))})")
+            say(f"{ticket.name}: {ticket.status} ({one_line(activity_of(ticket, track))})")
     return DONE
 
 

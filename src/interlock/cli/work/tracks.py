@@ -31,9 +31,9 @@ from interlock.domain.values.approvals import TracksPayload
 from interlock.domain.values.ids import is_id
 from interlock.errors import Misconfigured, Rejected
 from interlock.ports.front import Receipt
-from interlock.views.board import doing, tickets_of, track_row, track_rows
+from interlock.views.board import activity_of, tickets_of, track_row, track_rows
 from interlock.views.display import one_line, safe
-from interlock.views.inbox import as_dict
+from interlock.views.inbox import approval_dict
 from interlock.wire import to_plain
 
 
@@ -82,7 +82,8 @@ def show(args: Any) -> int:
     say()
     for ticket in tickets_of(track):
         mark = paint(SYMBOL[ticket.status], STATUS_COLOUR.get(ticket.status))
-        say(f"  {mark} {ticket.id:12} {one_line(ticket.spec.description, 60):60} {one_line(doing(ticket, track), 60)}")
+        activity = one_line(activity_of(ticket, track), 60)
+        say(f"  {mark} {ticket.id:12} {one_line(ticket.spec.description, 60):60} {activity}")
     return DONE
 
 
@@ -175,7 +176,7 @@ def land_track(
                 prompts.ask(session, approval)
             else:
                 if shown == "json":
-                    say_json({"state": "asked", "pending_approvals": [as_dict(approval)]})
+                    say_json({"state": "asked", "pending_approvals": [approval_dict(approval)]})
                 say(
                     f"landing waits for approval {approval_id}: interlock approvals answer {approval_id} approve",
                     sys.stderr,

@@ -1,6 +1,6 @@
-"""The dependency graph: checked once at the door, then drained by in-degree counters.
+"""The dependency graph of a track, checked before its tickets are accepted.
 
-Ids become small integers at once; no recursion anywhere, so a chain of a million is fine.
+Ids become small integers at once. Nothing recurses, so a chain of a million tickets works.
 """
 
 import re
@@ -15,7 +15,7 @@ _ALL_IDS = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,63}\n)*")
 
 
 class Dag:
-    """A checked graph: `ids[i]`, and for each node its dependants and how many it waits for."""
+    """A checked graph: ids, and for each node its dependants and its number of dependencies."""
 
     __slots__ = ("dependants", "ids", "index", "waits")
 
@@ -24,8 +24,8 @@ class Dag:
         _check_ids(ids)
         index = {name: number for number, name in enumerate(ids)}
         if len(index) != len(ids):
-            twice = next(name for name, count in Counter(ids).items() if count > 1)
-            raise Rejected(f"duplicate ticket id {twice!r}")
+            duplicate = next(name for name, count in Counter(ids).items() if count > 1)
+            raise Rejected(f"duplicate ticket id {duplicate!r}")
         dependants: list[list[int]] = [[] for _ in ids]
         waits: list[int] = []
         in_order = True
@@ -49,7 +49,7 @@ class Dag:
             self._check_acyclic()
 
     def topological_order(self) -> list[str]:
-        """Dependencies first; among those free to go, the order given."""
+        """Dependencies first; among tickets without open dependencies, the given order."""
         waits = self.waits.copy()
         ready = [number for number, count in enumerate(waits) if not count]
         heapify(ready)
@@ -62,9 +62,6 @@ class Dag:
                 if not waits[other]:
                     heappush(ready, other)
         return order
-
-    def drain(self) -> "Drain":
-        return Drain(self)
 
     def _check_acyclic(self) -> None:
         waits = self.waits.copy()
@@ -82,45 +79,24 @@ class Dag:
             raise Rejected(f"the tickets depend on one another: {' -> '.join(self._a_cycle(waits))}")
 
     def _a_cycle(self, waits: list[int]) -> list[str]:
-        """One whole cycle, read as: each depends on the next. Every stuck node has a stuck dependency."""
+        """One whole cycle in which each id depends on the next. Every stuck node has a stuck dependency."""
         stuck = {number for number, count in enumerate(waits) if count}
         needs: dict[int, int] = {}
         for number in stuck:
             for other in self.dependants[number]:
                 needs.setdefault(other, number)
         path: list[int] = []
-        place: dict[int, int] = {}
+        position: dict[int, int] = {}
         node = min(needs)
-        while node not in place:
-            place[node] = len(path)
+        while node not in position:
+            position[node] = len(path)
             path.append(node)
             node = needs[node]
-        return [self.ids[number] for number in [*path[place[node] :], node]]
-
-
-class Drain:
-    """Readiness as tickets complete; each completion costs its dependants only."""
-
-    __slots__ = ("_dag", "_waits", "ready")
-
-    def __init__(self, dag: Dag) -> None:
-        self._dag = dag
-        self._waits = dag.waits.copy()
-        self.ready = [number for number, count in enumerate(self._waits) if not count]
-
-    def complete(self, number: int) -> list[int]:
-        """The tickets that this one was the last to hold back."""
-        waits = self._waits
-        freed: list[int] = []
-        for other in self._dag.dependants[number]:
-            waits[other] -= 1
-            if not waits[other]:
-                freed.append(other)
-        return freed
+        return [self.ids[number] for number in [*path[position[node] :], node]]
 
 
 def _check_ids(ids: Sequence[str]) -> None:
-    """One pass in C over all of them; only a bad one costs a second look."""
+    """Checks all ids with one regular expression; looks at each only if that fails."""
     try:
         text = "\n".join(ids) + "\n" if ids else ""
     except TypeError:

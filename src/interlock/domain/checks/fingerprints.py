@@ -1,4 +1,4 @@
-"""Whether a failure is the same as before: its output without what differs from run to run anyway (SPEC G8)."""
+"""Fingerprints of gate failures, without what differs between runs: times, paths, addresses."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from interlock.domain.values.gates import GateResult
 
-LINES = 25  # at the end of each stream: its beginning may be cut off anywhere
+LINES = 25  # the last lines of each stream, because its beginning may be cut off
 
 _NOISE = tuple(
     (re.compile(pattern), word)
@@ -31,14 +31,14 @@ def normalised(text: str) -> str:
 
 
 def fingerprint(result: GateResult) -> str:
-    """The same for two failures that a person would call the same."""
+    """Equal for two failures with the same status, exit code and normalised last lines."""
     ends = [_end(result.stdout), _end(result.stderr)]
-    told = "\0".join([result.status, str(result.exit_code), *ends])
-    return sha256(told.encode(errors="replace")).hexdigest()[:16]
+    text = "\0".join([result.status, str(result.exit_code), *ends])
+    return sha256(text.encode(errors="replace")).hexdigest()[:16]
 
 
 def is_stuck(results: Sequence[GateResult], after: int) -> bool:
-    """The same failure so often in a row; 0 is never. A list of failures that shrinks is not the same."""
+    """Whether the last `after` failures have the same fingerprint; 0 means never."""
     if not after or len(results) < after:
         return False
     return len({fingerprint(result) for result in results[-after:]}) == 1

@@ -1,4 +1,4 @@
-"""What a failed gate says: to the worker, who is to fix it, and to the human, when it was tried often enough."""
+"""Texts about a failed gate: feedback for the worker, questions for a person."""
 
 import re
 from collections.abc import Sequence
@@ -28,14 +28,14 @@ def bounce_back(result: GateResult, attempt: int, max_attempts: int) -> str:
     )
 
 
-def begins_anew(failed: int) -> bool:
-    """From the fourth attempt on a worker does not go on with its long history (SPEC G7)."""
+def starts_fresh_session(failed: int) -> bool:
+    """After three failures a worker starts a fresh session instead of continuing a long one."""
     return failed >= 3
 
 
 def fresh_brief(goal: str, results: Sequence[GateResult], changed: str, max_attempts: int) -> str:
-    """For a worker without a memory: the goal, what was tried, what is changed so far, and the last failure."""
-    story = [f"- Attempt {number}: {_in_short(result)}" for number, result in enumerate(results, 1)]
+    """The first message of a fresh session: the goal, earlier failures, changes so far, and the last failure."""
+    failures = [f"- Attempt {number}: {_summary_line(result)}" for number, result in enumerate(results, 1)]
     return "\n".join(
         [
             goal,
@@ -44,7 +44,7 @@ def fresh_brief(goal: str, results: Sequence[GateResult], changed: str, max_atte
             "",
             "Workers before you have changed files in this worktree, and their work was verified with this command:",
             "",
-            *story,
+            *failures,
             "",
             "Do not repeat what did not help. What they changed is still there; read it before you go on:",
             "",
@@ -55,16 +55,16 @@ def fresh_brief(goal: str, results: Sequence[GateResult], changed: str, max_atte
     )
 
 
-def _in_short(result: GateResult) -> str:
-    """One failure on one line: how it ended, and the last thing it said."""
+def _summary_line(result: GateResult) -> str:
+    """One failure on one line: how it ended, and the last line of its output."""
     text = result.stderr if result.stderr.strip() else result.stdout
     last = text.strip().rpartition("\n")[2].strip()[:200]
     how = "timed out" if result.timed_out else f"exit code {result.exit_code}"
     return f"{how}: {last}" if last else how
 
 
-def escalation(result: GateResult, attempts: int, max_attempts: int) -> str:
-    """For the human: the last attempt failed too."""
+def escalation_question(result: GateResult, attempts: int, max_attempts: int) -> str:
+    """For a person: the last attempt failed too."""
     command, *rest = _facts(result)
     return "\n".join(
         [
@@ -83,8 +83,8 @@ def escalation(result: GateResult, attempts: int, max_attempts: int) -> str:
     )
 
 
-def not_converging(result: GateResult, attempts: int, max_attempts: int, times: int) -> str:
-    """For the human: there are tries left, but they all end the same way."""
+def stuck_question(result: GateResult, attempts: int, max_attempts: int, times: int) -> str:
+    """For a person: tries are left, but the last ones failed in the same way."""
     return "\n".join(
         [
             f"## Shell Verification FAILED - Not Converging ({attempts}/{max_attempts})",
@@ -101,16 +101,16 @@ def not_converging(result: GateResult, attempts: int, max_attempts: int, times: 
     )
 
 
-def other_gates(found: Sequence[tuple[Gate, GateResult | None]]) -> str:
-    """What became of the gates after the one that failed; None has not been run yet."""
-    if not found:
+def other_gates_section(outcomes: Sequence[tuple[Gate, GateResult | None]]) -> str:
+    """The results of the gates after the failed one; None means not run yet."""
+    if not outcomes:
         return ""
-    lines = [f"- {_code(gate.shown)}: {'not yet' if result is None else _outcome(result)}" for gate, result in found]
+    lines = [f"- {_code(gate.shown)}: {'not yet' if result is None else _outcome(result)}" for gate, result in outcomes]
     return "\n".join(["", "", "### The Other Gates", "", *lines])
 
 
 def _outcome(result: GateResult) -> str:
-    return "passed" if result.passed else f"failed, {_in_short(result)}"
+    return "passed" if result.passed else f"failed, {_summary_line(result)}"
 
 
 def _facts(result: GateResult) -> list[str]:
@@ -123,7 +123,7 @@ def _facts(result: GateResult) -> list[str]:
 
 
 def _output(result: GateResult) -> str:
-    """The last of stderr, else of stdout, between fences that nothing in it can close."""
+    """The end of stderr, else of stdout, in a fence longer than any in the text."""
     text = (result.stderr if result.stderr.strip() else result.stdout)[-TAIL:].strip("\n")
     if not text.strip():
         text = "(no output)"
@@ -136,7 +136,7 @@ def _fenced(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """A Markdown code span, or for several lines a fenced block, that nothing in the text can close."""
+    """A Markdown code span, or a fenced block for several lines, that the text cannot close."""
     run = _longest_run(text)
     if "\n" in text:
         fence = "`" * max(3, run + 1)

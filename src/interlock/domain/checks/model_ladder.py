@@ -1,4 +1,4 @@
-"""Which model a ticket gets: after failures a stronger one (SPEC C6)."""
+"""The model of a ticket: after failures a stronger one."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from interlock.domain.values.tickets import Ticket
 
 
 def model_for(ticket: Ticket, ladder: Sequence[str]) -> str | None:
-    """Its author's word, else the rung its failures have brought it to; None: whatever is usual."""
+    """The ticket's own model, else the rung of the ladder for its failures. None means the default model."""
     if ticket.spec.model_override is not None:
         return ticket.spec.model_override
     if not ticket.failures or not ladder:

@@ -1,4 +1,4 @@
-"""What of a test's texts stands in its event: their tails, and the rest beside the journal (SPEC J1)."""
+"""Shortens the texts of a test execution for its event; a blob holds the whole execution."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -18,15 +18,15 @@ LINES = 200
 
 
 class Fitted(Struct, frozen=True):
-    """What is recorded, and the text that must be kept before it is, if there is one."""
+    """The execution to record, and the text to store as a blob before that, if any."""
 
     execution: Execution
     text: bytes | None
 
 
 def fit(execution: Execution, redact: Callable[[str], str] = str) -> Fitted:
-    """An execution of any size as it can be recorded, without secrets. What is kept is the whole of it."""
-    whole = _mapped(execution, lambda text: redact(text.encode(errors="replace").decode()))
+    """Redacts an execution and shortens it for its event. The blob's text is the whole execution, redacted."""
+    whole = _with_texts(execution, lambda text: redact(text.encode(errors="replace").decode()))
     short = shortened(whole)
     if short == whole:
         return Fitted(whole, None)
@@ -34,8 +34,8 @@ def fit(execution: Execution, redact: Callable[[str], str] = str) -> Fitted:
     return Fitted(replace(short, whole=Blob(sha256(text).hexdigest(), len(text))), text)
 
 
-def unfolded(execution: Execution, text: bytes | None) -> Execution:
-    """As it was before it was shortened, where that text is still there and can be read."""
+def restored(execution: Execution, text: bytes | None) -> Execution:
+    """The unshortened execution from its blob's text, or the shortened one if that is missing or unreadable."""
     if text is None:
         return execution
     try:
@@ -45,7 +45,7 @@ def unfolded(execution: Execution, text: bytes | None) -> Execution:
 
 
 def shortened(execution: Execution) -> Execution:
-    """What is short enough already stays as it is."""
+    """The execution with every text cut to its limit."""
     name = execution.name
     if len(name) > LONGEST_NAME:  # long names that differ only at their end are still different tests
         name = f"{name[: LONGEST_NAME - 17]}…{sha256(name.encode(errors='replace')).hexdigest()[:16]}"
@@ -53,8 +53,8 @@ def shortened(execution: Execution) -> Execution:
         execution,
         name=name,
         error_message=_cut(execution.error_message, LONGEST),
-        assertions=_some(execution.assertions),
-        logs=_last(execution.logs),
+        assertions=_fitting_assertions(execution.assertions),
+        logs=_last_lines(execution.logs),
         widget_tree=_cut(execution.widget_tree, LONGEST),
     )
 
@@ -63,20 +63,20 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _last(lines: tuple[str, ...]) -> tuple[str, ...]:
-    found: list[str] = []
+def _last_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
+    kept: list[str] = []
     room = LONGEST
     for line in reversed(lines[-LINES:]):
         short = _cut(line, LONGEST_LINE)
         room -= len(short) + 1
         if room < 0:
             break
-        found.append(short)
-    return tuple(reversed(found))
+        kept.append(short)
+    return tuple(reversed(kept))
 
 
-def _some(assertions: tuple[Assertion, ...]) -> tuple[Assertion, ...]:
-    """As many as have room, failed ones before others, in their order."""
+def _fitting_assertions(assertions: tuple[Assertion, ...]) -> tuple[Assertion, ...]:
+    """As many assertions as fit, failed ones first, in their original order."""
     room = 2 * LONGEST
     chosen: dict[int, Assertion] = {}
     for number, assertion in sorted(enumerate(assertions), key=lambda item: (item[1].passed, item[0])):
@@ -97,7 +97,7 @@ def _of_assertion(assertion: Assertion, change: Callable[[str], str]) -> Asserti
     return Assertion(description, assertion.passed, expected, actual, error)
 
 
-def _mapped(execution: Execution, change: Callable[[str], str]) -> Execution:
+def _with_texts(execution: Execution, change: Callable[[str], str]) -> Execution:
     return replace(
         execution,
         name=change(execution.name),

@@ -1,4 +1,4 @@
-"""Whether a worker has changed what judges it: tests that were there before, files that its gate runs (SPEC G8)."""
+"""Finds changes of a worker to the files that verify its work: existing tests and files that its gates run."""
 
 import re
 from collections.abc import Sequence
@@ -15,25 +15,27 @@ SHOWN = 20
 
 
 class ChangedFile(Struct, frozen=True, gc=False):
-    """A file that differs between two commits; `blob` is what it is now, empty where it is gone."""
+    """A file that differs between two commits; `blob` is its new content's hash, empty if it is deleted."""
 
     how: Literal["added", "changed", "deleted"]
     path: str  # from the project's folder
     blob: str
 
 
-def tampered(
+def tampered_files(
     changes: Sequence[ChangedFile], gates: Sequence[Gate], test_paths: Sequence[str], target: str | None = None
 ) -> tuple[str, ...]:
-    """`path@content` of each; the same change has the same name. New files are nobody's judge yet; nor is the file that
-    the ticket itself is about, where a gate names it: it is what is judged.
+    """`path@content` of each changed or deleted file that verifies the work.
+
+    Added files are ignored: no gate could depend on them before this attempt. The ticket's own target file is ignored
+    where only a gate names it.
     """
-    commands = [_Read(gate) for gate in gates if gate.command]
+    commands = [_GateCommand(gate) for gate in gates if gate.command]
     own = normpath(target) if target else None
 
     def judges(path: str) -> bool:
         named = path != own and any(command.names(path) for command in commands)
-        return named or any(_fits(path, one) for one in test_paths)
+        return named or any(_matches(path, pattern) for pattern in test_paths)
 
     return tuple(
         f"{change.path}@{change.blob[:12] or 'deleted'}"
@@ -42,8 +44,8 @@ def tampered(
     )
 
 
-def asks(files: Sequence[str]) -> str:
-    """For the human."""
+def tampering_question(files: Sequence[str]) -> str:
+    """The question for a person."""
     lines = [f"- {file}" for file in files[:SHOWN]]
     if len(files) > SHOWN:
         lines.append(f"- and {len(files) - SHOWN} more")
@@ -60,12 +62,12 @@ def asks(files: Sequence[str]) -> str:
     )
 
 
-class _Read:
-    """A gate's command, read for the files that it names: rather one too many than one too few."""
+class _GateCommand:
+    """Finds file names in a gate's command; when in doubt, a file counts as named."""
 
     def __init__(self, gate: Gate) -> None:
         text = _UNQUOTED.sub("", gate.command)
-        text = _VARIABLE.sub("", text)  # of $PWD/x, x is left
+        text = _VARIABLE.sub("", text)  # $PWD/x becomes x
         text = _SAME_FOLDER.sub("/", text)
         text = _BEGINNING.sub("", text)
         while (shorter := _UP_AGAIN.sub("", text)) != text:
@@ -89,8 +91,8 @@ _UP_AGAIN = re.compile(r"(?<![\w./-])(?!\.\./)[\w.-]+/\.\./")
 _ENTERED = re.compile(r"(?:\bcd|\bpushd|-C|--prefix|--cwd|--directory)[\s=]+(?:--\s+)?([^\s;&|)]+)")
 
 
-def _fits(path: str, pattern: str) -> bool:
-    """A pattern without a slash is about the name alone; `**` is any number of folders."""
+def _matches(path: str, pattern: str) -> bool:
+    """A pattern without a slash matches the file name alone; `**` matches any number of folders."""
     if "/" not in pattern:
         return _compiled(pattern).match(path.rpartition("/")[2]) is not None
     return _compiled(pattern).match(path) is not None

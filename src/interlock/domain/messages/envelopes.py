@@ -1,4 +1,4 @@
-"""What surrounds a command on its way in and an event on its way to the journal."""
+"""The envelopes of commands (Submission) and events (Recorded)."""
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ SYSTEM: Actor = "system"
 
 
 class Submission(Struct, frozen=True, gc=False):
-    """An intent, plain data: who wants what. `id` becomes the cause of its events."""
+    """A command with its actor. `id` becomes the cause of its events."""
 
     id: str
     actor: Actor
@@ -19,7 +19,7 @@ class Submission(Struct, frozen=True, gc=False):
 
 
 class Recorded(Struct, frozen=True, gc=False):
-    """A fact with its place in the journal."""
+    """An event with its version in the journal."""
 
     version: int
     at: str  # RFC 3339, UTC

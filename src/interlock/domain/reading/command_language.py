@@ -1,7 +1,7 @@
 """A command as it is typed: `[modifiers] [@framework] [#style] >>prompt args [:: gate]…`, steps joined by `-->`.
 
-Reading looks nothing up: whether a prompt or a gate of that name exists is the business of whoever runs it.
-Whatever could be meant as an operator and cannot be one is refused, with its column; nothing is guessed.
+The parser looks nothing up: the caller checks whether a prompt or gate of that name exists. Text that could be meant
+as an operator and is not a valid one is rejected with its column.
 """
 
 from difflib import get_close_matches
@@ -25,7 +25,7 @@ OperatorType = Literal["gate", "chain", "delegate", "repeat", "framework", "styl
 
 
 class Operator(Struct, frozen=True):
-    """One operator as it stands in the text; `step` counts from 1, and is 0 for what concerns all steps."""
+    """One operator as it stands in the text; `step` counts from 1; 0 means all steps."""
 
     type: OperatorType
     column: int
@@ -34,7 +34,7 @@ class Operator(Struct, frozen=True):
 
 
 class CommandStep(Struct, frozen=True):
-    """One prompt with its words; `prompt` is None where the words themselves are the prompt."""
+    """One prompt with its arguments. `prompt` is None if the text itself is the prompt."""
 
     prompt: str | None
     args: str
@@ -53,7 +53,7 @@ class CommandLine(Struct, frozen=True):
 
 
 def parse_command(text: str) -> CommandLine:
-    """What was typed; raises Rejected with a sentence that ends in the column."""
+    """The parsed command. Raises Rejected with a message that ends in the column."""
     return _Parser(text).command()
 
 
@@ -75,10 +75,10 @@ class _Parser:
             steps.append(self._step(number, self._joined(number, "chain", "delegate")))
         if len(steps) > 1 and steps[0].prompt is None:
             reject(steps[0].column, "each step of a chain starts with >>prompt; quotes make --> a text")
-        named = {found.type: str(found.value) for found in self._operators}
+        named = {operator.type: str(operator.value) for operator in self._operators}
         return CommandLine(
             steps=tuple(steps),
-            modifiers=tuple(str(found.value) for found in self._operators if found.type == "modifier"),
+            modifiers=tuple(str(operator.value) for operator in self._operators if operator.type == "modifier"),
             framework=named.get("framework"),
             style=named.get("style"),
             operators=tuple(self._operators),
@@ -94,7 +94,7 @@ class _Parser:
             else:
                 if not is_id(name):
                     reject(column, f"{name!r} is no name of a {kind}")
-                if any(found.type == kind for found in self._operators):
+                if any(operator.type == kind for operator in self._operators):
                     reject(column, f"a {kind} is given twice")
             self._operators.append(Operator(kind, column, 0, name))
             reader.skip_space()
@@ -107,20 +107,20 @@ class _Parser:
                 f"no modifier %{name}"
                 + (f"; did you mean %{close[0]}?" if close else f"; there are %{', %'.join(MODIFIERS)}"),
             )
-        others = [str(found.value) for found in self._operators if found.type == "modifier"]
+        others = [str(operator.value) for operator in self._operators if operator.type == "modifier"]
         if name in others:
             reject(column, f"%{name} is given twice")
-        if name != "judge" and (other := next((one for one in others if one != "judge"), None)):
+        if name != "judge" and (other := next((modifier for modifier in others if modifier != "judge"), None)):
             reject(column, f"%{other} and %{name} contradict each other")
 
     def _joined(self, step: int, *kinds: Literal["chain", "delegate"]) -> bool:
-        """Read what stands before a step; True if it hands the step to a sub-agent."""
-        found = self._reader.operator()
-        if found is None or found.kind not in kinds:
+        """Reads the operator before a step; True if it delegates the step to a sub-agent."""
+        token = self._reader.operator()
+        if token is None or token.kind not in kinds:
             return False
-        self._reader.at = found.end
-        self._operators.append(Operator(found.kind, found.column, step))
-        return found.kind == "delegate"
+        self._reader.at = token.end
+        self._operators.append(Operator(token.kind, token.column, step))
+        return token.kind == "delegate"
 
     def _step(self, number: int, delegated: bool) -> CommandStep:
         reader = self._reader
@@ -130,17 +130,17 @@ class _Parser:
         args = reader.prose()
         gates: list[AnyGate] = []
         repeat: int | None = None
-        while (found := self._supported(reader.operator())) and found.kind not in ("chain", "delegate"):
-            reader.at = found.end
-            if found.kind == "gate":
+        while (token := self._supported(reader.operator())) and token.kind not in ("chain", "delegate"):
+            reader.at = token.end
+            if token.kind == "gate":
                 reader.skip_space()
                 gates.append(read_gate(reader))
-                self._operators.append(Operator("gate", found.column, number, gates[-1]))
-            elif found.kind == "repeat":
-                repeat = self._repeat(found, prompt, again=repeat is not None)
-                self._operators.append(Operator("repeat", found.column, number, repeat))
+                self._operators.append(Operator("gate", token.column, number, gates[-1]))
+            elif token.kind == "repeat":
+                repeat = self._repeat(token, prompt, again=repeat is not None)
+                self._operators.append(Operator("repeat", token.column, number, repeat))
             else:
-                reject(found.column, f"a second prompt, >>{found.text}: steps are joined by -->; quotes make it a text")
+                reject(token.column, f"a second prompt, >>{token.text}: steps are joined by -->; quotes make it a text")
         return CommandStep(prompt, args, column, tuple(gates), repeat or 1, delegated)
 
     def _prompt(self, number: int, delegated: bool) -> str | None:
@@ -149,14 +149,14 @@ class _Parser:
             reject(1, "the command is empty; write words, or >>name of a prompt")
         if reader.at_end:
             reject(reader.column, _MISSING)
-        found = self._supported(reader.operator())
-        if found is not None:
-            if found.kind != "prompt":
-                reject(found.column, _MISSING)
-            if not is_id(found.text):
-                reject(found.column + 2, _NO_NAME.format(repr(found.text)))
-            reader.at = found.end
-            return found.text
+        token = self._supported(reader.operator())
+        if token is not None:
+            if token.kind != "prompt":
+                reject(token.column, _MISSING)
+            if not is_id(token.text):
+                reject(token.column + 2, _NO_NAME.format(repr(token.text)))
+            reader.at = token.end
+            return token.text
         if reader.text.startswith(">>", reader.at):
             reject(reader.column + 2, _NO_NAME.format("''"))
         if number > 1 and reader.text[reader.at] in _HEADS:
@@ -167,21 +167,21 @@ class _Parser:
             reject(reader.column, "each step of a chain starts with >>prompt; quotes make --> a text")
         return None
 
-    def _repeat(self, found: OperatorToken, prompt: str | None, *, again: bool) -> int:
+    def _repeat(self, token: OperatorToken, prompt: str | None, *, again: bool) -> int:
         if prompt is None:
-            reject(found.column, f"* {found.text} repeats a step, which starts with >>prompt; quotes make it a text")
+            reject(token.column, f"* {token.text} repeats a step, which starts with >>prompt; quotes make it a text")
         if again:
-            reject(found.column, "a step is repeated twice")
-        if not found.text.isdigit() or len(found.text) > 9 or not 1 <= int(found.text) <= MOST_REPEATS:
-            reject(found.column, f"a step is repeated a whole number of times, from 1 to {MOST_REPEATS}")
+            reject(token.column, "a step is repeated twice")
+        if not token.text.isdigit() or len(token.text) > 9 or not 1 <= int(token.text) <= MOST_REPEATS:
+            reject(token.column, f"a step is repeated a whole number of times, from 1 to {MOST_REPEATS}")
         self._reader.skip_space()
         if not self._reader.at_end and self._reader.operator() is None:
-            reject(found.column, f"* {found.text} repeats a step and stands at its end; quotes make it a text")
-        return int(found.text)
+            reject(token.column, f"* {token.text} repeats a step and stands at its end; quotes make it a text")
+        return int(token.text)
 
-    def _supported(self, found: OperatorToken | None) -> OperatorToken | None:
-        if found and found.kind == "parallel":
-            reject(found.column, "running steps in parallel (+) is not supported; steps are joined by -->")
-        if found and found.kind == "condition":
-            reject(found.column, 'conditions (? "…" : >>prompt) are not supported')
-        return found
+    def _supported(self, token: OperatorToken | None) -> OperatorToken | None:
+        if token and token.kind == "parallel":
+            reject(token.column, "running steps in parallel (+) is not supported; steps are joined by -->")
+        if token and token.kind == "condition":
+            reject(token.column, 'conditions (? "…" : >>prompt) are not supported')
+        return token

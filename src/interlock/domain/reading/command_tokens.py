@@ -1,12 +1,12 @@
-r"""The pieces commands and gates are written in, each with its column.
+r"""The tokens of commands and gates, each with its column.
 
-There are two ways of reading. Behind `::` a gate is made of words, colons and quoted texts. Everywhere else people
-write prose, where an operator counts only at the beginning of a word, and a quote only where a quoted text can begin:
-so `don't`, `std::vector` and `a->b` are just words.
+There are two modes. After `::` a gate consists of words, colons and quoted texts. Everywhere else is prose: an operator
+counts only at the beginning of a word, and a quote only where a quoted text can begin. So `don't`, `std::vector` and
+`a->b` are plain words.
 
 In a quoted text every character stands for itself, backslashes too, with one exception: in backslashes directly
 before a quote of the enclosing kind, `\\` is one backslash and `\"` is the quote. So any text can be written, and
-`\n`, `'\''` or a regular expression arrive as they stand.
+`\n`, `'\''` or a regular expression need no escapes.
 """
 
 import re
@@ -20,13 +20,13 @@ OperatorKind = Literal["chain", "delegate", "gate", "prompt", "repeat", "paralle
 
 class Token(NamedTuple):
     kind: Kind
-    text: str  # of a quoted text: what it stands for
+    text: str  # a quoted text without quotes and escapes
     column: int  # from 1
 
 
 class OperatorToken(NamedTuple):
     kind: OperatorKind
-    text: str  # of a prompt its name, of a repeat its number
+    text: str  # the name of a prompt, the number of a repeat
     column: int
     end: int
 
@@ -61,7 +61,7 @@ _BACKSLASHES_AT_END = re.compile(r"\\*\Z")
 
 
 class Reader:
-    """A place in a text; each method reads on from there."""
+    """A position in a text; each method reads from there."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -76,7 +76,7 @@ class Reader:
         return self.at == len(self.text)
 
     def token(self) -> Token:
-        """The next piece of a gate; raises Rejected at a quote that is never closed."""
+        """The next token of a gate. Raises Rejected at a quote that is never closed."""
         at = self.at
         if self.at_end:
             return Token("end", "", at + 1)
@@ -96,7 +96,7 @@ class Reader:
         return self.at > begin
 
     def operator(self) -> OperatorToken | None:
-        """The operator here, if there is one; it stays unread. To be asked only where a word can begin."""
+        """The operator at this position, or None. The position stays. Valid only where a word can begin."""
         match = _OPERATOR.match(self.text, self.at)
         if match is None:
             return None
@@ -104,14 +104,14 @@ class Reader:
         return OperatorToken(cast("OperatorKind", kind), match[kind], self.at + 1, match.end())
 
     def word(self) -> str:
-        """Up to the next space."""
+        """The text up to the next space."""
         begin = self.at
         while not self.at_end and not self.text[self.at].isspace():
             self.at += 1
         return self.text[begin : self.at]
 
     def prose(self) -> str:
-        """Up to the next operator, as it is written, but for a backslash that keeps a quote from opening a text."""
+        """The text up to the next operator, without backslashes that escape a quote."""
         parts: list[str] = []
         new_word = may_open = True
         while not self.at_end and not (new_word and self.operator()):
@@ -140,16 +140,16 @@ class Reader:
 
 
 def tokens(text: str) -> list[Token]:
-    """Words, quoted texts, colons and the space between."""
+    """All tokens of a text, spaces included."""
     reader = Reader(text)
-    found: list[Token] = []
+    result: list[Token] = []
     while (token := reader.token()).kind != "end":
-        found.append(token)
-    return found
+        result.append(token)
+    return result
 
 
 def quoted(text: str) -> str:
-    """In double quotes, or in single ones where that needs no escape."""
+    """The text in double quotes, or in single quotes if that needs no escape."""
     quote = "'" if '"' in text and "'" not in text else '"'
     escaped = re.sub(rf"(\\*){quote}", rf"\1\1\\{quote}", text)
     return f"{quote}{_BACKSLASHES_AT_END.sub(lambda end: end[0] * 2, escaped, count=1)}{quote}"
@@ -164,6 +164,6 @@ def reject(column: int, problem: str) -> NoReturn:
 
 
 def _unescaped(body: str, quote: str) -> str:
-    """`body` is what stands between the quotes."""
+    """The text between the quotes, without escapes."""
     inner = _ESCAPES[quote].sub(lambda run: run[1][: len(run[1]) // 2] + quote, body)
     return _BACKSLASHES_AT_END.sub(lambda end: end[0][: len(end[0]) // 2], inner, count=1)

@@ -1,4 +1,4 @@
-"""Reading loose data (JSON, TOML) one value at a time: each reader gives the value or says what would be right."""
+"""Readers for single values of JSON or TOML data: each returns the value or raises FieldError."""
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -14,38 +14,38 @@ Plain = dict[str, Any]
 Read = Callable[[object], object]
 
 
-class Wrong(Exception):
-    """What is wrong with a value; whoever knows to whom it belongs makes it a Rejected."""
+class FieldError(Exception):
+    """A wrong value. The caller adds the ticket or track it belongs to and raises Rejected."""
 
 
-def read_table(
+def read_fields(
     data: object, fields: Mapping[str, Read], *, required: tuple[str, ...] = (), ignored: frozenset[str] = frozenset()
 ) -> Plain:
-    """The values of those keys that are there; an unknown key is answered with the nearest right one."""
+    """The values of the given keys. The error for an unknown key suggests the nearest known one."""
     if not isinstance(data, dict):
-        raise Wrong(f"expected an object with keys and values, not {shown(data)}")
-    found: Plain = {}
+        raise FieldError(f"expected an object with keys and values, not {describe_value(data)}")
+    values: Plain = {}
     for key, value in cast("dict[object, object]", data).items():
         read = fields.get(key) if isinstance(key, str) else None
         if read is not None:
             try:
-                found[str(key)] = read(value)
-            except Wrong as wrong:
-                raise Wrong(f"{key!r} {wrong}") from None
+                values[str(key)] = read(value)
+            except FieldError as wrong:
+                raise FieldError(f"{key!r} {wrong}") from None
         elif key not in ignored:
             close = get_close_matches(str(key), fields, n=1)
-            raise Wrong(f"unknown key {key!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
+            raise FieldError(f"unknown key {key!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
     for key in required:
-        if key not in found:
-            raise Wrong(f"the key {key!r} is missing")
-    return found
+        if key not in values:
+            raise FieldError(f"the key {key!r} is missing")
+    return values
 
 
 def text(value: object) -> str:
     if not isinstance(value, str):
-        raise _must("a text", value)
+        raise _must_be("a text", value)
     if "\0" in value or not _is_unicode(value):
-        raise Wrong("holds a character that no file or command can hold")
+        raise FieldError("holds a character that no file or command can hold")
     return value
 
 
@@ -53,15 +53,15 @@ def texts(value: object) -> tuple[str, ...]:
     return tuple(text(item) for item in items(value, "a list of texts"))
 
 
-def flag(value: object) -> bool:
+def true_or_false(value: object) -> bool:
     if not isinstance(value, bool):
-        raise _must("true or false", value)
+        raise _must_be("true or false", value)
     return value
 
 
 def seconds(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e300:
-        raise _must("a number of seconds", value)
+        raise _must_be("a number of seconds", value)
     return float(value)
 
 
@@ -71,17 +71,17 @@ def gates(value: object) -> tuple[Gate, ...]:
 
 def items(value: object, what: str) -> list[object]:
     if not isinstance(value, list | tuple):
-        raise _must(what, value)
+        raise _must_be(what, value)
     return list(cast("list[object]", value))
 
 
-# ── readers made to measure ──────────────────────────────────────────────────────────────
+# ── readers with parameters ───────────────────────────────────────────────────────────────
 
 
-def whole(low: int, high: int) -> Read:
+def whole_number(low: int, high: int) -> Read:
     def read(value: object) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise _must(f"a whole number from {low} to {high}", value)
+            raise _must_be(f"a whole number from {low} to {high}", value)
         return value
 
     return read
@@ -90,7 +90,7 @@ def whole(low: int, high: int) -> Read:
 def one_of(words: tuple[str, ...]) -> Read:
     def read(value: object) -> str:
         if not isinstance(value, str) or value not in words:
-            raise _must(f"one of {', '.join(words)}", value)
+            raise _must_be(f"one of {', '.join(words)}", value)
         return value
 
     return read
@@ -100,19 +100,19 @@ def or_null(read: Read) -> Read:
     return lambda value: None if value is None else read(value)
 
 
-def written(of: Any) -> Read:
-    """What Interlock itself has written in its own form."""
+def struct_value(of: Any) -> Read:
+    """A value in the form in which Interlock stores it."""
 
     def read(value: object) -> object:
         try:
             return msgspec.convert(value, of)
         except msgspec.ValidationError as error:
-            raise Wrong(f"is not what Interlock writes there: {error}") from None
+            raise FieldError(f"is not what Interlock writes there: {error}") from None
 
     return read
 
 
-def shown(value: object) -> str:
+def describe_value(value: object) -> str:
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list | tuple):
@@ -127,14 +127,14 @@ def _gate(number: int, item: object) -> Gate:
     try:
         if isinstance(item, str):
             return parse_clause(text(item))
-        words = _has_criteria(item)
-        found = read_table(item, _GATE, required=() if words else ("command",))
-        if words and found.get("command"):
-            raise Wrong("a gate has a 'command' or 'criteria', not both")
-        found.setdefault("command", "")
-        return Gate(**found)
-    except (Wrong, Rejected) as wrong:
-        raise Wrong(f"item {number}: {wrong}") from None
+        has_criteria = _has_criteria(item)
+        fields = read_fields(item, _GATE, required=() if has_criteria else ("command",))
+        if has_criteria and fields.get("command"):
+            raise FieldError("a gate has a 'command' or 'criteria', not both")
+        fields.setdefault("command", "")
+        return Gate(**fields)
+    except (FieldError, Rejected) as wrong:
+        raise FieldError(f"item {number}: {wrong}") from None
 
 
 def _has_criteria(item: object) -> bool:
@@ -143,34 +143,34 @@ def _has_criteria(item: object) -> bool:
 
 def _environment(value: object) -> dict[str, str]:
     if not isinstance(value, dict):
-        raise _must("an object of names and texts", value)
-    found = {text(name): text(said) for name, said in cast("dict[object, object]", value).items()}
-    if wrong := [name for name in found if not name or "=" in name]:
-        raise Wrong(f"holds {wrong[0]!r}, which cannot be the name of a variable")
-    return found
+        raise _must_be("an object of names and texts", value)
+    variables = {text(name): text(content) for name, content in cast("dict[object, object]", value).items()}
+    if wrong := [name for name in variables if not name or "=" in name]:
+        raise FieldError(f"holds {wrong[0]!r}, which cannot be the name of a variable")
+    return variables
 
 
 def _is_unicode(value: str) -> bool:
     try:
         value.encode()
-    except UnicodeEncodeError:  # half a surrogate pair: JSON can spell it, nothing can store it
+    except UnicodeEncodeError:  # a lone surrogate: JSON can express it, UTF-8 cannot store it
         return False
     return True
 
 
-def _must(what: str, value: object) -> Wrong:
-    return Wrong(f"must be {what}, not {shown(value)}")
+def _must_be(what: str, value: object) -> FieldError:
+    return FieldError(f"must be {what}, not {describe_value(value)}")
 
 
 _GATE: dict[str, Read] = {
     "command": text,
     "preset": or_null(one_of(tuple(PRESETS))),
-    "max_attempts": or_null(whole(1, MOST_ATTEMPTS)),
+    "max_attempts": or_null(whole_number(1, MOST_ATTEMPTS)),
     "timeout_s": or_null(seconds),
-    "loop": flag,
+    "loop": true_or_false,
     "cwd": or_null(text),
     "env": _environment,
     "criteria": or_null(text),
     "name": or_null(text),
-    "network": flag,
+    "network": true_or_false,
 }

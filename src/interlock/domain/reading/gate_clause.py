@@ -1,4 +1,4 @@
-"""One gate as it is written after `::`, for example `verify:"npm test" :fast max:3`."""
+"""Reads and writes a gate clause, the text after `::`: for example `verify:"npm test" :fast max:3`."""
 
 import re
 from difflib import get_close_matches
@@ -15,14 +15,14 @@ MOST_ATTEMPTS = 1_000
 
 
 class Criteria(Struct, frozen=True):
-    """A gate in words, judged by a model; it may have a name."""
+    """A gate that a model judges; it may have a name."""
 
     text: str
     name: str | None = None
 
 
 class LibraryGate(Struct, frozen=True):
-    """A gate from a file of its own, by its name."""
+    """The name of a gate that the library defines in a file."""
 
     name: str
 
@@ -35,7 +35,7 @@ _OPTIONS = {"loop": "true", "max": "3", "timeout": "60"}  # with an example of e
 
 
 def parse_clause(text: str) -> Gate:
-    """A ticket's gate: a shell verification, or criteria; raises Rejected with a sentence that ends in the column."""
+    """A ticket's gate: a shell command or criteria. Raises Rejected with a message that ends in the column."""
     reader = Reader(text)
     reader.skip_space()
     column = reader.column
@@ -54,7 +54,7 @@ def as_gate(criteria: Criteria) -> Gate:
 
 
 def write_clause(gate: Gate) -> str:
-    """The clause that means this gate: `parse_clause(write_clause(gate)) == gate`."""
+    """The clause of this gate: `parse_clause(write_clause(gate)) == gate`."""
     if gate.cwd is not None or gate.env:
         raise Rejected("a gate with a 'cwd' or an 'env' of its own is written as an object, not after '::'")
     if gate.criteria is not None:
@@ -81,7 +81,7 @@ def read_gate(reader: Reader) -> AnyGate:
         case "colon":
             reject(first.column, 'a gate starts with verify:"command", not with a colon')
         case "text":
-            return _last(reader, _criteria(first, None))
+            return _without_options(reader, _criteria(first, None))
         case _:
             pass
     if first.text == "verify":
@@ -94,12 +94,12 @@ def read_gate(reader: Reader) -> AnyGate:
     if not is_id(first.text):
         reject(first.column, f"{first.text!r} is no name of a gate, and criteria stand in quotes")
     if not reader.text.startswith(":", reader.at):
-        return _last(reader, LibraryGate(first.text))
+        return _without_options(reader, LibraryGate(first.text))
     reader.token()
     criteria = reader.token()
     if criteria.kind != "text":
         reject(criteria.column, f'the criteria of {first.text} stand in quotes: {first.text}:"text"')
-    return _last(reader, _criteria(criteria, first.text))
+    return _without_options(reader, _criteria(criteria, first.text))
 
 
 def _criteria(token: Token, name: str | None) -> Criteria:
@@ -108,8 +108,8 @@ def _criteria(token: Token, name: str | None) -> Criteria:
     return Criteria(token.text, name)
 
 
-def _last(reader: Reader, gate: Criteria | LibraryGate) -> AnyGate:
-    """Only a shell verification has options."""
+def _without_options(reader: Reader, gate: Criteria | LibraryGate) -> AnyGate:
+    """The gate itself. Raises Rejected if options follow: only verify has options."""
     spaced = reader.skip_space()
     if not reader.at_end and not (spaced and reader.operator()):
         reject(
@@ -154,15 +154,15 @@ def _option(reader: Reader, gate: Gate, name: Token) -> Gate:
     colon, value = reader.token(), reader.token()
     if colon.kind != "colon":
         reject(colon.column, f"{name.text} needs a value, as in {name.text}:{_OPTIONS[name.text]}")
-    said = value.text if value.kind == "word" else ""
+    content = value.text if value.kind == "word" else ""
     if name.text == "loop":
-        if said not in ("true", "false"):
+        if content not in ("true", "false"):
             reject(value.column, "loop is true or false")
-        return replace(gate, loop=said == "true")
+        return replace(gate, loop=content == "true")
     if name.text == "max":
-        if not _WHOLE.fullmatch(said) or not 1 <= int(said) <= MOST_ATTEMPTS:
+        if not _WHOLE.fullmatch(content) or not 1 <= int(content) <= MOST_ATTEMPTS:
             reject(value.column, f"max is a whole number from 1 to {MOST_ATTEMPTS}")
-        return replace(gate, max_attempts=int(said))
-    if not _SECONDS.fullmatch(said) or float(said) == float("inf"):
+        return replace(gate, max_attempts=int(content))
+    if not _SECONDS.fullmatch(content) or float(content) == float("inf"):
         reject(value.column, "timeout is a number of seconds")
-    return replace(gate, timeout_s=float(said))
+    return replace(gate, timeout_s=float(content))

@@ -1,4 +1,4 @@
-"""A judge's answer: pass or fail, and why (SPEC G2)."""
+"""Reads a judge's answer: pass or fail, and the reason. Builds the question for the judge."""
 
 import json
 import re
@@ -12,18 +12,18 @@ _FENCE = re.compile(r"`{3,}[a-zA-Z]*")
 
 
 def verdict_of(answer: str) -> tuple[bool, str] | None:
-    """Whether it passes, and the reason; None where the answer does not clearly say so.
+    """Whether the change passes, and the reason; None if the answer is not clear.
 
-    A judge may quote the change, and a change may hold anything, a verdict too. So any verdict that says fail counts,
-    but one that says pass only at the beginning or the end, and where nothing around it speaks of failing.
+    A judge may quote the change, and the change may contain a verdict. So any "fail" verdict counts. A "pass" counts
+    only at the beginning or end of the answer, and only if no other text mentions a failure.
     """
     text = _FENCE.sub("", answer).strip()
-    found = list(_verdicts(text))
-    for _, _, said, reason in found:
-        if said == "fail":
+    verdicts = list(_verdicts(text))
+    for _, _, verdict, reason in verdicts:
+        if verdict == "fail":
             return False, reason
-    if found:
-        (begin, end, _, reason) = found[-1] if found[-1][1] == len(text) else found[0]
+    if verdicts:
+        (begin, end, _, reason) = verdicts[-1] if verdicts[-1][1] == len(text) else verdicts[0]
         outside = text[:begin] + text[end:]
         at_an_edge = begin == 0 or end == len(text)
         return (True, reason) if at_an_edge and not _SAYS_FAIL.search(outside) else None
@@ -34,7 +34,7 @@ def verdict_of(answer: str) -> tuple[bool, str] | None:
 
 
 def _verdicts(text: str) -> Iterator[tuple[int, int, str, str]]:
-    """Of each object that has one: where it begins and ends, `pass` or `fail`, and the reason."""
+    """Each JSON object with a verdict: its start and end, `pass` or `fail`, and the reason."""
     begin = text.find("{")
     while begin >= 0:
         try:
@@ -53,15 +53,15 @@ def _verdicts(text: str) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """An object as it is written: a name that stands in it twice is two."""
+    """Keeps repeated keys of an object, which a dict would drop."""
     return pairs
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, strict=False)
 
 
-def question(criteria: str, diff: str) -> str:
-    """All that a judge is shown."""
+def judge_question(criteria: str, diff: str) -> str:
+    """The whole text that a judge gets."""
     fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", diff)), default=0))
     return "\n".join(
         ["## Criteria", "", criteria, "", "## The change", "", f"{fence}diff", diff.strip("\n") or "(nothing)", fence]

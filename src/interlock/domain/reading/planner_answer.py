@@ -1,7 +1,7 @@
 """From a planner's answer to tracks and tickets: the JSON in it, its shape, and what is wrong with it in words.
 
-Models wrap JSON in prose and fences and use near words for a key; that is read. What cannot be is a Rejected whose
-sentence goes back to the model, once.
+Models wrap JSON in prose and fences and use similar words for a key; both are accepted. Anything else raises Rejected,
+and its message goes back to the model once.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from interlock.domain.checks.dag import Dag
-from interlock.domain.reading.ticket_data import CHANGEABLE
+from interlock.domain.reading.ticket_data import AUTHOR_FIELDS
 from interlock.domain.reading.tickets_from_data import spec_from_dict
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.ids import check_id
@@ -18,12 +18,12 @@ from interlock.domain.values.tickets import TicketSpec
 from interlock.errors import Rejected
 
 MOST_ANSWER = 4_000_000
-_STARTS = 1_000  # places of a long prose in which an array is looked for
+_STARTS = 1_000  # positions of a long text at which an array is tried
 
 _FENCE = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
-_NEAR_WORDS = {
+_SIMILAR_KEYS = {
     "goal": "description",
     "title": "description",
     "summary": "description",
@@ -40,7 +40,7 @@ Table = dict[str, Any]
 
 
 def plans_from_answer(answer: str) -> tuple[TrackPlan, ...]:
-    """The tracks a planner proposes."""
+    """The tracks that a planner proposes."""
     return _plans(_tables(answer, "tracks"))
 
 
@@ -55,10 +55,10 @@ def tickets_from_answer(answer: str) -> tuple[TicketSpec, ...]:
 def plans_from_json(text: str) -> tuple[TrackPlan, ...]:
     """Tracks as a person edited them: a list of objects with id, title and description."""
     try:
-        found = json.loads(text)
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Rejected(f"the edited tracks are not JSON: {error}") from None
-    return _plans(_listed(found, "tracks"))
+    return _plans(_listed(data, "tracks"))
 
 
 def _plans(tables: list[Table]) -> tuple[TrackPlan, ...]:
@@ -101,10 +101,10 @@ def _is_unicode(text: str) -> bool:
 
 
 def _ticket(table: Table, number: int) -> TicketSpec:
-    """Unknown keys are a planner's notes and are left out; near words count where the right one is missing."""
+    """A planned ticket. Unknown keys are ignored; a similar word counts if the right key is missing."""
     fields: Table = {}
     for key, value in table.items():
-        right = key if key in CHANGEABLE or key == "id" else _NEAR_WORDS.get(key)
+        right = key if key in AUTHOR_FIELDS or key == "id" else _SIMILAR_KEYS.get(key)
         if right is None or value is None or (right != key and right in table):
             continue
         fields.setdefault(right, _as_list(right, value))
@@ -118,7 +118,7 @@ def _ticket(table: Table, number: int) -> TicketSpec:
 
 
 def _as_list(key: str, value: object) -> object:
-    """One text where a list belongs is a list of one; a gate that is not written as a clause is a command."""
+    """A single text becomes a list of one; a gate that is not written as a clause becomes a command."""
     if key in ("depends_on", "verify", "context_requirements") and isinstance(value, str):
         value = [value]
     if key != "verify" or not isinstance(value, list):
@@ -131,7 +131,7 @@ def _as_list(key: str, value: object) -> object:
 
 
 def _tables(answer: str, what: str) -> list[Table]:
-    """The list in a ```json fence, in any fence, or somewhere in the text."""
+    """The list in a ```json fence, in another fence, or elsewhere in the text."""
     if len(answer) > MOST_ANSWER:
         raise Rejected(f"the answer has {len(answer):,} characters; that is too long for a plan")
     fault: str | None = None
@@ -142,9 +142,9 @@ def _tables(answer: str, what: str) -> list[Table]:
             fault = fault or f"the JSON in it cannot be read: {error}"
         except Rejected as wrong:
             fault = fault or str(wrong)
-    for found in _embedded(answer):
+    for data in _embedded(answer):
         try:
-            return _listed(found, what)
+            return _listed(data, what)
         except Rejected as wrong:
             fault = fault or str(wrong)
     raise Rejected(fault or f"the answer holds no JSON list of {what}")
@@ -165,22 +165,22 @@ def _embedded(answer: str) -> Iterator[object]:
         if at < 0:
             return
         try:
-            found, end = decoder.raw_decode(answer, at)
+            data, end = decoder.raw_decode(answer, at)
         except (ValueError, RecursionError):
             end = at + 1
         else:
-            if any(isinstance(item, dict) for item in found):
-                yield found
+            if any(isinstance(item, dict) for item in data):
+                yield data
         at = answer.find("[", end)
 
 
-def _listed(found: object, what: str) -> list[Table]:
+def _listed(data: object, what: str) -> list[Table]:
     """A list of objects, itself or under its name in an object."""
-    if isinstance(found, dict):
-        found = cast("Table", found).get(what, found)
-    if not isinstance(found, list):
+    if isinstance(data, dict):
+        data = cast("Table", data).get(what, data)
+    if not isinstance(data, list):
         raise Rejected(f"expected a JSON list of {what}")
-    items = cast("list[object]", found)
+    items = cast("list[object]", data)
     if not items:
         raise Rejected(f"the list of {what} is empty")
     if not all(isinstance(item, dict) for item in items):

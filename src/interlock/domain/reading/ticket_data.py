@@ -1,23 +1,23 @@
-"""Tickets as plain data: the flat dict of `ticket_to_dict`, and how it is read back."""
+"""Tickets as plain data: `ticket_to_dict` and its inverse."""
 
 from typing import cast, get_args
 
 from msgspec import to_builtins
 
 from interlock.domain.reading.field_readers import (
+    FieldError,
     Plain,
     Read,
-    Wrong,
-    flag,
+    describe_value,
     gates,
     one_of,
     or_null,
-    read_table,
-    shown,
+    read_fields,
+    struct_value,
     text,
     texts,
-    whole,
-    written,
+    true_or_false,
+    whole_number,
 )
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.tickets import (
@@ -37,50 +37,50 @@ from interlock.domain.values.tickets import (
 )
 from interlock.errors import Rejected
 
-CHANGEABLE: dict[str, Read] = {
+AUTHOR_FIELDS: dict[str, Read] = {
     "description": text,
     "assigned_to": one_of(get_args(Role)),
     "target_file": or_null(text),
     "context_requirements": texts,
     "depends_on": texts,
-    "step_mode": flag,
+    "step_mode": true_or_false,
     "verify": gates,
     "script": or_null(text),
     "priority": one_of(get_args(Priority)),
     "model_override": or_null(text),
-    "with_answers": flag,
-    "returns": flag,
+    "with_answers": true_or_false,
+    "returns": true_or_false,
 }
-"""What an author writes, and an edit can change."""
+"""The fields that an author writes and an edit can change."""
 
-KEPT: dict[str, Read] = {
+BOOKKEEPING_FIELDS: dict[str, Read] = {
     "track": text,
     "status": one_of(get_args(Status)),
     "blocked_reason": or_null(text),
-    "attempts": whole(0, 2**53),
+    "attempts": whole_number(0, 2**53),
     "created_at": text,
     "started_at": or_null(text),
     "finished_at": or_null(text),
     "result": or_null(text),
-    "unverified": flag,
-    "stage": written(Stage),
-    "grant": written(Grant | None),
+    "unverified": true_or_false,
+    "stage": struct_value(Stage),
+    "grant": struct_value(Grant | None),
     "why": or_null(text),
-    "resumes": whole(0, 2**53),
-    "spawn": written(Grant | None),
-    "session": written(tuple[Blob, ...]),
-    "failures": whole(0, 2**53),
+    "resumes": whole_number(0, 2**53),
+    "spawn": struct_value(Grant | None),
+    "session": struct_value(tuple[Blob, ...]),
+    "failures": whole_number(0, 2**53),
     "carried": texts,
     "accepted": texts,
 }
-"""What Interlock itself keeps about a ticket."""
+"""The fields that Interlock itself sets."""
 
-_FIELDS: dict[str, Read] = {"id": text, **CHANGEABLE, **KEPT}
-_FOLLOWING = ("status", "blocked_reason")  # from the stage
+_FIELDS: dict[str, Read] = {"id": text, **AUTHOR_FIELDS, **BOOKKEEPING_FIELDS}
+_DERIVED_FIELDS = ("status", "blocked_reason")  # they follow from the stage
 
 
 def ticket_to_dict(ticket: Ticket) -> Plain:
-    """All of it as plain data, flat (SPEC D1); the keys after `unverified` are what the others cannot say."""
+    """The whole ticket as one flat dict. The keys after `unverified` hold what the earlier ones cannot express."""
     spec = ticket.spec
     return {
         "id": spec.id,
@@ -118,29 +118,31 @@ def ticket_to_dict(ticket: Ticket) -> Plain:
 
 
 def ticket_from_dict(data: object) -> Ticket:
-    """The inverse of `ticket_to_dict`; without `stage` the status says where the ticket stands."""
+    """The inverse of `ticket_to_dict`. Without `stage` the status determines the stage."""
     try:
-        found = read_table(data, _FIELDS, required=("id",))
-        stage = _stage(found)
-    except Wrong as wrong:
+        fields = read_fields(data, _FIELDS, required=("id",))
+        stage = _stage(fields)
+    except FieldError as wrong:
         raise Rejected(f"{ticket_label(data, 'a ticket')}: {wrong}") from None
-    spec = TicketSpec(**{key: value for key, value in found.items() if key not in KEPT})
-    kept = {key: value for key, value in found.items() if key in KEPT and key not in _FOLLOWING}
-    fields: Plain = {"track": "", "created_at": "", **kept, "spec": spec, "stage": stage}
-    return Ticket(**fields)
+    spec = TicketSpec(**{key: value for key, value in fields.items() if key not in BOOKKEEPING_FIELDS})
+    bookkeeping = {
+        key: value for key, value in fields.items() if key in BOOKKEEPING_FIELDS and key not in _DERIVED_FIELDS
+    }
+    values: Plain = {"track": "", "created_at": "", **bookkeeping, "spec": spec, "stage": stage}
+    return Ticket(**values)
 
 
 def ticket_label(data: object, place: str) -> str:
     """How a message names the ticket that `data` is meant to be."""
     name = cast("dict[object, object]", data).get("id") if isinstance(data, dict) else None
-    return f"ticket {shown(name)}" if isinstance(name, str) else place
+    return f"ticket {describe_value(name)}" if isinstance(name, str) else place
 
 
-def _stage(found: Plain) -> Stage:
-    status: Status | None = found.get("status")
-    stage: Stage | None = found.get("stage")
+def _stage(fields: Plain) -> Stage:
+    status: Status | None = fields.get("status")
+    stage: Stage | None = fields.get("stage")
     if stage is None:
-        reason = found.get("blocked_reason") or ""
+        reason = fields.get("blocked_reason") or ""
         implied: dict[Status, Stage] = {
             "todo": Todo(),
             "in_progress": Working(),
@@ -150,5 +152,5 @@ def _stage(found: Plain) -> Stage:
         }
         return implied[status or "todo"]
     if status is not None and STATUS[type(stage)] != status:
-        raise Wrong(f"'status' is {status!r}, but its 'stage' means {STATUS[type(stage)]!r}")
+        raise FieldError(f"'status' is {status!r}, but its 'stage' means {STATUS[type(stage)]!r}")
     return stage

@@ -1,16 +1,16 @@
-"""Tickets and tracks from loose data. What does not fit is named: the ticket, the key, what would be right."""
+"""Reads tickets and tracks from JSON data. An error names the ticket, the key and the expected value."""
 
 from typing import cast
 
 from interlock.domain.messages.commands.ticket_commands import TicketChanges
 from interlock.domain.messages.commands.track_commands import AddTrack
-from interlock.domain.reading.field_readers import Read, Wrong, items, read_table, shown, text
-from interlock.domain.reading.ticket_data import CHANGEABLE, KEPT, ticket_label
+from interlock.domain.reading.field_readers import FieldError, Read, describe_value, items, read_fields, text
+from interlock.domain.reading.ticket_data import AUTHOR_FIELDS, BOOKKEEPING_FIELDS, ticket_label
 from interlock.domain.values.tickets import TicketSpec
 from interlock.errors import Rejected
 
-_SPEC: dict[str, Read] = {"id": text, **CHANGEABLE}
-_BOOKKEEPING = frozenset(KEPT)
+_SPEC: dict[str, Read] = {"id": text, **AUTHOR_FIELDS}
+_BOOKKEEPING = frozenset(BOOKKEEPING_FIELDS)
 _TRACK: dict[str, Read] = {
     "id": text,
     "title": text,
@@ -21,18 +21,18 @@ _TRACK_BOOKKEEPING = frozenset({"status", "created_at", "updated_at", "landing",
 
 
 def spec_from_dict(data: object, place: str = "a ticket") -> TicketSpec:
-    """A ticket as its author writes it. What Interlock itself adds to a ticket is tolerated and not read."""
+    """A ticket as its author writes it. Fields that Interlock itself sets are ignored."""
     try:
-        return TicketSpec(**read_table(data, _SPEC, required=("id",), ignored=_BOOKKEEPING))
-    except Wrong as wrong:
+        return TicketSpec(**read_fields(data, _SPEC, required=("id",), ignored=_BOOKKEEPING))
+    except FieldError as wrong:
         raise Rejected(f"{ticket_label(data, place)}: {wrong}") from None
 
 
 def changes_from_dict(data: object) -> TicketChanges:
-    """What an edit replaces: any of a ticket's own fields but its id."""
+    """An edit: any of the author's fields but the id."""
     try:
-        return TicketChanges(**read_table(data, CHANGEABLE))
-    except Wrong as wrong:
+        return TicketChanges(**read_fields(data, AUTHOR_FIELDS))
+    except FieldError as wrong:
         raise Rejected(f"the edit: {wrong}") from None
 
 
@@ -43,14 +43,14 @@ def track_from_json(data: object, default_id: str) -> AddTrack:
     if not isinstance(data, dict):
         raise Rejected(
             "a file of tickets holds a list of tickets, or an object with 'id', 'title', 'description' and 'tickets',"
-            f" not {shown(data)}"
+            f" not {describe_value(data)}"
         )
     try:
-        found = read_table(cast("object", data), _TRACK, required=("tickets",), ignored=_TRACK_BOOKKEEPING)
-    except Wrong as wrong:
+        fields = read_fields(cast("object", data), _TRACK, required=("tickets",), ignored=_TRACK_BOOKKEEPING)
+    except FieldError as wrong:
         raise Rejected(f"the track: {wrong}") from None
-    track = found.get("id", default_id)
+    track = fields.get("id", default_id)
     specs = tuple(
-        spec_from_dict(item, f"ticket {number} of the list") for number, item in enumerate(found["tickets"], 1)
+        spec_from_dict(item, f"ticket {number} of the list") for number, item in enumerate(fields["tickets"], 1)
     )
-    return AddTrack(track, found.get("title", track), found.get("description", ""), specs)
+    return AddTrack(track, fields.get("title", track), fields.get("description", ""), specs)

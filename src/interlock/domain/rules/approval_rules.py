@@ -1,4 +1,4 @@
-"""Rules for answering: once, by someone who may, with an answer that fits (SPEC A2–A5)."""
+"""Rules for answering approvals: once, by an allowed actor, with a decision that fits the kind."""
 
 from typing import Any, assert_never
 
@@ -6,16 +6,21 @@ from msgspec import MsgspecError
 from msgspec.json import decode
 from msgspec.structs import replace
 
-from interlock.domain.messages.commands.approval_commands import AnswerApproval, ApproveTask, ExpireApproval
+from interlock.domain.messages.commands.approval_commands import (
+    AnswerApproval,
+    ApprovalCommand,
+    ApproveTask,
+    ExpireApproval,
+)
 from interlock.domain.messages.envelopes import is_agent
 from interlock.domain.messages.events.approval_events import ApprovalAnswered
 from interlock.domain.messages.events.discussion_events import DiscussionTurnEnded
 from interlock.domain.messages.events.epic_events import EpicDropped
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.ticket_events import TicketBlocked
 from interlock.domain.messages.events.track_events import LandingFailed, LandingStarted
 from interlock.domain.reading.planner_answer import plans_from_json
-from interlock.domain.rules.epic_rules import accepted
+from interlock.domain.rules.epic_rules import accept_tracks
 from interlock.domain.rules.track_rules import abort_events
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import (
@@ -37,9 +42,19 @@ from interlock.domain.values.approvals import (
 from interlock.domain.values.epics import TrackPlan
 from interlock.errors import BadValue, Rejected
 
-Events = tuple[Event, ...]
+MOST_CONTEXT = 1_000_000  # characters of an edited context
 
-MOST_CONTEXT = 1_000_000  # characters of an edited one
+
+def decide(state: State, command: ApprovalCommand, actor: str) -> Events:
+    match command:
+        case AnswerApproval():
+            return answer(state, command, actor)
+        case ApproveTask():
+            return approve_task(state, command, actor)
+        case ExpireApproval():
+            return expire(state, command)
+        case _:
+            assert_never(command)
 
 
 def answer(state: State, command: AnswerApproval, actor: str) -> Events:
@@ -64,7 +79,7 @@ def approve_task(state: State, command: ApproveTask, actor: str) -> Events:
 
 
 def expire(state: State, command: ExpireApproval) -> Events:
-    """A deadline denies; it never allows."""
+    """An expired approval is denied, never allowed."""
     approval = state.approval(command.approval)
     if not isinstance(approval.state, Pending) or approval.deadline is None:
         return ()
@@ -73,20 +88,20 @@ def expire(state: State, command: ExpireApproval) -> Events:
     return _consequences(state, approval, refusal)
 
 
-def automatic(approval: Approval) -> ApprovalAnswered | None:
-    """What `--approve all` answers by itself, and what it never does."""
+def automatic_answer(approval: Approval) -> ApprovalAnswered | None:
+    """The answer of `--approve all`, or None for a kind that only a person answers."""
     if approval.kind in NEVER_AUTOMATIC:
         return None
     return ApprovalAnswered(approval.id, "approve", message="--approve all", digest=approval.digest)
 
 
-def begun_by(state: State, approval: Approval, plans: tuple[TrackPlan, ...] | None = None) -> Events:
-    """What saying yes to an approval that is about no ticket begins."""
+def started_by_approval(state: State, approval: Approval, plans: tuple[TrackPlan, ...] | None = None) -> Events:
+    """The events that follow from approving a request that belongs to no ticket."""
     match approval.payload:
         case MergePayload(branch, before, after):
             return (LandingStarted(approval.track, branch, before, after),)
         case TracksPayload(epic, _, tracks):
-            return accepted(state, epic, tracks if plans is None else plans)
+            return accept_tracks(state, epic, tracks if plans is None else plans)
         case _:
             return ()
 
@@ -118,13 +133,13 @@ def _consequences(state: State, approval: Approval, command: AnswerApproval) -> 
         why = f"aborted{': ' + message if message else ''}"
         return (answered, DiscussionTurnEnded(approval.discussion, why)) if ends else (answered,)
     if command.decision == "abort" and approval.kind not in ("gate", "unknown"):
-        found = state.track(track)
-        return (answered, *abort_events(state, found, message or f"aborted at {approval.id}", but=approval.id))
+        aborted = state.track(track)
+        return (answered, *abort_events(state, aborted, message or f"aborted at {approval.id}", but=approval.id))
     if approval.kind == "ask":
-        return (answered,)  # whoever asked is waiting for just this
+        return (answered,)  # the program that asked waits for the answer itself
     if ticket is None:
         if command.decision == "approve":
-            return (answered, *begun_by(state, approval, _edited_plans(approval, command)))
+            return (answered, *started_by_approval(state, approval, _edited_plans(approval, command)))
         if isinstance(approval.payload, TracksPayload):
             return (answered, EpicDropped(approval.payload.epic, message or "the proposed tracks were rejected"))
         return (answered, LandingFailed(track, message or "landing was rejected"))
@@ -137,7 +152,7 @@ def _consequences(state: State, approval: Approval, command: AnswerApproval) -> 
 
 
 def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
-    """Of what may run now. What cannot be edited, or not so, is refused."""
+    """The digest of what may run after this answer. Raises BadValue for an edit that is not possible."""
     payload, edited = approval.payload, command.edited
     if command.hunks is not None:
         _check_hunks(approval, command)
@@ -165,7 +180,7 @@ def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
 
 
 def _check_arguments(edited: str) -> None:
-    """They go back to the program that asked, which can use nothing but an object."""
+    """Raises BadValue unless the text is a JSON object, the only form the asking program can use."""
     try:
         decode(edited, type=dict[str, Any])
     except MsgspecError as error:
@@ -177,7 +192,7 @@ def _with_context(payload: Payload, command: AnswerApproval) -> SpawnPayload:
     if command.decision != "approve" or not isinstance(payload, SpawnPayload):
         raise BadValue("only a worker's context can be edited, while approving its start")
     if len(context) > MOST_CONTEXT:
-        raise BadValue(f"the edited context has {len(context):,} characters; {MOST_CONTEXT:,} are the most")
+        raise BadValue(f"the edited context has {len(context):,} characters; the most is {MOST_CONTEXT:,}")
     return replace(payload, context=context, context_blob=None)
 
 

@@ -1,20 +1,30 @@
-"""Rules for model calls: made only by somebody still at work, and only with money left (SPEC P7)."""
+"""Rules for model calls: the owner must still be active, and its budgets must cover the cost."""
 
-from interlock.domain.messages.commands.call_commands import EndCall, ReserveCall
+from typing import assert_never
+
+from interlock.domain.messages.commands.call_commands import CallCommand, EndCall, ReserveCall
 from interlock.domain.messages.events.call_events import CallEnded, CallReserved
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event import Events
 from interlock.domain.state.state import State
 from interlock.domain.values.discussions import Doing, Thinking
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import Merging, Verifying, Working
 from interlock.errors import Rejected
 
-Events = tuple[Event, ...]
+
+def decide(state: State, command: CallCommand) -> Events:
+    match command:
+        case ReserveCall():
+            return reserve_call(state, command)
+        case EndCall():
+            return end_call(state, command)
+        case _:
+            assert_never(command)
 
 
 def reserve_call(state: State, command: ReserveCall) -> Events:
     party = command.party
-    _still_there(state, party)
+    _check_owner(state, party)
     epic = party.epic or (state.tracks[party.track].epic if party.track else "")
     scopes, caps = party.scopes(command.tier, epic), state.conductor.caps
     if command.amount is None:
@@ -31,7 +41,7 @@ def end_call(state: State, command: EndCall) -> Events:
     return (CallEnded(call.id, call.tier, command.usage, command.error),)
 
 
-def _still_there(state: State, party: CallOwner) -> None:
+def _check_owner(state: State, party: CallOwner) -> None:
     if party.ticket:
         ticket = state.ticket(party.track, party.ticket)
         if ticket.attempts != party.attempt or not isinstance(ticket.stage, Working | Verifying | Merging):
@@ -47,4 +57,4 @@ def _still_there(state: State, party: CallOwner) -> None:
         if not isinstance(state.discussion(party.discussion).stage, Thinking | Doing):
             raise Rejected(f"the turn in discussion {party.discussion} is over")
     else:
-        raise Rejected("a model call is made for somebody")
+        raise Rejected("a model call needs an owner: a ticket, a track, an epic or a discussion")

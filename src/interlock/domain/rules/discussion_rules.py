@@ -1,8 +1,11 @@
-"""Rules for discussions: turn by turn, one question at a time, nothing done twice."""
+"""Rules for discussions: one turn at a time, one open question at a time, no change made twice."""
+
+from typing import assert_never
 
 from interlock.domain.messages.commands.discussion_commands import (
     AskInDiscussion,
     BeginDiscussionTool,
+    DiscussionCommand,
     EndTurn,
     FinishDiscussionTool,
     ReplyInDiscussion,
@@ -19,15 +22,37 @@ from interlock.domain.messages.events.discussion_events import (
     DiscussionToolFinished,
     DiscussionTurnEnded,
 )
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event import Events
+from interlock.domain.rules.approval_request import request
 from interlock.domain.state.state import State
-from interlock.domain.values.approvals import Kind, Payload, ScriptPayload, ToolPayload, UnknownPayload, digest
+from interlock.domain.values.approvals import Payload, ToolPayload, UnknownPayload
 from interlock.domain.values.discussions import Discussion, DiscussionStage, Doing, Quiet, Thinking, Unsure, Waiting
 from interlock.errors import Rejected
 
-Events = tuple[Event, ...]
-
 MOST_TITLE = 200
+INTERRUPTED = "the workbench stopped in the middle"
+
+
+def decide(state: State, command: DiscussionCommand) -> Events:
+    match command:
+        case StartDiscussion():
+            return start(state, command)
+        case Say():
+            return say(state, command)
+        case StopTurn():
+            return stop(state, command)
+        case ReplyInDiscussion():
+            return reply(state, command)
+        case BeginDiscussionTool():
+            return begin_tool(state, command)
+        case FinishDiscussionTool():
+            return finish_tool(state, command)
+        case AskInDiscussion():
+            return ask(state, command)
+        case EndTurn():
+            return end(state, command)
+        case _:
+            assert_never(command)
 
 
 def start(state: State, command: StartDiscussion) -> Events:
@@ -36,59 +61,63 @@ def start(state: State, command: StartDiscussion) -> Events:
 
 
 def say(state: State, command: Say) -> Events:
-    found = state.discussion(command.discussion)
-    if not isinstance(found.stage, Quiet):
-        raise Rejected(f"discussion {found.id} is still answering; wait for it, or stop its turn")
-    return (DiscussionAsked(found.id, command.message, command.made_of),)
+    discussion = state.discussion(command.discussion)
+    if not isinstance(discussion.stage, Quiet):
+        raise Rejected(f"discussion {discussion.id} is still answering; wait for it, or stop its turn")
+    return (DiscussionAsked(discussion.id, command.message, command.made_of),)
 
 
 def stop(state: State, command: StopTurn) -> Events:
-    found = state.discussion(command.discussion)
-    match found.stage:
+    discussion = state.discussion(command.discussion)
+    match discussion.stage:
         case Quiet():
-            raise Rejected(f"discussion {found.id} is not answering")
+            raise Rejected(f"discussion {discussion.id} is not answering")
         case Waiting(approval) | Unsure(approval):
             withdrawn: Events = (ApprovalWithdrawn(approval, f"its turn was ended: {command.reason}"),)
         case _:
             withdrawn = ()
-    return (*withdrawn, DiscussionTurnEnded(found.id, command.reason or "stopped"))
+    return (*withdrawn, DiscussionTurnEnded(discussion.id, command.reason or "stopped"))
 
 
 def reply(state: State, command: ReplyInDiscussion) -> Events:
-    found = _at(state, command.discussion, Thinking)
-    return (DiscussionReplied(found.id, command.message, command.tier, command.model, command.usage, command.call),)
+    discussion = _at(state, command.discussion, Thinking)
+    return (
+        DiscussionReplied(discussion.id, command.message, command.tier, command.model, command.usage, command.call),
+    )
 
 
 def begin_tool(state: State, command: BeginDiscussionTool) -> Events:
-    found = _at(state, command.discussion, Thinking)
-    if found.grant is None:
-        raise Rejected("what changes the user's files needs a yes first")
-    return (DiscussionToolBegun(found.id, command.call),)
+    discussion = _at(state, command.discussion, Thinking)
+    if discussion.grant is None:
+        raise Rejected("a call that changes the user's files needs an approval first")
+    return (DiscussionToolBegun(discussion.id, command.call),)
 
 
 def finish_tool(state: State, command: FinishDiscussionTool) -> Events:
-    found = _at(state, command.discussion, Thinking, Doing)
-    return (DiscussionToolFinished(found.id, command.message, command.tool, command.failed, command.by),)
+    discussion = _at(state, command.discussion, Thinking, Doing)
+    return (DiscussionToolFinished(discussion.id, command.message, command.tool, command.failed, command.by),)
 
 
 def ask(state: State, command: AskInDiscussion) -> Events:
-    found = _at(state, command.discussion, Thinking)
-    kinds: dict[type[Payload], Kind] = {ToolPayload: "tool", ScriptPayload: "script"}
-    return (_request(state, found, kinds[type(command.payload)], command.payload, command.why, 1),)
+    discussion = _at(state, command.discussion, Thinking)
+    return (_request(state, discussion, command.payload, command.why),)
 
 
 def end(state: State, command: EndTurn) -> Events:
-    found = _at(state, command.discussion, Thinking, Doing)
-    return (DiscussionTurnEnded(found.id, command.error),)
+    discussion = _at(state, command.discussion, Thinking, Doing)
+    return (DiscussionTurnEnded(discussion.id, command.error),)
 
 
-def unsure(state: State, asked: int = 0) -> Events:
-    """The process is gone: whatever it was changing may or may not have happened. So many are asked before these."""
-    doing = [found for found in state.discussions_in_order() if isinstance(found.stage, Doing)]
+def ask_interrupted(state: State, earlier: int = 0) -> Events:
+    """Asks about each change that was under way when the process ended: whether it happened is unknown.
+
+    `earlier` counts the requests of the same batch that come before these.
+    """
+    stages = ((discussion, discussion.stage) for discussion in state.discussions_in_order())
+    changing = [(discussion, stage) for discussion, stage in stages if isinstance(stage, Doing)]
     return tuple(
-        _request(state, found, "unknown", _question(state, found.stage), "the workbench stopped in the middle", number)
-        for number, found in enumerate(doing, asked + 1)
-        if isinstance(found.stage, Doing)
+        _request(state, discussion, _question(state, stage), INTERRUPTED, earlier=number)
+        for number, (discussion, stage) in enumerate(changing, earlier)
     )
 
 
@@ -102,21 +131,16 @@ def _question(state: State, stage: Doing) -> UnknownPayload:
     )
 
 
-def _request(state: State, found: Discussion, kind: Kind, payload: Payload, why: str, number: int) -> ApprovalRequested:
-    return ApprovalRequested(
-        approval=f"A-{len(state.approvals) + number}",
-        kind=kind,
-        asker=f"worker:{found.id}/{found.turns}",
-        track="",
-        why=why,
-        payload=payload,
-        digest=digest(payload),
-        discussion=found.id,
-    )
+def _request(
+    state: State, discussion: Discussion, payload: Payload, why: str, *, earlier: int = 0
+) -> ApprovalRequested:
+    asker = f"worker:{discussion.id}/{discussion.turns}"
+    return request(state, payload, asker=asker, why=why, discussion=discussion.id, earlier=earlier)
 
 
-def _at(state: State, discussion: str, *stages: type[DiscussionStage]) -> Discussion:
-    found = state.discussion(discussion)
-    if type(found.stage) not in stages:
-        raise Rejected(f"the turn in discussion {found.id} is over")
-    return found
+def _at(state: State, discussion_id: str, *stages: type[DiscussionStage]) -> Discussion:
+    """The discussion. Raises Rejected unless it is in one of these stages."""
+    discussion = state.discussion(discussion_id)
+    if type(discussion.stage) not in stages:
+        raise Rejected(f"the turn in discussion {discussion.id} is over")
+    return discussion

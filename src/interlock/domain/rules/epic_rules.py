@@ -1,17 +1,20 @@
-"""Rules for epics: planned, proposed, accepted or dropped; and for the planning of each track (SPEC C1, C2)."""
+"""Rules for epics and for the planning of their tracks."""
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from interlock.domain.checks.dag import Dag
 from interlock.domain.messages.commands.epic_commands import (
     DropEpic,
+    EpicCommand,
     FailPlanning,
     FinishPlanning,
     PlanEpic,
     PlanTickets,
     ProposeTracks,
 )
-from interlock.domain.messages.events.approval_events import ApprovalRequested, ApprovalWithdrawn
+from interlock.domain.messages.envelopes import SYSTEM
+from interlock.domain.messages.events.approval_events import ApprovalWithdrawn
 from interlock.domain.messages.events.epic_events import (
     EpicAccepted,
     EpicAdded,
@@ -21,25 +24,42 @@ from interlock.domain.messages.events.epic_events import (
     TrackPlanned,
     TracksProposed,
 )
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.track_events import TrackAdded, TrackStarted
-from interlock.domain.rules.track_rules import checked, rows
+from interlock.domain.rules.approval_request import request
+from interlock.domain.rules.track_rules import check_specs, tickets_added
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
-from interlock.domain.values.approvals import Approval, TracksPayload, digest
+from interlock.domain.values.approvals import Approval, TracksPayload
 from interlock.domain.values.epics import Epic, TrackPlan
 from interlock.domain.values.ids import check_id
 from interlock.errors import Rejected
 
-Events = tuple[Event, ...]
-
 MOST_TEXT = 100_000
+
+
+def decide(state: State, command: EpicCommand) -> Events:
+    match command:
+        case PlanEpic():
+            return plan_epic(state, command)
+        case DropEpic():
+            return drop_epic(state, command)
+        case FinishPlanning():
+            return finish_planning(state, command)
+        case ProposeTracks():
+            return propose_tracks(state, command)
+        case PlanTickets():
+            return plan_tickets(state, command)
+        case FailPlanning():
+            return fail_planning(state, command)
+        case _:
+            assert_never(command)
 
 
 def plan_epic(state: State, command: PlanEpic) -> Events:
     text = command.text.strip()
     if not text:
-        raise Rejected("an epic says what is to be achieved; it is empty")
+        raise Rejected("the text of an epic is empty; describe what is to be achieved")
     if len(text) > MOST_TEXT:
         raise Rejected(f"an epic has at most {MOST_TEXT:,} characters, this one {len(text):,}")
     return (EpicAdded(f"E-{len(state.epics) + 1}", text),)
@@ -49,9 +69,12 @@ def drop_epic(state: State, command: DropEpic) -> Events:
     epic = state.epic(command.epic)
     if epic.status not in ("planning", "proposed"):
         raise Rejected(f"epic {epic.id} is {epic.status} already")
-    open_ones = [a.id for a in state.pending_approvals() if _asks_about(a, epic.id)]
+    open_approvals = [a.id for a in state.pending_approvals() if _is_proposal_of(a, epic.id)]
     reason = command.reason.strip() or "dropped"
-    return (*(ApprovalWithdrawn(name, f"epic {epic.id}: {reason}") for name in open_ones), EpicDropped(epic.id, reason))
+    return (
+        *(ApprovalWithdrawn(name, f"epic {epic.id}: {reason}") for name in open_approvals),
+        EpicDropped(epic.id, reason),
+    )
 
 
 def finish_planning(state: State, command: FinishPlanning) -> Events:
@@ -77,20 +100,12 @@ def propose_tracks(state: State, command: ProposeTracks) -> Events:
     count = f"{len(plans)} track{'s' if len(plans) != 1 else ''}"
     return (
         TracksProposed(epic.id, plans),
-        ApprovalRequested(
-            approval=state.next_approval_id(),
-            kind="tracks",
-            asker="system",
-            track="",
-            why=f"epic {epic.id} would become {count}",
-            payload=payload,
-            digest=digest(payload),
-        ),
+        request(state, payload, asker=SYSTEM, why=f"epic {epic.id} would become {count}"),
     )
 
 
 def check_plans(state: State, plans: Sequence[TrackPlan]) -> tuple[TrackPlan, ...]:
-    """Proposed tracks that could become tracks; an id in use already gets a number."""
+    """The proposed tracks, checked. An id that a track already has gets a number."""
     if not plans:
         raise Rejected("a proposal has at least one track")
     seen: dict[str, None] = {}
@@ -104,32 +119,32 @@ def check_plans(state: State, plans: Sequence[TrackPlan]) -> tuple[TrackPlan, ..
             raise Rejected(f"track {plan.id!r} is described in at most {MOST_TEXT:,} characters, not {length:,}")
     taken = {*state.tracks, *seen}
     for plan in plans:
-        name = plan.id if plan.id not in state.tracks else _free(plan.id, taken)
+        name = plan.id if plan.id not in state.tracks else _unused_id(plan.id, taken)
         taken.add(name)
         checked_plans.append(TrackPlan(name, plan.title.strip() or name, plan.description))
     return tuple(checked_plans)
 
 
-def accepted(state: State, epic: str, plans: tuple[TrackPlan, ...]) -> Events:
-    """What saying yes to proposed tracks begins."""
-    kept = check_plans(state, plans)
+def accept_tracks(state: State, epic: str, plans: tuple[TrackPlan, ...]) -> Events:
+    """The events of accepting proposed tracks."""
+    checked_plans = check_plans(state, plans)
     return (
-        EpicAccepted(epic, tuple(plan.id for plan in kept)),
-        *(TrackAdded(plan.id, plan.title, plan.description, epic) for plan in kept),
+        EpicAccepted(epic, tuple(plan.id for plan in checked_plans)),
+        *(TrackAdded(plan.id, plan.title, plan.description, epic) for plan in checked_plans),
     )
 
 
 def plan_tickets(state: State, command: PlanTickets) -> Events:
-    """The first track of its epic starts; the others are ready."""
+    """Adds the planned tickets. The first track of an epic starts, the others become ready."""
     track = _track_being_planned(state, command.track)
     if not command.tickets:
         raise Rejected("a plan has at least one ticket")
-    specs = checked(command.tickets)
+    specs = check_specs(command.tickets)
     dag = Dag([spec.id for spec in specs], (spec.depends_on for spec in specs))
     by_id = {spec.id: spec for spec in specs}
     ordered = tuple(by_id[name] for name in dag.topological_order())
     first = state.epics[track.epic].tracks[0] == track.id
-    return (*rows(track.id, ordered), TrackPlanned(track.id), *((TrackStarted(track.id),) if first else ()))
+    return (*tickets_added(track.id, ordered), TrackPlanned(track.id), *((TrackStarted(track.id),) if first else ()))
 
 
 def fail_planning(state: State, command: FailPlanning) -> Events:
@@ -138,7 +153,7 @@ def fail_planning(state: State, command: FailPlanning) -> Events:
 
 
 def _being_planned(state: State, epic_id: str, track_id: str) -> None:
-    """Refuses what comes of planning that is over."""
+    """Raises Rejected if the planning of the epic, or of the track, is over."""
     if track_id:
         _track_being_planned(state, track_id)
         return
@@ -154,12 +169,12 @@ def _track_being_planned(state: State, track_id: str) -> Track:
     return track
 
 
-def _asks_about(approval: Approval, epic: str) -> bool:
+def _is_proposal_of(approval: Approval, epic: str) -> bool:
     return isinstance(approval.payload, TracksPayload) and approval.payload.epic == epic
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _unused_id(name: str, taken: set[str]) -> str:
     number = 2
-    while (found := f"{name[:58]}-{number}") in taken:
+    while (candidate := f"{name[:58]}-{number}") in taken:
         number += 1
-    return found
+    return candidate

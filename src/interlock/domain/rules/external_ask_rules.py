@@ -1,15 +1,26 @@
-"""Rules for asks: a program outside wants to do something and waits for a person's word (SPEC H6)."""
+"""Rules for asks: a program outside Interlock requests an approval and waits for the answer."""
 
-from interlock.domain.messages.commands.external_ask_commands import AskPerson, WithdrawAsk
-from interlock.domain.messages.events.approval_events import ApprovalRequested, ApprovalWithdrawn
-from interlock.domain.messages.events.event import Event
+from typing import assert_never
+
+from interlock.domain.messages.commands.external_ask_commands import AskPerson, ExternalAskCommand, WithdrawAsk
+from interlock.domain.messages.events.approval_events import ApprovalWithdrawn
+from interlock.domain.messages.events.event import Events
+from interlock.domain.rules.approval_request import request
 from interlock.domain.state.state import State
-from interlock.domain.values.approvals import Approval, Pending, ToolPayload, digest
+from interlock.domain.values.approvals import Approval, Pending, ToolPayload
 from interlock.errors import Rejected
 
-Events = tuple[Event, ...]
-
 MOST_NAME = 200
+
+
+def decide(state: State, command: ExternalAskCommand) -> Events:
+    match command:
+        case AskPerson():
+            return ask(state, command)
+        case WithdrawAsk():
+            return withdraw(state, command)
+        case _:
+            assert_never(command)
 
 
 def ask(state: State, command: AskPerson) -> Events:
@@ -26,30 +37,19 @@ def ask(state: State, command: AskPerson) -> Events:
         directory=command.directory,
         diff_blob=command.whole,
     )
-    return (
-        ApprovalRequested(
-            approval=state.next_approval_id(),
-            kind="ask",
-            asker=command.asker,
-            track="",
-            why=command.why,
-            payload=payload,
-            digest=digest(payload),
-            deadline=command.deadline,
-        ),
-    )
+    return (request(state, payload, kind="ask", asker=command.asker, why=command.why, deadline=command.deadline),)
 
 
 def withdraw(state: State, command: WithdrawAsk) -> Events:
-    """Only what nobody has answered yet; an answer that comes at the same moment stands."""
+    """Withdraws a pending ask. An answer that was recorded before stands."""
     approval = state.approval(command.approval)
     if approval.kind != "ask":
         raise Rejected(f"approval {approval.id} is a {approval.kind}: only an ask can be withdrawn")
     return (ApprovalWithdrawn(approval.id, command.why),) if isinstance(approval.state, Pending) else ()
 
 
-def asked_before(state: State, command: AskPerson) -> Approval | None:
-    """The same question by the same asker, where a connection broke and it comes back for its answer."""
+def earlier_ask(state: State, command: AskPerson) -> Approval | None:
+    """The approval of an earlier ask with the same key, for a program that reconnects for its answer."""
     for approval in state.approvals.values():
         payload = approval.payload
         if approval.kind == "ask" and isinstance(payload, ToolPayload) and command.key and payload.call == command.key:

@@ -1,10 +1,12 @@
-"""Steering: the user says something to whoever is at work, and it joins the conversation before the next model call.
+"""Rules for notes: the user's text to a running worker or discussion, added before its next model call.
 
-It is recorded at once. A ticket keeps what was said to its workers: a new attempt, after a crash too, hears it again.
+A note is recorded at once. A ticket keeps its notes, so a new attempt gets all of them again, also after a crash.
 """
 
-from interlock.domain.messages.commands.steering_commands import Hear, Tell
-from interlock.domain.messages.events.event import Event
+from typing import assert_never
+
+from interlock.domain.messages.commands.steering_commands import Hear, SteeringCommand, Tell
+from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.steering_events import Heard, Told
 from interlock.domain.state.state import State
 from interlock.domain.values.discussions import Quiet
@@ -12,23 +14,32 @@ from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import Asking, Escalated, Merging, Queued, Ticket, Todo, Verifying, Working
 from interlock.errors import Rejected
 
-Events = tuple[Event, ...]
-
 MOST_BYTES = 4_000
-"""Of one word: it stands in the journal itself."""
+"""Of one note, because the event holds its whole text."""
+
+
+def decide(state: State, command: SteeringCommand) -> Events:
+    match command:
+        case Tell():
+            return tell(state, command)
+        case Hear():
+            return hear(state, command)
+        case _:
+            assert_never(command)
 
 
 def tell(state: State, command: Tell) -> Events:
     if bool(command.ticket) == bool(command.discussion):
-        raise Rejected("name whom to tell: a ticket or a discussion")
+        raise Rejected("a note needs a ticket or a discussion, and not both")
     _check(command.text)
     if command.discussion:
-        found = state.discussion(command.discussion)
-        if isinstance(found.stage, Quiet):
+        discussion = state.discussion(command.discussion)
+        if isinstance(discussion.stage, Quiet):
             raise Rejected(
-                f"discussion {found.id} is not answering: just say it (interlock chat --in {found.id} 'TEXT')"
+                f"discussion {discussion.id} is not answering: send a message instead"
+                f" (interlock chat --in {discussion.id} 'TEXT')"
             )
-        return (Told(CallOwner(discussion=found.id), command.text),)
+        return (Told(CallOwner(discussion=discussion.id), command.text),)
     ticket = state.ticket(command.track, command.ticket)
     _check_stage(ticket)
     return (Told(CallOwner(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts), command.text),)
@@ -36,8 +47,8 @@ def tell(state: State, command: Tell) -> Events:
 
 def hear(state: State, command: Hear) -> Events:
     party = command.party
-    if not unheard(state, party):
-        raise Rejected("there is nothing that was not heard")
+    if not undelivered_notes(state, party):
+        raise Rejected("every note is delivered already")
     if party.ticket:
         ticket = state.ticket(party.track, party.ticket)
         if ticket.attempts != party.attempt or not isinstance(ticket.stage, Working):
@@ -47,8 +58,8 @@ def hear(state: State, command: Hear) -> Events:
     return (Heard(party, command.message),)
 
 
-def unheard(state: State, party: CallOwner) -> tuple[str, ...]:
-    """What the party was told and has not heard, oldest first."""
+def undelivered_notes(state: State, party: CallOwner) -> tuple[str, ...]:
+    """The notes that are not part of the party's conversation yet, oldest first."""
     if party.ticket:
         ticket = state.ticket(party.track, party.ticket)
         return ticket.notes[ticket.delivered :]
@@ -57,22 +68,20 @@ def unheard(state: State, party: CallOwner) -> tuple[str, ...]:
 
 def _check(text: str) -> None:
     if not text.strip():
-        raise Rejected("there is nothing to tell: the text is empty")
+        raise Rejected("the note is empty")
     if (size := len(text.encode(errors="replace"))) > MOST_BYTES:
-        raise Rejected(f"a word to somebody at work has at most {MOST_BYTES:,} bytes, this one {size:,}")
+        raise Rejected(f"a note has at most {MOST_BYTES:,} bytes, this one {size:,}")
 
 
 def _check_stage(ticket: Ticket) -> None:
     if ticket.spec.assigned_to == "shell":
-        raise Rejected(f"ticket {ticket.name!r} is a script: nobody there can be told anything")
+        raise Rejected(f"ticket {ticket.name!r} is a script and takes no notes")
     match ticket.stage:
         case Working() | Asking() | Queued() | Escalated():
             return
         case Todo():
             raise Rejected(f"ticket {ticket.name!r} has not started: edit it instead (interlock tickets edit)")
         case Verifying() | Merging():
-            raise Rejected(
-                f"the work on ticket {ticket.name!r} is handed in and being checked: it can be told nothing now"
-            )
+            raise Rejected(f"the work on ticket {ticket.name!r} is submitted and being verified: it takes no notes now")
         case _:
-            raise Rejected(f"ticket {ticket.name!r} is {ticket.status}: nobody is at work on it")
+            raise Rejected(f"ticket {ticket.name!r} is {ticket.status}: no worker is on it")

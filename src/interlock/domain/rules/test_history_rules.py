@@ -1,14 +1,14 @@
-"""Rules for the memory of tests: ids are never used again, and an event holds no long texts."""
+"""Rules for the test history: an id is never reused, and an event holds no long texts."""
+
+from typing import assert_never
 
 from interlock.domain.checks.test_history_texts import LONGEST, shortened
-from interlock.domain.messages.commands.test_history_commands import ForgetTests, RecordTests
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.commands.test_history_commands import ForgetTests, RecordTests, TestHistoryCommand
+from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.test_history_events import TestExecuted, TestReportRead, TestsForgotten
 from interlock.domain.state.state import State
 from interlock.domain.values.test_history import Execution, is_test_id
 from interlock.errors import BadValue, Rejected
-
-Events = tuple[Event, ...]
 
 MOST_AT_ONCE = 100_000
 MOST_METRICS = 100
@@ -16,16 +16,26 @@ INT32 = 2**31 - 1
 LAST_MS = 253_402_300_799_999  # the end of the year 9999
 
 
+def decide(state: State, command: TestHistoryCommand) -> Events:
+    match command:
+        case RecordTests():
+            return record(state, command)
+        case ForgetTests():
+            return forget(state, command)
+        case _:
+            assert_never(command)
+
+
 def record(state: State, command: RecordTests) -> Events:
     if not command.executions and command.report is None:
         raise Rejected("there is no test to record")
     if len(command.executions) > MOST_AT_ONCE:
-        raise Rejected(f"{len(command.executions):,} tests at once; {MOST_AT_ONCE:,} are the most")
+        raise Rejected(f"{len(command.executions):,} tests at once; the most is {MOST_AT_ONCE:,}")
     new: set[str] = set()
     for execution in command.executions:
         _check(execution)
         if execution.test_id in state.tests.ids or execution.test_id in new:
-            raise Rejected(f"there was a test {execution.test_id!r} already: ids are never used again")
+            raise Rejected(f"test id {execution.test_id!r} was used before: ids are never used again")
         new.add(execution.test_id)
     if command.report is None:
         return tuple(map(TestExecuted, command.executions))
@@ -41,7 +51,7 @@ def check_new(state: State, sha256: str) -> None:
 
 
 def forget(state: State, command: ForgetTests) -> Events:
-    """The oldest go: those beyond `keep`, and those recorded before that moment."""
+    """Forgets the oldest executions: those beyond `keep`, and those recorded before `before`."""
     history = state.tests
     through = max(history.oldest - 1, history.count - max(0, command.keep))
     while through < history.count and history.kept[through + 1].at < command.before:
@@ -70,4 +80,4 @@ def _check(execution: Execution) -> None:
     if len(execution.screenshot_path) > LONGEST:
         raise BadValue(f"test {named}: its screenshot has a path of {len(execution.screenshot_path):,} characters")
     if shortened(execution) != execution:
-        raise BadValue(f"test {named}: its texts are too long for the journal; keep them beside it")
+        raise BadValue(f"test {named}: its texts are too long for an event; store them as a blob")

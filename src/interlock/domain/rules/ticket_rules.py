@@ -1,4 +1,6 @@
-"""Rules for what people do to single tickets (SPEC D2, D7)."""
+"""Rules for a person's commands about single tickets."""
+
+from typing import assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -12,9 +14,10 @@ from interlock.domain.messages.commands.ticket_commands import (
     MoveTicket,
     RetryTicket,
     SkipTicket,
+    TicketCommand,
 )
 from interlock.domain.messages.events.approval_events import ApprovalWithdrawn
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.ticket_events import (
     TicketBlocked,
     TicketCancelled,
@@ -23,14 +26,32 @@ from interlock.domain.messages.events.ticket_events import (
     TicketReopened,
     TicketSkipped,
 )
-from interlock.domain.rules.track_rules import awake_for, check_spec
+from interlock.domain.rules.track_rules import check_spec, restart_track_of
 from interlock.domain.state.schedule import current
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.tickets import Blocked, Merging, Status, Ticket
 from interlock.errors import Rejected
 
-Events = tuple[Event, ...]
+
+def decide(state: State, command: TicketCommand, actor: str) -> Events:
+    match command:
+        case EditTicket():
+            return edit(state, command)
+        case MoveTicket():
+            return move(state, command)
+        case SkipTicket():
+            return skip(state, command)
+        case RetryTicket():
+            return retry(state, command)
+        case BlockTicket():
+            return block(state, command)
+        case CancelTicket():
+            return cancel(state, command)
+        case KillWorker():
+            return kill(state, command, actor)
+        case _:
+            assert_never(command)
 
 
 def edit(state: State, command: EditTicket) -> Events:
@@ -41,13 +62,13 @@ def edit(state: State, command: EditTicket) -> Events:
     if not changes:
         raise Rejected("the edit changes nothing")
     spec = check_spec(replace(ticket.spec, **changes))
-    awake: Events = ()
+    restart: Events = ()
     if spec.depends_on != ticket.spec.depends_on:
-        awake = awake_for(state, ticket)  # it may wait for nothing now
+        restart = restart_track_of(state, ticket)  # the ticket may be startable now
         track = state.track(command.track)
         specs = [spec if name == spec.id else track.tickets[name].spec for name in track.order]
         Dag([s.id for s in specs], (s.depends_on for s in specs))
-    return (*leave(state, ticket, "the ticket was edited"), TicketEdited(command.track, spec), *awake)
+    return (*withdraw_approval(state, ticket, "the ticket was edited"), TicketEdited(command.track, spec), *restart)
 
 
 def move(state: State, command: MoveTicket) -> Events:
@@ -69,9 +90,9 @@ def skip(state: State, command: SkipTicket) -> Events:
     ticket = state.ticket(command.track, command.ticket)
     _may_become(ticket, "completed", ("todo", "in_progress", "blocked"), "be skipped")
     return (
-        *leave(state, ticket, "the ticket was skipped"),
+        *withdraw_approval(state, ticket, "the ticket was skipped"),
         TicketSkipped(ticket.track, ticket.id),
-        *awake_for(state, ticket),
+        *restart_track_of(state, ticket),
     )
 
 
@@ -80,21 +101,21 @@ def retry(state: State, command: RetryTicket) -> Events:
     _may_become(ticket, "todo", ("blocked",), "be retried")
     if state.track(command.track).status == "aborted":
         raise Rejected(f"track {command.track!r} is aborted")
-    return (TicketReopened(ticket.track, ticket.id), *awake_for(state, ticket))
+    return (TicketReopened(ticket.track, ticket.id), *restart_track_of(state, ticket))
 
 
 def block(state: State, command: BlockTicket) -> Events:
     ticket = state.ticket(command.track, command.ticket)
     _may_become(ticket, "blocked", ("todo", "in_progress"), "be blocked")
     reason = command.reason.strip() or "blocked by the user"
-    return (*leave(state, ticket, "the ticket was blocked"), TicketBlocked(ticket.track, ticket.id, reason))
+    return (*withdraw_approval(state, ticket, "the ticket was blocked"), TicketBlocked(ticket.track, ticket.id, reason))
 
 
 def cancel(state: State, command: CancelTicket) -> Events:
     ticket = state.ticket(command.track, command.ticket)
     _may_become(ticket, "cancelled", ("todo", "in_progress", "blocked"), "be cancelled")
     return (
-        *leave(state, ticket, "the ticket was cancelled"),
+        *withdraw_approval(state, ticket, "the ticket was cancelled"),
         TicketCancelled(ticket.track, ticket.id, command.reason),
     )
 
@@ -106,11 +127,11 @@ def kill(state: State, command: KillWorker, actor: str) -> Events:
     if isinstance(ticket.stage, Merging):
         raise Rejected(f"ticket {ticket.name!r} is being merged; there is no worker left to kill")
     reason = f"worker killed by {actor}; retry starts a new attempt"
-    return (*leave(state, ticket, "the worker was killed"), TicketBlocked(ticket.track, ticket.id, reason))
+    return (*withdraw_approval(state, ticket, "the worker was killed"), TicketBlocked(ticket.track, ticket.id, reason))
 
 
-def leave(state: State, ticket: Ticket, why: str) -> Events:
-    """Whatever this ticket was asking is not asked any more."""
+def withdraw_approval(state: State, ticket: Ticket, why: str) -> Events:
+    """Withdraws the approval that the ticket waits for, if any."""
     approval = state.approval_of(ticket.track, ticket.id)
     return (ApprovalWithdrawn(approval.id, why),) if approval else ()
 

@@ -1,7 +1,8 @@
-"""Rules about whole tracks: adding, starting, pausing, aborting."""
+"""Rules for whole tracks: adding, starting, pausing, editing, aborting."""
 
 from collections.abc import Iterable
 from math import isfinite
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -14,10 +15,11 @@ from interlock.domain.messages.commands.track_commands import (
     PauseTrack,
     ResumeTrack,
     StartTrack,
+    TrackCommand,
 )
 from interlock.domain.messages.events.approval_events import ApprovalWithdrawn
 from interlock.domain.messages.events.epic_events import PlanningRetried
-from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.ticket_events import TicketCancelled
 from interlock.domain.messages.events.track_events import (
     TicketsAdded,
@@ -34,20 +36,38 @@ from interlock.domain.values.ids import check_id
 from interlock.domain.values.tickets import TERMINAL, Merging, Ticket, TicketSpec
 from interlock.errors import Rejected
 
-Events = tuple[Event, ...]
+TICKETS_PER_EVENT = 1_000
+"""A large import becomes several events of one all-or-nothing append, not one huge row."""
 
-ROW = 1_000
-"""Tickets per event: a huge import is many rows of one all-or-nothing append, not one huge row."""
+
+def decide(state: State, command: TrackCommand) -> Events:
+    match command:
+        case AddTrack():
+            return add_track(state, command)
+        case AddTickets():
+            return add_tickets(state, command)
+        case StartTrack():
+            return start_track(state, command)
+        case PauseTrack():
+            return pause_track(state, command)
+        case ResumeTrack():
+            return resume_track(state, command)
+        case EditTrack():
+            return edit_track(state, command)
+        case AbortTrack():
+            return abort_track(state, command)
+        case _:
+            assert_never(command)
 
 
 def add_track(state: State, command: AddTrack) -> Events:
     check_id(command.track, "track")
     if command.track in state.tracks:
         raise Rejected(f"track {command.track!r} exists already; choose another id, or add tickets to it")
-    specs = checked(command.tickets)
+    specs = check_specs(command.tickets)
     Dag([spec.id for spec in specs], (spec.depends_on for spec in specs))
     title = command.title.strip() or command.track
-    return (TrackAdded(command.track, title, command.description), *rows(command.track, specs))
+    return (TrackAdded(command.track, title, command.description), *tickets_added(command.track, specs))
 
 
 def add_tickets(state: State, command: AddTickets) -> Events:
@@ -55,13 +75,13 @@ def add_tickets(state: State, command: AddTickets) -> Events:
     if track.status == "aborted":
         raise Rejected(f"track {track.id!r} is aborted; import the tickets as another track")
     if not track.planned:
-        raise Rejected(f"the tickets of track {track.id!r} are still to be planned; add yours when they are")
+        raise Rejected(f"the tickets of track {track.id!r} are not planned yet; add yours afterwards")
     if not command.tickets:
-        raise Rejected("there is no ticket to add")
-    specs = checked(command.tickets)
+        raise Rejected("no ticket is given")
+    specs = check_specs(command.tickets)
     everything = [*(track.tickets[name].spec for name in track.order), *specs]
     Dag([spec.id for spec in everything], (spec.depends_on for spec in everything))
-    return (*rows(track.id, specs), *_awake(track))
+    return (*tickets_added(track.id, specs), *_restart(track))
 
 
 def start_track(state: State, command: StartTrack) -> Events:
@@ -114,40 +134,43 @@ def abort_track(state: State, command: AbortTrack) -> Events:
 
 
 def abort_events(state: State, track: Track, reason: str, but: str | None = None) -> Events:
-    """Every unfinished ticket is cancelled; approvals still open (except `but`) are taken back.
+    """Cancels every unfinished ticket and withdraws the open approvals, except `but`.
 
-    A merge under way is left to end: its commit may be on the branch already.
+    A merge under way continues: its commit may be on the branch already.
     """
-    open_ones = [a for a in state.pending_approvals() if a.track == track.id and a.id != but]
+    open_approvals = [a for a in state.pending_approvals() if a.track == track.id and a.id != but]
     unfinished = [
         t for t in (track.tickets[name] for name in track.order) if not isinstance(t.stage, (*TERMINAL, Merging))
     ]
     return (
-        *(ApprovalWithdrawn(a.id, f"track aborted: {reason}") for a in open_ones),
+        *(ApprovalWithdrawn(a.id, f"track aborted: {reason}") for a in open_approvals),
         *(TicketCancelled(track.id, t.id, f"track aborted: {reason}") for t in unfinished),
         TrackAborted(track.id, reason),
     )
 
 
-def awake_for(state: State, ticket: Ticket) -> Events:
-    return _awake(state.track(ticket.track))
+def restart_track_of(state: State, ticket: Ticket) -> Events:
+    return _restart(state.track(ticket.track))
 
 
-def _awake(track: Track) -> Events:
-    """A track that had ended goes on: there is something to move again."""
+def _restart(track: Track) -> Events:
+    """Starts a track again that had ended: a ticket of it can run again."""
     return (TrackStarted(track.id),) if track.status in ("done", "blocked") else ()
 
 
-def rows(track: str, specs: tuple[TicketSpec, ...]) -> Iterable[TicketsAdded]:
-    return (TicketsAdded(track, specs[start : start + ROW]) for start in range(0, len(specs), ROW))
+def tickets_added(track: str, specs: tuple[TicketSpec, ...]) -> Iterable[TicketsAdded]:
+    return (
+        TicketsAdded(track, specs[start : start + TICKETS_PER_EVENT])
+        for start in range(0, len(specs), TICKETS_PER_EVENT)
+    )
 
 
-def checked(specs: tuple[TicketSpec, ...]) -> tuple[TicketSpec, ...]:
+def check_specs(specs: tuple[TicketSpec, ...]) -> tuple[TicketSpec, ...]:
     return tuple(check_spec(spec) for spec in specs)
 
 
 def check_spec(spec: TicketSpec) -> TicketSpec:
-    """A ticket that makes sense by itself, without repeated dependencies."""
+    """The spec without repeated dependencies. Raises Rejected if it is not consistent in itself."""
     if spec.assigned_to == "shell" and not (spec.script and spec.script.strip()):
         raise Rejected(f"ticket {spec.id!r} is assigned to 'shell' and needs a 'script'")
     if spec.assigned_to != "shell" and spec.script is not None:
@@ -157,12 +180,12 @@ def check_spec(spec: TicketSpec) -> TicketSpec:
             raise Rejected(f"ticket {spec.id!r}: max_attempts of a gate is at least 1, not {gate.max_attempts}")
         if gate.timeout_s is not None and not isfinite(gate.timeout_s):
             raise Rejected(f"ticket {spec.id!r}: timeout_s of a gate is a number of seconds")
-    if any(type(gate.timeout_s) is int for gate in spec.verify):  # read back from the journal it would be a float
-        spec = replace(spec, verify=tuple(_exact(gate) for gate in spec.verify))
+    if any(type(gate.timeout_s) is int for gate in spec.verify):  # decoded from the journal it would be a float
+        spec = replace(spec, verify=tuple(_with_float_timeout(gate) for gate in spec.verify))
     if len(spec.depends_on) > 1 and len(set(spec.depends_on)) != len(spec.depends_on):
         spec = replace(spec, depends_on=tuple(dict.fromkeys(spec.depends_on)))
     return spec
 
 
-def _exact(gate: Gate) -> Gate:
+def _with_float_timeout(gate: Gate) -> Gate:
     return gate if gate.timeout_s is None else replace(gate, timeout_s=float(gate.timeout_s))

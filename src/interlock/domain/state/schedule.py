@@ -1,7 +1,7 @@
-"""What is ready to start, kept up to date at the cost of the change.
+"""The tickets of a track that are ready to start, updated incrementally.
 
-Everything here follows from a track's order and tickets: it is rebuilt, never stored. Heaps may
-hold entries that are out of date, but never at the top (`trim`).
+A schedule follows from the track's order and tickets: it is rebuilt, never stored. Heaps may hold outdated entries,
+but never at the top (`trim`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,18 +18,18 @@ class Schedule(Struct, frozen=True):
     positions: Map[str, int] = Map()
     dependants: Map[str, tuple[str, ...]] = Map()
     waiting: Map[str, int] = Map()  # dependencies not completed; a ticket at 0 is not listed
-    startable: int = 0  # todo tickets that wait for nothing, asked or not
-    ready: Heap = None  # may start, or must be asked when nothing starts by itself
+    startable: int = 0  # todo tickets without open dependencies, asked or not
+    ready: Heap = None  # may start, or are asked about without auto_queue
     steps: Heap = None  # step-mode tickets not asked yet
-    cleared: Heap = None  # answered with yes: waiting only for a worker
+    cleared: Heap = None  # approved: waiting only for a worker
 
 
-def key_of(schedule: Schedule, ticket: Ticket) -> Key:
+def sort_key(schedule: Schedule, ticket: Ticket) -> Key:
     return (PRIORITY_RANK[ticket.spec.priority], schedule.positions[ticket.spec.id])
 
 
 def current(schedule: Schedule, order: tuple[str, ...], tickets: Mapping[str, Ticket]) -> Schedule:
-    """The schedule itself; made now where an opened journal left it out (tracks that had ended)."""
+    """The schedule, built now if a loaded checkpoint left it out because the track had ended."""
     return schedule if len(schedule.positions) == len(order) else build(order, tickets)
 
 
@@ -44,7 +44,7 @@ def build(order: tuple[str, ...], tickets: Mapping[str, Ticket]) -> Schedule:
     }
     schedule = Schedule(
         positions=Map({name: number for number, name in enumerate(order)}),
-        dependants=Map({name: tuple(found) for name, found in dependants.items()}),
+        dependants=Map({name: tuple(names) for name, names in dependants.items()}),
         waiting=Map(counts),
     )
     heaps: dict[str, list[tuple[Key, str]]] = {"ready": [], "steps": [], "cleared": []}
@@ -53,8 +53,8 @@ def build(order: tuple[str, ...], tickets: Mapping[str, Ticket]) -> Schedule:
         ticket = tickets[name]
         if name not in counts:
             startable += isinstance(ticket.stage, Todo)
-            if place := heap_for(ticket):
-                heaps[place].append((key_of(schedule, ticket), name))
+            if place := heap_name(ticket):
+                heaps[place].append((sort_key(schedule, ticket), name))
     return replace(
         schedule,
         startable=startable,
@@ -65,7 +65,7 @@ def build(order: tuple[str, ...], tickets: Mapping[str, Ticket]) -> Schedule:
 
 
 def add(schedule: Schedule, tickets: Mapping[str, Ticket], added: Iterable[Ticket]) -> Schedule:
-    """The schedule after new tickets were put at the end of the order."""
+    """The schedule after new tickets were appended to the order."""
     news = list(added)
     positions, waiting = schedule.positions.mutate(), schedule.waiting.mutate()
     dependants = schedule.dependants.mutate()
@@ -74,8 +74,8 @@ def add(schedule: Schedule, tickets: Mapping[str, Ticket], added: Iterable[Ticke
         positions[ticket.spec.id] = place + number
         if count := sum(1 for d in ticket.spec.depends_on if d not in tickets or not _completed(tickets[d])):
             waiting[ticket.spec.id] = count
-    for name, found in _grouped([ticket.spec for ticket in news]).items():
-        dependants[name] = (*dependants.get(name, ()), *found)
+    for name, names in _grouped([ticket.spec for ticket in news]).items():
+        dependants[name] = (*dependants.get(name, ()), *names)
     grown = replace(schedule, positions=positions.finish(), waiting=waiting.finish(), dependants=dependants.finish())
     for ticket in news:
         grown = offer(grown, ticket)
@@ -83,15 +83,15 @@ def add(schedule: Schedule, tickets: Mapping[str, Ticket], added: Iterable[Ticke
 
 
 def offer(schedule: Schedule, ticket: Ticket) -> Schedule:
-    """The ticket may have become startable: note where it waits to be taken."""
-    place = heap_for(ticket)
+    """Pushes a ticket that has become startable to its heap."""
+    place = heap_name(ticket)
     is_todo = isinstance(ticket.stage, Todo)
     if not (place or is_todo) or ticket.spec.id in schedule.waiting:
         return schedule
     startable = schedule.startable + is_todo
     if place is None:
         return replace(schedule, startable=startable)
-    key, name = key_of(schedule, ticket), ticket.spec.id
+    key, name = sort_key(schedule, ticket), ticket.spec.id
     if place == "ready":
         return replace(schedule, ready=push(schedule.ready, key, name), startable=startable)
     if place == "steps":
@@ -100,7 +100,7 @@ def offer(schedule: Schedule, ticket: Ticket) -> Schedule:
 
 
 def complete(schedule: Schedule, name: str, tickets: Mapping[str, Ticket]) -> Schedule:
-    """A ticket is completed: its dependants wait for one less."""
+    """The schedule after a ticket completed: each dependant waits for one ticket less."""
     waiting = schedule.waiting
     freed: list[str] = []
     for other in schedule.dependants.get(name, ()):
@@ -116,8 +116,8 @@ def complete(schedule: Schedule, name: str, tickets: Mapping[str, Ticket]) -> Sc
     return schedule
 
 
-def heap_for(ticket: Ticket) -> str | None:
-    """Which heap a ticket that waits for no other belongs in."""
+def heap_name(ticket: Ticket) -> str | None:
+    """The heap of a ticket without open dependencies, or None."""
     stage = ticket.stage
     if isinstance(stage, Todo):
         if stage.cleared:
@@ -129,9 +129,9 @@ def heap_for(ticket: Ticket) -> str | None:
 
 
 def trim(schedule: Schedule, tickets: Mapping[str, Ticket], changed: str) -> Schedule:
-    """Drop what is out of date from the top of the heaps, so that a top always holds.
+    """Removes outdated entries from the top of each heap, so that a top is always valid.
 
-    Only the ticket that changed can have made a top wrong.
+    Only the changed ticket can have made a top outdated.
     """
     ready, steps, cleared = schedule.ready, schedule.steps, schedule.cleared
     if ready is not None and ready[2] == changed:
@@ -146,18 +146,18 @@ def trim(schedule: Schedule, tickets: Mapping[str, Ticket], changed: str) -> Sch
 def _trimmed(place: str, heap: Heap, schedule: Schedule, tickets: Mapping[str, Ticket]) -> Heap:
     while heap is not None:
         ticket = tickets[heap[2]]
-        if heap_for(ticket) == place and heap[1] == key_of(schedule, ticket):
+        if heap_name(ticket) == place and heap[1] == sort_key(schedule, ticket):
             return heap
         heap = pop(heap)
     return None
 
 
 def _grouped(specs: list[TicketSpec]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    dependants: dict[str, list[str]] = {}
     for spec in specs:
         for name in spec.depends_on:
-            found.setdefault(name, []).append(spec.id)
-    return found
+            dependants.setdefault(name, []).append(spec.id)
+    return dependants
 
 
 def _completed(ticket: Ticket) -> bool:

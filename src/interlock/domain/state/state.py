@@ -1,4 +1,4 @@
-"""The whole state: what `decide` reads, `evolve` makes, and views show. Immutable."""
+"""The whole state, immutable: `decide` reads it, `evolve` makes it, views show it."""
 
 from difflib import get_close_matches
 
@@ -13,12 +13,12 @@ from interlock.domain.values.epics import Epic
 from interlock.domain.values.gates import GateDefaults
 from interlock.domain.values.model_calls import OpenCall
 from interlock.domain.values.test_history import History
-from interlock.domain.values.tickets import Ticket
+from interlock.domain.values.tickets import Asking, Escalated, Ticket, Todo
 from interlock.errors import NotFound
 
 
 class ConductorState(Struct, frozen=True):
-    """Whether a process stands ready to run tickets, and by which settings."""
+    """Whether a process runs tickets, and its settings."""
 
     on: bool = False
     workers: int = 4
@@ -27,7 +27,7 @@ class ConductorState(Struct, frozen=True):
     gates: GateDefaults = GateDefaults()
     deadline_s: int | None = None
     caps: Caps = Caps()
-    focus: tuple[str, ...] | None = None  # only these tracks go on; None: all
+    focus: tuple[str, ...] | None = None  # only these tracks run; None means all
 
     def moves(self, track: str) -> bool:
         return self.on and (self.focus is None or track in self.focus)
@@ -40,7 +40,7 @@ class State(Struct, frozen=True):
     running: tuple[str, ...] = ()  # tracks that may start tickets, in order
     busy: int = 0  # tickets that occupy a worker
     approvals: Map[str, Approval] = Map()
-    pending: Map[int, str] = Map()  # number → id of the approvals still open
+    pending: Map[int, str] = Map()  # number → id of the open approvals
     conductor: ConductorState = ConductorState()
     usage: Map[str, Usage] = Map()  # by tier
     ledger: Ledger = Ledger()
@@ -50,45 +50,46 @@ class State(Struct, frozen=True):
     discussions: Map[str, Discussion] = Map()
     tests: History = History()
 
-    def track(self, track: str) -> Track:
-        found = self.tracks.get(track)
-        if found is None:
-            raise NotFound(f"no track {track!r}{_nearest(track, self.track_order)}")
-        return found
+    def track(self, track_id: str) -> Track:
+        track = self.tracks.get(track_id)
+        if track is None:
+            raise NotFound(f"no track {track_id!r}{_nearest(track_id, self.track_order)}")
+        return track
 
-    def ticket(self, track: str, ticket: str) -> Ticket:
-        tickets = self.track(track).tickets
-        found = tickets.get(ticket)
-        if found is None:
-            raise NotFound(f"no ticket {ticket!r} in track {track!r}{_nearest(ticket, self.track(track).order)}")
-        return found
+    def ticket(self, track_id: str, ticket_id: str) -> Ticket:
+        track = self.track(track_id)
+        ticket = track.tickets.get(ticket_id)
+        if ticket is None:
+            raise NotFound(f"no ticket {ticket_id!r} in track {track_id!r}{_nearest(ticket_id, track.order)}")
+        return ticket
 
-    def approval(self, approval: str) -> Approval:
-        found = self.approvals.get(approval)
-        if found is None:
-            raise NotFound(f"no approval {approval!r}")
-        return found
+    def approval(self, approval_id: str) -> Approval:
+        approval = self.approvals.get(approval_id)
+        if approval is None:
+            raise NotFound(f"no approval {approval_id!r}")
+        return approval
 
-    def epic(self, epic: str) -> Epic:
-        found = self.epics.get(epic)
-        if found is None:
-            raise NotFound(f"no epic {epic!r}{_nearest(epic, tuple(sorted(self.epics)))}")
-        return found
+    def epic(self, epic_id: str) -> Epic:
+        epic = self.epics.get(epic_id)
+        if epic is None:
+            raise NotFound(f"no epic {epic_id!r}{_nearest(epic_id, tuple(sorted(self.epics)))}")
+        return epic
 
     def epics_in_order(self) -> tuple[Epic, ...]:
         return tuple(self.epics[f"E-{number}"] for number in range(1, len(self.epics) + 1))
 
-    def discussion(self, discussion: str) -> Discussion:
-        found = self.discussions.get(discussion)
-        if found is None:
-            raise NotFound(f"no discussion {discussion!r}{_nearest(discussion, tuple(sorted(self.discussions)))}")
-        return found
+    def discussion(self, discussion_id: str) -> Discussion:
+        discussion = self.discussions.get(discussion_id)
+        if discussion is None:
+            raise NotFound(f"no discussion {discussion_id!r}{_nearest(discussion_id, tuple(sorted(self.discussions)))}")
+        return discussion
 
     def discussions_in_order(self) -> tuple[Discussion, ...]:
         return tuple(self.discussions[f"D-{number}"] for number in range(1, len(self.discussions) + 1))
 
-    def next_approval_id(self) -> str:
-        return f"A-{len(self.approvals) + 1}"
+    def next_approval_id(self, earlier: int = 0) -> str:
+        """The id of the next approval, after `earlier` others that are not in the state yet."""
+        return f"A-{len(self.approvals) + earlier + 1}"
 
     def pending_approvals(self) -> tuple[Approval, ...]:
         """Open approvals, oldest first."""
@@ -96,9 +97,11 @@ class State(Struct, frozen=True):
 
     def approval_of(self, track: str, ticket: str) -> Approval | None:
         """The open approval that this ticket waits for."""
-        stage = self.ticket(track, ticket).stage
-        approval_id = getattr(stage, "asked", None) or getattr(stage, "approval", None)
-        return self.approvals[approval_id] if approval_id else None
+        match self.ticket(track, ticket).stage:
+            case Todo(asked=str(approval_id)) | Asking(approval=approval_id) | Escalated(approval=approval_id):
+                return self.approvals[approval_id]
+            case _:
+                return None
 
 
 def _nearest(name: str, names: tuple[str, ...]) -> str:

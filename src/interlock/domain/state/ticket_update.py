@@ -1,4 +1,4 @@
-"""Putting a ticket's new self into the state, with every count and queue that follows from it."""
+"""Replaces a ticket in the state and updates the counts and queues that depend on it."""
 
 from msgspec.structs import replace
 
@@ -11,7 +11,7 @@ _STARTS: frozenset[str] = frozenset({"running"})
 
 
 def put(state: State, ticket: Ticket, at: str) -> State:
-    """Replace a ticket; costs its dependants when it completes, else nothing that grows."""
+    """Replaces a ticket in constant time, or in time proportional to its dependants when it completes."""
     track = state.tracks[ticket.track]
     name = ticket.spec.id
     old = track.tickets[name]

@@ -13,7 +13,7 @@ TrackStatus = Literal["proposed", "ready", "running", "paused", "done", "blocked
 
 
 class Counts(Struct, frozen=True):
-    """How many tickets stand where (SPEC's five words)."""
+    """The number of tickets with each status."""
 
     todo: int = 0
     in_progress: int = 0
@@ -42,8 +42,8 @@ class Track(Struct, frozen=True, kw_only=True):
     counts: Counts = Counts()
     landing: TrackLanding | None = None
     epic: str = ""  # the epic it was planned for
-    planned: bool = True  # False: its tickets are still to come
-    planning: tuple[Blob, ...] = ()  # what its planner was told and said
+    planned: bool = True  # False until its tickets are planned
+    planning: tuple[Blob, ...] = ()  # the messages of its planner's conversation
     fault: str = ""  # why its planning failed
     schedule: Schedule = Schedule()
 

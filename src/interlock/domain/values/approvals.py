@@ -1,4 +1,4 @@
-"""Approvals: what is asked, exactly what would run, and how it was answered."""
+"""Approvals: the exact payload that would run, the decisions allowed, and the answer."""
 
 from hashlib import sha256
 from typing import Literal
@@ -19,14 +19,14 @@ _exact = Encoder(order="deterministic")
 
 
 class ScriptPayload(Struct, frozen=True, gc=False, tag="script"):
-    """A shell script: the bytes, where, with which environment names, how confined."""
+    """A shell script with its directory, environment names and sandbox."""
 
     script: str
     directory: str
     env_names: tuple[str, ...]
     sandbox: str
     network: bool = False
-    call: str = ""  # the tool call of a worker that wants it
+    call: str = ""  # the worker's tool call that runs it, if any
 
 
 class ToolPayload(Struct, frozen=True, gc=False, tag="tool"):
@@ -35,7 +35,7 @@ class ToolPayload(Struct, frozen=True, gc=False, tag="tool"):
     call: str
     tool: str
     arguments: str  # JSON, cut when long
-    arguments_sha256: str  # of all of it
+    arguments_sha256: str  # of the whole text
     title: str
     hunks: int
     diff: str
@@ -44,17 +44,17 @@ class ToolPayload(Struct, frozen=True, gc=False, tag="tool"):
 
 
 class SpawnPayload(Struct, frozen=True, gc=False, tag="spawn"):
-    """A worker about to start: who it is and everything it will be told."""
+    """A worker about to start: its role, its model and its whole input."""
 
     role: str
     model: str
     prompt: str
-    context: str  # its beginning, where the whole is a text beside the journal
+    context: str  # only its beginning if context_blob holds the whole
     context_blob: Blob | None = None
 
 
 class StepPayload(Struct, frozen=True, gc=False, tag="step"):
-    """A ticket that starts only by a human's word."""
+    """A ticket that starts only after a person's approval."""
 
     description: str
     role: str
@@ -62,15 +62,15 @@ class StepPayload(Struct, frozen=True, gc=False, tag="step"):
 
 
 class GatePayload(Struct, frozen=True, gc=False, tag="gate"):
-    """A gate that failed for the last time it may: retry, skip or abort."""
+    """A failed gate that a person decides about: retry, skip or abort."""
 
     gate: int
     command: str
     attempts: int
     max_attempts: int
     message: str
-    files: tuple[str, ...] = ()  # changed by the worker, though they judge it
-    feedback: Blob | None = None  # what a worker is told when a person lets it try again
+    files: tuple[str, ...] = ()  # test files that the worker changed
+    feedback: Blob | None = None  # the worker's next message if the person decides to retry
     fresh: bool = False
 
 
@@ -85,7 +85,7 @@ class MergePayload(Struct, frozen=True, gc=False, tag="merge"):
 
 
 class TracksPayload(Struct, frozen=True, gc=False, tag="tracks"):
-    """What an epic would become; accepting it plans the tickets of each track."""
+    """The proposed tracks of an epic; accepting them plans the tickets of each track."""
 
     epic: str
     text: str
@@ -160,16 +160,16 @@ ALLOWED: dict[Kind, tuple[Decision, ...]] = {
 
 
 def digest(payload: Payload) -> str:
-    """Names exactly what would run: any change to it is another digest."""
+    """The hash of exactly what would run."""
     return sha256(_exact.encode(payload)).hexdigest()
 
 
 def approval_number(approval_id: str) -> int:
-    """`A-17` → 17; ids count up in the order of asking."""
+    """`A-17` → 17; ids count up in the order of the requests."""
     return int(approval_id[2:])
 
 
 def is_call(approval: Approval) -> bool:
-    """Asked by a worker about a tool call: a no goes back to it as the call's result."""
+    """Whether it is about a worker's tool call: then a rejection goes back as the call's result."""
     payload = approval.payload
     return isinstance(payload, ToolPayload) or (isinstance(payload, ScriptPayload) and bool(payload.call))

@@ -1,7 +1,7 @@
-"""Budgets: money is reserved before a call is made and settled when its cost is known (SPEC P7).
+"""Budgets: the most a call can cost is reserved before the call and settled when its cost is known.
 
 Money is whole micro-dollars. A reservation that is never settled, because the process died or the answer broke off,
-goes on counting as spent.
+counts as spent.
 """
 
 from collections.abc import Iterable
@@ -17,14 +17,14 @@ Micros = int  # millionths of a dollar
 
 
 class Usage(Struct, frozen=True):
-    """What calls have used: tokens and money."""
+    """Tokens and money that calls have used."""
 
     input: int = 0
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
     cost: Micros = 0
-    unpriced: int | UnsetType = UNSET  # calls whose price nobody knows: they count as 0, and that is said
+    unpriced: int | UnsetType = UNSET  # calls without a known price: they count as 0, and views say so
 
     @property
     def cost_usd(self) -> float:
@@ -53,7 +53,7 @@ class Scope(Struct, frozen=True):
 
 
 class Caps(Struct, frozen=True, omit_defaults=True):
-    """The most that each epic, each track, each ticket and each tier may spend; None: no limit."""
+    """The most that each epic, each track, each ticket and each tier may spend; None means no limit."""
 
     epic: Micros | None = None
     track: Micros | None = None
@@ -79,7 +79,7 @@ class Reservation(Struct, frozen=True):
 
 
 class Ledger(Struct, frozen=True):
-    """Who has spent what. Every method gives a new ledger and leaves this one as it was."""
+    """Spending and reservations by scope. Every method returns a new ledger."""
 
     used: Map[Scope, Usage] = Map()
     reserved: Map[Scope, Micros] = Map()
@@ -89,11 +89,11 @@ class Ledger(Struct, frozen=True):
         return self.used.get(scope, Usage())
 
     def committed(self, scope: Scope) -> Micros:
-        """Spent, or reserved and not known to be otherwise."""
+        """Money that is spent, or still reserved."""
         return self.spent(scope).cost + self.reserved.get(scope, 0)
 
     def check(self, scopes: Iterable[Scope], amount: Micros, caps: Caps) -> None:
-        """Raises OverBudget with the figure that is too small."""
+        """Raises OverBudget, with the figures, if a scope has less than `amount` left."""
         if amount < 0:
             raise Rejected(f"a reservation cannot be negative: {dollars(amount)}")
         for scope in scopes:
@@ -106,7 +106,7 @@ class Ledger(Struct, frozen=True):
                 )
 
     def check_unpriced(self, scopes: Iterable[Scope], model: str, caps: Caps) -> None:
-        """Raises OverBudget where there is a limit: nobody could say whether it is kept."""
+        """Raises OverBudget if a scope has a limit: without a price it could not be enforced."""
         for scope in scopes:
             if (most := caps.of(scope)) is not None:
                 raise OverBudget(
@@ -116,27 +116,29 @@ class Ledger(Struct, frozen=True):
                 )
 
     def reserve(self, name: str, scopes: Iterable[Scope], amount: Micros) -> "Ledger":
-        """Set `amount` aside in every scope: `check` has said that it is there."""
-        made = Reservation(name, tuple(dict.fromkeys(scopes)), amount)
-        return replace(self, reserved=self._moved(made, amount), open=self.open.set(name, made))
+        """Reserves `amount` in every scope; `check` runs before."""
+        reservation = Reservation(name, tuple(dict.fromkeys(scopes)), amount)
+        return replace(self, reserved=self._moved(reservation, amount), open=self.open.set(name, reservation))
 
     def settle(self, name: str, actual: Usage) -> "Ledger":
-        """The call is over: what it really cost is spent, the rest is free again."""
-        made = self.open.get(name)
-        if made is None:
+        """Records the real usage of a finished call and frees the rest of its reservation."""
+        reservation = self.open.get(name)
+        if reservation is None:
             return self
         used = self.used
-        for scope in made.scopes:
+        for scope in reservation.scopes:
             used = used.set(scope, self.spent(scope).plus(actual))
-        return replace(self, used=used, reserved=self._moved(made, -made.amount), open=self.open.delete(name))
+        return replace(
+            self, used=used, reserved=self._moved(reservation, -reservation.amount), open=self.open.delete(name)
+        )
 
     def lose(self, name: str) -> "Ledger":
-        """Nobody will ever say what it cost: what was set aside stays set aside."""
+        """Closes a call whose cost stays unknown; its reservation stays."""
         return replace(self, open=self.open.delete(name)) if name in self.open else self
 
-    def _moved(self, made: Reservation, amount: Micros) -> Map[Scope, Micros]:
+    def _moved(self, reservation: Reservation, amount: Micros) -> Map[Scope, Micros]:
         reserved = self.reserved
-        for scope in made.scopes:
+        for scope in reservation.scopes:
             reserved = reserved.set(scope, reserved.get(scope, 0) + amount)
         return reserved
 

@@ -1,5 +1,6 @@
-"""A discussion: a chat with the user about the project. Its tools act on the user's own files, so what they change
-lasts: a change that was begun when the process died is never silently repeated.
+"""A discussion: a chat with the user about the project.
+
+Its tools change the user's own files. A change that was under way when the process died is never repeated silently.
 """
 
 from msgspec import Struct
@@ -15,24 +16,24 @@ class Quiet(Struct, frozen=True, gc=False, tag="quiet", omit_defaults=True):
 
 
 class Thinking(Struct, frozen=True, gc=False, tag="thinking"):
-    """The model's turn: disposable, done again after a crash."""
+    """The model's turn. It is disposable: after a crash it runs again."""
 
 
 class Waiting(Struct, frozen=True, gc=False, tag="waiting"):
-    """A person must answer before it goes on."""
+    """The turn waits for a person's answer."""
 
     approval: str
 
 
 class Doing(Struct, frozen=True, gc=False, tag="doing"):
-    """A call that changes something is under way, by this yes: lasting."""
+    """A call that changes files is under way, allowed by `grant`. Its effects last."""
 
     call: str
     grant: Grant
 
 
 class Unsure(Struct, frozen=True, gc=False, tag="unsure"):
-    """The process died while it was doing it: a person says whether to do it again."""
+    """The process died during the call: a person decides whether it runs again."""
 
     approval: str
     was: Doing
@@ -48,9 +49,9 @@ class Discussion(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
     updated_at: str
     stage: DiscussionStage = Quiet()
     messages: tuple[Blob, ...] = ()
-    made_of: tuple[Blob, ...] = ()  # of each turn: prompt, context, files, folder
+    made_of: tuple[Blob, ...] = ()  # the inputs of each turn: prompt, context, files, folder
     grant: Grant | None = None  # the answer to its last question, until it is used
-    given_up: str = ""  # a call whose fate is unknown and stays so
-    notes: tuple[str, ...] = ()  # what the user has said meanwhile and the model has not heard
+    given_up: str = ""  # a call whose outcome stays unknown
+    notes: tuple[str, ...] = ()  # notes that are not delivered to the model yet
     turns: int = 0
-    resumes: int = 0  # how often an answer let it go on
+    resumes: int = 0  # how often an answer continued the turn

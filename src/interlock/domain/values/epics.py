@@ -1,4 +1,4 @@
-"""An epic: a goal in words, what a planner proposed for it, and what became of the proposal."""
+"""An epic: a goal in words, the tracks a planner proposed for it, and the state of the proposal."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from interlock.domain.values.gates import Blob
 
 
 class TrackPlan(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A track as it is proposed: not yet one, and still to be edited."""
+    """A proposed track, which a person may still edit."""
 
     id: str
     title: str
@@ -20,8 +20,8 @@ class Epic(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     text: str
     status: Literal["planning", "proposed", "accepted", "dropped", "failed"] = "planning"
     created_at: str
-    planning: tuple[Blob, ...] = ()  # what its planner was told and said
+    planning: tuple[Blob, ...] = ()  # the messages of its planner's conversation
     proposed: tuple[TrackPlan, ...] = ()
-    tracks: tuple[str, ...] = ()  # those it was accepted with
+    tracks: tuple[str, ...] = ()  # the accepted tracks
     reason: str = ""  # why it failed or was dropped
-    budget: bool = False  # it was the money
+    budget: bool = False  # planning failed because a budget was used up

@@ -1,4 +1,4 @@
-"""Verification gates as data: what is to run, with which limits, and how it ended."""
+"""Verification gates: their command or criteria, limits and results."""
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ GateStatus = Literal["passed", "failed", "timed_out", "killed", "error"]
 
 
 class Gate(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A verification as its author wrote it: a shell command, or criteria. None means: not said."""
+    """A gate as its author wrote it: a shell command, or criteria. None means not given."""
 
     command: str
     preset: Literal["fast", "full", "extended"] | None = None
@@ -22,13 +22,13 @@ class Gate(Struct, frozen=True, gc=False, omit_defaults=True):
     loop: bool = False
     cwd: str | None = None
     env: dict[str, str] = {}
-    criteria: str | None = None  # instead of a command: words, judged by a model
-    name: str | None = None  # of the criteria, where they have one
-    network: bool = False  # what it does there may last: after a crash a person says whether it runs again
+    criteria: str | None = None  # instead of a command: text that a model judges
+    name: str | None = None  # of the criteria, if they have one
+    network: bool = False  # its effects may last: after a crash a person decides whether it runs again
 
     @property
     def shown(self) -> str:
-        """What is verified, in one text."""
+        """The command or the criteria, as one text."""
         if self.criteria is None:
             return self.command
         return f"{self.name}: {self.criteria}" if self.name else self.criteria
@@ -37,19 +37,19 @@ class Gate(Struct, frozen=True, gc=False, omit_defaults=True):
 class GateDefaults(Struct, frozen=True, gc=False):
     max_attempts: int = 5
     timeout_s: float = 300.0
-    stuck_after: int = 3  # the same failure so often in a row asks a human early; 0: never
+    stuck_after: int = 3  # so many equal failures in a row ask a person early; 0 means never
     network: bool = False  # for all gates
 
 
 class GateLimits(Struct, frozen=True, gc=False):
-    """What really applies to a gate."""
+    """The limits in force for a gate."""
 
     max_attempts: int
     timeout_s: float
 
 
 class Blob(Struct, frozen=True, gc=False):
-    """A big text, kept beside the journal and named by its hash."""
+    """A large text, stored beside the journal under its hash."""
 
     sha256: str
     size: int
@@ -62,7 +62,7 @@ class GateResult(Struct, frozen=True, gc=False, kw_only=True):
     exit_code: int
     command: str
     duration_ms: int
-    stdout: str = ""  # tails; the whole is in the blobs
+    stdout: str = ""  # the last characters; the blobs hold all of it
     stderr: str = ""
     explanation: str = ""
     stdout_blob: Blob | None = None
@@ -78,7 +78,7 @@ class GateResult(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def limits(gate: Gate, defaults: GateDefaults) -> GateLimits:
-    """Explicit beats preset beats default; the timeout is clamped."""
+    """The gate's own values, else its preset's, else the defaults. The timeout is clamped."""
     attempts, seconds = PRESETS[gate.preset] if gate.preset else (defaults.max_attempts, defaults.timeout_s)
     if gate.max_attempts is not None:
         attempts = gate.max_attempts

@@ -1,4 +1,4 @@
-"""Names of tracks and tickets: what they may look like, and how the two are joined."""
+"""Ids of tracks and tickets: their allowed form, and the full name of a ticket."""
 
 import re
 

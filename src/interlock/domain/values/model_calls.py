@@ -1,4 +1,4 @@
-"""Who a model call is made for."""
+"""Model calls under way and their owners."""
 
 from msgspec import Struct
 
@@ -6,7 +6,7 @@ from interlock.domain.values.budgets import Scope
 
 
 class CallOwner(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A worker's attempt, the planning of an epic or of a track, or a discussion; what is empty does not apply."""
+    """A worker's attempt, the planning of an epic or of a track, or a discussion. Empty fields do not apply."""
 
     epic: str = ""
     track: str = ""
@@ -15,19 +15,19 @@ class CallOwner(Struct, frozen=True, gc=False, omit_defaults=True):
     discussion: str = ""
 
     def scopes(self, tier: str, epic: str) -> tuple[Scope, ...]:
-        """Everything whose budget a call of this party counts against."""
-        found = [Scope("tier", tier)]
+        """The budgets that a call of this owner counts against."""
+        scopes = [Scope("tier", tier)]
         if epic:
-            found.append(Scope("epic", epic))
+            scopes.append(Scope("epic", epic))
         if self.track:
-            found.append(Scope("track", self.track))
+            scopes.append(Scope("track", self.track))
         if self.ticket:
-            found.append(Scope("ticket", f"{self.track}/{self.ticket}"))
-        return tuple(found)
+            scopes.append(Scope("ticket", f"{self.track}/{self.ticket}"))
+        return tuple(scopes)
 
 
 class OpenCall(Struct, frozen=True, gc=False):
-    """A call under way: what was set aside for it, and where it counts."""
+    """A call under way."""
 
     id: str
     party: CallOwner

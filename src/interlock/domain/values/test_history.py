@@ -1,7 +1,7 @@
-"""The memory of tests: what ran, how it ended, and how often it did so before (SPEC U3, U5).
+"""The test history: executions, their outcomes, and aggregates by test.
 
-An execution is one event, at its end. It gets the next number of the project, which is its place in every list; the
-oldest are forgotten first, so what is kept is one unbroken run of numbers.
+An execution is recorded as one event when it ends. It gets the project's next number, which orders every list. The
+oldest are forgotten first, so the stored numbers have no gaps.
 """
 
 import re
@@ -31,7 +31,7 @@ class Assertion(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Execution(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """One run of one test. Times are Unix milliseconds, 0 where it never came so far."""
+    """One run of one test. Times are Unix milliseconds, 0 for a step that was not reached."""
 
     test_id: str
     name: str
@@ -48,13 +48,11 @@ class Execution(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True)
     screenshot_path: str = ""  # below .interlock/artifacts
     parent: str = ""  # the test that this one is a step of
     widget_tree: str = ""
-    whole: Blob | None = (
-        None  # this execution as it was, where its texts had to be shortened (domain/checks/test_history_texts.py)
-    )
+    whole: Blob | None = None  # the unshortened execution (domain/checks/test_history_texts.py)
 
 
 class SuiteReport(Struct, frozen=True, gc=False):
-    """A file of results that another tool wrote, named by its content."""
+    """A results file of another tool, identified by its hash."""
 
     sha256: str
     name: str
@@ -63,7 +61,7 @@ class SuiteReport(Struct, frozen=True, gc=False):
 
 
 class Aggregate(Struct, frozen=True, gc=False):
-    """All kept executions of one category and name."""
+    """Figures of all stored executions of one category and name."""
 
     runs: int = 0
     passed: int = 0
@@ -71,7 +69,7 @@ class Aggregate(Struct, frozen=True, gc=False):
 
     @property
     def failed(self) -> int:
-        """Timeouts too."""
+        """Failures and timeouts."""
         return self.runs - self.passed
 
     @property
@@ -80,7 +78,7 @@ class Aggregate(Struct, frozen=True, gc=False):
 
     @property
     def flake_rate(self) -> float:
-        """The share of failures where it has both passed and failed; always the same outcome is 0."""
+        """The share of failures of a test that both passed and failed, else 0."""
         return self.failed / self.runs if self.passed and self.failed else 0.0
 
 
@@ -91,14 +89,14 @@ class StoredExecution(Struct, frozen=True, gc=False):
 
 
 class History(Struct, frozen=True):
-    count: int = 0  # numbers given so far
-    oldest: int = 1  # of those that are kept
+    count: int = 0  # numbers assigned so far
+    oldest: int = 1  # the lowest stored number
     kept: Map[int, StoredExecution] = Map()
-    ids: Map[str, int] = Map()  # every id there ever was, and its number
+    ids: Map[str, int] = Map()  # every id ever used → its number
     aggregates: Map[tuple[str, str], Aggregate] = Map()  # by category and name
     tallies: Map[tuple[str, str], int] = Map()  # by category and outcome
-    steps: Map[str, tuple[str, ...]] = Map()  # of a test that is made of others: their ids, oldest first
-    reports: Map[str, str] = Map()  # digest of a file → when it was read
+    steps: Map[str, tuple[str, ...]] = Map()  # test id → ids of its steps, oldest first
+    reports: Map[str, str] = Map()  # hash of a file → when it was read
 
     def find(self, test_id: str) -> StoredExecution | None:
         return self.kept.get(self.ids.get(test_id, 0))
@@ -121,17 +119,17 @@ class History(Struct, frozen=True):
         return grown._counted(execution, 1)
 
     def without(self, through: int) -> "History":
-        """Everything up to this number is forgotten; its ids stay taken."""
-        found = self
+        """Forgets every execution up to this number; their ids stay used."""
+        history = self
         for number in range(self.oldest, min(through, self.count) + 1):
-            execution = found.kept[number].execution
-            steps = found.steps
+            execution = history.kept[number].execution
+            steps = history.steps
             if execution.parent:
                 rest = steps[execution.parent][1:]
                 steps = steps.set(execution.parent, rest) if rest else steps.delete(execution.parent)
-            found = replace(found, kept=found.kept.delete(number), oldest=number + 1, steps=steps)
-            found = found._counted(execution, -1)
-        return found
+            history = replace(history, kept=history.kept.delete(number), oldest=number + 1, steps=steps)
+            history = history._counted(execution, -1)
+        return history
 
     def _counted(self, execution: Execution, by: Literal[1, -1]) -> "History":
         key, tally = _key(execution), (execution.category, execution.status)
@@ -154,10 +152,10 @@ def is_test_id(text: str) -> bool:
 
 
 def unused_id(history: History, prefix: str, draw: Callable[[], int]) -> str:
-    """`<prefix>_<8 digits>` that no test of this project ever had; `draw` gives numbers from LOWEST to HIGHEST."""
-    while (found := f"{prefix}_{draw()}") in history.ids:
+    """An id `<prefix>_<8 digits>` that no test of this project ever had. `draw` gives LOWEST to HIGHEST."""
+    while (test_id := f"{prefix}_{draw()}") in history.ids:
         pass
-    return found
+    return test_id
 
 
 def _key(execution: Execution) -> tuple[str, str]:

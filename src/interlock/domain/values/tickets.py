@@ -1,4 +1,4 @@
-"""A ticket: what is asked (TicketSpec), where it stands (Stage), what became of it (Ticket)."""
+"""A ticket: its specification (TicketSpec), its stage (Stage), and its record (Ticket)."""
 
 from typing import Literal
 
@@ -14,7 +14,7 @@ PRIORITY_RANK: dict[str, int] = {"high": 0, "medium": 1, "low": 2}
 
 
 class TicketSpec(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """What the author of a ticket wrote; it changes only by an edit."""
+    """The fields that the author of a ticket writes; only an edit changes them."""
 
     id: str
     description: str = ""
@@ -27,12 +27,12 @@ class TicketSpec(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
     script: str | None = None
     priority: Priority = "medium"
     model_override: str | None = None
-    with_answers: bool = False  # its worker is told what the tickets it depends on have answered
-    returns: bool = False  # after a failed gate without `loop` a person says whether it tries again
+    with_answers: bool = False  # its worker gets the results of the tickets it depends on
+    returns: bool = False  # after a failed gate without `loop` a person decides whether it tries again
 
 
 class Saved(Struct, frozen=True, gc=False):
-    """An attempt's work as a commit: made on `base`, kept on a ref of its own."""
+    """An attempt's work as a commit on `base`, under a ref of its own."""
 
     base: str
     commit: str
@@ -40,19 +40,19 @@ class Saved(Struct, frozen=True, gc=False):
 
 
 class Grant(Struct, frozen=True, gc=False):
-    """A human's or a rule's yes to exactly one payload, not yet used up."""
+    """The approval of exactly one payload by a person or a rule, not used yet."""
 
     approval: str
     digest: str
     edited: str | None = None
-    context: str | None = None  # what a worker is shown instead, where that was edited
+    context: str | None = None  # the edited context, if a person edited it
 
 
-# Where a ticket stands. Only Working and Verifying occupy a worker.
+# The stages of a ticket. Only Working and Verifying occupy a worker.
 
 
 class Tried(Struct, frozen=True, gc=False):
-    """A gate that failed in this attempt, and how often: a worker's next submission counts on."""
+    """A gate that failed in this attempt, and how often; the next submission continues the count."""
 
     gate: int
     attempt_count: int
@@ -62,7 +62,7 @@ class Tried(Struct, frozen=True, gc=False):
 class Todo(Struct, frozen=True, gc=False, tag="todo", omit_defaults=True):
     asked: str | None = None  # the pending step approval
     cleared: bool = False  # its step approval was given
-    tried: Tried | None = None  # a gate's failures before a crash lost the attempt: they still count
+    tried: Tried | None = None  # failures of a gate before a crash lost the attempt; they still count
 
 
 class Working(Struct, frozen=True, gc=False, tag="working", omit_defaults=True):
@@ -81,8 +81,8 @@ class Verifying(Struct, frozen=True, gc=False, tag="verifying", omit_defaults=Tr
     gate: int = 0
     attempt_count: int = 0
     previous_results: tuple[GateResult, ...] = ()
-    skipped: bool = False  # a gate before this one was skipped by a human
-    tried: Tried | None = None  # what the submission before this one failed at
+    skipped: bool = False  # a person skipped an earlier gate
+    tried: Tried | None = None  # the gate at which the earlier submission failed
 
 
 class Escalated(Struct, frozen=True, gc=False, tag="escalated"):
@@ -107,8 +107,8 @@ class Completed(Struct, frozen=True, gc=False, tag="completed"):
 
 class Blocked(Struct, frozen=True, gc=False, tag="blocked", omit_defaults=True):
     reason: str
-    budget: bool = False  # the money ran out
-    failed: bool = False  # the work or its gate did
+    budget: bool = False  # a budget was used up
+    failed: bool = False  # the work or its gate failed
 
 
 class Cancelled(Struct, frozen=True, gc=False, tag="cancelled"):
@@ -136,15 +136,15 @@ class Ticket(
     result: str | None = None
     unverified: bool = False
     grant: Grant | None = None
-    why: str | None = None  # what went wrong in the attempt before
-    resumes: int = 0  # how often an answered attempt got its worker back
-    spawn: Grant | None = None  # the yes to its worker, good for a new attempt after a crash
+    why: str | None = None  # why the earlier attempt failed
+    resumes: int = 0  # how often an answered attempt got a worker again
+    spawn: Grant | None = None  # the approval of its worker, also valid for a new attempt after a crash
     session: tuple[Blob, ...] = ()  # the messages of this attempt's conversation
-    failures: int = 0  # how often somebody else had to take over: a stronger model may
-    carried: tuple[str, ...] = ()  # approvals whose calls a crash cut off: the answers still count for the same call
-    notes: tuple[str, ...] = ()  # what the user has said to its workers: every new conversation hears all of it
-    delivered: int = 0  # how much of that is in this one
-    accepted: tuple[str, ...] = ()  # changes to files that judge it, which a person has accepted
+    failures: int = 0  # failures that make the model ladder choose a stronger model
+    carried: tuple[str, ...] = ()  # answered approvals of calls that a crash cut off; they count for the same call
+    notes: tuple[str, ...] = ()  # the user's notes to its workers; every new conversation gets all of them
+    delivered: int = 0  # how many of them this conversation has
+    accepted: tuple[str, ...] = ()  # changes to test files that a person accepted
 
     @property
     def id(self) -> str:

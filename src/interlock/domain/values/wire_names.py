@@ -1,4 +1,4 @@
-"""How a class is named on the wire: TicketStarted is ticket_started."""
+"""The wire name of a class: TicketStarted is ticket_started."""
 
 from msgspec import Struct
 
@@ -8,4 +8,4 @@ def snake(name: str) -> str:
 
 
 class Tagged(Struct, frozen=True, gc=False, tag_field="type", tag=snake):
-    """A command, told from others by its name."""
+    """A struct whose `type` field holds its wire name."""

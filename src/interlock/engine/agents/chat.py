@@ -22,7 +22,7 @@ from interlock.domain.messages.commands.discussion_commands import (
     Say,
 )
 from interlock.domain.messages.commands.steering_commands import Hear
-from interlock.domain.rules.steering_rules import unheard
+from interlock.domain.rules.steering_rules import undelivered_notes
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload
 from interlock.domain.values.discussions import Discussion
@@ -173,7 +173,7 @@ class _Host:
         await self._send(FinishDiscussionTool(self._name, kept, call.name, outcome.failed, by))
 
     def told(self) -> tuple[str, ...]:
-        return unheard(self._state(), CallOwner(discussion=self._name))
+        return undelivered_notes(self._state(), CallOwner(discussion=self._name))
 
     async def keep_heard(self, message: Message) -> bool:
         receipt = await self._send(Hear(CallOwner(discussion=self._name), await self._texts.message(message)))

@@ -29,7 +29,7 @@ from interlock.engine.agents.tool_outputs import READ_TOOL_OUTPUT, read_tool_out
 from interlock.engine.models.activity import ToolExecution
 from interlock.engine.models.calls import Booked, ModelCalls
 from interlock.errors import ToolFailure
-from interlock.ports.model import Message, ModelRequest, Seen, ToolCall
+from interlock.ports.model import Message, ModelRequest, ShownFile, ToolCall
 from interlock.ports.tools import Preview, ToolOutcome, ToolPlace, Tools, ToolSpec
 from interlock.ports.work import PolicyVerdict
 
@@ -210,7 +210,9 @@ class Dialogue:
             met = ()
         return None
 
-    async def _keep(self, call: ToolCall, outcome: ToolOutcome, by: str, met: tuple[Seen, ...], *, last: bool) -> None:
+    async def _keep(
+        self, call: ToolCall, outcome: ToolOutcome, by: str, met: tuple[ShownFile, ...], *, last: bool
+    ) -> None:
         """With the last result of a round comes what has become of the files that were shown before."""
         updates, now = await self._files.changed(self._messages, met) if last else ("", ())
         text = self._redact(outcome.text)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from importlib.resources import files
 
-from interlock.domain.reading.judge_answer import question, verdict_of
+from interlock.domain.reading.judge_answer import judge_question, verdict_of
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import Gate, GateResult
 from interlock.domain.values.model_calls import CallOwner
@@ -55,7 +55,7 @@ class JudgedGates:
         return _ended(asked, "passed" if passed else "failed", reason, _since(began))
 
     async def _judged(self, calls: ModelCalls, party: CallOwner, criteria: str, diff: str) -> tuple[bool, str] | None:
-        messages = (Message("user", question(criteria, diff)),)
+        messages = (Message("user", judge_question(criteria, diff)),)
         key = f"Tier 4 (QA): {party.ticket}"
         for _ in range(2):
             reply = await calls.consult(party, key, ModelRequest(TIER, party.ticket, None, _prompt(), messages, ()))

@@ -12,7 +12,7 @@ from posixpath import normpath
 from interlock.engine.agents.file_updates import Outline, block
 from interlock.engine.blobs import KeptTexts
 from interlock.errors import JournalError
-from interlock.ports.model import Message, Seen, ToolCall
+from interlock.ports.model import Message, ShownFile, ToolCall
 from interlock.ports.tools import ToolPlace, Tools
 
 MOST_FILES = 200
@@ -42,7 +42,7 @@ class TrackedFiles:
         self._redact = redact
         self._outline = outline
 
-    async def met(self, messages: Sequence[Message], calls: Sequence[ToolCall] = ()) -> tuple[Seen, ...]:
+    async def met(self, messages: Sequence[Message], calls: Sequence[ToolCall] = ()) -> tuple[ShownFile, ...]:
         """Files that come into sight now: those of the start, and those that these calls are about."""
         known = _last_seen(messages)
         named = [path for call in calls if isinstance(path := call.args.get("path"), str)]
@@ -50,10 +50,10 @@ class TrackedFiles:
         now = await self._now(list(new)[: max(MOST_FILES - len(known), 0)])
         return tuple([await self._seen(path, text) for path, text in now.items()])
 
-    async def changed(self, messages: Sequence[Message], met: Sequence[Seen]) -> tuple[str, tuple[Seen, ...]]:
+    async def changed(self, messages: Sequence[Message], met: Sequence[ShownFile]) -> tuple[str, tuple[ShownFile, ...]]:
         """What is to be said about files that differ from what was last shown, and how they are now."""
         known = {**_last_seen(messages), **{seen.path: seen for seen in met}}
-        found: list[Seen] = []
+        found: list[ShownFile] = []
         changes: list[tuple[str, str | None, str | None]] = []
         for path, text in (await self._now(list(known))).items():
             seen = known[path]
@@ -68,13 +68,13 @@ class TrackedFiles:
         found = await self._tools.texts(self._place, paths) if paths else {}
         return {path: None if text is None else self._redact(text) for path, text in found.items()}
 
-    async def _seen(self, path: str, text: str | None) -> Seen:
+    async def _seen(self, path: str, text: str | None) -> ShownFile:
         kept = text is not None and len(text) <= MOST_KEPT
         if text is not None and kept:
             await self._texts.keep(text)
-        return Seen(path, _name(text), kept)
+        return ShownFile(path, _name(text), kept)
 
-    async def _before(self, seen: Seen) -> str | None:
+    async def _before(self, seen: ShownFile) -> str | None:
         if not seen.kept:
             return None
         try:
@@ -86,7 +86,7 @@ class TrackedFiles:
         return normpath(path.removeprefix(self._place.root.rstrip("/") + "/"))
 
 
-def _last_seen(messages: Sequence[Message]) -> dict[str, Seen]:
+def _last_seen(messages: Sequence[Message]) -> dict[str, ShownFile]:
     return {seen.path: seen for message in messages for seen in message.seen}
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from interlock.domain.messages.commands.attempt_commands import FinishTool, FinishTurn
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.steering_commands import Hear
-from interlock.domain.rules.steering_rules import unheard
+from interlock.domain.rules.steering_rules import undelivered_notes
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload, digest
 from interlock.domain.values.model_calls import CallOwner
@@ -64,7 +64,7 @@ class TicketHost:
         await self._send(FinishTool(*self._name, kept, call.name, outcome.failed, by))
 
     def told(self) -> tuple[str, ...]:
-        return unheard(self._state(), self._party)
+        return undelivered_notes(self._state(), self._party)
 
     async def keep_heard(self, message: Message) -> bool:
         receipt = await self._send(Hear(self._party, await self._texts.message(message)))

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interlock.domain.checks.model_ladder import model_for
-from interlock.domain.checks.test_tampering import tampered
+from interlock.domain.checks.test_tampering import tampered_files
 from interlock.domain.messages.commands.attempt_commands import (
     AskWorker,
     FailWork,
@@ -166,7 +166,7 @@ class Worker:
             return SubmitWork(*name, None, text[:2_000])
         saved = await self._workspaces.save(workspace, *name, ticket.spec.description or ticket.id)
         changes = await self._workspaces.changes(saved.base, saved.commit)
-        judges = tampered(changes, ticket.spec.verify, self._options.test_paths, ticket.spec.target_file)
+        judges = tampered_files(changes, ticket.spec.verify, self._options.test_paths, ticket.spec.target_file)
         return SubmitWork(*name, saved, text[:2_000], judges)
 
     async def _may_start(self, ticket: Ticket, brief: Brief) -> AskWorker | str:

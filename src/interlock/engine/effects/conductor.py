@@ -14,6 +14,8 @@ from interlock.domain.messages.commands.landing_commands import FailLanding
 from interlock.domain.messages.envelopes import SYSTEM, Actor, Recorded
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.event_base import OfApproval, OfDiscussion
+from interlock.domain.messages.events.subjects import epic_of, track_of
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import Approval, Pending
@@ -114,15 +116,14 @@ class Conductor:
             event = recorded.event
             if isinstance(event, ApprovalRequested) and event.deadline is not None:
                 self._watch_deadline(state.approvals[event.approval])
-            track_id = getattr(event, "track", None)
-            if track_id:
+            if track_id := track_of(event):
                 if state.tracks[track_id].landing is not None:
                     self._want_landing(state, track_id)
                 if state.tracks[track_id].epic:
                     self._want_plan(state.tracks[track_id])
             if discussion_id := _discussion_of(event, state):
                 self._want_turn(state.discussions[discussion_id])
-            if epic_id := getattr(event, "epic", None):
+            if epic_id := epic_of(event):
                 self._want_tracks(state.epics[epic_id])
 
     def _catch_up(self, state: State) -> None:
@@ -276,10 +277,9 @@ class Conductor:
 
 
 def _discussion_of(event: Event, state: State) -> str:
-    found = getattr(event, "discussion", "")
-    if not found and (approval := getattr(event, "approval", "")):
-        found = state.approvals[approval].discussion
-    return found
+    if isinstance(event, OfDiscussion):
+        return event.discussion
+    return state.approvals[event.approval].discussion if isinstance(event, OfApproval) else ""
 
 
 def _with_workspace(state: State) -> set[tuple[str, str]]:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 
 from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.events.event_base import OfApproval, OfTicket
 from interlock.domain.state.state import State
 from interlock.domain.values.tickets import Blocked, Cancelled, Completed, Merging, Ticket, Verifying, Working
 
@@ -112,11 +113,10 @@ def touched(records: Sequence[Recorded], state: State) -> list[Ticket]:
     seen: dict[tuple[str, str], None] = {}
     for recorded in records:
         event = recorded.event
-        ticket = getattr(event, "ticket", None)
-        if ticket is not None:
-            seen[(event.track, ticket)] = None  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType, reportUnknownMemberType]
-        elif (approval_id := getattr(event, "approval", None)) is not None:
-            approval = state.approvals[approval_id]
+        if isinstance(event, OfTicket):
+            seen[(event.track, event.ticket)] = None
+        elif isinstance(event, OfApproval):
+            approval = state.approvals[event.approval]
             if approval.ticket is not None:
                 seen[(approval.track, approval.ticket)] = None
     return [state.tracks[track].tickets[ticket] for track, ticket in seen]

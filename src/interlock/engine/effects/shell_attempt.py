@@ -5,21 +5,21 @@ done again (the work as a new attempt, the gate on the saved tree).
 import msgspec
 from msgspec.structs import replace
 
-from interlock.domain.checks.fingerprints import is_stuck
 from interlock.domain.checks.gate_messages import (
     RETURNS,
-    begins_anew,
     bounce_back,
-    escalation,
+    escalation_question,
     fresh_brief,
-    not_converging,
-    other_gates,
+    other_gates_section,
+    starts_fresh_session,
+    stuck_question,
 )
+from interlock.domain.checks.gate_outcome import gate_outcome
 from interlock.domain.messages.commands.attempt_commands import AskScript, FailWork, ReportGate, SubmitWork
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import digest
-from interlock.domain.values.gates import Blob, Gate, GateResult, limits
+from interlock.domain.values.gates import Blob, Gate, GateResult
 from interlock.domain.values.tickets import Ticket, Verifying
 from interlock.engine.agents.worker import Worker
 from interlock.engine.blobs import Keep
@@ -75,30 +75,29 @@ async def run_gate(
         result = await gates.run(ticket.track, ticket.spec, stage.gate, stage.saved.commit)
     except OverBudget as error:
         return FailWork(*name, str(error), budget=True)
-    gate = ticket.spec.verify[stage.gate]
-    most = limits(gate, state.conductor.gates).max_attempts
     if result.passed:
         return ReportGate(*name, stage.gate, result, stage.saved.tree)
-    tries = stage.attempt_count + 1
-    results, after = (*stage.previous_results, result), state.conductor.gates.stuck_after
-    told, fresh = None, False
+    conductor = state.conductor
+    outcome = gate_outcome(ticket.spec, stage, result, conductor.gates, approve_all=conductor.approve_all)
+    tries, most = outcome.tries, outcome.max_attempts
     reacts = ticket.spec.assigned_to != "shell"  # a script cannot; a worker can
     also = await _also(ticket, stage, gates, state) if reacts or tries >= most else ""
-    if tries < most and is_stuck(results, after):
-        asked = not_converging(result, tries, most, after) + also
-        return ReportGate(*name, stage.gate, result, stage.saved.tree, asked)
-    if reacts and tries < most:
-        if fresh := begins_anew(tries):
+    feedback, fresh = None, False
+    if reacts and outcome.tries_again:
+        if fresh := starts_fresh_session(tries):
             changed = await _changed(workspaces, stage)
-            text = fresh_brief(_goal(ticket), results, changed, most)
+            text = fresh_brief(_goal(ticket), outcome.results, changed, most)
         else:
             text = bounce_back(result, tries, most)
         message = msgspec.json.encode(Message("user", text + also))
-        told = Blob(await keep(message), len(message))
-    asked = escalation(result, tries, most) + also
-    if tries < most and ticket.spec.returns and not gate.loop:
-        asked = f"{bounce_back(result, tries, most)}{also}\n\n{RETURNS}"
-    return ReportGate(*name, stage.gate, result, stage.saved.tree, asked, told, fresh)
+        feedback = Blob(await keep(message), len(message))
+    if outcome.stuck:
+        question = stuck_question(result, tries, most, conductor.gates.stuck_after) + also
+    elif outcome.action == "ask_retry":
+        question = f"{bounce_back(result, tries, most)}{also}\n\n{RETURNS}"
+    else:
+        question = escalation_question(result, tries, most) + also
+    return ReportGate(*name, stage.gate, result, stage.saved.tree, question, feedback, fresh)
 
 
 async def _also(ticket: Ticket, stage: Verifying, gates: GateRunner, state: State) -> str:
@@ -112,7 +111,7 @@ async def _also(ticket: Ticket, stage: Verifying, gates: GateRunner, state: Stat
             runs = gate.criteria is None and not gate.network and not state.conductor.gates.network
             saved = stage.saved.commit
             found.append((gate, await gates.run(ticket.track, ticket.spec, number, saved) if runs else None))
-    return other_gates(found)
+    return other_gates_section(found)
 
 
 async def _changed(workspaces: Workspaces, stage: Verifying) -> str:

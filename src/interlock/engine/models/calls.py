@@ -21,7 +21,7 @@ from interlock.engine.models.pacing import Gateway
 from interlock.engine.models.streams import Streams, Voice
 from interlock.errors import Misconfigured, OverBudget, Unavailable
 from interlock.ports.front import Receipt
-from interlock.ports.model import Model, ModelRequest, Reply, asked_for, close_model
+from interlock.ports.model import Model, ModelRequest, Reply, close_model, model_name
 
 RETRIES = 5
 PAUSE_S, LONGEST_S = 0.5, 8.0  # before the first retry; doubling up to the longest
@@ -88,7 +88,7 @@ class ModelCalls:
 
     def usual(self, tier: str) -> str:
         """The model that this tier is asked with where nobody says otherwise."""
-        return self._usual.get(tier, asked_for(self._model))
+        return self._usual.get(tier, model_name(self._model))
 
     async def ask(self, party: CallOwner, key: str, request: ModelRequest) -> Booked:
         """Raises OverBudget when it may not be made, Unavailable when it cannot."""
@@ -135,7 +135,7 @@ class ModelCalls:
     async def _made(self, asked: Model, party: CallOwner, key: str, request: ModelRequest) -> Booked:
         if request.model is None and request.tier in self._usual:
             request = replace(request, model=self._usual[request.tier])
-        model = request.model or asked_for(asked)
+        model = request.model or model_name(asked)
         receipt = await self._submit(ReserveCall(party, request.tier, model, asked.quote(request)))
         call = next(r.event.call for r in receipt.records if isinstance(r.event, CallReserved))
         about = (asked.name, model)

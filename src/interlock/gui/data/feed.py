@@ -11,7 +11,7 @@ from interlock.domain.messages.events.call_events import CallEnded
 from interlock.domain.messages.events.discussion_events import DiscussionReplied
 from interlock.domain.messages.events.epic_events import PlannerAnswered
 from interlock.domain.values.budgets import Usage
-from interlock.views.journal_lines import Fact, fact_of
+from interlock.views.journal_lines import JournalLine, journal_line
 
 LINES = 20_000  # kept of one stream: its end
 WIDEST = 2_000  # characters of one line, before it is broken
@@ -84,7 +84,7 @@ class Feed:
         self.streams: dict[str, Stream] = {}
         self._size = 0  # of all of them
         self._pieces = 0  # ever
-        self.facts: list[Fact] = []
+        self.facts: list[JournalLine] = []
         self.costs: list[tuple[float, str, float]] = []  # when, tier, dollars: for the plot
         self.changes = 0
         self.brought_at = 0.0  # when the oldest news not yet taken up was brought
@@ -154,7 +154,7 @@ class Feed:
         for recorded in records[-FACTS:]:
             if self.facts and recorded.version <= self.facts[-1].version:
                 continue  # known already: history was read while it happened
-            self.facts.append(fact_of(recorded))
+            self.facts.append(journal_line(recorded))
             match recorded.event:
                 case (
                     TurnFinished(tier=tier, usage=Usage() as usage)

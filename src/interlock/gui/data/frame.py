@@ -12,7 +12,7 @@ from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import Approval
 from interlock.domain.values.epics import Epic
 from interlock.gui.data.feed import Feed
-from interlock.views.board import TrackRow, WorkerRow, track_rows, workers
+from interlock.views.board import TrackRow, WorkerRow, track_rows, worker_rows
 from interlock.views.mma_status import active_tiers, active_track
 
 _MANY = 2_000  # tickets, from which on what needs a look at all of them is worked out less often
@@ -81,7 +81,7 @@ class Frame:
         known = self.desk.track_in_view()
         self.track = active_track(state, known) or self._latest(state)
         self.tracks = tuple(row for row in track_rows(state) if row.id in state.tracks)
-        self.workers = workers(state)
+        self.workers = worker_rows(state)
         self.tiers = active_tiers(state)
         self.pending = tuple(
             each for each in state.pending_approvals() if getattr(each.payload, "epic", None) not in view.hidden

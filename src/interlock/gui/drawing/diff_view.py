@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from interlock.gui.drawing.theme import NORMAL
 from interlock.gui.drawing.widgets import Ui
-from interlock.views.diff import DiffHunk, Line, hunks_of, side_by_side
+from interlock.views.diff import DiffHunk, Line, parse_hunks, side_by_side
 from interlock.views.display import pieces
 
 _MOST = 20_000  # rows of one hunk
@@ -22,7 +22,7 @@ def read(diff: str) -> tuple[DiffHunk, ...]:
     if found is None or found[0] is not diff:
         if len(_read) > 64:
             _read.clear()
-        found = _read[id(diff)] = (diff, hunks_of(diff))
+        found = _read[id(diff)] = (diff, parse_hunks(diff))
     return found[1]
 
 

@@ -9,7 +9,7 @@ from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
 from interlock.gui.drawing.theme import NORMAL, SMALL
 from interlock.gui.drawing.widgets import Ui
-from interlock.views.board import doing
+from interlock.views.board import activity_of
 from interlock.views.display import exact, one_line, safe
 
 
@@ -21,7 +21,7 @@ def draw_ticket(ui: Ui, track: Track, ticket: Ticket, send: Sender) -> None:
     ui.bold(spec.id)
     ui.right(ticket.status.replace("_", " "), look.by_role[role])
     ui.wrapped(safe(spec.description))
-    ui.wrapped(safe(doing(ticket, track)), look.by_role[role], small=True)
+    ui.wrapped(safe(activity_of(ticket, track)), look.by_role[role], small=True)
     ui.gap(4)
     facts = {
         "done by": spec.assigned_to,

@@ -14,7 +14,7 @@ from interlock.gui.drawing.theme import NORMAL, SMALL
 from interlock.gui.drawing.ticket_view import draw_ticket, draw_welcome
 from interlock.gui.drawing.widgets import FLAT, Ui, fitted, tooltip
 from interlock.views.display import one_line
-from interlock.views.ticket_graph import TicketGraph, graph_of
+from interlock.views.ticket_graph import TicketGraph, ticket_graph
 
 _W, _H = 130.0, 50.0  # of a ticket, at zoom 1
 _STEP_X, _STEP_Y = 162.0, 66.0
@@ -84,7 +84,7 @@ class GraphPanel:
         if not same or any(one is not other for one, other in zip(specs, self._specs, strict=True)):
             if self._made_of[0] != track.id:
                 self._fitted, self._by_hand, self._chosen = None, False, ""
-            self._graph = graph_of(track)
+            self._graph = ticket_graph(track)
             self._edges_of = {}
             for edge in self._graph.edges:
                 for name in edge:

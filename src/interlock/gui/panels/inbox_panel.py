@@ -12,7 +12,7 @@ from interlock.gui.drawing import symbols
 from interlock.gui.drawing.payload_view import Answer, can_be_edited, draw_payload, editable
 from interlock.gui.drawing.widgets import FLAT, Ui, Weight, clipped, fitted
 from interlock.views.display import one_line, safe
-from interlock.views.inbox import title
+from interlock.views.inbox import approval_title
 
 _KEYS: dict[str, str] = {
     "script": "script",
@@ -115,7 +115,7 @@ class InboxPanel:
         def row(at: int) -> None:
             each = pending[at]
             place = imgui.get_cursor_pos()
-            if ui.row("inbox.row", one_line(title(each), 200), scope=each.id, chosen=at == index, height=high):
+            if ui.row("inbox.row", one_line(approval_title(each), 200), scope=each.id, chosen=at == index, height=high):
                 self._chosen, self._picked = each.id, True
             after = imgui.get_cursor_pos()
             imgui.set_cursor_pos(imgui.ImVec2(place.x + 4, place.y + 3))
@@ -124,7 +124,7 @@ class InboxPanel:
             imgui.set_cursor_pos_y(place.y + 3)
             since = f"{frame.elapsed(each.requested_at)} "
             room = imgui.get_content_region_avail().x - imgui.calc_text_size(since).x
-            ui.text(fitted(_sentence(title(each), 200), room), ui.look.text if at == index else ui.look.dim)
+            ui.text(fitted(_sentence(approval_title(each), 200), room), ui.look.text if at == index else ui.look.dim)
             imgui.set_cursor_pos_y(place.y + 4)
             ui.right(since, ui.look.faint)
             imgui.set_cursor_pos(imgui.ImVec2(after.x, after.y - 4))  # an item of no height ends where the row does
@@ -148,7 +148,7 @@ class InboxPanel:
         ui.text(symbols.KINDS[approval.kind], look.waiting)
         imgui.same_line(28)
         since = frame.elapsed(approval.requested_at)
-        whole = _sentence(title(approval), 200)
+        whole = _sentence(approval_title(approval), 200)
         ui.bold(ui.fitted(whole, keep=imgui.calc_text_size(since).x + 8, small=False))
         ui.note("inbox.title", whole, "text", scope=approval.id, value=whole)
         ui.right(since, look.faint)

@@ -8,7 +8,7 @@ from interlock.gui.data.sending import Sender
 from interlock.gui.drawing.theme import NORMAL, SMALL
 from interlock.gui.drawing.widgets import Ui, clipped
 from interlock.views.display import one_line, safe
-from interlock.views.journal_lines import Fact
+from interlock.views.journal_lines import JournalLine
 
 EVERYTHING = "Everything"
 _QUIET = ("call", "bench")
@@ -24,7 +24,7 @@ class StreamsPanel:
     def __init__(self) -> None:
         self._chosen = EVERYTHING
         self._follow = True
-        self._rows: list[tuple[Fact, bool]] = []
+        self._rows: list[tuple[JournalLine, bool]] = []
         self._seen = (-1, -1)
 
     def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:

@@ -4,7 +4,7 @@ from bisect import bisect_left
 
 from imgui_bundle import imgui
 
-from interlock.domain.checks.test_history_texts import unfolded
+from interlock.domain.checks.test_history_texts import restored
 from interlock.domain.values.test_history import Execution, History, Outcome
 from interlock.gui.data.frame import Frame, count, duration
 from interlock.gui.data.sending import Sender
@@ -13,7 +13,7 @@ from interlock.gui.drawing.theme import SMALL
 from interlock.gui.drawing.widgets import Ui, clipped, fitted
 from interlock.views.display import one_line, safe
 from interlock.views.journal_lines import seconds
-from interlock.views.test_history import moment
+from interlock.views.test_history import utc_text
 
 _LOOKS: dict[Outcome, tuple[str, str]] = {
     "passed": ("good", symbols.CHECK),
@@ -139,7 +139,7 @@ class TestsPanel:
         if self._whole[0] != kept.test_id:
             self._whole = (kept.test_id, None)
         if self._whole[1] is None and (text := send.text(kept.whole.sha256)):
-            self._whole = (kept.test_id, unfolded(kept, text.encode()))
+            self._whole = (kept.test_id, restored(kept, text.encode()))
         return self._whole[1] or kept
 
     def _detail(self, ui: Ui, frame: Frame, history: History, run: Execution) -> None:
@@ -153,7 +153,7 @@ class TestsPanel:
         flake = f", {known.flake_rate:.0%} flake" if known.flake_rate else ""
         facts = {
             "id": run.test_id,
-            "ended": f"{moment(run.completed_at_ms)}, after {seconds(run.execution_time_ms)}",
+            "ended": f"{utc_text(run.completed_at_ms)}, after {seconds(run.execution_time_ms)}",
             "so far": f"{count(known.runs, 'run')}: {known.passed:,} passed, {known.failed:,} failed{flake};"
             f" {seconds(known.average_ms)} on average",
             "step of": run.parent,

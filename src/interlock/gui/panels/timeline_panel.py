@@ -6,7 +6,7 @@ from interlock.gui.data.frame import Frame, clock
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing.theme import NORMAL
 from interlock.gui.drawing.widgets import Ui, clipped
-from interlock.views.journal_lines import Fact
+from interlock.views.journal_lines import JournalLine
 
 _NARROW = 420.0  # pixels: there what says least is left out
 
@@ -17,7 +17,7 @@ class TimelinePanel:
 
     def __init__(self) -> None:
         self._filter = ""
-        self._rows: list[Fact] = []
+        self._rows: list[JournalLine] = []
         self._seen: tuple[int, int, str] = (-1, -1, "")
 
     def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from interlock.domain.values.budgets import Micros, Usage
 from interlock.errors import Misconfigured, Unavailable
-from interlock.ports.model import Message, ModelRequest, OnText, Reply, unheard
+from interlock.ports.model import Message, ModelRequest, OnText, Reply, ignore_text
 from interlock.ports.processes import Finished, Job, Sandbox
 from interlock.providers.cli_agent.prompt import first_prompt, next_prompt, tool_calls
 from interlock.providers.cli_agent.stream_json import AgentReply, StreamJson
@@ -90,7 +90,7 @@ class GeminiCli:
         """No price: the agent reports tokens, and the user pays the vendor directly."""
         return 0
 
-    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply:
         session, new = last_session(request.messages)
         if session in self._spoiled:
             session = None

@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from interlock.domain.values.budgets import Micros
-from interlock.ports.model import ModelRequest, OnText, Reply, unheard
+from interlock.ports.model import ModelRequest, OnText, Reply, ignore_text
 from interlock.providers.gemini.cache import LEAST, Held, ServerCaches
 from interlock.providers.gemini.request import Gemini, stable_content
 from interlock.providers.http.channel import Channel
@@ -43,7 +43,7 @@ class GeminiModel:
     def quote(self, request: ModelRequest) -> Micros:
         return self._upon(None).quote(request)
 
-    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply:
         """If the vendor has lost the cache, it is created again once; then the request is sent without it."""
         for _ in range(2):
             held = await self._cache(request, on_reasoning)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from interlock.domain.values.budgets import Micros, Usage
 from interlock.errors import Misconfigured
-from interlock.ports.model import Message, ModelRequest, OnText, Reply, Stop, ToolCall, unheard
+from interlock.ports.model import Message, ModelRequest, OnText, Reply, Stop, ToolCall, ignore_text
 from interlock.ports.tools import ToolSpec
 from interlock.providers.http.channel import Channel
 from interlock.providers.http.sse import Garbled, SseEvent
@@ -123,7 +123,7 @@ class HttpModel:
             self._price(model, Usage(cache_write=most, output=limits.output)),
         )
 
-    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = unheard) -> Reply:
+    async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply:
         model = self._chosen(request)
         limits = self._limits(model)
         body = self._dialect.body(request, model, limits, self._count)

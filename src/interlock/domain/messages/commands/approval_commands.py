@@ -5,7 +5,7 @@ from interlock.domain.values.wire_names import Tagged as _Command
 
 
 class ApproveTask(_Command, frozen=True):
-    """Answer the ticket's step approval with yes."""
+    """Approves the ticket's step approval."""
 
     track: str
     ticket: str
@@ -22,3 +22,6 @@ class AnswerApproval(_Command, frozen=True):
 
 class ExpireApproval(_Command, frozen=True):
     approval: str
+
+
+ApprovalCommand = AnswerApproval | ApproveTask | ExpireApproval

@@ -1,4 +1,4 @@
-"""Commands of the engine about an attempt under way."""
+"""Commands of the engine about a running attempt."""
 
 from interlock.domain.values.approvals import ScriptPayload, SpawnPayload, ToolPayload
 from interlock.domain.values.budgets import Usage
@@ -14,11 +14,11 @@ class AskScript(_Command, frozen=True):
     payload: ScriptPayload
     why: str
     deadline: str | None = None
-    allowed_by: str = ""  # the rule that says yes: it is asked for the record only
+    allowed_by: str = ""  # the rule that approves it; the request is made for the record
 
 
 class AskWorker(_Command, frozen=True):
-    """A worker's question: may it start, may it call this tool, may it run this script."""
+    """Requests an approval: to start a worker, to call a tool, or to run a script."""
 
     track: str
     ticket: str
@@ -35,7 +35,7 @@ class StartSession(_Command, frozen=True):
 
 
 class FinishTurn(_Command, frozen=True):
-    """One answer of a model, kept as a text, and what it cost."""
+    """One answer of a model, stored as a blob, with its usage."""
 
     track: str
     ticket: str
@@ -54,7 +54,7 @@ class FinishTool(_Command, frozen=True):
     message: Blob
     tool: str
     failed: bool
-    by: str  # the approval or the rule that let it run
+    by: str  # the approval or the rule that allowed it
 
 
 class SubmitWork(_Command, frozen=True):
@@ -63,7 +63,7 @@ class SubmitWork(_Command, frozen=True):
     attempt: int
     saved: Saved | None = None
     summary: str = ""
-    tampered: tuple[str, ...] = ()  # files that judge it, and that it has changed
+    tampered: tuple[str, ...] = ()  # changed files that verify the work
 
 
 class FailWork(_Command, frozen=True):
@@ -71,11 +71,11 @@ class FailWork(_Command, frozen=True):
     ticket: str
     attempt: int
     reason: str
-    budget: bool = False  # it was the money that ran out
+    budget: bool = False  # a budget was used up
 
 
 class RedoAttempt(_Command, frozen=True):
-    """The attempt is thrown away and a new one made, told why."""
+    """Discards the attempt and starts a new one with the reason."""
 
     track: str
     ticket: str
@@ -90,8 +90,8 @@ class ReportGate(_Command, frozen=True):
     gate: int
     result: GateResult
     tree: str = ""
-    escalation: str = ""  # the text for a human, should this be the last try
-    feedback: Blob | None = None  # what a worker is told when it is to try again
+    escalation: str = ""  # the question for a person, if no try is left
+    feedback: Blob | None = None  # the worker's next message, if it tries again
     fresh: bool = False  # in a new session
 
 
@@ -100,3 +100,17 @@ class FinishMerge(_Command, frozen=True):
     ticket: str
     attempt: int
     commit: str
+
+
+AttemptCommand = (
+    SubmitWork
+    | ReportGate
+    | FinishMerge
+    | AskScript
+    | AskWorker
+    | StartSession
+    | FinishTurn
+    | FinishTool
+    | FailWork
+    | RedoAttempt
+)

@@ -6,7 +6,7 @@ from interlock.domain.values.wire_names import Tagged as _Command
 
 
 class ReserveCall(_Command, frozen=True):
-    """A model is about to be asked: `amount` is the most it can cost, None where nobody knows."""
+    """Reserves the budget of a call. `amount` is the most it can cost; None means unknown."""
 
     party: CallOwner
     tier: str
@@ -15,10 +15,11 @@ class ReserveCall(_Command, frozen=True):
 
 
 class EndCall(_Command, frozen=True):
-    """The call brought nothing to keep, and why (`error`; empty after a question in passing). `usage` is None where
-    nobody knows what it cost.
-    """
+    """Ends a call without a message to store. `error` is empty if none occurred; `usage` is None if unknown."""
 
     call: str
     usage: Usage | None
     error: str
+
+
+CallCommand = ReserveCall | EndCall

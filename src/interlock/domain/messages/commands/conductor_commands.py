@@ -6,15 +6,15 @@ from interlock.domain.values.wire_names import Tagged as _Command
 
 
 class StartConductor(_Command, frozen=True):
-    """From now on ready tickets may start; a running process stands behind this."""
+    """Lets ready tickets start while this process runs."""
 
     workers: int = 4
     auto_queue: bool = False
     approve_all: bool = False
     gates: GateDefaults = GateDefaults()
-    deadline_s: int | None = None  # every question is denied when nobody answers for so long
+    deadline_s: int | None = None  # an approval expires after so many seconds
     caps: Caps = Caps()
-    focus: tuple[str, ...] | None = None  # only these tracks go on; None: all
+    focus: tuple[str, ...] | None = None  # only these tracks run; None means all
 
 
 class StopConductor(_Command, frozen=True):
@@ -22,6 +22,9 @@ class StopConductor(_Command, frozen=True):
 
 
 class Recover(_Command, frozen=True):
-    """The process before this one is gone: what it had in hand is lost."""
+    """The earlier process is gone: its running attempts are lost."""
 
     reason: str = "the workbench stopped"
+
+
+ConductorCommand = StartConductor | StopConductor | Recover

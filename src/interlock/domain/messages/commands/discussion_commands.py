@@ -11,14 +11,14 @@ class StartDiscussion(_Command, frozen=True):
 
 
 class StopTurn(_Command, frozen=True):
-    """End the model's turn as it is."""
+    """Ends the model's turn now."""
 
     discussion: str
     reason: str = "stopped"
 
 
 class Say(_Command, frozen=True):
-    """The user's words in a discussion; the text itself is kept beside the journal."""
+    """The user's message in a discussion, stored as a blob."""
 
     discussion: str
     message: Blob
@@ -58,3 +58,15 @@ class AskInDiscussion(_Command, frozen=True):
 class EndTurn(_Command, frozen=True):
     discussion: str
     error: str = ""
+
+
+DiscussionCommand = (
+    StartDiscussion
+    | StopTurn
+    | Say
+    | ReplyInDiscussion
+    | BeginDiscussionTool
+    | FinishDiscussionTool
+    | AskInDiscussion
+    | EndTurn
+)

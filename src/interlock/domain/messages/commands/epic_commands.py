@@ -8,20 +8,20 @@ from interlock.domain.values.wire_names import Tagged as _Command
 
 
 class PlanEpic(_Command, frozen=True):
-    """A goal in words: its tracks are planned and proposed."""
+    """Plans a goal: a planner proposes its tracks."""
 
     text: str
 
 
 class DropEpic(_Command, frozen=True):
-    """Stop planning it."""
+    """Stops planning the epic."""
 
     epic: str
     reason: str = ""
 
 
 class FinishPlanning(_Command, frozen=True):
-    """A planner was asked and has answered: about an epic, or about one track of it."""
+    """A planner's answer about an epic, or about one track of it."""
 
     epic: str
     track: str
@@ -47,3 +47,6 @@ class FailPlanning(_Command, frozen=True):
     track: str
     reason: str
     budget: bool = False
+
+
+EpicCommand = PlanEpic | DropEpic | FinishPlanning | ProposeTracks | PlanTickets | FailPlanning

@@ -17,3 +17,6 @@ class FinishLanding(_Command, frozen=True):
 class FailLanding(_Command, frozen=True):
     track: str
     reason: str
+
+
+LandingCommand = AskLanding | FinishLanding | FailLanding

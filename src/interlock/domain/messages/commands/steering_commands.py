@@ -1,4 +1,4 @@
-"""What can be asked of the workbench while somebody is at work: a word to them."""
+"""Commands about notes to a running worker or discussion."""
 
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.model_calls import CallOwner
@@ -6,7 +6,7 @@ from interlock.domain.values.wire_names import Tagged
 
 
 class Tell(Tagged, frozen=True):
-    """A word of the user's: to a ticket's worker, or in a discussion that is answering."""
+    """A note of the user to a ticket's worker, or to a discussion that is answering."""
 
     text: str
     track: str = ""
@@ -15,7 +15,10 @@ class Tell(Tagged, frozen=True):
 
 
 class Hear(Tagged, frozen=True):
-    """By the engine: the next word that the party was told is now part of its conversation, as this message."""
+    """Sent by the engine: the oldest pending note is now part of the conversation, as this message."""
 
     party: CallOwner
     message: Blob
+
+
+SteeringCommand = Tell | Hear

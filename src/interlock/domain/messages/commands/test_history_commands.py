@@ -5,7 +5,7 @@ from interlock.domain.values.wire_names import Tagged as _Command
 
 
 class RecordTests(_Command, frozen=True):
-    """Tests that have ended: all of them, or none. With the file they come from, which is recorded once only."""
+    """Records finished tests, all or none, with the file they come from. A file is recorded once unless `again`."""
 
     executions: tuple[Execution, ...]
     report: SuiteReport | None = None
@@ -13,7 +13,10 @@ class RecordTests(_Command, frozen=True):
 
 
 class ForgetTests(_Command, frozen=True):
-    """Keep only so many, and none recorded before that moment."""
+    """Keeps the latest `keep` executions, and none recorded before `before`."""
 
     keep: int
     before: str
+
+
+TestHistoryCommand = RecordTests | ForgetTests

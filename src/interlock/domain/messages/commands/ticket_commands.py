@@ -8,7 +8,7 @@ from interlock.domain.values.wire_names import Tagged as _Command
 
 
 class TicketChanges(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What an edit replaces; anything unset stays."""
+    """The fields that an edit replaces; unset fields stay."""
 
     description: str | UnsetType = UNSET
     assigned_to: Role | UnsetType = UNSET
@@ -31,7 +31,7 @@ class EditTicket(_Command, frozen=True):
 
 
 class MoveTicket(_Command, frozen=True):
-    """Put a ticket at `position` (from 0) of its track's order."""
+    """Moves a ticket to `position` (from 0) of its track's order."""
 
     track: str
     ticket: str
@@ -63,3 +63,6 @@ class CancelTicket(_Command, frozen=True):
 class KillWorker(_Command, frozen=True):
     track: str
     ticket: str
+
+
+TicketCommand = EditTicket | MoveTicket | SkipTicket | RetryTicket | BlockTicket | CancelTicket | KillWorker

@@ -17,7 +17,7 @@ class AddTickets(_Command, frozen=True):
 
 
 class StartTrack(_Command, frozen=True):
-    """Begin, or go on with, a track's tickets; plan them where that failed before."""
+    """Starts or continues a track; plans its tickets again if that failed."""
 
     track: str
 
@@ -31,7 +31,7 @@ class ResumeTrack(_Command, frozen=True):
 
 
 class EditTrack(_Command, frozen=True):
-    """None: stays as it is."""
+    """None means unchanged."""
 
     track: str
     title: str | None = None
@@ -41,3 +41,6 @@ class EditTrack(_Command, frozen=True):
 class AbortTrack(_Command, frozen=True):
     track: str
     reason: str = "aborted"
+
+
+TrackCommand = AddTrack | AddTickets | StartTrack | PauseTrack | ResumeTrack | EditTrack | AbortTrack

@@ -1,11 +1,10 @@
 """Events of approvals."""
 
-from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.messages.events.event_base import OfApproval
 from interlock.domain.values.approvals import Decision, Kind, Payload
 
 
-class ApprovalRequested(BaseEvent, frozen=True, kw_only=True):
-    approval: str
+class ApprovalRequested(OfApproval, frozen=True, kw_only=True):
     kind: Kind
     asker: str
     track: str
@@ -15,19 +14,20 @@ class ApprovalRequested(BaseEvent, frozen=True, kw_only=True):
     digest: str
     deadline: str | None = None
     discussion: str = ""
-    allowed_by: str = ""  # the rule that answers it at once
+    allowed_by: str = ""  # the rule that approves it at once
 
 
-class ApprovalAnswered(BaseEvent, frozen=True):
-    approval: str
+class ApprovalAnswered(OfApproval, frozen=True):
     decision: Decision
     message: str = ""
     edited: str | None = None
-    digest: str = ""  # of what may run now: the payload's own, or the edited one's
+    digest: str = ""  # of what may run now: the payload, or its edited form
     hunks: tuple[int, ...] | None = None
     edited_context: str | None = None
 
 
-class ApprovalWithdrawn(BaseEvent, frozen=True):
-    approval: str
+class ApprovalWithdrawn(OfApproval, frozen=True):
     why: str
+
+
+ApprovalEvent = ApprovalRequested | ApprovalAnswered | ApprovalWithdrawn

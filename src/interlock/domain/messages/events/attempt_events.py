@@ -1,83 +1,55 @@
-"""Events of attempts: started, its turns and tools, its gates, how it was interrupted."""
+"""Events of attempts: start, turns, tools, gates and interruptions."""
 
-from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.messages.events.event_base import OfAttempt
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.gates import Blob, GateResult
 from interlock.domain.values.tickets import Saved
 
 
-class TicketStarted(BaseEvent, frozen=True):
-    track: str
-    ticket: str
-    attempt: int
+class TicketStarted(OfAttempt, frozen=True):
+    pass
 
 
-class AttemptResumed(BaseEvent, frozen=True):
-    """An answered attempt got its worker."""
-
-    track: str
-    ticket: str
-    attempt: int
+class AttemptResumed(OfAttempt, frozen=True):
+    """An attempt got a worker again after its approval was answered."""
 
 
-class AttemptLost(BaseEvent, frozen=True):
-    """The process that ran it is gone; its effects were disposable and are thrown away."""
+class AttemptLost(OfAttempt, frozen=True):
+    """The process that ran the attempt is gone; its disposable effects are discarded."""
 
-    track: str
-    ticket: str
-    attempt: int
     why: str
 
 
-class AttemptShelved(BaseEvent, frozen=True):
-    """Its work is saved; only the verification was interrupted and will be run again."""
-
-    track: str
-    ticket: str
-    attempt: int
+class AttemptShelved(OfAttempt, frozen=True):
+    """The work is saved; only the verification was interrupted and runs again."""
 
 
-class AttemptReturned(BaseEvent, frozen=True):
-    """The attempt cannot be used; a new one starts, told why."""
+class AttemptReturned(OfAttempt, frozen=True):
+    """The attempt cannot be used; a new one starts and gets the reason."""
 
-    track: str
-    ticket: str
-    attempt: int
     why: str
 
 
-class WorkSubmitted(BaseEvent, frozen=True):
-    track: str
-    ticket: str
-    attempt: int
+class WorkSubmitted(OfAttempt, frozen=True):
     saved: Saved
     summary: str = ""
 
 
-class GateFinished(BaseEvent, frozen=True):
-    track: str
-    ticket: str
-    attempt: int
+class GateFinished(OfAttempt, frozen=True):
     gate: int
     result: GateResult
     tree: str = ""  # a pass is valid for this tree only
-    feedback: Blob | None = None  # what the worker was told
-    fresh: bool = False  # with that it begins anew, without what was said before
+    feedback: Blob | None = None  # the message to the worker
+    fresh: bool = False  # the message starts a new session
 
 
-class SessionStarted(BaseEvent, frozen=True):
-    """A worker begins: the first message is everything it was told."""
+class SessionStarted(OfAttempt, frozen=True):
+    """A worker's session starts; the first message holds its whole input."""
 
-    track: str
-    ticket: str
-    attempt: int
     message: Blob
 
 
-class TurnFinished(BaseEvent, frozen=True):
-    track: str
-    ticket: str
-    attempt: int
+class TurnFinished(OfAttempt, frozen=True):
     message: Blob
     tier: str
     model: str
@@ -85,11 +57,22 @@ class TurnFinished(BaseEvent, frozen=True):
     call: str = ""
 
 
-class ToolFinished(BaseEvent, frozen=True):
-    track: str
-    ticket: str
-    attempt: int
+class ToolFinished(OfAttempt, frozen=True):
     message: Blob
     tool: str
     failed: bool
     by: str
+
+
+AttemptEvent = (
+    TicketStarted
+    | WorkSubmitted
+    | GateFinished
+    | SessionStarted
+    | TurnFinished
+    | ToolFinished
+    | AttemptResumed
+    | AttemptLost
+    | AttemptShelved
+    | AttemptReturned
+)

@@ -6,7 +6,7 @@ from interlock.domain.values.model_calls import CallOwner
 
 
 class CallReserved(BaseEvent, frozen=True):
-    """A model is being asked; so much is set aside for it."""
+    """A model call starts; `amount` is reserved for it."""
 
     call: str
     party: CallOwner
@@ -16,9 +16,12 @@ class CallReserved(BaseEvent, frozen=True):
 
 
 class CallEnded(BaseEvent, frozen=True):
-    """A call that brought no message, with the error if it was one; without a usage, what was set aside stays spent."""
+    """A call ended without a message. Without a usage, its reservation stays spent."""
 
     call: str
     tier: str
     usage: Usage | None
     error: str
+
+
+CallEvent = CallReserved | CallEnded

@@ -17,3 +17,6 @@ class ConductorStarted(BaseEvent, frozen=True):
 
 class ConductorStopped(BaseEvent, frozen=True):
     reason: str
+
+
+ConductorEvent = ConductorStarted | ConductorStopped

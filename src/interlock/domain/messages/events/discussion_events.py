@@ -1,25 +1,22 @@
 """Events of discussions."""
 
-from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.messages.events.event_base import OfDiscussion
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.gates import Blob
 
 
-class DiscussionStarted(BaseEvent, frozen=True):
-    discussion: str
+class DiscussionStarted(OfDiscussion, frozen=True):
     title: str
 
 
-class DiscussionAsked(BaseEvent, frozen=True):
-    """The user said something; `made_of` tells what the turn is made of."""
+class DiscussionAsked(OfDiscussion, frozen=True):
+    """The user sent a message; `made_of` holds the inputs of the turn."""
 
-    discussion: str
     message: Blob
     made_of: Blob
 
 
-class DiscussionReplied(BaseEvent, frozen=True):
-    discussion: str
+class DiscussionReplied(OfDiscussion, frozen=True):
     message: Blob
     tier: str
     model: str
@@ -27,21 +24,28 @@ class DiscussionReplied(BaseEvent, frozen=True):
     call: str
 
 
-class DiscussionToolBegun(BaseEvent, frozen=True):
-    """A change is about to be made to the user's files: written before it is."""
+class DiscussionToolBegun(OfDiscussion, frozen=True):
+    """A change of the user's files starts. Recorded before the change."""
 
-    discussion: str
     call: str
 
 
-class DiscussionToolFinished(BaseEvent, frozen=True):
-    discussion: str
+class DiscussionToolFinished(OfDiscussion, frozen=True):
     message: Blob
     tool: str
     failed: bool
     by: str
 
 
-class DiscussionTurnEnded(BaseEvent, frozen=True):
-    discussion: str
+class DiscussionTurnEnded(OfDiscussion, frozen=True):
     error: str = ""
+
+
+DiscussionEvent = (
+    DiscussionStarted
+    | DiscussionAsked
+    | DiscussionReplied
+    | DiscussionToolBegun
+    | DiscussionToolFinished
+    | DiscussionTurnEnded
+)

@@ -1,20 +1,18 @@
 """Events of epics and their planning."""
 
-from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.messages.events.event_base import OfEpic, OfTrack
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Blob
 
 
-class EpicAdded(BaseEvent, frozen=True):
-    epic: str
+class EpicAdded(OfEpic, frozen=True):
     text: str
 
 
-class PlannerAnswered(BaseEvent, frozen=True):
-    """What a planner was told and what it said: about the epic, or about one track of it."""
+class PlannerAnswered(OfEpic, frozen=True):
+    """The messages of a planner's conversation about the epic, or about one track of it."""
 
-    epic: str
     track: str
     messages: tuple[Blob, ...]
     tier: str
@@ -23,37 +21,43 @@ class PlannerAnswered(BaseEvent, frozen=True):
     call: str
 
 
-class TracksProposed(BaseEvent, frozen=True):
-    epic: str
+class TracksProposed(OfEpic, frozen=True):
     tracks: tuple[TrackPlan, ...]
 
 
-class EpicAccepted(BaseEvent, frozen=True):
-    """Its tracks, edited or not, are to be planned; the first starts when it is."""
+class EpicAccepted(OfEpic, frozen=True):
+    """The proposed tracks, possibly edited, were accepted. Their tickets are planned next."""
 
-    epic: str
     tracks: tuple[str, ...]
 
 
-class EpicDropped(BaseEvent, frozen=True):
-    epic: str
+class EpicDropped(OfEpic, frozen=True):
     reason: str
 
 
-class PlanningFailed(BaseEvent, frozen=True):
-    """About the whole epic, or about one track of it."""
+class PlanningFailed(OfEpic, frozen=True):
+    """The planning of the whole epic failed, or of one track of it."""
 
-    epic: str
     track: str
     reason: str
     budget: bool = False
 
 
-class PlanningRetried(BaseEvent, frozen=True):
-    track: str
+class PlanningRetried(OfTrack, frozen=True):
+    pass
 
 
-class TrackPlanned(BaseEvent, frozen=True):
-    """It has its tickets."""
+class TrackPlanned(OfTrack, frozen=True):
+    """The track has its planned tickets."""
 
-    track: str
+
+EpicEvent = (
+    EpicAdded
+    | PlannerAnswered
+    | TracksProposed
+    | EpicAccepted
+    | EpicDropped
+    | PlanningFailed
+    | PlanningRetried
+    | TrackPlanned
+)

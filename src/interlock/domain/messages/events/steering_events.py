@@ -6,14 +6,17 @@ from interlock.domain.values.model_calls import CallOwner
 
 
 class Told(BaseEvent, frozen=True):
-    """The user has said something to whoever is at work; it joins the conversation before the next model call."""
+    """The user sent a note. It is added to the conversation before the next model call."""
 
     party: CallOwner
     text: str
 
 
 class Heard(BaseEvent, frozen=True):
-    """It has joined."""
+    """The oldest pending note was added to the conversation, as this message."""
 
     party: CallOwner
     message: Blob
+
+
+SteeringEvent = Told | Heard

@@ -7,15 +7,15 @@ from interlock.domain.values.test_history import Execution, SuiteReport
 
 
 class TestExecuted(BaseEvent, frozen=True):
-    """A test has ended, whoever ran it."""
+    """A test run ended."""
 
-    __test__: ClassVar[bool] = False  # pytest would take it for a test of ours
+    __test__: ClassVar[bool] = False  # otherwise pytest collects the class
 
     execution: Execution
 
 
 class TestReportRead(BaseEvent, frozen=True):
-    """A file of another tool; its tests follow."""
+    """A results file of another tool was read; its executions follow."""
 
     __test__: ClassVar[bool] = False
 
@@ -23,8 +23,11 @@ class TestReportRead(BaseEvent, frozen=True):
 
 
 class TestsForgotten(BaseEvent, frozen=True):
-    """All up to this number are gone from what is shown; their events stay."""
+    """Executions up to this number are no longer shown; their events stay."""
 
     __test__: ClassVar[bool] = False
 
     through: int
+
+
+TestHistoryEvent = TestExecuted | TestReportRead | TestsForgotten

@@ -1,48 +1,41 @@
 """Events that end, reopen or change a ticket."""
 
-from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.messages.events.event_base import OfAttempt, OfTicket, OfTrack
 from interlock.domain.values.tickets import TicketSpec
 
 
-class TicketCompleted(BaseEvent, frozen=True):
-    track: str
-    ticket: str
-    attempt: int
+class TicketCompleted(OfAttempt, frozen=True):
     commit: str | None = None
     unverified: bool = False
     result: str | None = None
 
 
-class TicketSkipped(BaseEvent, frozen=True):
-    track: str
-    ticket: str
+class TicketSkipped(OfTicket, frozen=True):
+    pass
 
 
-class TicketBlocked(BaseEvent, frozen=True):
-    track: str
-    ticket: str
+class TicketBlocked(OfTicket, frozen=True):
     reason: str
     budget: bool = False
-    failed: bool = False  # the work itself, or its verification, came to a bad end
+    failed: bool = False  # the work or its verification failed
 
 
-class TicketReopened(BaseEvent, frozen=True):
-    track: str
-    ticket: str
+class TicketReopened(OfTicket, frozen=True):
+    pass
 
 
-class TicketCancelled(BaseEvent, frozen=True):
-    track: str
-    ticket: str
+class TicketCancelled(OfTicket, frozen=True):
     reason: str
 
 
-class TicketEdited(BaseEvent, frozen=True):
-    track: str
+class TicketEdited(OfTrack, frozen=True):
     spec: TicketSpec
 
 
-class TicketMoved(BaseEvent, frozen=True):
-    track: str
-    ticket: str
+class TicketMoved(OfTicket, frozen=True):
     position: int
+
+
+TicketEvent = (
+    TicketCompleted | TicketSkipped | TicketBlocked | TicketReopened | TicketCancelled | TicketEdited | TicketMoved
+)

@@ -2,60 +2,66 @@
 
 from typing import Literal
 
-from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.messages.events.event_base import OfTrack
 from interlock.domain.values.tickets import TicketSpec
 
 
-class TrackAdded(BaseEvent, frozen=True):
-    track: str
+class TrackAdded(OfTrack, frozen=True):
     title: str
     description: str
-    epic: str = ""  # where it was planned for one: its tickets are still to come
+    epic: str = ""  # of a planned track: its tickets follow later
 
 
-class TicketsAdded(BaseEvent, frozen=True):
-    track: str
+class TicketsAdded(OfTrack, frozen=True):
     tickets: tuple[TicketSpec, ...]
 
 
-class TrackStarted(BaseEvent, frozen=True):
-    track: str
+class TrackStarted(OfTrack, frozen=True):
+    pass
 
 
-class TrackPaused(BaseEvent, frozen=True):
-    track: str
+class TrackPaused(OfTrack, frozen=True):
+    pass
 
 
-class TrackEnded(BaseEvent, frozen=True):
-    """Nothing of it can move any more."""
+class TrackEnded(OfTrack, frozen=True):
+    """No ticket of the track can start or continue."""
 
-    track: str
     status: Literal["done", "blocked"]
 
 
-class TrackEdited(BaseEvent, frozen=True):
-    track: str
+class TrackEdited(OfTrack, frozen=True):
     title: str
     description: str
 
 
-class TrackAborted(BaseEvent, frozen=True):
-    track: str
+class TrackAborted(OfTrack, frozen=True):
     reason: str
 
 
-class LandingStarted(BaseEvent, frozen=True):
-    track: str
+class LandingStarted(OfTrack, frozen=True):
     branch: str
     before: str
     after: str
 
 
-class TrackLanded(BaseEvent, frozen=True):
-    track: str
+class TrackLanded(OfTrack, frozen=True):
     commit: str
 
 
-class LandingFailed(BaseEvent, frozen=True):
-    track: str
+class LandingFailed(OfTrack, frozen=True):
     reason: str
+
+
+TrackEvent = (
+    TrackAdded
+    | TicketsAdded
+    | TrackStarted
+    | TrackPaused
+    | TrackEnded
+    | TrackAborted
+    | TrackEdited
+    | LandingStarted
+    | TrackLanded
+    | LandingFailed
+)

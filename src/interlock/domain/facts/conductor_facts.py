@@ -1,0 +1,21 @@
+"""How conductor events change the state."""
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from interlock.domain.facts.call_facts import lose_all_calls
+from interlock.domain.messages.events.conductor_events import ConductorEvent, ConductorStarted, ConductorStopped
+from interlock.domain.state.state import ConductorState, State
+
+
+def apply(state: State, event: ConductorEvent, _at: str) -> State:
+    match event:
+        case ConductorStarted(workers, auto_queue, approve_all, gates, deadline_s, caps, focus):
+            on = ConductorState(True, workers, auto_queue, approve_all, gates, deadline_s, caps, focus)
+            return replace(state, conductor=on)
+        case ConductorStopped():
+            state = lose_all_calls(state)
+            return replace(state, conductor=replace(state.conductor, on=False, approve_all=False))
+        case _:
+            assert_never(event)

@@ -1,0 +1,86 @@
+"""The only place that builds ApprovalRequested."""
+
+from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import (
+    GatePayload,
+    Kind,
+    MergePayload,
+    Payload,
+    ScriptPayload,
+    SpawnPayload,
+    StepPayload,
+    ToolPayload,
+    TracksPayload,
+    UnknownPayload,
+    digest,
+)
+from interlock.domain.values.tickets import Ticket
+
+KIND: dict[type[Payload], Kind] = {
+    ScriptPayload: "script",
+    ToolPayload: "tool",
+    SpawnPayload: "spawn",
+    StepPayload: "step",
+    GatePayload: "gate",
+    MergePayload: "merge",
+    TracksPayload: "tracks",
+    UnknownPayload: "unknown",
+}
+
+
+def request(
+    state: State,
+    payload: Payload,
+    *,
+    asker: str,
+    why: str,
+    kind: Kind | None = None,
+    track: str = "",
+    ticket: str | None = None,
+    discussion: str = "",
+    deadline: str | None = None,
+    allowed_by: str = "",
+    earlier: int = 0,
+) -> ApprovalRequested:
+    """The request with the next free id. `earlier` counts the requests of the same batch that come before it.
+
+    The payload's type determines the kind, unless `kind` is given.
+    """
+    return ApprovalRequested(
+        approval=state.next_approval_id(earlier),
+        kind=kind or KIND[type(payload)],
+        asker=asker,
+        track=track,
+        ticket=ticket,
+        why=why,
+        payload=payload,
+        digest=digest(payload),
+        deadline=deadline,
+        discussion=discussion,
+        allowed_by=allowed_by,
+    )
+
+
+def request_for_attempt(
+    state: State,
+    ticket: Ticket,
+    payload: Payload,
+    why: str,
+    *,
+    deadline: str | None = None,
+    allowed_by: str = "",
+    earlier: int = 0,
+) -> ApprovalRequested:
+    """A request by the worker of the ticket's current attempt."""
+    return request(
+        state,
+        payload,
+        asker=f"worker:{ticket.id}/{ticket.attempts}",
+        why=why,
+        track=ticket.track,
+        ticket=ticket.id,
+        deadline=deadline,
+        allowed_by=allowed_by,
+        earlier=earlier,
+    )

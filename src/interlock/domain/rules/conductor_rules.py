@@ -1,0 +1,85 @@
+"""Rules for starting, stopping and recovering the conductor."""
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from interlock.domain.messages.commands.conductor_commands import (
+    ConductorCommand,
+    Recover,
+    StartConductor,
+    StopConductor,
+)
+from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.messages.events.attempt_events import (
+    AttemptLost,
+    AttemptShelved,
+)
+from interlock.domain.messages.events.conductor_events import ConductorStarted, ConductorStopped
+from interlock.domain.messages.events.event import Event, Events
+from interlock.domain.rules import discussion_rules
+from interlock.domain.rules.approval_request import request_for_attempt
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import (
+    UnknownPayload,
+)
+from interlock.domain.values.tickets import Ticket, Verifying, Working
+from interlock.errors import Rejected
+
+
+def decide(state: State, command: ConductorCommand) -> Events:
+    match command:
+        case StartConductor():
+            return start_conductor(command)
+        case StopConductor() | Recover():
+            return stop_conductor(state, command.reason)
+        case _:
+            assert_never(command)
+
+
+def start_conductor(command: StartConductor) -> Events:
+    if not 1 <= command.workers <= 256:
+        raise Rejected(f"workers is a number from 1 to 256, not {command.workers}")
+    # Always a float, as decoding the event gives it.
+    gates = replace(command.gates, timeout_s=float(command.gates.timeout_s))
+    deadline = command.deadline_s or None
+    return (
+        ConductorStarted(
+            command.workers, command.auto_queue, command.approve_all, gates, deadline, command.caps, command.focus
+        ),
+    )
+
+
+def stop_conductor(state: State, reason: str) -> Events:
+    """Running attempts are lost, or shelved if their work is already saved."""
+    lost: list[Event] = []
+    requested = 0
+    if state.busy:
+        for track_id in state.track_order:
+            track = state.tracks[track_id]
+            if not track.counts.in_progress:
+                continue
+            for name in track.order:
+                ticket = track.tickets[name]
+                if isinstance(ticket.stage, Working):
+                    lost.append(AttemptLost(track_id, name, ticket.attempts, reason))
+                elif isinstance(ticket.stage, Verifying):
+                    lost.append(_interrupted(state, ticket, ticket.stage, requested))
+                    requested += isinstance(lost[-1], ApprovalRequested)
+    unsure = discussion_rules.ask_interrupted(state, requested)
+    if state.conductor.on or lost or state.calls or unsure:
+        return (*lost, *unsure, ConductorStopped(reason))
+    return ()
+
+
+def _interrupted(state: State, ticket: Ticket, stage: Verifying, earlier: int) -> AttemptShelved | ApprovalRequested:
+    """A gate without network runs again. The effects of a gate with network may last, so a person decides."""
+    gate = ticket.spec.verify[stage.gate]
+    if gate.criteria is not None or not (gate.network or state.conductor.gates.network):
+        return AttemptShelved(ticket.track, ticket.id, ticket.attempts)
+    payload = UnknownPayload(
+        f"run the gate of {ticket.id}, with network: {gate.command}",
+        "Whether it was run to its end is not known. retry runs it (again), skip goes on without it (unverified),"
+        " abort blocks the ticket.",
+    )
+    return request_for_attempt(state, ticket, payload, discussion_rules.INTERRUPTED, earlier=earlier)
