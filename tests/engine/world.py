@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -34,7 +35,7 @@ from interlock.errors import JournalUnwritable, Rejected, ToolFailure
 from interlock.journal.memory import MemoryJournal
 from interlock.ports.model import Model, ModelRequest, OnText, Reply, unheard
 from interlock.ports.tools import Hunk, Preview, ToolOutcome, ToolPlace, ToolSpec
-from interlock.ports.work import Assignment, Done, Failed, Policy, PolicyVerdict
+from interlock.ports.work import Assignment, Done, Failed, Policy, PolicyVerdict, Prepared
 from interlock.ports.workspaces import Combined, Conflict, LandingPlan, Survey, Workspace
 from interlock.providers.scripted import FREE, ScriptedModel, ScriptedRule
 
@@ -193,6 +194,7 @@ class FakeCrew:
         self.started: list[tuple[str, int]] = []
         self.finished: list[tuple[str, int]] = []
         self.assignments: list[Assignment] = []
+        self.approved: list[str] = []  # digests, one for each assignment
         self.cancelled: list[str] = []
         self.running = 0
         self.most_at_once = 0
@@ -207,14 +209,16 @@ class FakeCrew:
                 self._news.clear()
                 await self._news.wait()
 
-    def terms(self, assignment: Assignment) -> ScriptPayload:
+    def prepare(self, assignment: Assignment) -> Prepared:
         directory = self._workspaces.path_for(assignment.track, assignment.ticket.id)
         names = ("PATH", *(name for name, _ in assignment.env))
-        return ScriptPayload(assignment.script, directory, names, self.sandbox)
+        terms = ScriptPayload(assignment.script, directory, names, self.sandbox)
+        return Prepared(terms, partial(self._run, assignment))
 
-    async def work(self, assignment: Assignment) -> Done | Failed:
+    async def _run(self, assignment: Assignment, approved: str) -> Done | Failed:
         name = (assignment.ticket.id, assignment.attempt)
         self.assignments.append(assignment)
+        self.approved.append(approved)
         self.started.append(name)
         self.running += 1
         self.most_at_once = max(self.most_at_once, self.running)

@@ -58,6 +58,7 @@ from interlock.ports.processes import Sandbox
 from interlock.ports.work import Policy
 from interlock.runners.gate import ShellGates
 from interlock.runners.script import LocalCrew
+from interlock.runners.setup import WorkspaceSetup
 from interlock.sandbox.levels.choose import choose
 from interlock.sandbox.limits.environment import clean_env
 from interlock.trackfiles.writing import TrackFiles, TrackWriter
@@ -318,7 +319,7 @@ async def _conductor(
     journal: SqliteJournal,
     workspaces: GitWorkspaces,
     sandbox: Sandbox,
-    setup: str | None,
+    setup_command: str | None,
     conduct: StartConductor,
     clock: SystemClock,
     model: ModelMaker | None,
@@ -330,14 +331,15 @@ async def _conductor(
     await workspaces.open()
     await workspaces.exclude(project.not_in_git)
     redact = redactor(os.environ)
-    crew = LocalCrew(sandbox, workspaces, env, setup, project.settings.workspace.setup_timeout_s, redact, logs.script)
+    setup = WorkspaceSetup(sandbox, env, setup_command, project.settings.workspace.setup_timeout_s)
+    crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script)
     shell = ShellGates(
         sandbox,
         workspaces,
         lambda content: journal.put_blob(redacted_bytes(redact, content)),
         env,
         conduct.gates,
-        crew.make_ready,
+        setup,
         redact,
     )
     policy: Policy = policy_of(project)

@@ -1,6 +1,6 @@
-"""What runs attempts and gates, and the policy that is asked first."""
+"""Ports for running attempts and gates, and for the policy that decides first."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -11,40 +11,46 @@ from interlock.domain.values.tickets import Saved, TicketSpec
 
 
 class Assignment(Struct, frozen=True):
-    """One attempt at one ticket. `digest` names exactly what was allowed to run."""
+    """One attempt at one ticket."""
 
     track: str
     ticket: TicketSpec
     attempt: int
-    script: str  # the ticket's own, or the human's edit of it
-    digest: str = ""
-    why: str | None = None  # what went wrong before
-    env: tuple[tuple[str, str], ...] = ()  # with which alone a rule allows it
+    script: str  # the ticket's own script, or a person's edit of it
+    why: str | None = None  # why the previous attempt failed
+    env: tuple[tuple[str, str], ...] = ()  # variables that the allowing rule requires
 
 
 class Done(Struct, frozen=True):
-    """The work is finished and saved; None when there is nothing to merge."""
+    """The attempt succeeded. `saved` is None if there is nothing to merge."""
 
     saved: Saved | None
     summary: str = ""
 
 
 class Failed(Struct, frozen=True):
-    """The work ended badly."""
+    """The attempt failed."""
 
     reason: str
     output: str = ""
 
 
+class Prepared(Struct, frozen=True):
+    """An attempt that is ready to run.
+
+    `terms` is exactly what an approval shows. `run` takes the digest of the approved terms; it runs these terms only
+    if their digest is the same, and fails otherwise.
+    """
+
+    terms: ScriptPayload
+    run: Callable[[str], Awaitable[Done | Failed]]
+
+
 class Crew(Protocol):
-    """Where attempts run."""
+    """Runs attempts, on this machine or elsewhere."""
 
-    def terms(self, assignment: Assignment) -> ScriptPayload:
-        """Exactly what `work` would run, for the approval that must come first."""
-        ...
-
-    async def work(self, assignment: Assignment) -> Done | Failed:
-        """Runs it, unless the terms are not (any more) those that `digest` names."""
+    def prepare(self, assignment: Assignment) -> Prepared:
+        """Computes the terms of an attempt; starts nothing."""
         ...
 
 
@@ -55,9 +61,10 @@ class GateRunner(Protocol):
 
 
 class PolicyVerdict(Struct, frozen=True):
-    """`env` must be added to the environment of what is allowed: it is allowed only so.
+    """What the rules decide about a script or tool.
 
-    Without the name of a rule nothing is recorded about it: for whoever has no policy at all.
+    An `allow` holds only with `env` added to the environment. A verdict without a rule name is not recorded: no
+    policy is configured.
     """
 
     verdict: Literal["allow", "ask", "deny"]
@@ -67,12 +74,12 @@ class PolicyVerdict(Struct, frozen=True):
 
 
 class Policy(Protocol):
-    """What rules say before a person is asked."""
+    """Evaluates the rules before a person is asked."""
 
     def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
-        """Of a script that would run in a directory; `own` are the gates accepted with its ticket."""
+        """The verdict on a script in a directory; `own` are the gate commands accepted with its ticket."""
         ...
 
     def tool(self, name: str) -> PolicyVerdict:
-        """Of a tool that changes something, by its name."""
+        """The verdict on a changing tool, by its name."""
         ...

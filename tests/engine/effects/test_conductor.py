@@ -186,7 +186,7 @@ def test_what_a_rule_allows_is_recorded_as_answered_by_it_before_it_runs(env: tu
         assert (approval.state.by, approval.state.decision) == ("policy:make-is-fine", "approve")
         assert (approval.why, approval.digest) == ("make does no harm", approval.state.digest)
         (done,) = world.crew.assignments
-        assert (done.env, done.digest) == (env, approval.digest)
+        assert (done.env, world.crew.approved) == (env, [approval.digest])
 
     asyncio.run(story())
 

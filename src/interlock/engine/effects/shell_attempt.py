@@ -36,7 +36,7 @@ NO_PROVIDER = f"no model is configured for {{}} tickets; {HOW}"
 
 
 async def do_work(ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | None) -> Command:
-    """The command that tells what came of it."""
+    """Runs one attempt, as far as approvals allow; returns the command that reports the outcome."""
     spec = ticket.spec
     if spec.assigned_to != "shell":
         if worker is None:
@@ -45,22 +45,24 @@ async def do_work(ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | N
     name = (ticket.track, ticket.id, ticket.attempts)
     edited = ticket.grant.edited if ticket.grant else None
     assignment = Assignment(ticket.track, spec, ticket.attempts, edited or spec.script or "", why=ticket.why)
-    terms = crew.terms(assignment)
-    if ticket.grant is None or ticket.grant.digest != digest(terms):
-        verdict = policy.script(assignment.script, terms.directory)
+    prepared = crew.prepare(assignment)
+    approved = digest(prepared.terms)
+    if ticket.grant is None or ticket.grant.digest != approved:
+        verdict = policy.script(assignment.script, prepared.terms.directory)
         if verdict.verdict == "allow" and verdict.env:
-            assignment = replace(assignment, env=verdict.env)
-            terms = crew.terms(assignment)
-        if ticket.grant is not None and ticket.grant.digest != digest(terms):
+            prepared = crew.prepare(replace(assignment, env=verdict.env))
+            approved = digest(prepared.terms)
+        terms = prepared.terms
+        if ticket.grant is not None and ticket.grant.digest != approved:
             return AskScript(*name, terms, f"what would run has changed since {ticket.grant.approval} was answered")
         if ticket.grant is None:
             if verdict.verdict == "deny":
                 return FailWork(*name, f"denied by {verdict.rule}: {verdict.reason}")
             if verdict.verdict == "ask":
                 return AskScript(*name, terms, verdict.reason)
-            if verdict.rule:  # asked and answered, so that the journal tells who allowed exactly what
+            if verdict.rule:  # recorded as requested and answered: the journal names the rule that allowed these terms
                 return AskScript(*name, terms, verdict.reason or "a rule allows it", allowed_by=verdict.rule)
-    match await crew.work(replace(assignment, digest=digest(terms))):
+    match await prepared.run(approved):
         case Done(saved, summary):
             return SubmitWork(*name, saved, summary)
         case Failed(reason):
