@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from interlock.domain.checks.test_tampering import ChangedFile
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
@@ -18,15 +19,16 @@ from interlock.domain.state.state import State
 from interlock.domain.values.approvals import ScriptPayload
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.gates import GateResult
-from interlock.domain.values.tickets import Saved, Ticket, TicketSpec
+from interlock.domain.values.tickets import Saved, TicketSpec
 from interlock.engine.agents.chat import Chat, say_command
-from interlock.engine.agents.worker import Options, Send, Worker
+from interlock.engine.agents.context import JournalAccess, Send, Toolbox
+from interlock.engine.agents.worker import Options, Worker
 from interlock.engine.bench.load_state import load_state
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.blobs import KeptTexts
 from interlock.engine.effects.conductor import Conductor
 from interlock.engine.models.activity import Activity
-from interlock.engine.models.calls import ModelCalls
+from interlock.engine.models.calls import ModelCalls, Observers, Timing
 from interlock.engine.models.streams import Streams
 from interlock.engine.planning.briefing import Briefing
 from interlock.engine.planning.planner import Planner
@@ -369,55 +371,6 @@ class World:
         self.activity = Activity()
         self.options = Options()
 
-    def hire(self, workbench: Workbench) -> Callable[[Send], Worker] | None:
-        if not self.rules:
-            return None
-
-        def terms(ticket: Ticket, script: str, directory: str, call: str) -> ScriptPayload:
-            return ScriptPayload(script, directory, ("PATH",), "bubblewrap", call=call)
-
-        briefing = Briefing(self.workspaces.read, WholeFiles(), self.redact)
-        return lambda send: Worker(
-            self.calls(workbench, self.model),
-            self.tools,
-            self.workspaces,
-            workbench.keep,
-            self.journal.get_blob,
-            send,
-            lambda: workbench.state,
-            terms,
-            briefing.brief,
-            self.redact,
-            options=self.options,
-        )
-
-    def planner(self, workbench: Workbench) -> Callable[[Send], Planner] | None:
-        if not self.rules:
-            return None
-        calls = self.calls(workbench, self.model)
-        surveyor = Surveyor(self.workspaces, WholeFiles())
-        return lambda send: Planner(
-            calls, surveyor, workbench.keep, self.journal.get_blob, send, lambda: workbench.state, self.redact
-        )
-
-    def chat(self, workbench: Workbench) -> Callable[[Send], Chat] | None:
-        if not self.rules:
-            return None
-
-        def terms(script: str, directory: str, call: str) -> ScriptPayload:
-            return ScriptPayload(script, directory, ("PATH",), "bubblewrap", call=call)
-
-        return lambda send: Chat(
-            self.calls(workbench, self.model),
-            self.tools,
-            ToolPlace("/project"),
-            workbench.keep,
-            self.journal.get_blob,
-            send,
-            lambda: workbench.state,
-            terms,
-        )
-
     def calls(self, workbench: Workbench, model: Model) -> ModelCalls:
         async def wait(seconds: float) -> None:
             self.waits.append(seconds)
@@ -425,10 +378,8 @@ class World:
         return ModelCalls(
             model,
             lambda command: workbench.submit(SYSTEM, command),
-            self.streams,
-            jitter=lambda: 1.0,
-            wait=wait,
-            activity=self.activity,
+            Observers(self.streams, self.activity),
+            Timing(lambda: 1.0, wait),
         )
 
     @asynccontextmanager
@@ -446,9 +397,7 @@ class World:
             self.gates,
             self.policy,
             self.clock,
-            self.hire(workbench),
-            self.planner(workbench),
-            self.chat(workbench),
+            WorldAgents(self, workbench) if self.rules else None,
         )
         process = Process(self, workbench, conductor)
         try:
@@ -459,8 +408,42 @@ class World:
             await conductor.die()
 
 
+class WorldAgents:
+    """Makes agents that use the world's fakes."""
+
+    def __init__(self, world: World, workbench: Workbench) -> None:
+        self._world = world
+        self._workbench = workbench
+        self._toolbox = Toolbox(world.tools, _script_terms)
+
+    def worker(self, send: Send) -> Worker:
+        world = self._world
+        briefing = Briefing(world.workspaces.read, WholeFiles(), world.redact)
+        journal = self._journal(send)
+        return Worker(self._calls(), self._toolbox, world.workspaces, journal, briefing.brief, world.options)
+
+    def planner(self, send: Send) -> Planner:
+        surveyor = Surveyor(self._world.workspaces, WholeFiles())
+        return Planner(self._calls(), surveyor, self._journal(send))
+
+    def chat(self, send: Send) -> Chat:
+        journal = replace(self._journal(send), redact=str)
+        return Chat(self._calls(), self._toolbox, ToolPlace("/project"), journal)
+
+    def _calls(self) -> ModelCalls:
+        return self._world.calls(self._workbench, self._world.model)
+
+    def _journal(self, send: Send) -> JournalAccess:
+        texts = KeptTexts(self._workbench.keep, self._world.journal.get_blob)
+        return JournalAccess(texts, send, lambda: self._workbench.state, self._world.redact)
+
+
+def _script_terms(script: str, directory: str, call: str) -> ScriptPayload:
+    return ScriptPayload(script, directory, ("PATH",), "bubblewrap", call=call)
+
+
 class Listening:
-    """A model whose every request is remembered, and what each answer used."""
+    """A model that remembers every request and the usage of every reply."""
 
     def __init__(
         self, model: ScriptedModel, requests: list[ModelRequest], used: list[tuple[str, Usage]] | None = None

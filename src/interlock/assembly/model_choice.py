@@ -23,7 +23,7 @@ from interlock.ports.processes import Sandbox
 from interlock.providers.catalog import PriceStep, facts_of
 from interlock.providers.cli_agent.gemini_cli import CallLog, GeminiCli, Hook, split_command, vendor_env
 from interlock.providers.credentials import KEYS, address_of, desktop_keyring, needed_key, provider_of
-from interlock.providers.endpoints import HOSTED, hosted_model, place_of
+from interlock.providers.endpoints import HOSTED, HttpAccess, ModelUse, hosted_model, place_of
 from interlock.providers.http.http_model import TokenLimits
 from interlock.providers.priced import Priced, Tariff
 from interlock.providers.pricing import cost
@@ -143,18 +143,15 @@ def _hosted(project: Project, provider: str, model: str | None) -> Model:
         temperature = settings.temperature if "temperature" in facts.can else None
         return TokenLimits(facts.context, tariff.most_out(name), temperature)
 
-    usual = model or place_of(provider).model
-    made = hosted_model(
-        provider,
-        os.environ,
-        redact=redactor({**os.environ, "API_KEY": key}),
+    default = model or place_of(provider).model
+    access = HttpAccess(
         base_url=address_of(provider, os.environ, named),
         key=lambda: key,
-        model=usual,
         plain_http=bool(named[provider.replace(".", "_")]),
-        limits=limits,
+        redact=redactor({**os.environ, "API_KEY": key}),
     )
-    return Priced(made, tariff, usual)
+    hosted = hosted_model(provider, os.environ, access, ModelUse(model=default, limits=limits))
+    return Priced(hosted, tariff, default)
 
 
 def tariff_of(project: Project, provider: str, *, bounded: bool = True) -> Tariff:

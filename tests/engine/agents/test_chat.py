@@ -125,7 +125,7 @@ def test_without_a_model_the_turn_says_so() -> None:
             stage = state.discussions["D-1"].stage
             assert isinstance(stage, Quiet)
             assert stage.error.startswith("no model is configured to talk with")
-            with pytest.raises(Rejected, match="the text is empty"):
+            with pytest.raises(Rejected, match="the message is empty"):
                 await process.say(" ")
 
     asyncio.run(story())

@@ -17,7 +17,7 @@ from interlock.engine.agents.conversation import distinct
 from interlock.engine.agents.dialogue import LAST_CALL, Answer, Dialogue, Question, Terms
 from interlock.engine.agents.shown_files import TrackedFiles
 from interlock.engine.blobs import KeptTexts
-from interlock.engine.models.calls import Booked, ModelCalls
+from interlock.engine.models.calls import Booked, ModelCalls, Observers, Timing
 from interlock.engine.models.streams import Streams
 from interlock.ports.front import Receipt
 from interlock.ports.model import Message, ModelRequest, ToolCall
@@ -102,7 +102,7 @@ class Chat:
         return name
 
     async def go_on(self, *messages: Message) -> Answer | Question:
-        calls = ModelCalls(self._model, self._submit, self.streams, lambda: 1.0, self._wait)
+        calls = ModelCalls(self._model, self._submit, Observers(self.streams), Timing(lambda: 1.0, self._wait))
         tools = self.tools.offered(changing=True)
         terms = Terms(PARTY, "Chat", "Tier 1", "Be brief.", ToolPlace("/here"), tools, self.rounds)
         texts = KeptTexts(self._keep, self.blobs.__getitem__)

@@ -16,7 +16,7 @@ from interlock.domain.values.gates import Gate, GateResult
 from interlock.domain.values.tickets import Blocked, Stage, TicketSpec
 from interlock.engine.agents.judge import JudgedGates
 from interlock.engine.bench.workbench import Workbench
-from interlock.engine.models.calls import ModelCalls
+from interlock.engine.models.calls import ModelCalls, Observers, Timing
 from interlock.engine.models.streams import Streams
 from interlock.errors import OverBudget
 from interlock.providers.scripted import Price, ScriptedModel, ScriptedRule
@@ -41,7 +41,10 @@ def judged(rules: list[dict[str, Any]] | None, gate: int = 0, caps: Caps | None 
             scripted = ScriptedModel(msgspec.convert(rules, list[ScriptedRule]), Price(input=1))
             listening = Listening(scripted, world.requests, world.used)
             calls = ModelCalls(
-                listening, lambda command: workbench.submit(SYSTEM, command), Streams(), lambda: 0.0, _at_once
+                listening,
+                lambda command: workbench.submit(SYSTEM, command),
+                Observers(Streams()),
+                Timing(lambda: 0.0, _at_once),
             )
         gates = JudgedGates(world.gates, calls, world.workspaces, lambda: workbench.state)
         result = await gates.run("a", SPEC, gate, "commit")

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ class SlowJournal(MemoryJournal):
         super().append(records)
 
 
-def bench(journal: MemoryJournal, **more: int) -> Workbench:
+def bench(journal: MemoryJournal, **more: Any) -> Workbench:
     return Workbench(journal, FakeClock(), FakeIds(), load_state(journal), **more)
 
 

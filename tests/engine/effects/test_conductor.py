@@ -13,6 +13,7 @@ from interlock.domain.messages.events.ticket_events import TicketCompleted
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import Answered, GatePayload, MergePayload, Pending, ScriptPayload
 from interlock.domain.values.gates import Gate
+from interlock.engine.effects.landing import ask_landing
 from interlock.errors import JournalError, Rejected
 from tests.engine.world import ANN, Ask, Deny, Rules, World, shell
 
@@ -270,7 +271,7 @@ def test_landing_asks_with_the_diff_then_lands_once() -> None:
         async with world.process() as process:
             await process.run(shell("one"))
             await process.until_status("done")
-            await process.conductor.ask_landing(ANN, "a")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
             state = process.state
             payload = state.approvals["A-1"].payload
             assert isinstance(payload, MergePayload)
@@ -289,7 +290,7 @@ def test_a_landing_that_happened_before_a_crash_is_seen_and_not_repeated() -> No
         async with world.process() as process:
             await process.run(shell("one"))
             await process.until_status("done")
-            await process.conductor.ask_landing(ANN, "a")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
             world.journal.at = process.state.version + 3  # the landing's own record
             await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
             with pytest.raises(JournalError):
@@ -309,13 +310,13 @@ def test_a_landing_that_cannot_be_says_why_and_can_be_asked_again() -> None:
         async with world.process() as process:
             await process.run(shell("one"))
             await process.until_status("done")
-            await process.conductor.ask_landing(ANN, "a")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
             await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
             state = await process.until(lambda s: _landing(s) == "failed")
             found = state.tracks["a"].landing
             assert found is not None
             assert found.detail == "a.txt is modified"
-            await process.conductor.ask_landing(ANN, "a")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
 
     asyncio.run(story())
 
@@ -405,7 +406,7 @@ def test_work_on_the_branch_that_the_journal_knows_nothing_of_is_not_taken_for_o
             await process.run(shell("one"))
             state = await process.until_status("blocked")
             reason = state.ticket("a", "one").blocked_reason or ""
-            assert reason.startswith("branch interlock/a holds work for one that this journal knows nothing of")
+            assert reason.startswith("branch interlock/a holds commits for one that are not in this journal")
         assert world.crew.started == []
 
     asyncio.run(story())

@@ -9,7 +9,7 @@ from interlock.domain.messages.events.call_events import CallEnded, CallReserved
 from interlock.domain.values.approvals import SpawnPayload
 from interlock.domain.values.tickets import TicketSpec
 from interlock.engine.bench.workbench import Workbench
-from interlock.engine.models.calls import ModelCalls
+from interlock.engine.models.calls import CallLimits, ModelCalls, Observers, Timing
 from interlock.engine.models.streams import KEYS, MOST, Streams
 from interlock.ports.model import Model, ModelRequest, OnText, Reply, unheard
 from interlock.providers.scripted import ScriptedModel
@@ -45,7 +45,7 @@ class Narrow(World):
         super().__init__()
         self.heard: list[tuple[str, str, str, str]] = []
         self.counting: Counting | None = None
-        self.usual: dict[str, str] = {}
+        self.tier_models: dict[str, str] = {}
 
     def calls(self, workbench: Workbench, model: Model) -> ModelCalls:
         self.counting = self.counting or Counting(model)
@@ -56,11 +56,10 @@ class Narrow(World):
         return ModelCalls(
             self.counting,
             lambda command: workbench.submit(SYSTEM, command),
-            self.streams,
-            jitter=lambda: 1.0,
-            comms=hear,
-            max_in_flight=2,
-            usual=self.usual,
+            Observers(self.streams, log=hear),
+            Timing(lambda: 1.0),
+            CallLimits(max_in_flight=2),
+            self.tier_models,
         )
 
 
@@ -83,7 +82,7 @@ def test_no_more_calls_at_once_than_the_provider_takes_and_each_is_heard() -> No
 def test_each_tier_is_asked_with_its_own_model() -> None:
     async def story() -> None:
         made = Narrow()
-        made.usual = {"Tier 3": "strong", "Tier 1": "wise"}
+        made.tier_models = {"Tier 3": "strong", "Tier 1": "wise"}
         made.rules = [{"match": "", "reply": "done"}]
         async with made.process() as process:
             await process.run(TicketSpec(id="one"), TicketSpec(id="two", model_override="mine"))
@@ -123,7 +122,7 @@ class Leaving(Counting):
 def test_at_the_end_every_model_that_was_asked_takes_away_what_it_left() -> None:
     async def story() -> None:
         first, second = Leaving(ScriptedModel([])), Leaving(ScriptedModel([]))
-        calls = ModelCalls(first, cast("Any", None), Streams(), lambda: 1.0)
+        calls = ModelCalls(first, cast("Any", None), Observers(Streams()), Timing(lambda: 1.0))
         calls.use(ScriptedModel([]))
         calls.use(second)
         await calls.close()

@@ -12,7 +12,7 @@ from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.call_events import CallReserved
 from interlock.domain.values.model_calls import CallOwner
-from interlock.engine.models.calls import ModelCalls
+from interlock.engine.models.calls import CallLimits, ModelCalls, Observers, Timing
 from interlock.engine.models.pacing import MINUTE_S, per_minute
 from interlock.engine.models.streams import Streams
 from interlock.ports.front import Receipt
@@ -80,7 +80,7 @@ def test_each_provider_has_its_own_places_also_when_another_is_chosen_in_between
     async def story() -> None:
         answer = asyncio.Event()
         one, two = Slow("one", answer), Slow("two", answer)
-        calls = ModelCalls(one, _submit, Streams(), lambda: 1.0, max_in_flight=2)
+        calls = ModelCalls(one, _submit, Observers(Streams()), Timing(lambda: 1.0), CallLimits(max_in_flight=2))
         asking = [asyncio.create_task(calls.ask(CallOwner(epic="E-1"), "a", REQUEST)) for _ in range(3)]
         await _settled()
         calls.use(two)
@@ -108,8 +108,8 @@ def test_who_comes_too_early_waits_once_until_it_may_begin() -> None:
 
         answer = asyncio.Event()
         answer.set()
-        limits = {"requests_per_minute": 4, "now": lambda: clock[0], "wait": wait}
-        calls = ModelCalls(Slow("one", answer), _submit, Streams(), lambda: 1.0, **limits)  # type: ignore[arg-type]
+        timing, limits = Timing(lambda: 1.0, wait, lambda: clock[0]), CallLimits(requests_per_minute=4)
+        calls = ModelCalls(Slow("one", answer), _submit, Observers(Streams()), timing, limits)
         for _ in range(5):
             await calls.ask(CallOwner(epic="E-1"), "a", REQUEST)
         return waits

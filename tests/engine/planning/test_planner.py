@@ -104,7 +104,7 @@ def test_a_second_useless_answer_is_a_clear_failure() -> None:
         made = world(rule(EPIC, "no"))
         async with made.process() as process:
             state = await planned(process)
-            reason = "the planner's answer cannot be used, also after it was told why: the answer holds no JSON list of"
+            reason = "the planner's answer cannot be used, even after one correction: the answer holds no JSON list of"
             assert state.epics["E-1"].reason == f"{reason} tracks"
         assert len(made.requests) == 2
 

@@ -12,7 +12,7 @@ import pytest
 from interlock.domain.values.budgets import Usage
 from interlock.errors import Misconfigured, Unavailable
 from interlock.ports.model import Message, Picture, unheard
-from interlock.providers.endpoints import HOSTED, hosted_model, place_of, usual_limits
+from interlock.providers.endpoints import HOSTED, HttpAccess, ModelUse, hosted_model, place_of, usual_limits
 from interlock.providers.http.channel import Channel, Endpoint, checked_address
 from interlock.providers.http.errors import refusal, told
 from interlock.providers.http.http_model import TokenLimits
@@ -196,7 +196,9 @@ def test_address_and_key_come_from_the_environment() -> None:
         async with serving(openai_server.playing(lambda _: SAID)) as server:
             environ = {"OPENAI_BASE_URL": f"{server.url}/v1", "OPENAI_API_KEY": f" {openai_server.KEY}\n"}
             model = hosted_model("openai", environ)
-            reply = await hosted_model("openai", environ, model=openai_server.MODEL).complete(request(), unheard)
+            reply = await hosted_model("openai", environ, use=ModelUse(model=openai_server.MODEL)).complete(
+                request(), unheard
+            )
             assert (model.name, reply.model) == ("openai", openai_server.MODEL)
 
     asyncio.run(story())
@@ -209,10 +211,12 @@ def test_a_local_server_needs_no_key_but_a_model() -> None:
 
     async def story() -> None:
         async with serving(play) as server:
-            reply = await hosted_model("vllm", {}, base_url=server.url, model="any").complete(request(), unheard)
+            reply = await hosted_model("vllm", {}, HttpAccess(base_url=server.url), ModelUse(model="any")).complete(
+                request(), unheard
+            )
             assert reply.message.text == "Grüße, wörld 🌍."
             with pytest.raises(Misconfigured, match="must be told which model to ask: use --model"):
-                await hosted_model("vllm", {}, base_url=server.url).complete(request(), unheard)
+                await hosted_model("vllm", {}, HttpAccess(base_url=server.url)).complete(request(), unheard)
 
     asyncio.run(story())
 
@@ -250,7 +254,7 @@ def run(code: str) -> str:
 def test_nothing_that_asks_over_http_is_imported_before_it_is_asked() -> None:
     told = run("""
         import sys
-        from interlock.providers.hosted import hosted_model
+        from interlock.providers.endpoints import hosted_model
         model = hosted_model("anthropic", {"ANTHROPIC_API_KEY": "x"})
         print(sorted({"httpx2", "httpcore2", "anyio", "anthropic", "openai"} & set(sys.modules)))
     """)
@@ -279,9 +283,9 @@ def test_the_first_request_costs_little_to_import() -> None:
         import interlock.ports.model
         before = time.process_time()
         from interlock.errors import Unavailable
-        from interlock.model_port import Message, ModelRequest, unheard
-        from interlock.providers.hosted import hosted_model
-        model = hosted_model("ollama", {}, base_url="http://127.0.0.1:1", model="m")
+        from interlock.ports.model import Message, ModelRequest, unheard
+        from interlock.providers.endpoints import HttpAccess, ModelUse, hosted_model
+        model = hosted_model("ollama", {}, HttpAccess(base_url="http://127.0.0.1:1"), ModelUse(model="m"))
         try:
             asyncio.run(model.complete(ModelRequest("t", None, None, "", (Message("user", "a"),), ()), unheard))
         except Unavailable:

@@ -214,9 +214,9 @@ class Dialogue:
         """With the last result of a round comes what has become of the files that were shown before."""
         updates, now = await self._files.changed(self._messages, met) if last else ("", ())
         text = self._redact(outcome.text)
-        about = (self._calls.provider, self._terms.model or self._calls.usual(self._terms.tier))
-        self._calls.comms("IN", "tool_call", *about, {"key": self._terms.key, "call": call, "allowed_by": by})
-        self._calls.comms("OUT", "tool_result", *about, {"key": self._terms.key, "id": call.id, "text": text})
+        about = (self._calls.provider, self._terms.model or self._calls.default_model(self._terms.tier))
+        self._calls.log("IN", "tool_call", *about, {"key": self._terms.key, "call": call, "allowed_by": by})
+        self._calls.log("OUT", "tool_result", *about, {"key": self._terms.key, "id": call.id, "text": text})
         answer = Message("tool", text, call_id=call.id, updates=updates, seen=(*met, *now))
         await self._host.keep_result(answer, call, outcome, by)
         self._messages.append(answer)

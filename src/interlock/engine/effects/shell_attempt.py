@@ -1,5 +1,6 @@
-"""One attempt's work and one gate's run. Both are disposable: after a crash they are thrown away and
-done again (the work as a new attempt, the gate on the saved tree).
+"""One attempt's work and one gate's run. Both are disposable.
+
+After a crash the work is repeated as a new attempt, and the gate is run again on the saved tree.
 """
 
 import msgspec
