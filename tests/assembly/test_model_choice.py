@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from interlock.assembly.model_choice import KNOWN_PROVIDERS, make_model
+from interlock.assembly.model_choice import make_model
 from interlock.assembly.project import Project
 from interlock.assembly.settings.settings import Settings
 from interlock.errors import Misconfigured
 from interlock.ports.model import Message, ModelRequest
+from interlock.providers.names import PROVIDERS
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 
 RULES = [{"match": "", "model": "strong", "reply": "I am strong."}, {"match": "", "reply": "I am plain."}]
@@ -57,5 +58,5 @@ def test_every_known_provider_can_be_made(project: Project, monkeypatch: pytest.
     for name in ("ANTHROPIC", "GEMINI", "OPENAI", "DEEPSEEK", "OPENROUTER"):
         monkeypatch.setenv(f"{name}_API_KEY", "a-key-for-tests")
     scripts = {"scripted": project.root / "rules.json"}
-    makers = [make_model(project, name, script=scripts.get(name)) for name in KNOWN_PROVIDERS]
-    assert tuple(maker(BubblewrapSandbox(), print).name for maker in makers) == KNOWN_PROVIDERS
+    makers = [make_model(project, name, script=scripts.get(name)) for name in PROVIDERS]
+    assert tuple(maker(BubblewrapSandbox(), print).name for maker in makers) == PROVIDERS

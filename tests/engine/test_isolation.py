@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.tickets import TicketSpec
-from interlock.engine.planning.briefing import prompt_text
+from interlock.engine.prompts.load import load_prompt
 from interlock.ports.model import ModelRequest
 from interlock.ports.tools import ToolOutcome, ToolPlace
 from tests.engine.world import FakeTools, World
@@ -87,7 +87,7 @@ def test_a_first_request_holds_the_ticket_its_files_the_instructions_and_nothing
 
     asyncio.run(story())
     (first,) = [request for request in world.requests if request.ticket == "T"]
-    assert (len(first.messages), first.system) == (1, prompt_text("tier3-worker"))
+    assert (len(first.messages), first.system) == (1, load_prompt("tier3_worker"))
     text = first.messages[0].text
     assert all(part in text for part in ("Do it", "a.py", "one", "all.py", "two", "Be kind."))
     assert not any(part in text for part in ("other", "b.py", "Another", "U"))

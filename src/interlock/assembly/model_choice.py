@@ -25,12 +25,11 @@ from interlock.providers.cli_agent.gemini_cli import CallLog, GeminiCli, Hook, s
 from interlock.providers.credentials import KEYS, address_of, desktop_keyring, needed_key, provider_of
 from interlock.providers.endpoints import HOSTED, HttpAccess, ModelUse, hosted_model, place_of
 from interlock.providers.http.http_model import TokenLimits
+from interlock.providers.names import PROVIDERS
 from interlock.providers.priced import Priced, Tariff
 from interlock.providers.pricing import cost
 from interlock.providers.scripted import Price, ScriptedModel, ScriptedRule, load_script
 from interlock.sandbox.limits.environment import clean_env
-
-KNOWN_PROVIDERS = (*HOSTED, "gemini_cli", "scripted")
 
 _OURSELVES = str(Path(__file__).resolve().parents[2])
 """The folder that Python finds us in: `interlock ask-hook` must be there where an agent's hook runs it, also where we
@@ -80,7 +79,7 @@ def make_model(
             hosted = _hosted(project, provider, model)
             return lambda sandbox, log: hosted
         case _:
-            raise Misconfigured(f"there is no provider {provider!r}; known are {_listed(KNOWN_PROVIDERS)}")
+            raise Misconfigured(f"there is no provider {provider!r}; known are {_listed(PROVIDERS)}")
 
 
 def scripted_rules(rules: list[dict[str, Any]], price: dict[str, float]) -> ModelMaker:
@@ -185,7 +184,7 @@ def today() -> str:
 def first_provider(configured: str | None) -> str | None:
     """Whom to ask where no option says so: the configured one, else the first with a key; None: nobody."""
     try:
-        return provider_of(configured, KNOWN_PROVIDERS, os.environ, desktop_keyring)
+        return provider_of(configured, PROVIDERS, os.environ, desktop_keyring)
     except Misconfigured:
         return None
 

@@ -19,7 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from interlock.assembly.build import open_workbench
-from interlock.assembly.model_choice import KNOWN_PROVIDERS, AsksAt, ModelMaker, first_provider, make_model
+from interlock.assembly.model_choice import AsksAt, ModelMaker, first_provider, make_model
 from interlock.assembly.open_workbench import OpenWorkbench
 from interlock.assembly.project import Project, open_project
 from interlock.assembly.redaction import redacted_bytes, redactor
@@ -31,7 +31,8 @@ from interlock.engine.bench.engine_thread import ENDING_S, EngineThread
 from interlock.errors import BadValue, JournalError, Misconfigured
 from interlock.ports.model import Message
 from interlock.providers.credentials import listed_variables
-from interlock.providers.missing import NAMED_PROVIDERS, MissingModel
+from interlock.providers.missing import MissingModel
+from interlock.providers.names import PROVIDERS
 
 if TYPE_CHECKING:
     from interlock.api.bridge import WindowView
@@ -61,9 +62,8 @@ class DeskServices:
 
     def choose_model(self, provider: str, model: str, command_line: str) -> None:
         """Accepts a provider that is not configured yet: its first call reports what is missing."""
-        if provider not in ("", *NAMED_PROVIDERS):
-            known = ", ".join(NAMED_PROVIDERS)
-            raise BadValue(f"unknown provider {provider!r}; the providers are {known}")
+        if provider not in ("", *PROVIDERS):
+            raise BadValue(f"there is no provider {provider!r}; known are {', '.join(PROVIDERS)}")
         self._opened.use_model(chosen(self._project, self._choice, provider, model, command_line, self._asks_at))
 
     def save(self, values: Mapping[str, str]) -> str:
@@ -125,12 +125,8 @@ def chosen(
     """The model that the desk's fields name. If it cannot be made, a model that reports what is missing."""
     script = choice.script if provider == "scripted" else None
     try:
-        if provider not in KNOWN_PROVIDERS:
-            raise Misconfigured(
-                f"unknown provider {provider!r}; the providers are {', '.join(KNOWN_PROVIDERS)}"
-                if provider
-                else f"no model is chosen: set current_provider, {listed_variables()}, or give --provider"
-            )
+        if not provider:
+            raise Misconfigured(f"no model is chosen: set current_provider, {listed_variables()}, or give --provider")
         line = (command_line or None) if provider == "gemini_cli" else None
         return make_model(project, provider, model or None, line, script, asks_at)
     except Misconfigured as error:

@@ -25,7 +25,7 @@ LOOK = {"match": "What", "tool_calls": [{"name": "look", "args": {}}], "usage": 
 TELL = {"match": "look done", "reply": "It is blue.", "usage": {"input": 20, "output": 5}}
 CHANGE = {"match": "Change", "tool_calls": [{"name": "change", "args": {"to": "red"}}], "usage": {"input": 1}}
 CHANGED = {"match": "change done", "reply": "Now it is red."}
-LOST = {"match": "nobody knows", "reply": "I shall look."}
+LOST = {"match": "unknown whether", "reply": "I shall look."}
 NO = {"match": "REJECTED", "reply": "As you wish."}
 RULES: list[dict[str, Any]] = [LOOK, TELL, CHANGE, CHANGED, LOST, NO]
 

@@ -3,7 +3,6 @@ CLI agents, requests to the API, and the scripts that ran (SPEC L1, P9).
 """
 
 import json
-import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +10,7 @@ import msgspec
 
 from interlock.assembly.logs.session_files import Now, SessionFiles
 from interlock.assembly.redaction import Redact
+from interlock.domain.values.markdown import fenced
 from interlock.engine.models.activity import Happening, ToolExecution
 from interlock.engine.models.prefix_blocks import blocks_of
 from interlock.ports.model import ModelRequest
@@ -98,8 +98,8 @@ class ToolCallsLog:
         return (
             f"## {at} {_one_line(call.key)}: {_one_line(call.tool)}\n\n"
             f"{ended} after {call.duration_ms} ms, allowed by {_one_line(call.by)}\n\n"
-            f"{_fenced(_head(args, _ARGUMENTS), 'json')}\n\n"
-            f"{_fenced(_head(self._redact(call.result), _RESULT))}\n\n"
+            f"{fenced(_head(args, _ARGUMENTS), 'json')}\n\n"
+            f"{fenced(_head(self._redact(call.result), _RESULT))}\n\n"
         )
 
 
@@ -174,10 +174,3 @@ def _head(text: str, most: int) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())[:200]
-
-
-def _fenced(text: str, word: str = "") -> str:
-    """In a fence that is longer than any inside."""
-    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}{word}\n{text}\n{fence}"

@@ -3,10 +3,9 @@
 It is an extra. Whatever goes wrong with it, the worker gets its result all the same.
 """
 
-from importlib.resources import files
-
 from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.models.calls import ModelCalls
+from interlock.engine.prompts.load import load_prompt
 from interlock.errors import Misconfigured, OverBudget, Unavailable
 from interlock.ports.model import Message, ModelRequest
 
@@ -20,7 +19,7 @@ async def analysed(
 ) -> str:
     """What is appended to the script's result."""
     said = failed_script(description, script, exit_code, output)
-    system = (files("interlock.engine") / "prompts" / "tier4_analysis.md").read_text(encoding="utf-8")
+    system = load_prompt("tier4_analysis")
     request = ModelRequest(TIER, party.ticket or None, None, system, (Message("user", said),), ())
     try:
         reply = await calls.consult(party, f"Tier 4 (QA): {party.ticket}", request)

@@ -4,7 +4,6 @@ A model call is disposable. A change to the user's files is lasting: it is recor
 the process dies in between, a person decides what to do.
 """
 
-from importlib.resources import files
 from typing import Any
 
 import msgspec
@@ -34,6 +33,7 @@ from interlock.engine.agents.shown_files import TrackedFiles
 from interlock.engine.agents.tool_payload import tool_payload
 from interlock.engine.blobs import KeptTexts
 from interlock.engine.models.calls import Booked, ModelCalls
+from interlock.engine.prompts.load import load_prompt
 from interlock.errors import OverBudget, Rejected, Unavailable
 from interlock.ports.model import Message, ToolCall
 from interlock.ports.tools import Preview, ToolOutcome, ToolPlace
@@ -85,7 +85,7 @@ class Chat:
             CallOwner(discussion=discussion.id),
             f"Discussion: {discussion.id}",
             TIER,
-            _prompt(),
+            load_prompt("discussion"),
             place,
             tools.offered(changing=True),
             self._rounds,
@@ -177,7 +177,3 @@ class _Host:
 
     async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:
         return ""
-
-
-def _prompt() -> str:
-    return (files("interlock.engine") / "prompts" / "discussion.md").read_text(encoding="utf-8")

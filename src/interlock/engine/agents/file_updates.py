@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from difflib import unified_diff
 
+from interlock.domain.values.markdown import fenced
+
 HEADING = "[SYSTEM: FILES UPDATED]\n\n"
 WHOLE_LINES = 200  # a file with no more is shown whole
 MOST = 40_000  # characters of all that is said at once
@@ -35,11 +37,11 @@ def _said(path: str, before: str | None, now: str | None, outline: Outline) -> s
     rows = _lines(now)
     count = f"{len(rows):,} {'line' if len(rows) == 1 else 'lines'}"
     if len(rows) <= WHOLE_LINES and len(now) <= EACH:
-        return f"{path} ({count}):\n{_fenced(now)}"
+        return f"{path} ({count}):\n{fenced(now.removesuffix(chr(10)))}"
     if before is not None and (diff := _difference(path, _lines(before), rows)):
-        return f"{path} ({count}), what changed:\n{_fenced(diff)}"
+        return f"{path} ({count}), what changed:\n{fenced(diff)}"
     seen = _within(outline(path, now).rstrip())
-    shown = f":\n{_fenced(seen)}" if seen else "."
+    shown = f":\n{fenced(seen)}" if seen else "."
     return f"{path} ({count}) is new or has changed a lot; read the lines you need with get_file_slice{shown}"
 
 
@@ -83,9 +85,3 @@ def _moved(line: str, by: int) -> str:
         return line
     old, new = int(found[1]) + by, int(found[3]) + by
     return f"@@ -{old}{found[2] or ''} +{new}{found[4] or ''} @@"
-
-
-def _fenced(text: str) -> str:
-    longest = max(map(len, re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{text.removesuffix(chr(10))}\n{fence}"

@@ -5,7 +5,6 @@ Disposable: after a crash it is asked again.
 
 import time
 from collections.abc import Callable
-from importlib.resources import files
 
 from interlock.domain.reading.judge_answer import question, verdict_of
 from interlock.domain.state.state import State
@@ -13,6 +12,7 @@ from interlock.domain.values.gates import Gate, GateResult
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import TicketSpec
 from interlock.engine.models.calls import ModelCalls
+from interlock.engine.prompts.load import load_prompt
 from interlock.errors import InterlockError, OverBudget
 from interlock.ports.model import Message, ModelRequest
 from interlock.ports.work import GateRunner
@@ -58,7 +58,9 @@ class JudgedGates:
         messages = (Message("user", question(criteria, diff)),)
         key = f"Tier 4 (QA): {party.ticket}"
         for _ in range(2):
-            reply = await calls.consult(party, key, ModelRequest(TIER, party.ticket, None, _prompt(), messages, ()))
+            reply = await calls.consult(
+                party, key, ModelRequest(TIER, party.ticket, None, load_prompt("judge"), messages, ())
+            )
             if (found := verdict_of(reply.message.text)) is not None:
                 return found
             messages = (*messages, reply.message, Message("user", AGAIN))
@@ -80,7 +82,3 @@ def _ended(gate: Gate, status: str, said: str, took_ms: int) -> GateResult:
 
 def _since(began: float) -> int:
     return int((time.monotonic() - began) * 1000)
-
-
-def _prompt() -> str:
-    return (files("interlock.engine") / "prompts" / "judge.md").read_text(encoding="utf-8")

@@ -5,7 +5,6 @@ from the last answer. A model call itself is disposable.
 """
 
 from collections.abc import Awaitable, Callable
-from importlib.resources import files
 from typing import TypeVar
 
 import msgspec
@@ -21,6 +20,7 @@ from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.agents.context import JournalAccess
 from interlock.engine.models.calls import ModelCalls
 from interlock.engine.planning.survey import Surveyor
+from interlock.engine.prompts.load import load_prompt
 from interlock.errors import OverBudget, Rejected, Unavailable
 from interlock.ports.model import Message, ModelRequest
 
@@ -47,9 +47,7 @@ class Planner:
             listing = await self._surveyor.listing()
             return f"{EPIC_PATH}\n\n### EPIC:\n{epic.text}\n\n### REPOSITORY:\n{listing}"
 
-        session = _Session(
-            CallOwner(epic=epic.id), "Tier 1", "Tier 1 (Orchestrator)", EPIC_PATH, "tier1_orchestrator.md"
-        )
+        session = _Session(CallOwner(epic=epic.id), "Tier 1", "Tier 1 (Orchestrator)", EPIC_PATH, "tier1_orchestrator")
         try:
             plans = await self._converse(
                 session, epic.planning, question, lambda text: check_plans(self._state(), plans_from_answer(text))
@@ -69,7 +67,7 @@ class Planner:
                 "Write the tickets of this track."
             )
 
-        session = _Session(CallOwner(track=track.id), "Tier 2", "Tier 2 (Tech Lead)", TRACK_PATH, "tier2_tech_lead.md")
+        session = _Session(CallOwner(track=track.id), "Tier 2", "Tier 2 (Tech Lead)", TRACK_PATH, "tier2_tech_lead")
         try:
             tickets = await self._converse(session, track.planning, question, tickets_from_answer)
         except (Rejected, Unavailable) as error:
@@ -96,7 +94,7 @@ class Planner:
                     raise Rejected(f"the planner's answer cannot be used, even after one correction: {fault}")
             asked = Message("user", self._redact(_repair(session.path, fault) if messages else await question()))
             messages.append(asked)
-            request = ModelRequest(session.tier, None, None, prompt(session.prompt), tuple(messages), ())
+            request = ModelRequest(session.tier, None, None, load_prompt(session.prompt), tuple(messages), ())
             booked = await self._calls.ask(session.party, session.key, request)
             reply = booked.reply
             answer = Message("assistant", self._redact(reply.message.text), session=reply.message.session)
@@ -114,10 +112,6 @@ class _Session(msgspec.Struct, frozen=True):
     key: str
     path: str
     prompt: str
-
-
-def prompt(name: str) -> str:
-    return (files("interlock.engine") / "prompts" / name).read_text(encoding="utf-8")
 
 
 def _repair(path: str, fault: str) -> str:

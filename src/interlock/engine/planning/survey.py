@@ -5,6 +5,7 @@ import posixpath
 import re
 from collections.abc import Callable
 
+from interlock.domain.values.markdown import fenced
 from interlock.engine.planning.follow_links import reach
 from interlock.ports.tools import CodeViews
 from interlock.ports.workspaces import Survey, Workspaces
@@ -59,7 +60,7 @@ class Surveyor:
             if not isinstance(content, bytes) or len(content) > MOST_SIZE:  # a link: its file has a name of its own
                 continue
             text = await asyncio.to_thread(self._views.skeleton, path, content)
-            block = fenced(path, text)
+            block = f"#### {path}\n{fenced(text)}"
             if size + len(block) > MOST_TEXT:
                 left_out += 1
                 continue
@@ -92,9 +93,3 @@ def listed(files: tuple[str, ...]) -> str:
         folders[folder] = folders.get(folder, 0) + 1
     shown = [f"{folder}/ ({count:,} files)" for folder, count in sorted(folders.items())][:MOST_PATHS]
     return "\n".join(shown)
-
-
-def fenced(path: str, text: str) -> str:
-    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"#### {path}\n{fence}\n{text}\n{fence}"
