@@ -22,11 +22,16 @@ from interlock.api.live import Live
 from interlock.api.routes import schemas
 from interlock.api.routes.approval_routes import approval_routes
 from interlock.api.routes.ask_routes import Asks, ask_routes
-from interlock.api.routes.discussion_routes import talk_routes
-from interlock.api.routes.gui_routes import gui_routes, status_picture
+from interlock.api.routes.discussion_routes import discussion_routes
+from interlock.api.routes.epic_routes import epic_routes
+from interlock.api.routes.gui_routes import gui_routes
+from interlock.api.routes.journal_routes import journal_routes
 from interlock.api.routes.replies import failed, known_query, refused, unreadable, wrong
-from interlock.api.routes.test_history_routes import tests_routes
-from interlock.api.routes.work_routes import work_routes
+from interlock.api.routes.status_json import status_json
+from interlock.api.routes.test_history_routes import test_history_routes
+from interlock.api.routes.ticket_routes import ticket_routes
+from interlock.api.routes.track_routes import track_routes
+from interlock.api.routes.worker_routes import worker_routes
 from interlock.api.tokens import Tokens
 from interlock.errors import InterlockError, Misconfigured
 from interlock.version import VERSION
@@ -152,7 +157,7 @@ class ApiServer:
 
 
 def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) -> Litestar:
-    picture = status_picture(bridge, live)
+    status = status_json(bridge, live)
 
     @asynccontextmanager
     async def lifespan(_: Litestar) -> AsyncGenerator[None]:
@@ -161,12 +166,16 @@ def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) 
 
     app = Litestar(
         route_handlers=[
-            *gui_routes(bridge, live, picture),
+            *gui_routes(bridge, live, status),
             *approval_routes(bridge),
             *ask_routes(asks),
-            *work_routes(bridge),
-            *talk_routes(bridge, live, picture),
-            *tests_routes(bridge),
+            *epic_routes(bridge),
+            *track_routes(bridge),
+            *ticket_routes(bridge),
+            *worker_routes(bridge),
+            *discussion_routes(bridge),
+            *journal_routes(bridge, live, status),
+            *test_history_routes(bridge),
         ],
         lifespan=[lifespan],
         exception_handlers={

@@ -47,7 +47,7 @@ def gui_state(desk: Desk, *, test_policy: bool) -> dict[str, Any]:
     }
 
 
-class TicketPictures:
+class TicketJsonCache:
     """Tickets as JSON, kept as long as they are the same: most of ten thousand are, from one look to the next."""
 
     def __init__(self) -> None:

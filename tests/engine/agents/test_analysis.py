@@ -73,7 +73,7 @@ def test_it_sees_the_script_its_end_and_the_ticket_and_nothing_else() -> None:
         ({"match": "nothing like it"}, "no rule of the script answers this message: "),
         ({**LOOK, "fault": 500}, "the scripted model failed as told: 500: the server failed (tried 6 times)"),
         ({**LOOK, "reply": " "}, "its answer is empty (tried 6 times)"),
-        ({**LOOK, "reply": "", "tool_calls": [{"name": "change"}]}, "it said nothing"),
+        ({**LOOK, "reply": "", "tool_calls": [{"name": "change"}]}, "the answer was empty"),
     ],
 )
 def test_its_failure_never_harms_the_work(rule: dict[str, Any], why: str) -> None:

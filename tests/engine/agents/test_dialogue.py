@@ -38,10 +38,10 @@ class Notebook:
         self.answers: dict[str, Answered] = {}
         self.words: list[str] = []
 
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         return tuple(self.words)
 
-    async def keep_heard(self, message: Message) -> bool:
+    async def keep_delivered(self, message: Message) -> bool:
         self.kept.append(message)
         self.words.pop(0)
         return True

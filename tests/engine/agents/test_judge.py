@@ -75,7 +75,7 @@ def test_the_judges_word_counts(reply: str, status: str, said: str) -> None:
 
 def test_an_unclear_answer_is_asked_about_once_and_then_is_no_pass() -> None:
     result, world = judged([{"match": "", "reply": "It is nice."}])
-    assert (result.status, result.explanation) == ("error", "the judge said neither pass nor fail")
+    assert (result.status, result.explanation) == ("error", "the judge answered neither pass nor fail")
     assert [len(request.messages) for request in world.requests] == [1, 3]
     result, _ = judged([{"match": "", "reply": "Hm.", "times": 1}, {"match": "neither a pass", "reply": "pass"}])
     assert result.status == "passed"

@@ -98,12 +98,12 @@ class Asks:
 
 
 def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
-    @post("/api/ask", status_code=200, responses=WRITES, summary="Ask a person, and wait")
-    async def ask(request: Asking, data: JSONBody[AskShape]) -> AskAnswer:
+    @post("/api/ask", operation_id="ApiAskAsk", status_code=200, responses=WRITES, summary="Ask a person, and wait")
+    async def ask_person(request: Asking, data: JSONBody[AskShape]) -> AskAnswer:
         """Answers when the person has decided; `args` are then what may run. Hanging up withdraws the question."""
         return await asks.ask(request, data)
 
-    return [ask]
+    return [ask_person]
 
 
 async def _gone(request: Asking) -> None:

@@ -143,10 +143,10 @@ class _Host:
         kept = await self._texts.message(message)
         await self._send(FinishDiscussionTool(self._name, kept, call.name, outcome.failed, by))
 
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         return unheard(self._state(), CallOwner(discussion=self._name))
 
-    async def keep_heard(self, message: Message) -> bool:
+    async def keep_delivered(self, message: Message) -> bool:
         receipt = await self._send(Hear(CallOwner(discussion=self._name), await self._texts.message(message)))
         return bool(receipt.records)
 

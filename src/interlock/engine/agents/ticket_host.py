@@ -52,10 +52,10 @@ class TicketHost:
         kept = await self._texts.message(message)
         await self._send(FinishTool(*self._name, kept, call.name, outcome.failed, by))
 
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         return unheard(self._state(), self._party)
 
-    async def keep_heard(self, message: Message) -> bool:
+    async def keep_delivered(self, message: Message) -> bool:
         receipt = await self._send(Hear(self._party, await self._texts.message(message)))
         return bool(receipt.records)
 

@@ -105,28 +105,28 @@ async def run_gate(
 
 
 async def _also(ticket: Ticket, stage: Verifying, gates: GateRunner, state: State) -> str:
-    """The gates after the one that failed, run on the same tree, so that whoever fixes it hears of all at once.
+    """Runs the gates after the failed one on the same tree, so that all failures are reported together.
 
-    A judge costs money and waits its turn; so does what may use the network, whose effects last.
+    Gates with criteria cost money, and gates with network access may have lasting effects: these are not run.
     """
-    found: list[tuple[Gate, GateResult | None]] = []
+    results: list[tuple[Gate, GateResult | None]] = []
     for number, gate in enumerate(ticket.spec.verify):
         if number > stage.gate:
             runs = gate.criteria is None and not gate.network and not state.conductor.gates.network
             saved = stage.saved.commit
-            found.append((gate, await gates.run(ticket.track, ticket.spec, number, saved) if runs else None))
-    return other_gates(found)
+            results.append((gate, await gates.run(ticket.track, ticket.spec, number, saved) if runs else None))
+    return other_gates(results)
 
 
 async def _changed(workspaces: Workspaces, stage: Verifying) -> str:
     try:
         return await workspaces.changed(stage.saved.base, stage.saved.commit)
-    except InterlockError as error:  # a summary is no reason to give up
+    except InterlockError as error:  # the brief works without a summary
         return f"(not known: {error})"
 
 
 def _goal(ticket: Ticket) -> str:
-    """What the worker was asked to do: as a person changed it, or as the ticket says it."""
+    """The worker's task: the prompt as a person edited it, or the ticket's description."""
     if ticket.spawn is not None and ticket.spawn.edited:
         return ticket.spawn.edited
     spec = ticket.spec
