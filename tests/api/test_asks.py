@@ -74,7 +74,7 @@ def test_who_hangs_up_takes_the_question_along(bench: Served, pool: ThreadPoolEx
     bench.client().wait_until(lambda: not bench.state.pending and bool(bench.state.approvals), 30)
     state = bench.state.approval("A-1").state
     assert isinstance(state, Withdrawn)
-    assert state.why == "its asker has gone"
+    assert state.why == "the asking program disconnected"
 
 
 def test_a_question_that_is_withdrawn_is_a_no(bench: Served, pool: ThreadPoolExecutor) -> None:

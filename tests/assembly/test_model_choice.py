@@ -34,8 +34,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
         ("anthropic", {}, "there is no key for 'anthropic': set ANTHROPIC_API_KEY"),
         ("scripted", {}, "needs a script"),
         ("scripted", {"script": "no-such-file"}, "cannot be read"),
-        ("scripted", {"script": "x", "command_line": "gemini"}, "a command line goes with the provider 'gemini_cli'"),
-        ("gemini_cli", {"script": "x"}, "a script goes with the provider 'scripted'"),
+        ("scripted", {"script": "x", "command_line": "gemini"}, "a command line is only for the provider 'gemini_cli'"),
+        ("gemini_cli", {"script": "x"}, "a script is only for the provider 'scripted'"),
         ("gemini_cli", {"command_line": "'half"}, "cannot be split"),
     ],
 )

@@ -143,7 +143,7 @@ def test_what_went_wrong_is_said_once_and_not_without_end(monkeypatch: pytest.Mo
         assert files.warnings == ("a", "b")
         paper.complaints = ["b", *"cdefgh"]
         await files.close(State())
-        assert files.warnings == ("a", "b", "c", "d", "e", "and 3 more of tracks that could not be written")
+        assert files.warnings == ("a", "b", "c", "d", "e", "and 3 more tracks that could not be written")
 
     asyncio.run(story())
 
@@ -156,6 +156,6 @@ def test_a_mistake_of_ours_in_writing_harms_nothing_and_is_said() -> None:
         files = TrackFiles(broken)
         files.show(State())
         await files.close(State())
-        assert files.warnings == ("tracks are not written for people: ZeroDivisionError('oh')",)
+        assert files.warnings == ("track files are not written: ZeroDivisionError('oh')",)
 
     asyncio.run(story())

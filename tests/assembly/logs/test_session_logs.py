@@ -133,7 +133,7 @@ def test_what_cannot_be_written_is_said_once_and_harms_nobody(tmp_path: Path) ->
         made.cli.write({})
     made.close()
     made.cli.write({"after": "the end"})
-    assert made.warnings == ("something could not be written to the logs and is missing there: Not a directory",)
+    assert made.warnings == ("some entries could not be written to the logs: Not a directory",)
 
 
 def test_a_disk_that_does_not_keep_up_loses_lines_and_not_memory(
@@ -149,7 +149,7 @@ def test_a_disk_that_does_not_keep_up_loses_lines_and_not_memory(
         if made.warnings:
             break
     assert [warning.partition(": ")[2] for warning in made.warnings] == [
-        "more was to be written than the disk can take"
+        "entries arrive faster than the disk can write them"
     ]
     with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb"):
         made.close()

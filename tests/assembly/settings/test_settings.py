@@ -152,8 +152,8 @@ def test_only_the_user_can_switch_the_sandbox_off(load: Load, tmp_path: Path) ->
     with pytest.raises(Misconfigured) as refused:
         load(project='\nsandbox = "off"')
     assert str(refused.value) == (
-        "interlock.toml:2: a project may not switch the sandbox off; "
-        f'if you mean it, write sandbox = "off" into {tmp_path / "config.toml"}'
+        "interlock.toml:2: a project must not switch the sandbox off; "
+        f'to do so, write sandbox = "off" into {tmp_path / "config.toml"}'
     )
 
 

@@ -89,7 +89,7 @@ def test_a_judge_that_does_not_answer_is_no_pass() -> None:
 
 def test_without_a_model_there_is_no_pass() -> None:
     result, _ = judged(None)
-    assert (result.status, "none is chosen" in result.explanation) == ("error", True)
+    assert (result.status, "none is configured" in result.explanation) == ("error", True)
 
 
 def test_commands_go_to_the_shell() -> None:

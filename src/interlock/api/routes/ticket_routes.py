@@ -138,7 +138,7 @@ def _changing(bridge: Bridge) -> list[HTTPRouteHandler]:
         deed: FromPath[TicketVerb],
         data: JSONBody[TicketDeed],
     ) -> Response[TicketShape]:
-        """What people do with a ticket (SPEC D7)."""
+        """What people do with a ticket."""
         await submit(bridge, request, _ticket_command(track, ticket, deed, data))
         return _ticket_reply(bridge, track, ticket)
 

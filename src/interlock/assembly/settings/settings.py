@@ -1,7 +1,7 @@
-"""Settings: what they are, and how they are read from the user's file and the project's.
+"""The settings, and how they are read from the user's file and the project's file.
 
-Every key stands once, here, with its type, its default and its description; the messages about wrong values and the
-page `docs/settings.md` are made from the same lines.
+Every key is defined once, with its type, its default and its description. Error messages and the page
+`docs/settings.md` are made from these definitions.
 """
 
 import difflib
@@ -57,7 +57,7 @@ _AN_ADDRESS = {"allowed": "an address that begins with http:// or https://"}
 
 
 class Endpoints(msgspec.Struct, frozen=True):
-    """Where providers are asked instead of at their usual address; only in the user's file."""
+    """Addresses that replace the providers' own; only in the user's file."""
 
     anthropic: Annotated[
         str, Meta(pattern=r"^(https?://\S+)?$", description="Instead of Anthropic's own", extra=_AN_ADDRESS)
@@ -84,7 +84,7 @@ class Endpoints(msgspec.Struct, frozen=True):
 
 
 class ModelPrice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Dollars per million tokens; where nothing is said of caches, reading and writing them costs as input."""
+    """Dollars per million tokens. Without cache prices, cached tokens cost the same as input."""
 
     input: Annotated[float, Meta(ge=0, le=1e6)]
     output: Annotated[float, Meta(ge=0, le=1e6)]
@@ -104,7 +104,7 @@ class GeminiCliSettings(msgspec.Struct, frozen=True):
 
 
 class Models(msgspec.Struct, frozen=True):
-    """Which model each tier is asked with; unset: the provider's own."""
+    """The model of each tier; unset means the provider's default."""
 
     tier1: Annotated[str | None, Meta(description="The model of orchestrators")] = None
     tier2: Annotated[str | None, Meta(description="The model of tech leads")] = None
@@ -146,7 +146,7 @@ _NO_LIMIT = "0: no limit"
 
 
 class Budgets(msgspec.Struct, frozen=True):
-    """What a project's file says can lower the user's limits, never raise them."""
+    """A project's file can lower the user's limits, but not raise them."""
 
     epic_usd: Annotated[float, Meta(ge=0, le=1e6, description=f"The most each epic may cost; {_NO_LIMIT}")] = 0
     track_usd: Annotated[float, Meta(ge=0, le=1e6, description=f"The most each track may cost; {_NO_LIMIT}")] = 0
@@ -158,7 +158,7 @@ class Budgets(msgspec.Struct, frozen=True):
 
 
 class LimitSettings(msgspec.Struct, frozen=True):
-    """What a project's file says can lower the user's limits, never raise them."""
+    """A project's file can lower the user's limits, but not raise them."""
 
     processes: Annotated[
         int,
@@ -248,11 +248,11 @@ class Key(NamedTuple):
 
 
 _ONLY_THE_USERS = {
-    "endpoints": "say where models are asked, because your keys go there",
-    "prices": "say what models cost, because your budgets are kept by it",
+    "endpoints": "set the addresses of models, because your keys are sent there",
+    "prices": "set the prices of models, because your budgets depend on them",
 }
 
-# From most to least strict: of two files' words the stricter counts. `auto` is never weaker than Landlock.
+# From most to least strict: the stricter of the two files' values is used. `auto` is never weaker than Landlock.
 _STRICTNESS = ("bubblewrap", "auto", "landlock", "off")
 
 _Table = dict[str, Any]
@@ -265,20 +265,20 @@ def user_settings_file(environ: Mapping[str, str], home: Path) -> Path:
 
 
 def load_settings(user_file: Path, project_file: Path) -> Settings:
-    """Read both files; either may be missing. The project's word counts over the user's, but cannot loosen."""
+    """Reads both files; either may be missing. The project's values override the user's, but cannot loosen them."""
     user = _read(user_file, str(user_file))
     project = _read(project_file, project_file.name)
     if project.values.get("sandbox") == "off":
         raise project.wrong(
             ("sandbox",),
-            f'a project may not switch the sandbox off; if you mean it, write sandbox = "off" into {user_file}',
+            f'a project must not switch the sandbox off; to do so, write sandbox = "off" into {user_file}',
         )
     for name, why in _ONLY_THE_USERS.items():
         if name in project.values:
-            raise project.wrong((name,), f"a project may not {why}; if you mean it, write [{name}] into {user_file}")
+            raise project.wrong((name,), f"a project must not {why}; to do so, write [{name}] into {user_file}")
     merged = _merge(user.values, project.values)
-    if words := [file["sandbox"] for file in (user.values, project.values) if "sandbox" in file]:
-        merged["sandbox"] = min(words, key=_STRICTNESS.index)
+    if levels := [file["sandbox"] for file in (user.values, project.values) if "sandbox" in file]:
+        merged["sandbox"] = min(levels, key=_STRICTNESS.index)
     for table, defaults in (("budgets", Budgets()), ("limits", LimitSettings())):
         for name in project.values.get(table, {}):
             if most := user.values.get(table, {}).get(name, getattr(defaults, name)):
@@ -287,15 +287,15 @@ def load_settings(user_file: Path, project_file: Path) -> Settings:
 
 
 class Start(NamedTuple):
-    """Something that a project's settings would start, and the digest of exactly that, which the user may trust."""
+    """A program or right in a project's settings; the user trusts it by its digest."""
 
     key: str
     text: str
-    what: str  # it does, in words
+    what: str  # its effect, in words
 
     @property
     def digest(self) -> str:
-        # The setup's was here first, and is known to trust stores by its text alone.
+        # Existing trust stores know the setup command by its text alone.
         named = self.text if self.key == _SETUP else f"{self.key}\0{self.text}"
         return hashlib.sha256(named.encode()).hexdigest()
 
@@ -304,7 +304,7 @@ _SETUP = "workspace.setup"
 
 
 def started_by(project: Settings, own: Settings) -> tuple[Start, ...]:
-    """What the merged settings would start and the user's own do not say."""
+    """The programs and rights that are in the merged settings but not in the user's own."""
     starts: list[Start] = []
     if project.workspace.setup is not None and project.workspace.setup != own.workspace.setup:
         starts.append(Start(_SETUP, project.workspace.setup, "run in every new worktree"))
@@ -323,7 +323,7 @@ def documented_keys() -> tuple[Key, ...]:
 
 
 class _File(NamedTuple):
-    """A settings file that has been read; an empty one if it does not exist."""
+    """The content of a settings file; empty if the file does not exist."""
 
     label: str
     lines: Mapping[tuple[str, ...], int]
@@ -357,8 +357,8 @@ def _read(path: Path, label: str) -> _File:
 
 def _syntax_message(label: str, data: bytes, message: str) -> str:
     reason = re.sub(r" \(at .*\)$", "", message)
-    if found := re.search(r"\(at line (\d+), column (\d+)\)", message):
-        return f"{label}:{found[1]}: not valid TOML: {reason} (column {found[2]})"
+    if match := re.search(r"\(at line (\d+), column (\d+)\)", message):
+        return f"{label}:{match[1]}: not valid TOML: {reason} (column {match[2]})"
     return f"{label}:{len(data.splitlines())}: not valid TOML: {reason} (at the end of the file)"
 
 
@@ -366,7 +366,7 @@ def _check(file: _File, table: _Table, struct: type[msgspec.Struct], path: tuple
     fields = {field.name: field for field in msgspec.structs.fields(struct)}
     for name, value in table.items():
         here = (*path, name)
-        if here == ("policy",):  # rules are read, and their mistakes told, by whoever needs them
+        if here == ("policy",):  # the policy package reads and checks the rules
             if not isinstance(value, list) or not all(isinstance(rule, dict) for rule in cast(list[object], value)):
                 raise file.wrong(here, "policy must be a list of tables, each under [[policy]]")
             continue
@@ -443,7 +443,7 @@ def _allowed(field: msgspec.structs.FieldInfo) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value as TOML would spell it, kept short."""
+    """A value in TOML notation, shortened."""
     match value:
         case None:
             return "unset"

@@ -57,9 +57,7 @@ class Surveyor:
                 left_out += 1
                 continue
             content = await self._workspaces.read(survey.commit, path)
-            if (
-                not isinstance(content, bytes) or len(content) > MOST_SIZE
-            ):  # a link: its target is listed under its own path
+            if not isinstance(content, bytes) or len(content) > MOST_SIZE:  # a link's target is listed itself
                 continue
             text = await asyncio.to_thread(self._views.skeleton, path, content)
             block = f"#### {path}\n{fenced(text)}"
