@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from interlock.assembly.settings.settings import user_settings_file
+from interlock.assembly.settings.load import user_settings_file
 from interlock.errors import Misconfigured
 
 FOLDER = ".interlock"

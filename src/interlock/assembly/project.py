@@ -12,7 +12,8 @@ from typing import Literal
 from msgspec import Struct
 
 from interlock.assembly.locations import FOLDER, state_folder, user_folder, user_settings
-from interlock.assembly.settings.settings import Settings, Start, load_settings, started_by
+from interlock.assembly.settings.load import Start, load_settings, started_by
+from interlock.assembly.settings.settings import Settings
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import Gate, GateDefaults, GateResult, limits
 from interlock.engine.bench.load_state import load_state

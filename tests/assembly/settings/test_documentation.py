@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from interlock.assembly.settings.settings import documented_keys
+from interlock.assembly.settings.load import documented_keys
 
 PAGE = Path(__file__).parents[3] / "docs" / "settings.md"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from interlock.assembly.settings.load import load_settings, started_by, user_settings_file
 from interlock.assembly.settings.settings import (
     ConductorSettings,
     Gates,
@@ -13,9 +14,6 @@ from interlock.assembly.settings.settings import (
     LimitSettings,
     Settings,
     WorkspaceSettings,
-    load_settings,
-    started_by,
-    user_settings_file,
 )
 from interlock.errors import Misconfigured
 

@@ -1,4 +1,4 @@
-"""What the state calls for is done, once, and stopped when it is not called for any more."""
+"""The conductor runs each required effect once, and cancels effects that are no longer required."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ from interlock.domain.messages.events.ticket_events import TicketCompleted
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import Answered, GatePayload, MergePayload, Pending, ScriptPayload
 from interlock.domain.values.gates import Gate
-from interlock.engine.effects.landing import ask_landing
+from interlock.engine.effects.landing import LandingConductor, ask_landing
 from interlock.errors import JournalError, Rejected
 from tests.engine.world import ANN, Ask, Deny, Rules, World, shell
 
@@ -303,7 +303,24 @@ def test_a_landing_that_happened_before_a_crash_is_seen_and_not_repeated() -> No
     asyncio.run(story())
 
 
-def test_a_landing_that_cannot_be_says_why_and_can_be_asked_again() -> None:
+def test_without_a_conductor_an_approved_landing_happens_before_the_answer_returns() -> None:
+    async def story() -> None:
+        world = World()
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await process.until_status("done")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
+            await process.conductor.stop("closed")
+            landing = LandingConductor(process.workbench, world.workspaces)
+            receipt = await landing.submit(ANN, AnswerApproval("A-1", "approve"))
+            assert receipt.records
+            assert landed(process.state)
+        assert world.workspaces.landed == ["after"]
+
+    asyncio.run(story())
+
+
+def test_a_landing_that_fails_reports_why_and_can_be_requested_again() -> None:
     async def story() -> None:
         world = World()
         world.workspaces.land_error = Rejected("a.txt is modified")
