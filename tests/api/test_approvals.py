@@ -1,4 +1,4 @@
-"""The inbox over HTTP: pages, answers with edits, one winner, test answers shown as such (SPEC A3, A4, H3)."""
+"""The inbox over HTTP: pages, answers with edits, one winner, and answers of tests marked as such."""
 
 import threading
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def person(bench: Served) -> ApiHookClient:
 
 
 def script_asked(bench: Served) -> str:
-    """A started ticket that asks for its script."""
+    """A started ticket with a pending script approval."""
     asking(bench, "a")
     person(bench).answer("A-1", "approve")
     bench.submit(AskScript("demo", "a", 1, ScriptPayload("rm x", "/w", ("PATH",), "bubblewrap"), "may it?"), "system")
@@ -39,7 +39,7 @@ def test_an_approval_is_shown_whole(bench: Served) -> None:
     assert len(shown["digest"]) == 64
 
 
-def test_the_person_answers_once_and_whoever_comes_later_is_told_who(bench: Served) -> None:
+def test_an_approval_is_answered_once_and_a_later_answer_is_told_by_whom(bench: Served) -> None:
     asking(bench, "a")
     assert person(bench).answer("A-1", "approve", message="go")["answer"]["by"] == "human:ada"
     with pytest.raises(ApiError, match="already answered by human:ada") as late:
@@ -122,7 +122,7 @@ def test_with_the_test_policy_the_drive_token_answers_and_it_shows() -> None:
 
 
 def race(bench: Served, trials: int) -> None:
-    """Two clients answer each approval at the same moment: one wins, the other is told."""
+    """Two clients answer each approval at the same time: one wins, the other gets 409."""
     bench.submit(StartConductor())
     for trial in range(1, trials + 1):
         bench.submit(AskPerson("Bash", "{}", f"{trial}", "program:x"), "system")

@@ -1,4 +1,4 @@
-"""What followers are told is bounded, and nobody misses a text that began anew (SPEC J7)."""
+"""Texts kept for followers are bounded, and no follower misses a text that began again."""
 
 import asyncio
 

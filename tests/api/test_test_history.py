@@ -1,4 +1,4 @@
-"""The memory of tests over HTTP."""
+"""The history of test executions over HTTP."""
 
 from collections.abc import Iterator
 from urllib.parse import quote

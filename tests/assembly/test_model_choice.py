@@ -1,4 +1,4 @@
-"""A provider by its name: what is wrong is said before anything starts."""
+"""A provider by its name: mistakes are reported before anything starts."""
 
 import asyncio
 import json

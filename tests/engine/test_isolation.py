@@ -1,4 +1,4 @@
-"""No text of one session in another, and nothing in a request but what a worker may see (SPEC P2, C4)."""
+"""No text of one session appears in another, and a request holds only what its worker may see."""
 
 import asyncio
 from typing import Any
@@ -18,7 +18,7 @@ NAMES = tuple(f"T-{number}" for number in range(6))
 
 
 class TaggedTools(FakeTools):
-    """Every result says whose worktree it came from, and nothing else does."""
+    """Every result names the worktree it came from."""
 
     async def run(
         self, place: ToolPlace, name: str, args: dict[str, Any], hunks: tuple[int, ...] | None = None

@@ -1,4 +1,4 @@
-"""A world for the engine: fakes that keep what a crash leaves behind, and a conductor to start in it."""
+"""A test environment for the engine: fakes that survive a crash, and a conductor to start with them."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -65,7 +65,7 @@ class FakeIds:
 
 
 class DyingJournal(MemoryJournal):
-    """Dies when the event with number `at` is to be written: before it is durable, or just after."""
+    """Fails when event number `at` is written: before it is durable, or just after."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,13 +82,13 @@ class DyingJournal(MemoryJournal):
 
 
 class FakeWorkspaces:
-    """The track's branch as a list of tickets; survives a crash as a disk would."""
+    """The track's branch as a list of tickets; survives a crash, as a disk does."""
 
     def __init__(self) -> None:
         self.changed_files: list[ChangedFile] = []
         self.branch: list[str] = []
         self.published: list[str] = []
-        self.made: dict[str, list[str]] = {}  # by commit: the tickets it brings
+        self.tickets_by_commit: dict[str, list[str]] = {}
         self.removed: list[str] = []
         self.swept: list[frozenset[tuple[str, str]]] = []
         self.conflicts: dict[str, int] = {}  # ticket → how many times it will conflict
@@ -139,21 +139,21 @@ class FakeWorkspaces:
     async def combine(
         self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None
     ) -> Combined | Conflict:
-        await asyncio.sleep(0)  # let others run: git takes time
+        await asyncio.sleep(0)  # lets other tasks run, as real git does
         if self.conflicts.get(ticket, 0):
             self.conflicts[ticket] -= 1
             return Conflict(("a.txt",), "<<<<<<<")
         tip = self._tip() if onto is None else onto
         tree = saved.tree if saved.base == tip else f"{saved.tree}-and-{tip}"
-        before = self.made.get(onto, []) if onto is not None else []
+        before = self.tickets_by_commit.get(onto, []) if onto is not None else []
         commit = f"merge-of-{ticket}"
-        self.made[commit] = [*before, ticket]
+        self.tickets_by_commit[commit] = [*before, ticket]
         return Combined(tip, commit, tree)
 
     async def publish(self, track: str, combined: Combined) -> bool:
         if combined.tip != self._tip():
             return False
-        for ticket in self.made[combined.commit]:
+        for ticket in self.tickets_by_commit[combined.commit]:
             self.branch.append(ticket)
             self.published.append(ticket)
         return True
@@ -189,7 +189,7 @@ class FakeWorkspaces:
 
 
 class FakeCrew:
-    """Remembers every run. `hold` keeps work going until `release` is set; `failing` makes it end badly."""
+    """Records every run. With `release` work waits until it is set; tickets in `failing` fail."""
 
     def __init__(self, workspaces: FakeWorkspaces) -> None:
         self._workspaces = workspaces
@@ -243,7 +243,7 @@ class FakeCrew:
 
 
 class FakeGates:
-    """Passes, but for the first `failures[command]` runs of a command."""
+    """Passes, except for the first `failures[command]` runs of a command."""
 
     def __init__(self) -> None:
         self.runs: list[tuple[str, str]] = []
@@ -287,7 +287,7 @@ class Deny:
 
 
 class Rules:
-    """Allows by a rule that has a name, as real ones do."""
+    """Allows by a named rule."""
 
     def __init__(self, *env: tuple[str, str]) -> None:
         self._env = env
@@ -311,7 +311,7 @@ class WholeFiles:
 
 
 class FakeTools:
-    """One tool that reads and one that changes; remembers every call that ran."""
+    """One reading and two changing tools; records every call that ran."""
 
     def __init__(self) -> None:
         self.ran: list[tuple[str, dict[str, Any], tuple[int, ...] | None]] = []
@@ -350,7 +350,7 @@ class FakeTools:
 
 
 class World:
-    """Everything that outlives a process, and the means to start one in it."""
+    """Everything that outlives a process, and a way to start a process with it."""
 
     def __init__(self, policy: Policy | None = None) -> None:
         self.journal = DyingJournal()
@@ -384,10 +384,10 @@ class World:
 
     @asynccontextmanager
     async def process(self, **settings: object) -> AsyncGenerator["Process"]:
-        """One life of the workbench; whatever it had in hand is gone at the end, as after kill -9."""
+        """One process of the workbench; at the end its running work is lost, as after kill -9."""
         self.crew.running = 0
         workbench = Workbench(self.journal, self.clock, self.ids, load_state(self.journal))
-        self.model = Listening(
+        self.model = RecordingModel(
             ScriptedModel(msgspec.convert(self.rules, list[ScriptedRule]), self.price), self.requests, self.used
         )
         conductor = Conductor(
@@ -442,8 +442,8 @@ def _script_terms(script: str, directory: str, call: str) -> ScriptPayload:
     return ScriptPayload(script, directory, ("PATH",), "bubblewrap", call=call)
 
 
-class Listening:
-    """A model that remembers every request and the usage of every reply."""
+class RecordingModel:
+    """A model that records every request and the usage of every reply."""
 
     def __init__(
         self, model: ScriptedModel, requests: list[ModelRequest], used: list[tuple[str, Usage]] | None = None
@@ -482,11 +482,11 @@ class Process:
 
     async def say(self, text: str, discussion: str = "D-1") -> None:
         texts = KeptTexts(self.workbench.keep, self.world.journal.get_blob)
-        found = self.state.discussion(discussion)
-        await self.workbench.submit(ANN, await say_command(texts, found, text, "about the project", "/project"))
+        state = self.state.discussion(discussion)
+        await self.workbench.submit(ANN, await say_command(texts, state, text, "about the project", "/project"))
 
     async def until(self, true: Callable[[State], bool]) -> State:
-        """Wait for the state to become so, by following the journal."""
+        """Waits until the condition holds, by following the journal."""
         following = self.workbench.follow(self.state.version)
         async with asyncio.timeout(20):
             while not true(self.state):
@@ -499,7 +499,7 @@ class Process:
         return await self.until(lambda state: track in state.tracks and state.tracks[track].status == status)
 
     async def approve_everything(self) -> None:
-        """A patient human: answers whatever is asked, until every track has ended."""
+        """Approves every request until all tracks have ended."""
         while True:
             state = await self.until(lambda s: bool(s.pending) or all_ended(s))
             if not state.pending:

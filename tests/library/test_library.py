@@ -164,7 +164,7 @@ def test_a_folder_or_a_pipe_is_no_prompt(library: Library, tmp_path: Path) -> No
             library.prompt(name)
 
 
-def test_the_words_go_where_the_prompt_wants_them_or_below_it() -> None:
+def test_the_words_replace_args_in_the_prompt_or_follow_it() -> None:
     def entry(text: str) -> Entry:
         return Entry("a", text, "a", "", Path("a.md"))
 

@@ -1,4 +1,4 @@
-"""When tracks are written: rarely, one at a time, and always at the end. The clock is a fake."""
+"""When track files are written: rarely, one write at a time, and always at the end. The clock is a fake."""
 
 import asyncio
 import threading
@@ -11,7 +11,7 @@ from interlock.trackfiles.writing import PAUSE_S, TrackFiles
 
 
 class Timers:
-    """Timers that ring when told to."""
+    """Timers that fire on request."""
 
     def __init__(self) -> None:
         self.waiting: list[tuple[float, Callable[[], object]]] = []
@@ -31,7 +31,7 @@ class Timers:
 
 
 class Paper:
-    """What was written; a write may be made to take its time."""
+    """Records the written states; a write can be held."""
 
     def __init__(self) -> None:
         self.versions: list[int] = []

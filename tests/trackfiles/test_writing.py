@@ -1,4 +1,4 @@
-"""Writing tracks for people: only what differs, nothing of a person's, nothing outside the project."""
+"""Writing track files: only what differs, no file of a person, nothing outside the project."""
 
 import os
 import subprocess
@@ -93,7 +93,7 @@ def test_a_process_killed_between_two_files_is_made_good_by_the_next(desk: Desk,
     assert desk.names("a") == NAMES
 
 
-def test_files_that_somebody_else_wrote_are_left_and_that_is_said(desk: Desk) -> None:
+def test_files_that_interlock_did_not_write_are_left_alone_with_a_warning(desk: Desk) -> None:
     folder = desk.tracks / "a"
     folder.mkdir(parents=True)
     (folder / "plan.md").write_text("- [ ] my own plan\n")

@@ -84,8 +84,8 @@ async def frames(
             yield frame
         if texts := _texts(live, follower):
             yield texts
-        while follower.said:
-            yield _frame(*follower.said.popleft())
+        while follower.desk_events:
+            yield _frame(*follower.desk_events.popleft())
         wait = rested - time.monotonic()
         if follower.changed and wait <= 0:
             follower.changed = False

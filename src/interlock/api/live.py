@@ -17,7 +17,7 @@ RECENT = 4_096
 TEXT = 200_000  # characters kept of one stream, from its end
 KEYS = 256
 ALL_TEXTS = 2_000_000  # characters of all streams: a new follower receives all of them
-TOLD = 64  # events of the desk kept for a slow follower
+DESK_EVENTS = 64  # events of the desk kept for a slow follower
 
 
 class Text:
@@ -49,7 +49,7 @@ class StreamFollower:
         self.version = version
         self.news = asyncio.Event()
         self.texts: dict[str, int] = {}
-        self.said: deque[tuple[str, dict[str, Any]]] = deque(maxlen=TOLD)
+        self.desk_events: deque[tuple[str, dict[str, Any]]] = deque(maxlen=DESK_EVENTS)
         self.changed = True
         self.cleared = False
         self.gone = False  # its client has disconnected
@@ -84,8 +84,8 @@ class Live:
     def offer_text(self, key: str, piece: str) -> None:
         self._offer(lambda: self._take_text(key, piece))
 
-    def offer_said(self, name: str, data: dict[str, Any]) -> None:
-        self._offer(lambda: self._take_said(name, data))
+    def offer_desk_event(self, name: str, data: dict[str, Any]) -> None:
+        self._offer(lambda: self._take_desk_event(name, data))
 
     def offer_clear(self) -> None:
         self._offer(self._take_clear)
@@ -131,11 +131,11 @@ class Live:
         while len(self._texts) > KEYS or (self._size > ALL_TEXTS and len(self._texts) > 1):
             self._size -= len(self._texts.pop(next(iter(self._texts))).pieces)
 
-    def _take_said(self, name: str, data: dict[str, Any]) -> None:
+    def _take_desk_event(self, name: str, data: dict[str, Any]) -> None:
         for follower in self._followers:
             follower.changed = True
             if name != "desk_update":
-                follower.said.append((name, data))
+                follower.desk_events.append((name, data))
 
     def _take_clear(self) -> None:
         self._texts.clear()

@@ -232,7 +232,7 @@ class OpenService:
             workbench.workbench.on_durable(lambda records, _: live.offer_records(records))
             workbench.streams.listen(live.offer_text)
             workbench.streams.on_clear(live.offer_clear)
-            desk.listen(live.offer_said)
+            desk.listen(live.offer_desk_event)
 
         self.call(listen())
 

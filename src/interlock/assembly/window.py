@@ -99,12 +99,12 @@ async def _listen(window: "Window", opened: OpenWorkbench, desk: Desk) -> None:
         after = records[-1].version
 
 
-def serve_beside(service: OpenService, window: "Window", port: int, told: Callable[[int], None]) -> threading.Thread:
+def serve_beside(service: OpenService, window: "Window", port: int, on_port: Callable[[int], None]) -> threading.Thread:
     """Starts HTTP on a thread of its own, after the first frame; a failure is shown in the window."""
 
     def start() -> None:
         try:
-            told(service.serve_http(port, WindowFigures(window)))
+            on_port(service.serve_http(port, WindowFigures(window)))
         except (InterlockError, OSError) as error:
             window.send.note(f"HTTP does not start: {error}")
             window.wake()
@@ -115,10 +115,10 @@ def serve_beside(service: OpenService, window: "Window", port: int, told: Callab
 
 
 def harness_beside(
-    service: OpenService, window: "Window", hands: "InputDriver", port: int, told: Callable[[int], None]
+    service: OpenService, window: "Window", hands: "InputDriver", port: int, on_port: Callable[[int], None]
 ) -> "Beside":
     """Starts the gRPC harness as `serve_beside` does; the returned object stops it."""
-    return Beside(lambda: _harness(service, window, hands, port), window, "the test harness", told)
+    return Beside(lambda: _harness(service, window, hands, port), window, "the test harness", on_port)
 
 
 def _harness(service: OpenService, window: "Window", hands: "InputDriver", port: int) -> "HarnessServer":
@@ -162,14 +162,14 @@ class Beside:
     """Starts a server on a thread of its own, after the first frame; a failure is shown in the window."""
 
     def __init__(
-        self, start: "Callable[[], HarnessServer]", window: "Window", what: str, told: Callable[[int], None]
+        self, start: "Callable[[], HarnessServer]", window: "Window", what: str, on_port: Callable[[int], None]
     ) -> None:
         self._server: HarnessServer | None = None
 
         def run() -> None:
             try:
                 self._server = start()
-                told(self._server.port)
+                on_port(self._server.port)
             except (InterlockError, OSError) as error:
                 window.send.note(f"{what} does not start: {error}")
                 window.wake()

@@ -1,4 +1,4 @@
-"""What goes to models and comes from them is in a log, without secrets, and never in anybody's way."""
+"""Messages to and from models are logged without secrets, and logging never delays the work."""
 
 import json
 from itertools import count
@@ -69,7 +69,7 @@ def test_a_request_holds_only_what_the_log_does_not_hold_yet(tmp_path: Path) -> 
     assert [each["messages_before"] for each in told] == [0, 1, 2, 0]
 
 
-def test_nothing_said_makes_no_log_and_no_place_to_write_harms_nobody(tmp_path: Path) -> None:
+def test_without_entries_there_is_no_log_and_an_unwritable_folder_raises_nothing(tmp_path: Path) -> None:
     quiet = log(tmp_path)
     quiet.close()
     assert not (tmp_path / "logs").exists()

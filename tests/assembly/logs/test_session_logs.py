@@ -1,4 +1,4 @@
-"""What a session writes down: without secrets, bounded, and in nobody's way."""
+"""The logs of a session: without secrets, bounded, and never delaying the work."""
 
 import json
 import os
@@ -124,7 +124,7 @@ def test_logs_and_scripts_that_are_too_old_are_removed_at_the_start(tmp_path: Pa
     assert sorted(path.name for path in scripts.iterdir()) == ["20260301_120000_0001.sh", "20260330_000000_0001.sh"]
 
 
-def test_what_cannot_be_written_is_said_once_and_harms_nobody(tmp_path: Path) -> None:
+def test_a_failed_write_is_reported_once_and_raises_nothing(tmp_path: Path) -> None:
     for name in ("logs", "scripts"):
         (tmp_path / name).write_text("a file where the folder should be")
     made = logs(tmp_path)

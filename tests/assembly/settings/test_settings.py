@@ -1,4 +1,4 @@
-"""Two files, one Settings; a mistake is named by file, line and the nearest right word."""
+"""Two files make one Settings; an error message names file, line and the most similar key."""
 
 import hashlib
 from collections.abc import Callable
@@ -22,7 +22,7 @@ Load = Callable[..., Settings]
 
 @pytest.fixture
 def load(tmp_path: Path) -> Load:
-    """Load settings from the texts of the two files; None: the file does not exist."""
+    """Loads settings from the texts of the two files; None means that the file does not exist."""
 
     def load(project: str | bytes | None = None, user: str | None = None) -> Settings:
         files = {"config.toml": user, "interlock.toml": project}

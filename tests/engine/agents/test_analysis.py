@@ -1,4 +1,4 @@
-"""Tier 4 looks at a failed script: an extra that helps, costs its own tier, and never harms."""
+"""Tier 4 analyses a failed script: optional, paid by its own tier, and harmless if it fails."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""A chat beside the workers: its own history, its own questions, and changes that a crash never repeats silently."""
+"""A discussion: its own history, its own approvals, and changes that a crash never repeats silently."""
 
 import asyncio
 from typing import Any
@@ -134,7 +134,7 @@ def test_without_a_model_the_turn_says_so() -> None:
 @settings(max_examples=8, deadline=None)
 @given(st.lists(st.integers(1, 3), min_size=5, max_size=5), st.randoms(use_true_random=False))
 def test_a_chat_and_four_workers_at_once_all_advance_and_never_see_one_another(rounds: list[int], random: Any) -> None:
-    """Every text of a session carries its tag: no request and no stream holds the tag of another."""
+    """Every text of a session has its tag; no request and no stream holds the tag of another session."""
     names = ["w0", "w1", "w2", "w3", "chat"]
     rules: list[dict[str, Any]] = []
     for name, count in zip(names, rounds, strict=True):
@@ -168,7 +168,7 @@ def test_a_chat_and_four_workers_at_once_all_advance_and_never_see_one_another(r
     asyncio.run(story())
 
 
-# ── death at every event ─────────────────────────────────────────────────────────────────
+# ── a crash at every event ───────────────────────────────────────────────────────────────
 
 
 async def live(made: World) -> None:

@@ -1,4 +1,4 @@
-"""Files that changed since a model was shown them: told once, at the end of the round, and compared across restarts."""
+"""Notes about files that changed since they were shown: once, at the end of a round, also across restarts."""
 
 import asyncio
 from typing import Any
@@ -20,7 +20,7 @@ def text(lines: list[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-# ── what is said ─────────────────────────────────────────────────────────────────────────
+# ── the note ─────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_short_file_is_shown_whole_and_a_deleted_one_is_named() -> None:
@@ -90,7 +90,7 @@ def test_all_that_is_said_stays_within_bounds() -> None:
     assert block([], no_outline) == ""
 
 
-# ── where it is said ─────────────────────────────────────────────────────────────────────
+# ── its position ─────────────────────────────────────────────────────────────────────────
 
 
 def a_round(number: int, updates: str = "") -> list[Message]:
@@ -101,7 +101,7 @@ def a_round(number: int, updates: str = "") -> list[Message]:
     ]
 
 
-def test_only_the_latest_word_about_changed_files_is_sent() -> None:
+def test_only_the_latest_note_about_changed_files_is_sent() -> None:
     messages = [Message("user", "go", seen=(Seen("a.py", ""),)), *a_round(1, "UPDATED 1"), *a_round(2)]
     assert [m.text for m in for_request(messages)] == ["go", "", "result 1\n\nUPDATED 1", "", "result 2"]
     messages += a_round(3, "UPDATED 3")

@@ -1,4 +1,4 @@
-"""A gate in words: judged by a call of its own, by the diff alone; what is not a clear pass is none (SPEC G2)."""
+"""A gate with criteria: judged by a separate call, by the diff alone; only a clear pass passes."""
 
 import asyncio
 from typing import Any
@@ -21,13 +21,13 @@ from interlock.engine.models.streams import Streams
 from interlock.errors import OverBudget
 from interlock.providers.scripted import Price, ScriptedModel, ScriptedRule
 from tests.domain.given import SAVED
-from tests.engine.world import ANN, Listening, World
+from tests.engine.world import ANN, RecordingModel, World
 
 SPEC = TicketSpec(id="one", verify=(Gate("", criteria="is polite", name="tone"), Gate("make check")))
 
 
 def judged(rules: list[dict[str, Any]] | None, gate: int = 0, caps: Caps | None = None) -> tuple[GateResult, World]:
-    """One run of a gate of a ticket that has handed in."""
+    """Runs one gate of a ticket that has submitted its work."""
     world = World()
 
     async def story() -> GateResult:
@@ -39,7 +39,7 @@ def judged(rules: list[dict[str, Any]] | None, gate: int = 0, caps: Caps | None 
         calls = None
         if rules is not None:
             scripted = ScriptedModel(msgspec.convert(rules, list[ScriptedRule]), Price(input=1))
-            listening = Listening(scripted, world.requests, world.used)
+            listening = RecordingModel(scripted, world.requests, world.used)
             calls = ModelCalls(
                 listening,
                 lambda command: workbench.submit(SYSTEM, command),
@@ -62,7 +62,7 @@ async def _at_once(seconds: float) -> None:
     ("reply", "status", "said"),
     [('{"verdict": "pass", "reason": "kind"}', "passed", "kind"), ("FAIL: rude", "failed", "rude")],
 )
-def test_the_judges_word_counts(reply: str, status: str, said: str) -> None:
+def test_the_verdict_of_the_judge_is_the_result(reply: str, status: str, said: str) -> None:
     result, world = judged([{"match": "", "tier": "Tier 4", "reply": reply}])
     assert (result.status, result.stdout, result.command) == (status, said, "tone: is polite")
     assert (result.exit_code == 0) == result.passed

@@ -1,4 +1,4 @@
-"""Results of tools: whole while they are new, shortened after that, never lost."""
+"""Tool results: whole in their own round, shortened later, always readable again."""
 
 import asyncio
 import re

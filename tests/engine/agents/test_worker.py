@@ -1,4 +1,4 @@
-"""A worker: one model, its tools, one ticket; nothing changes before its approval, nothing is said twice."""
+"""A worker: one model, its tools, one ticket; nothing changes before its approval, and nothing is asked twice."""
 
 import asyncio
 from typing import Any
@@ -43,7 +43,7 @@ def last_texts(made: World) -> list[str]:
     return [request.messages[-1].text for request in made.requests]
 
 
-def test_a_worker_asks_to_start_reads_freely_asks_to_change_and_hands_in() -> None:
+def test_a_worker_asks_to_start_reads_freely_asks_to_change_and_submits_its_work() -> None:
     async def story() -> None:
         made = world()
         async with made.process() as process:
@@ -298,7 +298,7 @@ def test_scripts_ask_but_for_the_tickets_own_gate() -> None:
     asyncio.run(story())
 
 
-def test_calls_that_cannot_be_are_told_to_the_model_without_asking_anybody() -> None:
+def test_impossible_calls_fail_without_asking_a_person() -> None:
     async def story() -> None:
         made = world(
             {
@@ -382,7 +382,7 @@ def test_the_limit_of_rounds_asks_once_more_without_tools_and_then_blocks() -> N
         async with made.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one"))
             state = await process.until_status("blocked")
-            reason = "the limit of 50 tool rounds was reached; it last said: still looking"
+            reason = "the limit of 50 tool rounds was reached; its last text: still looking"
             assert state.ticket("a", "one").blocked_reason == reason
             assert state.ticket("a", "one").attempts == 1
         assert len(made.tools.ran) == 50

@@ -1,4 +1,4 @@
-"""The single writer: nothing is told before it is durable, and nothing that is not durable is ever told."""
+"""The single writer: only durable records are published."""
 
 import asyncio
 import threading
@@ -20,7 +20,7 @@ from tests.engine.world import ANN, FakeClock, FakeIds, shell
 
 
 class SlowJournal(MemoryJournal):
-    """Writes only when allowed to, and remembers its batches."""
+    """Writes only when released, and records the sizes of its batches."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ def test_followers_get_every_event_once_and_in_order_however_slow_they_are() -> 
         await work.submit(ANN, a_track())
         quick, slow = work.follow(0), work.follow(0)
         seen = [record.version for record in await quick.next()]
-        for number in range(module.RECENT):  # more than is kept in memory
+        for number in range(module.RECENT):  # more than memory keeps
             await work.submit(ANN, AddTickets("a", (shell(f"t{number}"),)))
             seen += [record.version for record in await quick.next()]
         late: list[int] = []

@@ -380,7 +380,7 @@ def test_a_bug_in_an_effect_ends_as_a_blocked_ticket_and_not_as_silence() -> Non
     asyncio.run(story())
 
 
-def test_stopping_records_what_was_in_hand_as_lost_and_the_next_start_does_it_again() -> None:
+def test_stopping_records_running_attempts_as_lost_and_the_next_start_repeats_them() -> None:
     async def story() -> None:
         world = World()
         world.crew.release = asyncio.Event()
@@ -415,7 +415,7 @@ def test_pending_approvals_are_still_there_and_answerable_after_a_restart() -> N
     asyncio.run(story())
 
 
-def test_work_on_the_branch_that_the_journal_knows_nothing_of_is_not_taken_for_ours() -> None:
+def test_a_branch_with_work_that_is_not_in_the_journal_is_refused() -> None:
     async def story() -> None:
         world = World()
         world.workspaces.branch.append("one")

@@ -1,4 +1,4 @@
-"""Tickets that wait together are verified together: once, on the tree of them all; a commit each, in turn."""
+"""Waiting tickets are verified together, once, on their combined tree; each gets its own commit, in order."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Workers at once: as many as there are, never more, and none idle while something is ready (SPEC C3)."""
+"""As many workers run as configured, never more, and none is idle while a ticket is ready."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the user's own request is doing right now, and what others hear of."""
+"""The status of the user's own request, and the activity that listeners receive."""
 
 import asyncio
 from collections.abc import Sequence
@@ -139,7 +139,7 @@ _ANY = st.one_of(
 
 
 @given(st.lists(_ANY, max_size=20))
-def test_no_other_words_are_ever_the_status(happenings: list[Happening]) -> None:
+def test_the_status_has_no_other_values(happenings: list[Happening]) -> None:
     assert set(statuses(*happenings)) <= STATUSES
 
 
@@ -147,7 +147,7 @@ def test_no_other_words_are_ever_the_status(happenings: list[Happening]) -> None
 
 
 class Watched(World):
-    """A world whose every status and happening is written down."""
+    """A world that records every status and every activity."""
 
     def __init__(self, *rules: dict[str, Any]) -> None:
         super().__init__()
@@ -197,7 +197,7 @@ def test_a_chats_script_moves_the_status_through_the_shell() -> None:
     asyncio.run(story())
 
 
-def test_workers_are_heard_and_do_not_move_it() -> None:
+def test_activity_of_workers_is_published_and_does_not_change_the_status() -> None:
     async def story() -> None:
         made = Watched({"match": "", "reply": "done"})
         async with made.process(approve_all=True) as process:

@@ -1,4 +1,4 @@
-"""A model call: not more at once than the provider takes, heard by the log, told as it comes."""
+"""A model call: limited in parallel, written to the log, and streamed."""
 
 import asyncio
 from typing import Any, cast
@@ -17,7 +17,7 @@ from tests.engine.world import ANN, World
 
 
 class Counting:
-    """A model that remembers how many calls it had at once."""
+    """A model that records the largest number of parallel calls."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -63,7 +63,7 @@ class Narrow(World):
         )
 
 
-def test_no_more_calls_at_once_than_the_provider_takes_and_each_is_heard() -> None:
+def test_parallel_calls_stay_within_the_limit_and_each_is_logged() -> None:
     async def story() -> None:
         made = Narrow()
         made.rules = [{"match": "", "reply": "done"}]
@@ -111,7 +111,7 @@ def test_a_call_that_failed_is_ended_before_the_next_is_reserved() -> None:
 
 
 class Leaving(Counting):
-    """One that leaves something behind at its provider's."""
+    """A model that keeps a resource at its provider."""
 
     closed = 0
 

@@ -1,4 +1,4 @@
-"""A request as blocks, for every provider the same: what is sent first stands first."""
+"""A request as blocks, the same for every provider, in the order in which they are sent."""
 
 from msgspec.structs import replace
 

@@ -1,5 +1,5 @@
-"""However calls interleave, break off, are retried, cut off by deaths and made again: no budget is ever exceeded, and
-what was booked is what the model says it used (SPEC P7).
+"""No budget is ever exceeded, however calls interleave, fail, are retried or are interrupted by crashes; the recorded
+usage is the usage that the model reports.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ ENDED = ("done", "blocked", "aborted", "ready")
 
 
 class Plan(Struct, frozen=True):
-    """A life: what models cost and how they fail, what may be spent, and when it dies."""
+    """One scenario: prices and faults of models, budgets, and when the process crashes."""
 
     rules: tuple[dict[str, Any], ...]
     caps: Caps
     workers: int
     gate_failures: int
-    deaths: tuple[tuple[int, bool], ...]  # so many events after a start, before or after they are written
+    deaths: tuple[tuple[int, bool], ...]  # events after a start, and whether the crash is after the write
 
 
 def _rules(data: dict[str, Any]) -> tuple[dict[str, Any], ...]:
@@ -79,7 +79,7 @@ plans = st.builds(
 
 
 async def live(world: World, plan: Plan) -> None:
-    """Until nothing of the epic can move any more, or until the journal dies."""
+    """Runs until the epic has ended or the journal fails."""
     async with world.process(approve_all=True, caps=plan.caps, workers=plan.workers) as process:
         if not process.state.epics:
             await process.workbench.submit(ANN, PlanEpic("Go"))
@@ -147,7 +147,7 @@ def check_caps(ledger: Ledger, caps: Caps, version: int) -> None:
 
 
 def check_scopes_agree(ledger: Ledger) -> None:
-    """All calls are for an epic: it and the tiers come to the same sum, and a track to no less than its tickets."""
+    """Every call belongs to an epic: its sum equals the tiers' sum, and a track's sum covers its tickets."""
     sums: Counter[str] = Counter()
     for scope in {*ledger.used, *ledger.reserved}:
         sums[scope.kind] += ledger.committed(scope)

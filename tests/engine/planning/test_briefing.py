@@ -1,4 +1,4 @@
-"""What a worker is told, in blocks: the same bytes that it is sent, bounded, and marked for what it is."""
+"""A worker's brief in blocks: the same bytes that are sent, bounded, and labelled by their source."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""An epic becomes tracks, tracks become tickets, the first starts; an answer that cannot be used is repaired once."""
+"""Planning: an epic becomes tracks, tracks become tickets, the first starts; an unusable answer is repaired once."""
 
 import asyncio
 import json
@@ -197,7 +197,7 @@ def test_planners_see_code_that_the_brief_names_first_and_never_secrets() -> Non
     assert listed(tuple(f"src/a/b/c/{n}.py" for n in range(MOST_PATHS + 1))) == "src/a/b/ (2,001 files)"
 
 
-# ── death at every event ─────────────────────────────────────────────────────────────────
+# ── a crash at every event ───────────────────────────────────────────────────────────────
 
 
 async def live(made: World) -> None:

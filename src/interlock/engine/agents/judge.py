@@ -61,8 +61,8 @@ class JudgedGates:
             reply = await calls.consult(
                 party, key, ModelRequest(TIER, party.ticket, None, load_prompt("judge"), messages, ())
             )
-            if (found := verdict_of(reply.message.text)) is not None:
-                return found
+            if (verdict := verdict_of(reply.message.text)) is not None:
+                return verdict
             messages = (*messages, reply.message, Message("user", AGAIN))
         return None
 

@@ -132,7 +132,7 @@ class Worker:
                 return AskWorker(*name, payload, why)
             case Answer(text, limited=True):
                 rounds = self._options.max_tool_rounds
-                return FailWork(*name, f"the limit of {rounds} tool rounds was reached; it last said: {text[:500]}")
+                return FailWork(*name, f"the limit of {rounds} tool rounds was reached; its last text: {text[:500]}")
             case Answer(text):
                 return await self._hand_in(ticket, workspace, text)
 
