@@ -190,9 +190,9 @@ class Served:
         reply = connection.getresponse()
         content = reply.read()
         connection.close()
-        found = {key.lower(): value for key, value in reply.getheaders()}
-        told = json.loads(content) if "json" in found.get("content-type", "") else content
-        return reply.status, found, told
+        reply_headers = {key.lower(): value for key, value in reply.getheaders()}
+        told = json.loads(content) if "json" in reply_headers.get("content-type", "") else content
+        return reply.status, reply_headers, told
 
 
 @contextmanager

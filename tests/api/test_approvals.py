@@ -15,8 +15,8 @@ from tests.api.serving import Served, asking, served
 
 @pytest.fixture
 def bench() -> Iterator[Served]:
-    with served() as found:
-        yield found
+    with served() as bench:
+        yield bench
 
 
 def person(bench: Served) -> ApiHookClient:
@@ -88,8 +88,8 @@ def test_arguments_of_an_ask_are_edited_as_an_object(bench: Served) -> None:
 def test_an_answer_that_does_not_fit_changes_nothing(bench: Served, body: bytes, status: int) -> None:
     asking(bench, "a")
     token = f"Bearer {bench.tokens.approve}"
-    found, _, told = bench.raw("POST", "/api/approvals/A-1", body, authorization=token)
-    assert (found, set(told)) == (status, {"error", "kind"})
+    code, _, told = bench.raw("POST", "/api/approvals/A-1", body, authorization=token)
+    assert (code, set(told)) == (status, {"error", "kind"})
     assert len(bench.state.pending) == 1
 
 
@@ -112,7 +112,7 @@ def test_answered_and_withdrawn_ones_are_listed_apart(bench: Served) -> None:
     asking(bench, "a", "b")
     person(bench).answer("A-1", "reject")
     for state, names in (("pending", ["A-2"]), ("answered", ["A-1"]), ("withdrawn", []), ("all", ["A-1", "A-2"])):
-        assert [found["id"] for found in bench.client().list_approvals(state)] == names
+        assert [approval["id"] for approval in bench.client().list_approvals(state)] == names
 
 
 def test_with_the_test_policy_the_drive_token_answers_and_it_shows() -> None:
@@ -143,7 +143,7 @@ def race(bench: Served, trials: int) -> None:
         for thread in threads:
             thread.join()
         assert sorted(told) == [200, 409]
-    answers = [found for found in bench.state.approvals.values() if isinstance(found.state, Answered)]
+    answers = [approval for approval in bench.state.approvals.values() if isinstance(approval.state, Answered)]
     assert len(answers) == trials
 
 

@@ -16,14 +16,14 @@ from tests.api.serving import Served, served
 
 @pytest.fixture
 def bench() -> Iterator[Served]:
-    with served() as found:
-        yield found
+    with served() as bench:
+        yield bench
 
 
 @pytest.fixture
 def pool() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(8) as found:
-        yield found
+    with ThreadPoolExecutor(8) as pool:
+        yield pool
 
 
 def asked(bench: Served, pool: ThreadPoolExecutor, count: int = 1, **more: Any) -> "Future[dict[str, Any]]":

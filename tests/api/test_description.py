@@ -21,16 +21,16 @@ BLOCKS = "/api/ask"  # waits for a person
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Served]:
-    with served(test_policy=True) as found:
-        asking(found, "a", "b", "c")
-        found.submit(AddTrack("other", "Other", "", (ticket("x"), ticket("y", "x"))))
-        found.submit(AskPerson("Bash", '{"a": 1}', "5a", "program:x"), "system")
-        found.submit(StartDiscussion("talk"))
-        yield found
+    with served(test_policy=True) as bench:
+        asking(bench, "a", "b", "c")
+        bench.submit(AddTrack("other", "Other", "", (ticket("x"), ticket("y", "x"))))
+        bench.submit(AskPerson("Bash", '{"a": 1}', "5a", "program:x"), "system")
+        bench.submit(StartDiscussion("talk"))
+        yield bench
 
 
 def operations(bench: Served) -> list[Any]:
-    return [found.ok() for found in _schema(bench).get_all_operations()]
+    return [result.ok() for result in _schema(bench).get_all_operations()]
 
 
 def _schema(bench: Served) -> Any:

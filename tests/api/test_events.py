@@ -20,14 +20,14 @@ from tests.api.serving import Served, asking, served, ticket, until
 
 @pytest.fixture
 def bench() -> Iterator[Served]:
-    with served(test_policy=True) as found:
-        yield found
+    with served(test_policy=True) as bench:
+        yield bench
 
 
 def journal(bench: Served, after: int | None, count: int) -> list[Frame]:
     """The next events of the journal."""
-    found = (frame for frame in bench.client().events(after) if frame.id is not None)
-    return list(itertools.islice(found, count))
+    frames = (frame for frame in bench.client().events(after) if frame.id is not None)
+    return list(itertools.islice(frames, count))
 
 
 def test_events_come_by_their_names_with_their_versions(bench: Served) -> None:

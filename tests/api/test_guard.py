@@ -11,9 +11,9 @@ from tests.api.serving import Served, asking, served
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Served]:
-    with served() as found:
-        asking(found, "a", "b")
-        yield found
+    with served() as bench:
+        asking(bench, "a", "b")
+        yield bench
 
 
 CLICK = b'{"action": "click", "item": "btn_approve_mma_step"}'

@@ -24,8 +24,8 @@ from tests.api.serving import Served, asking, served, ticket
 
 @pytest.fixture
 def bench() -> Iterator[Served]:
-    with served(test_policy=True) as found:
-        yield found
+    with served(test_policy=True) as bench:
+        yield bench
 
 
 @pytest.fixture

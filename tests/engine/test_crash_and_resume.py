@@ -39,7 +39,7 @@ RULES: list[dict[str, object]] = [
 NAMES = ("five", "four", "one", "three", "two")
 
 
-def a_world() -> World:
+def make_world() -> World:
     world = World(policy=Ask())
     world.gates.failures["check two"] = 2  # escalates once
     world.workspaces.conflicts["three"] = 1  # one more attempt
@@ -68,7 +68,7 @@ async def start_again(process: Process) -> None:
 
 def a_life_with_one_death(at: int, *, after_writing: bool) -> World:
     async def lives() -> World:
-        world = a_world()
+        world = make_world()
         world.journal.at, world.journal.after_writing = at, after_writing
         try:
             await live(world, first=True)
@@ -82,7 +82,7 @@ def a_life_with_one_death(at: int, *, after_writing: bool) -> World:
 
 def events_of_a_whole_life() -> int:
     async def whole() -> int:
-        world = a_world()
+        world = make_world()
         await live(world, first=True)
         return world.journal.head().version
 
@@ -118,9 +118,9 @@ def check_no_finished_work_ran_again(world: World, state: State) -> None:
 
 def check_usage(world: World, state: State) -> None:
     """The recorded usage equals the model's, except for calls that a crash interrupted."""
-    made = Counter(request.tier for request in world.requests)
+    counts = Counter(request.tier for request in world.requests)
     booked = {tier: usage.input // {"Tier 3": 10, "Tier 4": 1}[tier] for tier, usage in state.usage.items()}
-    for tier, calls in made.items():
+    for tier, calls in counts.items():
         assert calls - 1 <= booked[tier] <= calls
 
 

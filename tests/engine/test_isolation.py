@@ -32,14 +32,14 @@ def everything(request: ModelRequest) -> str:
 
 
 def rules(rounds: dict[str, int]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    leaks: list[dict[str, Any]] = []
     for name, times in rounds.items():
         call = {"name": "look", "args": {"path": f"{name}.py", "note": f"TAG-{name}-call"}}
         change = {"name": "change", "args": {"path": f"{name}.py", "text": f"TAG-{name}-text"}}
-        found.append({"match": "", "ticket": name, "reply": f"TAG-{name}-said", "tool_calls": [call, change]})
-        found[-1] |= {"times": times, "delay_s": 0.001, "usage": {"input": 3, "output": 2}}
-        found.append({"match": "", "ticket": name, "reply": f"TAG-{name}-done", "usage": {"input": 3}})
-    return found
+        leaks.append({"match": "", "ticket": name, "reply": f"TAG-{name}-said", "tool_calls": [call, change]})
+        leaks[-1] |= {"times": times, "delay_s": 0.001, "usage": {"input": 3, "output": 2}}
+        leaks.append({"match": "", "ticket": name, "reply": f"TAG-{name}-done", "usage": {"input": 3}})
+    return leaks
 
 
 async def run(world: World, names: list[str]) -> dict[str, Usage]:

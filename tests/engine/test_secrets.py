@@ -20,21 +20,21 @@ KEY = "sk-" + "a1B2" * 6
 
 def test_no_stored_text_holds_a_key() -> None:
     async def story() -> None:
-        made = World()
-        made.redact = redactor({})
-        made.workspaces.files = {"a.py": f"KEY = '{KEY}'".encode()}
+        world = World()
+        world.redact = redactor({})
+        world.workspaces.files = {"a.py": f"KEY = '{KEY}'".encode()}
         tracks = '[{"id": "t", "title": "T"}]'
         tickets = '[{"id": "one", "description": "use it", "target_file": "a.py"}]'
-        made.rules = [
+        world.rules = [
             {"match": "PATH: Epic", "reply": f"{tracks} {KEY}"},
             {"match": "PATH: Sprint", "reply": f"{tickets} {KEY}"},
             {"match": "# Ticket one", "tool_calls": [{"name": "look", "args": {"note": KEY}}]},
             {"match": "", "reply": f"it is {KEY}"},
         ]
-        async with made.process(approve_all=True) as process:
+        async with world.process(approve_all=True) as process:
             await process.workbench.submit(ANN, PlanEpic("Use the key"))
             await process.until_status("done", "t")
-        kept = [made.journal.get_blob(name).decode() for name in made.journal._blobs]
+        kept = [world.journal.get_blob(name).decode() for name in world.journal._blobs]
         assert len(kept) > 5
         leaks = [text for text in kept if KEY in text and '"calls"' not in text]
         assert leaks == []
@@ -62,14 +62,14 @@ def test_notes_and_titles_are_recorded_without_secrets() -> None:
 def test_a_text_without_secrets_is_approved_sent_and_stored_unchanged() -> None:
 
     async def story() -> None:
-        made = World()
-        made.redact = redactor({})
-        made.rules = [{"match": "", "reply": "done"}]
-        async with made.process(approve_all=True) as process:
+        world = World()
+        world.redact = redactor({})
+        world.rules = [{"match": "", "reply": "done"}]
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one", description="plain words"))
             state = await process.until_status("done")
             first: Any = state.ticket("a", "one").session
             assert first
-        assert "plain words" in made.requests[0].messages[0].text
+        assert "plain words" in world.requests[0].messages[0].text
 
     asyncio.run(story())

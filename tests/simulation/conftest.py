@@ -16,17 +16,17 @@ PROVIDER, MODEL = "gemini", "gemini-2.5-flash-lite"
 def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """One program for the whole test session; the same client finds it in every simulation."""
     folder = tmp_path_factory.mktemp(f"live-{request.param}")
-    found = Live(folder, request.param, logs=folder)
+    program = Live(folder, request.param, logs=folder)
     try:
-        found.start()
+        program.start()
     except RuntimeError as error:
         pytest.fail(str(error))
     try:
-        yield found
+        yield program
     finally:
         with suppress(ApiError):
-            ApiHookClient(found.api_file).reset_session()
-        found.kill()
+            ApiHookClient(program.api_file).reset_session()
+        program.kill()
 
 
 @pytest.fixture(scope="session")

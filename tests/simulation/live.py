@@ -137,11 +137,11 @@ class Live:
 
 def tree_left(session: int) -> list[int]:
     """Processes of the session that still exist."""
-    found: list[int] = []
+    pids: list[int] = []
     for entry in Path("/proc").iterdir():
         try:
             if entry.name.isdigit() and int((entry / "stat").read_text().rpartition(")")[2].split()[3]) == session:
-                found.append(int(entry.name))
+                pids.append(int(entry.name))
         except (OSError, IndexError):
             continue
-    return found
+    return pids

@@ -40,9 +40,9 @@ def test_what_was_written_is_read_back_as_the_journal_would_tell_it(desk: Desk) 
     desk.bench.send(SkipTicket("b", "one"))
     desk.bench.send(CancelTicket("b", "two"))
     desk.write()
-    found = read(desk)
-    assert [track.row for track in found] == [track_row(desk.bench.track(name)) for name in ("a", "b")]
-    assert found[0].tickets == (FiledTicket("one", "", "todo", ()),)
+    tracks = read(desk)
+    assert [track.row for track in tracks] == [track_row(desk.bench.track(name)) for name in ("a", "b")]
+    assert tracks[0].tickets == (FiledTicket("one", "", "todo", ()),)
 
 
 @pytest.mark.parametrize(

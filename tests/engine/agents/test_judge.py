@@ -103,19 +103,19 @@ def test_a_judge_without_money_left_is_not_asked_and_it_is_no_fault_of_the_works
 
 
 def test_the_ticket_then_blocks_with_the_figure_and_its_worker_is_not_asked_again() -> None:
-    made = World()
-    made.rules = [{"match": "", "reply": "done"}]
+    world = World()
+    world.rules = [{"match": "", "reply": "done"}]
 
     def broke() -> None:
         raise OverBudget("over budget: the figure")
 
-    made.gates.on_run = broke
+    world.gates.on_run = broke
 
     async def story() -> Stage:
-        async with made.process(approve_all=True) as process:
+        async with world.process(approve_all=True) as process:
             await process.run(SPEC)
             state = await process.until_status("blocked")
             return next(iter(state.tracks.values())).tickets["one"].stage
 
     assert asyncio.run(story()) == Blocked("over budget: the figure", budget=True)
-    assert len(made.requests) == 1
+    assert len(world.requests) == 1

@@ -175,9 +175,9 @@ def test_a_checkpoint_is_kept_now_and_then_and_at_the_end_and_says_the_same_as_t
         for number in range(5):
             await work.submit(ANN, a_track(f"t{number}"))
         await work.close()
-        found = journal.load_checkpoint()
-        assert found is not None
-        assert found.head == journal.head()
+        checkpoint = journal.load_checkpoint()
+        assert checkpoint is not None
+        assert checkpoint.head == journal.head()
         assert encode_state(load_state(journal)) == encode_state(load_state(journal, use_checkpoint=False))
 
     asyncio.run(story())

@@ -330,9 +330,9 @@ def test_a_landing_that_fails_reports_why_and_can_be_requested_again() -> None:
             await ask_landing(process.workbench, world.workspaces, ANN, "a")
             await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
             state = await process.until(lambda s: _landing(s) == "failed")
-            found = state.tracks["a"].landing
-            assert found is not None
-            assert found.detail == "a.txt is modified"
+            landing = state.tracks["a"].landing
+            assert landing is not None
+            assert landing.detail == "a.txt is modified"
             await ask_landing(process.workbench, world.workspaces, ANN, "a")
 
     asyncio.run(story())
@@ -434,5 +434,5 @@ def landed(state: State) -> bool:
 
 
 def _landing(state: State) -> str | None:
-    found = state.tracks["a"].landing
-    return found.state if found else None
+    landing = state.tracks["a"].landing
+    return landing.state if landing else None

@@ -65,26 +65,26 @@ class Narrow(World):
 
 def test_parallel_calls_stay_within_the_limit_and_each_is_logged() -> None:
     async def story() -> None:
-        made = Narrow()
-        made.rules = [{"match": "", "reply": "done"}]
-        async with made.process(approve_all=True, workers=6) as process:
+        world = Narrow()
+        world.rules = [{"match": "", "reply": "done"}]
+        async with world.process(approve_all=True, workers=6) as process:
             await process.run(*(TicketSpec(id=f"T-{n}") for n in range(6)))
             await process.until_status("done")
-        assert made.counting is not None
-        assert made.counting.most == 2
-        kinds = [kind for _, kind, _, _ in made.heard]
+        assert world.counting is not None
+        assert world.counting.most == 2
+        kinds = [kind for _, kind, _, _ in world.heard]
         assert (kinds.count("request"), kinds.count("response")) == (6, 6)
-        assert {(d, p, m) for d, k, p, m in made.heard if k == "request"} == {("OUT", "scripted", "scripted")}
+        assert {(d, p, m) for d, k, p, m in world.heard if k == "request"} == {("OUT", "scripted", "scripted")}
 
     asyncio.run(story())
 
 
 def test_each_tier_is_asked_with_its_own_model() -> None:
     async def story() -> None:
-        made = Narrow()
-        made.tier_models = {"Tier 3": "strong", "Tier 1": "wise"}
-        made.rules = [{"match": "", "reply": "done"}]
-        async with made.process() as process:
+        world = Narrow()
+        world.tier_models = {"Tier 3": "strong", "Tier 1": "wise"}
+        world.rules = [{"match": "", "reply": "done"}]
+        async with world.process() as process:
             await process.run(TicketSpec(id="one"), TicketSpec(id="two", model_override="mine"))
             await process.until(lambda state: len(state.pending) == 2)
             models = [a.payload.model for a in process.state.pending_approvals() if isinstance(a.payload, SpawnPayload)]
@@ -92,19 +92,19 @@ def test_each_tier_is_asked_with_its_own_model() -> None:
             for approval in process.state.pending_approvals():
                 await process.workbench.submit(ANN, AnswerApproval(approval.id, "approve"))
             await process.until_status("done")
-        assert sorted(m for _, kind, _, m in made.heard if kind == "request") == ["mine", "strong"]
+        assert sorted(m for _, kind, _, m in world.heard if kind == "request") == ["mine", "strong"]
 
     asyncio.run(story())
 
 
 def test_a_call_that_failed_is_ended_before_the_next_is_reserved() -> None:
     async def story() -> None:
-        made = World()
-        made.rules = [{"match": "", "fault": 429, "times": 1}, {"match": "", "reply": "done"}]
-        async with made.process(approve_all=True) as process:
+        world = World()
+        world.rules = [{"match": "", "fault": 429, "times": 1}, {"match": "", "reply": "done"}]
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one"))
             await process.until_status("done")
-        events = [r.event for r in made.journal.read() if isinstance(r.event, CallReserved | CallEnded)]
+        events = [r.event for r in world.journal.read() if isinstance(r.event, CallReserved | CallEnded)]
         assert [type(event).__name__ for event in events] == ["CallReserved", "CallEnded", "CallReserved"]
 
     asyncio.run(story())
@@ -132,19 +132,19 @@ def test_at_the_end_every_model_that_was_asked_takes_away_what_it_left() -> None
 
 
 def test_streams_keep_the_end_of_long_texts_and_the_latest_keys() -> None:
-    made = Streams()
+    streams = Streams()
     heard: list[tuple[str, str]] = []
-    end = made.listen(lambda key, piece: heard.append((key, piece)))
-    made.add("a", "")
+    end = streams.listen(lambda key, piece: heard.append((key, piece)))
+    streams.add("a", "")
     for number in range(5_000):
-        made.add("a", f"{number % 10}" * 100)
+        streams.add("a", f"{number % 10}" * 100)
     end()
-    assert len(made.text("a")) == MOST
-    assert made.text("a").endswith("9" * 100)
+    assert len(streams.text("a")) == MOST
+    assert streams.text("a").endswith("9" * 100)
     assert len(heard) == 5_000
     for number in range(KEYS):
-        made.add(f"k{number}", "x")
-    assert made.text("a") == ""
-    assert len(made.all()) == KEYS
-    made.clear()
-    assert made.all() == {}
+        streams.add(f"k{number}", "x")
+    assert streams.text("a") == ""
+    assert len(streams.all()) == KEYS
+    streams.clear()
+    assert streams.all() == {}

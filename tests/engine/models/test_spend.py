@@ -41,7 +41,7 @@ def _rules(data: dict[str, Any]) -> tuple[dict[str, Any], ...]:
         {"id": name, "depends_on": list(TICKETS[:number][: data["depends"]]), "verify": [f"check {name}"]}
         for number, name in enumerate(TICKETS)
     ]
-    found: list[dict[str, Any]] = [
+    rules: list[dict[str, Any]] = [
         {"match": "PATH: Epic", "tier": "Tier 1", "reply": json.dumps(tracks)},
         {"match": "PATH: Sprint", "tier": "Tier 2", "reply": json.dumps(tickets)},
         {"match": "# A script failed", "tier": "Tier 4", "reply": "a typo"},
@@ -51,11 +51,11 @@ def _rules(data: dict[str, Any]) -> tuple[dict[str, Any], ...]:
         {"match": "Verification FAILED", "tool_calls": [{"name": "change"}]},
         {"match": "", "reply": "done"},
     ]
-    for rule, (dollars, delay) in zip(found, data["figures"], strict=True):
+    for rule, (dollars, delay) in zip(rules, data["figures"], strict=True):
         rule |= {"usage": {"input": dollars, "output": dollars // 3}, "delay_s": delay / 1_000}
     for number, fault, times in data["faults"]:  # answers like another rule, but for the first times
-        found.insert(0, {**found[number], "fault": fault, "times": times})
-    return tuple(found)
+        rules.insert(0, {**rules[number], "fault": fault, "times": times})
+    return tuple(rules)
 
 
 _amount = st.one_of(st.none(), st.integers(0, 120))
@@ -71,7 +71,7 @@ plans = st.builds(
             "faults": st.lists(_faults, max_size=3),
         }
     ).map(_rules),
-    st.builds(Caps, _amount, _amount, _amount, _tiers.map(lambda found: tuple(found.items()))),
+    st.builds(Caps, _amount, _amount, _amount, _tiers.map(lambda caps: tuple(caps.items()))),
     st.integers(1, 4),
     st.integers(0, 4),
     st.lists(st.tuples(st.integers(1, 60), st.booleans()), max_size=3).map(tuple),
