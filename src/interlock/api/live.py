@@ -175,8 +175,8 @@ class Live:
             position = follower.texts.get(key)
             if position == text.end:
                 continue
-            piece, anew = text.since(position)
-            texts.append({"key": key, "text": piece} if anew else {"key": key, "delta": piece})
+            piece, whole = text.since(position)
+            texts.append({"key": key, "text": piece} if whole else {"key": key, "delta": piece})
             follower.texts[key] = text.end
         return texts
 

@@ -141,7 +141,7 @@ async def open_workbench(
 def _monitors(project: Project, clock: SystemClock) -> Monitors:
     logs = SessionLogs(project.folder, clock.now, redactor(os.environ), project.settings.logs.keep_days)
     monitors = Monitors(Streams(), Activity(), logs)
-    monitors.activity.listen(logs.tools.hear)
+    monitors.activity.listen(logs.tools.record)
     return monitors
 
 

@@ -10,7 +10,7 @@ class Authority(Struct, frozen=True):
     actor: Actor
     answers: bool  # may answer approvals
     places: bool  # may set fields that name a program or a folder
-    why_not: str = ""  # why nobody may answer in this way, if so
+    why_not: str = ""  # why answers are refused for every caller, if they are
 
     def must_answer(self) -> None:
         if not self.answers:

@@ -33,9 +33,9 @@ def text(folder: Path, name: str) -> str:
 def test_a_tool_call_is_a_section_of_its_own(tmp_path: Path) -> None:
     session = logs(tmp_path)
     call = ToolExecution("Tier 3 (Worker): T-1", "Tier 3", "run_shell", {"script": f"use {KEY}"}, by="A-3")
-    session.tools.hear(RequestStart("Tier 3 (Worker): T-1", "Tier 3", "scripted", "m"))
-    session.tools.hear(call)
-    session.tools.hear(replace(call, ended=True, result=f"{KEY}\n```\nx", failed=True, duration_ms=12))
+    session.tools.record(RequestStart("Tier 3 (Worker): T-1", "Tier 3", "scripted", "m"))
+    session.tools.record(call)
+    session.tools.record(replace(call, ended=True, result=f"{KEY}\n```\nx", failed=True, duration_ms=12))
     session.close()
     assert text(tmp_path, "toolcalls.log") == (
         f"## {AT} Tier 3 (Worker): T-1: run_shell\n\n"
@@ -47,7 +47,7 @@ def test_a_tool_call_is_a_section_of_its_own(tmp_path: Path) -> None:
 
 def test_a_long_result_has_its_head_in_the_log(tmp_path: Path) -> None:
     session = logs(tmp_path)
-    session.tools.hear(ToolExecution("k", "Tier 3", "grep", {"a": "b" * 9_000}, ended=True, result="c" * 5_000))
+    session.tools.record(ToolExecution("k", "Tier 3", "grep", {"a": "b" * 9_000}, ended=True, result="c" * 5_000))
     session.close()
     said = text(tmp_path, "toolcalls.log")
     assert "[… 3,000 more characters …]" in said

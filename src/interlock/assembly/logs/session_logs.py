@@ -87,7 +87,7 @@ class ToolCallsLog:
         self._files = files
         self._redact = redact
 
-    def hear(self, happening: Happening) -> None:
+    def record(self, happening: Happening) -> None:
         if isinstance(happening, ToolExecution) and happening.ended:
             at = self._files.now()
             self._files.append("toolcalls.log", lambda: self._section(at, happening))

@@ -1,8 +1,8 @@
 """The loop of a model and its tools, for tickets and discussions alike.
 
 It asks the model, runs reading tools, and requires permission for changing ones. Where a person must answer it ends;
-after the answer it continues from the same messages, which are its whole state. A host stores the messages and knows
-the answers.
+after the answer it continues from the same messages, which are its whole state. A host stores the messages and
+provides the answers.
 """
 
 import asyncio
@@ -77,7 +77,7 @@ class Answer(Struct, frozen=True):
 
 
 class Host(Protocol):
-    """Stores a conversation's messages, and knows the answers of people and rules."""
+    """Stores a conversation's messages, and provides the answers of people and rules."""
 
     async def keep_reply(self, message: Message, booked: Booked) -> None: ...
 

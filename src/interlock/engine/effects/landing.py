@@ -1,6 +1,6 @@
 """Landing a track on the user's branch.
 
-Landing is a lasting effect: a person approves it first, and after a crash git tells whether it happened.
+Landing is a lasting effect: a person approves it first, and after a crash git shows whether it happened.
 """
 
 from interlock.domain.messages.commands.command import Command
