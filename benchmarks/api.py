@@ -2,7 +2,6 @@
 of approvals pending; and from a person's answer over HTTP to the program that waits for it.
 """
 
-import asyncio
 import json
 import re
 import shutil
@@ -156,11 +155,11 @@ def _serve(place: str, tickets: int) -> tuple[Service, Path]:
     specs = tuple(TicketSpec(id=f"T-{n}", assigned_to="shell", script="true") for n in range(tickets))
 
     async def begin() -> None:
-        await opened.submit("human:bench", AddTrack("many", "Many", "", specs))
-        await opened.submit("human:bench", StartTrack("many"))
+        await opened.workbench.submit("human:bench", AddTrack("many", "Many", "", specs))
+        await opened.workbench.submit("human:bench", StartTrack("many"))
 
-    asyncio.run_coroutine_threadsafe(begin(), service._engine.loop).result()  # pyright: ignore[reportPrivateUsage]
-    service.serve_http(0)
+    opened.call(begin())
+    opened.serve_http(0)
     return service, root / ".interlock" / "run" / "api.json"
 
 

@@ -12,7 +12,7 @@ from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.values.approvals import ScriptPayload
 from interlock.domain.values.tickets import TicketSpec
-from interlock.ports.work import Assignment, Done
+from interlock.ports.work import Assignment, Done, Prepared
 
 GROUP = "approval"
 P50_S, P99_S = 0.003, 0.020
@@ -71,10 +71,10 @@ class Begins:
     def __init__(self) -> None:
         self.began: asyncio.Future[float] = asyncio.get_running_loop().create_future()
 
-    def terms(self, assignment: Assignment) -> ScriptPayload:
-        return self._terms
+    def prepare(self, assignment: Assignment) -> Prepared:
+        return Prepared(self._terms, self._run)
 
-    async def work(self, assignment: Assignment) -> Done:
+    async def _run(self, approved: str) -> Done:
         self.began.set_result(time.perf_counter())
         return Done(None)
 

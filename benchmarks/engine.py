@@ -19,7 +19,7 @@ from interlock.engine.bench.load_state import load_state
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.effects.conductor import Conductor
 from interlock.journal.sqlite import SqliteJournal
-from interlock.ports.work import Assignment, Done, PolicyVerdict
+from interlock.ports.work import Assignment, Done, PolicyVerdict, Prepared
 
 WORKERS = 128
 WIDTH = 100
@@ -44,10 +44,10 @@ class Idle:
 
     _terms = ScriptPayload("true", "/", (), "off")
 
-    def terms(self, assignment: Assignment) -> ScriptPayload:
-        return self._terms
+    def prepare(self, assignment: Assignment) -> Prepared:
+        return Prepared(self._terms, self._run)
 
-    async def work(self, assignment: Assignment) -> Done:
+    async def _run(self, approved: str) -> Done:
         return Done(None)
 
 

@@ -69,7 +69,7 @@ def _figures(what: str, found: Data) -> list[Row]:
 def _service(place: str, rules: list[dict[str, Any]]) -> Any:
     from interlock.assembly.build import conducting
     from interlock.assembly.project import open_project
-    from interlock.assembly.service import Choice, Service
+    from interlock.assembly.service import ModelSelection, Service
 
     root = Path(place) / "project"
     root.mkdir()
@@ -78,7 +78,7 @@ def _service(place: str, rules: list[dict[str, Any]]) -> Any:
     script.write_text(json.dumps(rules))
     project = open_project(root)
     conduct = conducting(project, auto_queue=False, approve_all=False, workers=4)
-    return Service(project, conduct, Choice("scripted", "", str(script)), "human:bench", test_policy=True)
+    return Service(project, conduct, ModelSelection("scripted", "", str(script)), "human:bench", test_policy=True)
 
 
 def drawing(folder: str, span: int, tickets: int = 0, lines: int = 0, near: bool = False) -> Data:
@@ -89,12 +89,12 @@ def drawing(folder: str, span: int, tickets: int = 0, lines: int = 0, near: bool
     service = _service(folder, [{"match": "", "reply": "x " * 2_000, "delay_s": 10}])
     opened = service.open()
     if tickets:
-        service.call(opened.submit("human:bench", AddTrack("big", "Big", "", _layered(tickets))))
-    window = make_window(service, "human:bench", backend="null", settings=None, hooks=True)
+        opened.call(opened.workbench.submit("human:bench", AddTrack("big", "Big", "", _layered(tickets))))
+    window = make_window(opened, "human:bench", backend="null", settings=None, hooks=True)
     window.figures.frames = deque(maxlen=100_000)
     window.open()
     window.draw_once()
-    service.serve_http(0, WindowFigures(window))
+    opened.serve_http(0, WindowFigures(window))
     window.send.set_value("ai_input", "talk")
     window.send.click("btn_gen_send")
     if lines:
@@ -107,7 +107,7 @@ def drawing(folder: str, span: int, tickets: int = 0, lines: int = 0, near: bool
         graph = next(panel for panel in window.panels if panel.name == "Tickets")
         graph._zoom, graph._by_hand = 1.0, True  # pyright: ignore[reportAttributeAccessIssue]
     window.figures.frames.clear()
-    calls = asyncio.run_coroutine_threadsafe(_stream(opened.streams, span), service.start(_loop()).result())
+    calls = asyncio.run_coroutine_threadsafe(_stream(opened.workbench.streams, span), opened.start(_loop()).result())
     client = ApiHookClient(Path(folder) / "project" / ".interlock" / "run" / "api.json")
     took: list[float] = []
 

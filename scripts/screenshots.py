@@ -71,12 +71,11 @@ class Photographer:
             ADA,
             test_policy=False,
         )
-        opened = self.service.open()
+        self.opened = self.service.open()
         maker = scripted_rules(rules(), PRICE)
-        self.service.call(self._use(opened.use_model, maker))
-        assert self.service.desk is not None
-        self.service.desk.fixed["project_root"] = "/srv/ada/payments-api"
-        self.window: Window = make_window(self.service, ADA, backend="egl", settings=None, hooks=False, theme=theme)
+        self.opened.call(self._use(self.opened.workbench.use_model, maker))
+        self.opened.desk.fixed["project_root"] = "/srv/ada/payments-api"
+        self.window: Window = make_window(self.opened, ADA, backend="egl", settings=None, hooks=False, theme=theme)
         self.window.open()
 
     async def _use(self, use: Callable[..., None], maker: object) -> None:
@@ -84,7 +83,7 @@ class Photographer:
 
     @property
     def state(self) -> State:
-        return self.service.desk.state  # pyright: ignore[reportOptionalMemberAccess]
+        return self.opened.desk.state
 
     def panel(self, name: str) -> Any:
         return next(each for each in self.window.panels if each.name == name)
@@ -244,8 +243,7 @@ def _panels(take: Photographer) -> None:
 
 
 def _tests(take: Photographer) -> None:
-    service = take.service
-    assert service.opened is not None
+    opened = take.opened
     ended = int(datetime.now(UTC).timestamp() * 1_000)
 
     def ran(number: int, name: str, status: Any, took: int, category: Any = "unit", **more: Any) -> Execution:
@@ -272,7 +270,7 @@ def _tests(take: Photographer) -> None:
         ran(7, "Open Inbox and verify it loads", "passed", 268, "e2e"),
         ran(8, "tests.test_refunds::test_retry_storm", "failed", 431, assertions=(wrong,), error_message="1 != 2"),
     )
-    service.call(service.opened.submit("system", RecordTests(runs)))
+    opened.call(opened.workbench.submit("system", RecordTests(runs)))
     take.panel("Tests")._chosen = "unit_10000008"
 
 
@@ -327,10 +325,9 @@ def _many(take: Photographer) -> None:
         for layer in range(layers)
         for row, name in enumerate(names[layer])
     )
-    service = take.service
-    assert service.opened is not None
-    service.call(service.opened.submit(ADA, AddTrack("thousand", "A thousand tickets", "", tickets)))
-    service.call(service.opened.submit(ADA, StartTrack("thousand")))
+    opened = take.opened
+    opened.call(opened.workbench.submit(ADA, AddTrack("thousand", "A thousand tickets", "", tickets)))
+    opened.call(opened.workbench.submit(ADA, StartTrack("thousand")))
     take.window.send.click("btn_mma_load_track", "thousand")
     take.until("some are done", lambda state: state.tracks["thousand"].counts.completed >= 64, LEAVE)
     take.shoot("thousand-tickets", 40)

@@ -1,4 +1,4 @@
-"""A real server around a real workbench, without workers: journal in memory, HTTP on a port of its own."""
+"""A real server and a real workbench without workers: the journal in memory, HTTP on its own port."""
 
 import asyncio
 import http.client
@@ -49,7 +49,7 @@ class Ids:
 
 
 class Front:
-    """What the composition root would give, without workspaces."""
+    """A front like the composition root's, without workspaces."""
 
     def __init__(self, journal: MemoryJournal) -> None:
         self.journal = journal
@@ -77,7 +77,7 @@ class Front:
 
 
 class Equipment:
-    """Plays both what the desk and what the API need beside the door."""
+    """Implements `Equipment` for the desk and `Backstage` for the API."""
 
     def __init__(self, front: Front) -> None:
         self.front = front
@@ -169,7 +169,7 @@ class Served:
         headers: dict[str, str] | None = None,
         **changed: str | None,
     ) -> tuple[int, dict[str, str], Any]:
-        """One request by hand. `changed` headers replace the usual ones; None leaves one out."""
+        """Sends one raw request. `changed` headers replace the default ones; None removes one."""
         usual = {"Host": f"127.0.0.1:{self.port}", "Authorization": f"Bearer {self.tokens.drive}"}
         if body is not None:
             usual["Content-Type"] = "application/json"
@@ -190,9 +190,9 @@ class Served:
         reply = connection.getresponse()
         content = reply.read()
         connection.close()
-        found = {key.lower(): value for key, value in reply.getheaders()}
-        told = json.loads(content) if "json" in found.get("content-type", "") else content
-        return reply.status, found, told
+        reply_headers = {key.lower(): value for key, value in reply.getheaders()}
+        told = json.loads(content) if "json" in reply_headers.get("content-type", "") else content
+        return reply.status, reply_headers, told
 
 
 @contextmanager
@@ -220,7 +220,7 @@ def served(
             front.workbench.on_durable(lambda records, _: live.offer_records(records))
             front.streams.listen(live.offer_text)
             front.streams.on_clear(live.offer_clear)
-            desk.listen(live.offer_said)
+            desk.listen(live.offer_desk_event)
 
         engine.call(listen())
 
@@ -238,14 +238,14 @@ def ticket(name: str, *needs: str, **more: Any) -> TicketSpec:
 
 
 def asking(bench: Served, *names: str, track: str = "demo") -> None:
-    """A track each of whose tickets waits for its step approval."""
+    """A track whose tickets all wait for their step approvals."""
     bench.submit(StartConductor(workers=4))
     bench.submit(AddTrack(track, "Demo", "", tuple(ticket(name) for name in names)))
     bench.submit(StartTrack(track))
 
 
 def until(true: Callable[[], bool], seconds: float = 60) -> None:
-    """For what is not an event of anybody's."""
+    """Polls a condition that no event announces."""
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, "it never came true"

@@ -1,4 +1,4 @@
-"""The inbox over HTTP: pages, answers with edits, one winner, test answers shown as such (SPEC A3, A4, H3)."""
+"""The inbox over HTTP: pages, answers with edits, one winner, and answers of tests marked as such."""
 
 import threading
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ from tests.api.serving import Served, asking, served
 
 @pytest.fixture
 def bench() -> Iterator[Served]:
-    with served() as found:
-        yield found
+    with served() as bench:
+        yield bench
 
 
 def person(bench: Served) -> ApiHookClient:
@@ -24,7 +24,7 @@ def person(bench: Served) -> ApiHookClient:
 
 
 def script_asked(bench: Served) -> str:
-    """A started ticket that asks for its script."""
+    """A started ticket with a pending script approval."""
     asking(bench, "a")
     person(bench).answer("A-1", "approve")
     bench.submit(AskScript("demo", "a", 1, ScriptPayload("rm x", "/w", ("PATH",), "bubblewrap"), "may it?"), "system")
@@ -39,7 +39,7 @@ def test_an_approval_is_shown_whole(bench: Served) -> None:
     assert len(shown["digest"]) == 64
 
 
-def test_the_person_answers_once_and_whoever_comes_later_is_told_who(bench: Served) -> None:
+def test_an_approval_is_answered_once_and_a_later_answer_is_told_by_whom(bench: Served) -> None:
     asking(bench, "a")
     assert person(bench).answer("A-1", "approve", message="go")["answer"]["by"] == "human:ada"
     with pytest.raises(ApiError, match="already answered by human:ada") as late:
@@ -88,8 +88,8 @@ def test_arguments_of_an_ask_are_edited_as_an_object(bench: Served) -> None:
 def test_an_answer_that_does_not_fit_changes_nothing(bench: Served, body: bytes, status: int) -> None:
     asking(bench, "a")
     token = f"Bearer {bench.tokens.approve}"
-    found, _, told = bench.raw("POST", "/api/approvals/A-1", body, authorization=token)
-    assert (found, set(told)) == (status, {"error", "kind"})
+    code, _, told = bench.raw("POST", "/api/approvals/A-1", body, authorization=token)
+    assert (code, set(told)) == (status, {"error", "kind"})
     assert len(bench.state.pending) == 1
 
 
@@ -112,7 +112,7 @@ def test_answered_and_withdrawn_ones_are_listed_apart(bench: Served) -> None:
     asking(bench, "a", "b")
     person(bench).answer("A-1", "reject")
     for state, names in (("pending", ["A-2"]), ("answered", ["A-1"]), ("withdrawn", []), ("all", ["A-1", "A-2"])):
-        assert [found["id"] for found in bench.client().list_approvals(state)] == names
+        assert [approval["id"] for approval in bench.client().list_approvals(state)] == names
 
 
 def test_with_the_test_policy_the_drive_token_answers_and_it_shows() -> None:
@@ -122,7 +122,7 @@ def test_with_the_test_policy_the_drive_token_answers_and_it_shows() -> None:
 
 
 def race(bench: Served, trials: int) -> None:
-    """Two clients answer each approval at the same moment: one wins, the other is told."""
+    """Two clients answer each approval at the same time: one wins, the other gets 409."""
     bench.submit(StartConductor())
     for trial in range(1, trials + 1):
         bench.submit(AskPerson("Bash", "{}", f"{trial}", "program:x"), "system")
@@ -143,7 +143,7 @@ def race(bench: Served, trials: int) -> None:
         for thread in threads:
             thread.join()
         assert sorted(told) == [200, 409]
-    answers = [found for found in bench.state.approvals.values() if isinstance(found.state, Answered)]
+    answers = [approval for approval in bench.state.approvals.values() if isinstance(approval.state, Answered)]
     assert len(answers) == trials
 
 

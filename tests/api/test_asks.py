@@ -1,4 +1,4 @@
-"""A program outside asks, waits, and gets the person's word (SPEC H6)."""
+"""An outside program asks, waits, and gets the person's answer."""
 
 import threading
 from collections.abc import Iterator
@@ -16,18 +16,18 @@ from tests.api.serving import Served, served
 
 @pytest.fixture
 def bench() -> Iterator[Served]:
-    with served() as found:
-        yield found
+    with served() as bench:
+        yield bench
 
 
 @pytest.fixture
 def pool() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(8) as found:
-        yield found
+    with ThreadPoolExecutor(8) as pool:
+        yield pool
 
 
 def asked(bench: Served, pool: ThreadPoolExecutor, count: int = 1, **more: Any) -> "Future[dict[str, Any]]":
-    """Asks in the background; returns when the question is there."""
+    """Asks in the background; returns when the approval is pending."""
     client = bench.client(bench.tokens.ask)
     answer = pool.submit(lambda: client.ask("Bash", {"command": "git push"}, **more))
     bench.client().wait_until(lambda: len(bench.state.approvals) >= count, 30)
@@ -66,7 +66,7 @@ def test_a_deadline_denies(bench: Served, pool: ThreadPoolExecutor) -> None:
     assert (told["decision"], "deadline" in told["message"]) == ("deny", True)
 
 
-def test_who_hangs_up_takes_the_question_along(bench: Served, pool: ThreadPoolExecutor) -> None:
+def test_a_program_that_disconnects_withdraws_its_ask(bench: Served, pool: ThreadPoolExecutor) -> None:
     impatient = bench.client(bench.tokens.ask)
     gone = pool.submit(lambda: impatient._request("POST", "/api/ask", {"tool": "T", "args": {}}, 0.5))
     with pytest.raises(ApiError):
@@ -74,7 +74,7 @@ def test_who_hangs_up_takes_the_question_along(bench: Served, pool: ThreadPoolEx
     bench.client().wait_until(lambda: not bench.state.pending and bool(bench.state.approvals), 30)
     state = bench.state.approval("A-1").state
     assert isinstance(state, Withdrawn)
-    assert state.why == "its asker has gone"
+    assert state.why == "the asking program disconnected"
 
 
 def test_a_question_that_is_withdrawn_is_a_no(bench: Served, pool: ThreadPoolExecutor) -> None:
@@ -84,7 +84,7 @@ def test_a_question_that_is_withdrawn_is_a_no(bench: Served, pool: ThreadPoolExe
     assert (told["decision"], "cleared" in told["message"]) == ("deny", True)
 
 
-def test_who_comes_back_with_its_key_fetches_the_answer(bench: Served, pool: ThreadPoolExecutor) -> None:
+def test_a_program_that_reconnects_with_its_key_gets_the_answer(bench: Served, pool: ThreadPoolExecutor) -> None:
     first = asked(bench, pool, key="k")
     bench.client(bench.tokens.approve).answer("A-1", "approve")
     assert first.result(30)["decision"] == "allow"
@@ -132,7 +132,7 @@ def test_long_arguments_are_kept_beside_the_journal(bench: Served, pool: ThreadP
     "body",
     [b"{}", b'{"tool": ""}', b'{"tool": "x", "args": []}', b'{"tool": "x", "args": {}, "deadline_s": 0}', b"null"],
 )
-def test_a_malformed_ask_asks_nobody(bench: Served, body: bytes) -> None:
+def test_a_malformed_ask_requests_no_approval(bench: Served, body: bytes) -> None:
     assert bench.raw("POST", "/api/ask", body, authorization=f"Bearer {bench.tokens.ask}")[0] == 422
     assert not bench.state.approvals
 

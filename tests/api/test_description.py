@@ -1,4 +1,4 @@
-"""The API against its own description: every route, with what fits it and what does not (schemathesis)."""
+"""The API against its own description: every route, with valid and invalid requests (schemathesis)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,16 +21,16 @@ BLOCKS = "/api/ask"  # waits for a person
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Served]:
-    with served(test_policy=True) as found:
-        asking(found, "a", "b", "c")
-        found.submit(AddTrack("other", "Other", "", (ticket("x"), ticket("y", "x"))))
-        found.submit(AskPerson("Bash", '{"a": 1}', "5a", "program:x"), "system")
-        found.submit(StartDiscussion("talk"))
-        yield found
+    with served(test_policy=True) as bench:
+        asking(bench, "a", "b", "c")
+        bench.submit(AddTrack("other", "Other", "", (ticket("x"), ticket("y", "x"))))
+        bench.submit(AskPerson("Bash", '{"a": 1}', "5a", "program:x"), "system")
+        bench.submit(StartDiscussion("talk"))
+        yield bench
 
 
 def operations(bench: Served) -> list[Any]:
-    return [found.ok() for found in _schema(bench).get_all_operations()]
+    return [result.ok() for result in _schema(bench).get_all_operations()]
 
 
 def _schema(bench: Served) -> Any:
@@ -41,23 +41,23 @@ def _schema(bench: Served) -> Any:
 def check_one(bench: Served, case: Any) -> None:
     auth = {"Authorization": f"Bearer {bench.tokens.drive}"}
     if case.operation.path == BLOCKS:
-        with pytest.raises(requests.exceptions.ReadTimeout):  # what can be asked waits
+        with pytest.raises(requests.exceptions.ReadTimeout):  # a valid ask waits
             case.call_and_validate(headers=auth, timeout=0.3, excluded_checks=[positive_data_acceptance])
-            raise requests.exceptions.ReadTimeout  # what cannot is refused as described
+            raise requests.exceptions.ReadTimeout  # an invalid one is refused as described
         return
-    # What fits a shape can still be refused (a track that is not there); and the token is always put right here, so
-    # that a request without one is no longer a wrong one.
+    # A request with a valid shape can still be refused (an unknown track). The token is always set here, so a request
+    # without one is valid too.
     case.call_and_validate(headers=auth, excluded_checks=[positive_data_acceptance, negative_data_rejection])
 
 
 def conforms(bench: Served, examples: int) -> None:
-    """No server error, and every answer as it is described: status, headers, type and shape."""
+    """No server error, and every response as described: status, headers, type and shape."""
     for operation in operations(bench):
         if operation.path == STREAM:
             continue
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
             if operation.path == "/status" and mode is GenerationMode.NEGATIVE:
-                continue  # it takes nothing that could be wrong
+                continue  # it has no parameters
             cases = operation.as_strategy(generation_mode=mode)
             limits = settings(
                 max_examples=examples,

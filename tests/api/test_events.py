@@ -1,4 +1,4 @@
-"""Following by stream: without gap or repeat, texts so far and then deltas, however slow the reader (SPEC J7)."""
+"""Following events: no gap and no repeat, whole texts and then deltas, for slow readers too."""
 
 import gc
 import itertools
@@ -20,14 +20,14 @@ from tests.api.serving import Served, asking, served, ticket, until
 
 @pytest.fixture
 def bench() -> Iterator[Served]:
-    with served(test_policy=True) as found:
-        yield found
+    with served(test_policy=True) as bench:
+        yield bench
 
 
 def journal(bench: Served, after: int | None, count: int) -> list[Frame]:
-    """The next so many events of the journal."""
-    found = (frame for frame in bench.client().events(after) if frame.id is not None)
-    return list(itertools.islice(found, count))
+    """The next events of the journal."""
+    frames = (frame for frame in bench.client().events(after) if frame.id is not None)
+    return list(itertools.islice(frames, count))
 
 
 def test_events_come_by_their_names_with_their_versions(bench: Served) -> None:
@@ -104,8 +104,8 @@ def test_the_state_is_pushed_and_approvals_by_their_own_names(bench: Served) -> 
     stream.close()
 
 
-def test_without_the_token_nobody_follows(bench: Served) -> None:
-    with pytest.raises(NotServing, match="is not the workbench"):  # a client says its token only where it is known
+def test_without_the_token_events_cannot_be_followed(bench: Served) -> None:
+    with pytest.raises(NotServing, match="is not the workbench"):  # clients send tokens only to a known server
         next(bench.client("wrong").events())
     assert bench.raw("GET", "/api/events", authorization="Bearer wrong")[0] == 401
 
@@ -121,10 +121,10 @@ def test_clients_that_vanish_leave_nothing_behind(bench: Served) -> None:
     assert journal(bench, 0, 1)[0].id == 1
 
 
-def test_what_was_being_told_to_one_who_hung_up_goes_at_once(bench: Served) -> None:
-    """Not when Python looks for circles of objects the next time: there may be many megabytes until then."""
+def test_data_for_a_disconnected_reader_is_freed_at_once(bench: Served) -> None:
+    """Not only at the next garbage collection: many megabytes may gather until then."""
     bench.submit(AddTrack("t", "T", "", (ticket("a"),)))
-    for number in range(6_000):  # more than memory keeps: the rest is read, which takes a moment
+    for number in range(6_000):  # more than memory keeps: the rest is read from the journal
         bench.engine.start(bench.front.submit("human:ada", EditTrack("t", f"title {number}")))
     journal(bench, 0, 6_001)
     until(lambda: bench.live.followers == 0)
@@ -152,13 +152,13 @@ def _connect(bench: Served) -> socket.socket:
     return client
 
 
-def test_a_reader_that_never_reads_costs_no_memory_and_holds_up_nobody(bench: Served) -> None:
+def test_a_reader_that_never_reads_costs_no_memory_and_delays_no_other(bench: Served) -> None:
     bench.submit(AddTrack("t", "T", "", (ticket("a"),)))
     slow = _connect(bench)
     big = "x" * 100_000
     until(lambda: bench.live.followers == 1)
     before = _memory()
-    for number in range(2_000):  # 200 MB of texts and events, were they kept for it
+    for number in range(2_000):  # 200 MB of texts and events, if a queue kept them
         bench.front.streams.add("Tier 3", big)
         bench.engine.start(bench.front.submit("human:ada", EditTrack("t", f"title {number}")))
     bench.submit(AskPerson("Bash", "{}", "5a", "program:x"), "system")
@@ -168,7 +168,7 @@ def test_a_reader_that_never_reads_costs_no_memory_and_holds_up_nobody(bench: Se
 
 
 def _memory() -> int:
-    """Resident, in kilobytes."""
+    """Resident memory in kilobytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 

@@ -1,4 +1,4 @@
-"""Localhost is not private: who may come in, and what the others get (SPEC H2, A4)."""
+"""Localhost is not private: which requests are accepted, and how others are refused."""
 
 import hmac
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from tests.api.serving import Served, asking, served
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Served]:
-    with served() as found:
-        asking(found, "a", "b")
-        yield found
+    with served() as bench:
+        asking(bench, "a", "b")
+        yield bench
 
 
 CLICK = b'{"action": "click", "item": "btn_approve_mma_step"}'
@@ -148,7 +148,7 @@ def test_a_challenge_is_answered_by_a_proof_and_not_by_the_token(bench: Served) 
         assert token not in str(headers)
 
 
-def test_a_header_that_comes_twice_is_nobodys(bench: Served) -> None:
+def test_a_duplicated_header_is_refused(bench: Served) -> None:
     import http.client
 
     connection = http.client.HTTPConnection("127.0.0.1", bench.port, timeout=30)
@@ -161,7 +161,7 @@ def test_a_header_that_comes_twice_is_nobodys(bench: Served) -> None:
     connection.close()
 
 
-def test_with_the_sandbox_off_nobody_answers_over_http() -> None:
+def test_with_the_sandbox_off_approvals_cannot_be_answered_over_http() -> None:
     with served(test_policy=True, sandbox="off") as bench:
         asking(bench, "a")
         for token in (bench.tokens.drive, bench.tokens.approve):

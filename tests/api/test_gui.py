@@ -1,4 +1,4 @@
-"""The desk over HTTP: fields, buttons, lists, the status; the same handlers as the window's (SPEC H3–H5)."""
+"""The desk over HTTP: fields, buttons, lists and the status, by the same handlers as the window."""
 
 import json
 from collections.abc import Iterator
@@ -24,8 +24,8 @@ from tests.api.serving import Served, asking, served, ticket
 
 @pytest.fixture
 def bench() -> Iterator[Served]:
-    with served(test_policy=True) as found:
-        yield found
+    with served(test_policy=True) as bench:
+        yield bench
 
 
 @pytest.fixture
@@ -267,7 +267,7 @@ class BrokenWindow:
         return {"Streams": "ValueError: planted"}
 
 
-def test_a_window_tells_its_figures_and_what_is_broken_in_it() -> None:
+def test_a_window_reports_its_figures_and_its_broken_panels() -> None:
     with served(window=BrokenWindow()) as bench:
         client = bench.client()
         assert client.get_performance() == {"fps": 60.0, "frame_time_ms": 1.5, "input_lag_ms": 12.0, "cpu": 7.0}

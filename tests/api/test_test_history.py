@@ -1,4 +1,4 @@
-"""The memory of tests over HTTP."""
+"""The history of test executions over HTTP."""
 
 from collections.abc import Iterator
 from urllib.parse import quote
@@ -14,8 +14,8 @@ from tests.domain.runs import NOW_MS, ran
 
 @pytest.fixture
 def bench() -> Iterator[Served]:
-    with served() as found:
-        yield found
+    with served() as bench:
+        yield bench
 
 
 def test_pages_go_on_where_they_ended_while_tests_are_added(bench: Served) -> None:

@@ -1,4 +1,4 @@
-"""A provider by its name: what is wrong is said before anything starts."""
+"""A provider by its name: mistakes are reported before anything starts."""
 
 import asyncio
 import json
@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from interlock.assembly.model_choice import KNOWN_PROVIDERS, make_model
+from interlock.assembly.model_choice import make_model
 from interlock.assembly.project import Project
 from interlock.assembly.settings.settings import Settings
 from interlock.errors import Misconfigured
 from interlock.ports.model import Message, ModelRequest
+from interlock.providers.names import PROVIDERS
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 
 RULES = [{"match": "", "model": "strong", "reply": "I am strong."}, {"match": "", "reply": "I am plain."}]
@@ -33,8 +34,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
         ("anthropic", {}, "there is no key for 'anthropic': set ANTHROPIC_API_KEY"),
         ("scripted", {}, "needs a script"),
         ("scripted", {"script": "no-such-file"}, "cannot be read"),
-        ("scripted", {"script": "x", "command_line": "gemini"}, "a command line goes with the provider 'gemini_cli'"),
-        ("gemini_cli", {"script": "x"}, "a script goes with the provider 'scripted'"),
+        ("scripted", {"script": "x", "command_line": "gemini"}, "a command line is only for the provider 'gemini_cli'"),
+        ("gemini_cli", {"script": "x"}, "a script is only for the provider 'scripted'"),
         ("gemini_cli", {"command_line": "'half"}, "cannot be split"),
     ],
 )
@@ -47,15 +48,15 @@ def test_a_choice_that_cannot_work_is_refused_at_once(
 
 @pytest.mark.parametrize(("model", "said"), [("strong", "I am strong."), (None, "I am plain.")])
 def test_the_model_is_asked_for_where_a_request_names_none(project: Project, model: str | None, said: str) -> None:
-    made = make_model(project, "scripted", model, script=project.root / "rules.json")(BubblewrapSandbox(), print)
+    scripted = make_model(project, "scripted", model, script=project.root / "rules.json")(BubblewrapSandbox(), print)
     request = ModelRequest("Tier 3", None, None, "", (Message("user", "Who?"),), ())
-    reply = asyncio.run(made.complete(request, print))
-    assert (made.name, made.quote(request), reply.message.text) == ("scripted", 0, said)
+    reply = asyncio.run(scripted.complete(request, print))
+    assert (scripted.name, scripted.quote(request), reply.message.text) == ("scripted", 0, said)
 
 
 def test_every_known_provider_can_be_made(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ANTHROPIC", "GEMINI", "OPENAI", "DEEPSEEK", "OPENROUTER"):
         monkeypatch.setenv(f"{name}_API_KEY", "a-key-for-tests")
     scripts = {"scripted": project.root / "rules.json"}
-    makers = [make_model(project, name, script=scripts.get(name)) for name in KNOWN_PROVIDERS]
-    assert tuple(maker(BubblewrapSandbox(), print).name for maker in makers) == KNOWN_PROVIDERS
+    makers = [make_model(project, name, script=scripts.get(name)) for name in PROVIDERS]
+    assert tuple(maker(BubblewrapSandbox(), print).name for maker in makers) == PROVIDERS

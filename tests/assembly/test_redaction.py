@@ -1,4 +1,4 @@
-"""No secret is stored: neither the user's own nor anything shaped like one."""
+"""No secret is stored: neither values of the user's variables nor texts in the form of a secret."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What holds for every model, also for those that are no server: played by rules, or a program of its own."""
+"""What holds for every model, also for scripted ones and for separate programs."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What every journal does: one suite for the one in memory and the one on disk."""
+"""What every journal must do: one suite for the journal in memory and the one on disk."""
 
 from collections.abc import Iterator
 from contextlib import closing

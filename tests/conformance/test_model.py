@@ -1,4 +1,4 @@
-"""What every model over HTTP must do, told once for all of them (SPEC P3, P6, P8)."""
+"""What every model over HTTP must do: one suite for all of them."""
 
 import asyncio
 from base64 import b64encode

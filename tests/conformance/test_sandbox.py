@@ -1,4 +1,4 @@
-"""What every sandbox promises, on every level."""
+"""What every sandbox level guarantees."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What a journal tells about workers: never more than there are, and none idle while there is something to do."""
+"""Checks a journal: never more workers than configured, and none idle while a ticket is ready."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -9,7 +9,7 @@ from interlock.domain.state.state import State
 
 
 def most_at_once(records: Iterable[Recorded]) -> int:
-    """Checks every batch on the way, and says how many workers were ever at work together."""
+    """Checks every batch; returns the largest number of workers that ran at the same time."""
     state, most = State(), 0
     for _, batch in groupby(records, lambda recorded: recorded.cause):
         for recorded in batch:
@@ -23,7 +23,7 @@ def most_at_once(records: Iterable[Recorded]) -> int:
 
 
 def could_start(state: State) -> list[str]:
-    """Tickets that wait for nothing but a worker."""
+    """Tickets that wait only for a worker."""
     running = [track for track in state.tracks.values() if track.status == "running"]
     heaps = [heap for track in running for heap in (track.schedule.ready, track.schedule.cleared)]
     return [heap[2] for heap in heaps if heap is not None]

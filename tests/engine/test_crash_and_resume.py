@@ -1,4 +1,4 @@
-"""Kill it at every event boundary, start again, and nothing is lost and nothing done twice (SPEC J3)."""
+"""A crash at every event boundary, then a restart: nothing is lost and nothing is done twice."""
 
 import asyncio
 from collections import Counter
@@ -39,19 +39,19 @@ RULES: list[dict[str, object]] = [
 NAMES = ("five", "four", "one", "three", "two")
 
 
-def a_world() -> World:
+def make_world() -> World:
     world = World(policy=Ask())
     world.gates.failures["check two"] = 2  # escalates once
     world.workspaces.conflicts["three"] = 1  # one more attempt
     world.gates.failures["check five"] = 3  # goes back to the worker twice, then to a fresh session
-    world.tools.exit_codes["check five"] = 1  # looked at by Tier 4
+    world.tools.exit_codes["check five"] = 1  # analysed by Tier 4
     world.options = Options(escalation=("strong",))
     world.rules = RULES
     return world
 
 
 async def live(world: World, *, first: bool) -> None:
-    """One process: it goes on until everything has ended, or until it dies."""
+    """Runs one process until everything has ended or it crashes."""
     async with world.process() as process:
         if first or "a" not in process.state.tracks:
             await process.run(*TICKETS)
@@ -68,7 +68,7 @@ async def start_again(process: Process) -> None:
 
 def a_life_with_one_death(at: int, *, after_writing: bool) -> World:
     async def lives() -> World:
-        world = a_world()
+        world = make_world()
         world.journal.at, world.journal.after_writing = at, after_writing
         try:
             await live(world, first=True)
@@ -82,7 +82,7 @@ def a_life_with_one_death(at: int, *, after_writing: bool) -> World:
 
 def events_of_a_whole_life() -> int:
     async def whole() -> int:
-        world = a_world()
+        world = make_world()
         await live(world, first=True)
         return world.journal.head().version
 
@@ -105,7 +105,7 @@ def check(world: World) -> None:
 
 
 def check_no_finished_work_ran_again(world: World, state: State) -> None:
-    resubmitted = {"five"}  # a worker hands in again after a failed gate
+    resubmitted = {"five"}  # a worker submits again after a failed gate
     submitted = Counter(
         (r.event.ticket, r.event.attempt)
         for r in world.journal.read()
@@ -117,15 +117,15 @@ def check_no_finished_work_ran_again(world: World, state: State) -> None:
 
 
 def check_usage(world: World, state: State) -> None:
-    """What was booked is what the model said it used, but for calls that a death cut off."""
-    made = Counter(request.tier for request in world.requests)
+    """The recorded usage equals the model's, except for calls that a crash interrupted."""
+    counts = Counter(request.tier for request in world.requests)
     booked = {tier: usage.input // {"Tier 3": 10, "Tier 4": 1}[tier] for tier, usage in state.usage.items()}
-    for tier, calls in made.items():
+    for tier, calls in counts.items():
         assert calls - 1 <= booked[tier] <= calls
 
 
 def check_answers(world: World) -> None:
-    """Every approval is answered once, and no ticket's unchanged script is asked about again after a yes."""
+    """Every approval is answered once, and an approved script that did not change is not asked about again."""
     answers: Counter[str] = Counter()
     scripts: Counter[str] = Counter()
     for recorded in world.journal.read():
@@ -137,16 +137,16 @@ def check_answers(world: World) -> None:
             case _:
                 pass
     assert all(times == 1 for times in answers.values())
-    # "three" conflicts once, after its yes was used up: the new attempt is asked about anew
-    # (unless the death swallowed the conflict itself: then the second look found none).
+    # "three" conflicts once, after its approval was used: the new attempt asks again
+    # (unless the crash lost the conflict itself: then the second merge finds none).
     assert scripts.pop("three") in (1, 2)
-    # "five" fails until a stronger model takes over: an attempt lost after that starts with a model not shown before.
+    # "five" fails until a stronger model takes over: an attempt lost after that has a model that was not shown.
     assert scripts.pop("five") in (1, 2)
     assert scripts == {"one": 1, "two": 1, "four": 1}
 
 
 def check_no_answer_was_lost(world: World, state: State) -> None:
-    """Until the call that an answer is for has run, the same call of the same ticket is not asked about again."""
+    """Until an answered call has run, the same call of the same ticket is not asked about again."""
     unused: dict[tuple[str, str], str] = {}
     for recorded in world.journal.read():
         match recorded.event:

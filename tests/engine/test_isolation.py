@@ -1,4 +1,4 @@
-"""No text of one session in another, and nothing in a request but what a worker may see (SPEC P2, C4)."""
+"""No text of one session appears in another, and a request holds only what its worker may see."""
 
 import asyncio
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.tickets import TicketSpec
-from interlock.engine.planning.briefing import prompt_text
+from interlock.engine.prompts.load import load_prompt
 from interlock.ports.model import ModelRequest
 from interlock.ports.tools import ToolOutcome, ToolPlace
 from tests.engine.world import FakeTools, World
@@ -18,7 +18,7 @@ NAMES = tuple(f"T-{number}" for number in range(6))
 
 
 class TaggedTools(FakeTools):
-    """Every result says whose worktree it came from, and nothing else does."""
+    """Every result names the worktree it came from."""
 
     async def run(
         self, place: ToolPlace, name: str, args: dict[str, Any], hunks: tuple[int, ...] | None = None
@@ -32,14 +32,14 @@ def everything(request: ModelRequest) -> str:
 
 
 def rules(rounds: dict[str, int]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    leaks: list[dict[str, Any]] = []
     for name, times in rounds.items():
         call = {"name": "look", "args": {"path": f"{name}.py", "note": f"TAG-{name}-call"}}
         change = {"name": "change", "args": {"path": f"{name}.py", "text": f"TAG-{name}-text"}}
-        found.append({"match": "", "ticket": name, "reply": f"TAG-{name}-said", "tool_calls": [call, change]})
-        found[-1] |= {"times": times, "delay_s": 0.001, "usage": {"input": 3, "output": 2}}
-        found.append({"match": "", "ticket": name, "reply": f"TAG-{name}-done", "usage": {"input": 3}})
-    return found
+        leaks.append({"match": "", "ticket": name, "reply": f"TAG-{name}-said", "tool_calls": [call, change]})
+        leaks[-1] |= {"times": times, "delay_s": 0.001, "usage": {"input": 3, "output": 2}}
+        leaks.append({"match": "", "ticket": name, "reply": f"TAG-{name}-done", "usage": {"input": 3}})
+    return leaks
 
 
 async def run(world: World, names: list[str]) -> dict[str, Usage]:
@@ -87,7 +87,7 @@ def test_a_first_request_holds_the_ticket_its_files_the_instructions_and_nothing
 
     asyncio.run(story())
     (first,) = [request for request in world.requests if request.ticket == "T"]
-    assert (len(first.messages), first.system) == (1, prompt_text("tier3-worker"))
+    assert (len(first.messages), first.system) == (1, load_prompt("tier3_worker"))
     text = first.messages[0].text
     assert all(part in text for part in ("Do it", "a.py", "one", "all.py", "two", "Be kind."))
     assert not any(part in text for part in ("other", "b.py", "Another", "U"))

@@ -1,33 +1,40 @@
-"""What is kept beside the journal holds no secret: not of files, not of answers, not of the user's own words."""
+"""No stored text holds a secret: not from files, not from answers, not from the user's notes."""
 
 import asyncio
 from typing import Any
 
 from interlock.assembly.redaction import redactor
+from interlock.domain.messages.commands.conductor_commands import StartConductor
+from interlock.domain.messages.commands.discussion_commands import StartDiscussion
 from interlock.domain.messages.commands.epic_commands import PlanEpic
+from interlock.domain.messages.commands.steering_commands import Tell
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.messages.envelopes import SYSTEM
+from interlock.domain.state.state import State
 from interlock.domain.values.tickets import TicketSpec
+from interlock.engine.bench.workbench import Workbench
 from tests.engine.world import ANN, World
 
 KEY = "sk-" + "a1B2" * 6
 
 
-def test_no_text_that_is_kept_holds_a_key() -> None:
+def test_no_stored_text_holds_a_key() -> None:
     async def story() -> None:
-        made = World()
-        made.redact = redactor({})
-        made.workspaces.files = {"a.py": f"KEY = '{KEY}'".encode()}
+        world = World()
+        world.redact = redactor({})
+        world.workspaces.files = {"a.py": f"KEY = '{KEY}'".encode()}
         tracks = '[{"id": "t", "title": "T"}]'
         tickets = '[{"id": "one", "description": "use it", "target_file": "a.py"}]'
-        made.rules = [
+        world.rules = [
             {"match": "PATH: Epic", "reply": f"{tracks} {KEY}"},
             {"match": "PATH: Sprint", "reply": f"{tickets} {KEY}"},
             {"match": "# Ticket one", "tool_calls": [{"name": "look", "args": {"note": KEY}}]},
             {"match": "", "reply": f"it is {KEY}"},
         ]
-        async with made.process(approve_all=True) as process:
+        async with world.process(approve_all=True) as process:
             await process.workbench.submit(ANN, PlanEpic("Use the key"))
             await process.until_status("done", "t")
-        kept = [made.journal.get_blob(name).decode() for name in made.journal._blobs]
+        kept = [world.journal.get_blob(name).decode() for name in world.journal._blobs]
         assert len(kept) > 5
         leaks = [text for text in kept if KEY in text and '"calls"' not in text]
         assert leaks == []
@@ -35,18 +42,34 @@ def test_no_text_that_is_kept_holds_a_key() -> None:
     asyncio.run(story())
 
 
-def test_a_worker_is_told_what_it_is_told_in_every_form() -> None:
-    """Without secrets nothing changes: the same bytes are approved, sent and kept."""
+def test_notes_and_titles_are_recorded_without_secrets() -> None:
+    async def story() -> None:
+        world = World()
+        workbench = Workbench(world.journal, world.clock, world.ids, State(), redact=redactor({}))
+        await workbench.submit(ANN, StartDiscussion(f"about {KEY}"))
+        assert workbench.state.discussion("D-1").title == "about [redacted]"
+        await workbench.submit(ANN, AddTrack("a", "A", "", (TicketSpec(id="one"),)))
+        await workbench.submit(SYSTEM, StartConductor(auto_queue=True))
+        await workbench.submit(ANN, StartTrack("a"))
+        receipt = await workbench.submit(ANN, Tell(f"use {KEY}", "a", "one"))
+        assert "use [redacted]" in str(receipt.records)
+        assert KEY not in str(tuple(world.journal.read()))
+        await workbench.close()
+
+    asyncio.run(story())
+
+
+def test_a_text_without_secrets_is_approved_sent_and_stored_unchanged() -> None:
 
     async def story() -> None:
-        made = World()
-        made.redact = redactor({})
-        made.rules = [{"match": "", "reply": "done"}]
-        async with made.process(approve_all=True) as process:
+        world = World()
+        world.redact = redactor({})
+        world.rules = [{"match": "", "reply": "done"}]
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one", description="plain words"))
             state = await process.until_status("done")
             first: Any = state.ticket("a", "one").session
             assert first
-        assert "plain words" in made.requests[0].messages[0].text
+        assert "plain words" in world.requests[0].messages[0].text
 
     asyncio.run(story())

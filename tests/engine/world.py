@@ -1,12 +1,14 @@
-"""A world for the engine: fakes that keep what a crash leaves behind, and a conductor to start in it."""
+"""A test environment for the engine: fakes that survive a crash, and a conductor to start with them."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import count
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from interlock.domain.checks.test_tampering import ChangedFile
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
@@ -17,15 +19,16 @@ from interlock.domain.state.state import State
 from interlock.domain.values.approvals import ScriptPayload
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.gates import GateResult
-from interlock.domain.values.tickets import Saved, Ticket, TicketSpec
+from interlock.domain.values.tickets import Saved, TicketSpec
 from interlock.engine.agents.chat import Chat, say_command
-from interlock.engine.agents.worker import Options, Send, Worker
+from interlock.engine.agents.context import JournalAccess, Send, Toolbox
+from interlock.engine.agents.worker import Options, Worker
 from interlock.engine.bench.load_state import load_state
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.blobs import KeptTexts
 from interlock.engine.effects.conductor import Conductor
 from interlock.engine.models.activity import Activity
-from interlock.engine.models.calls import ModelCalls
+from interlock.engine.models.calls import ModelCalls, Observers, Timing
 from interlock.engine.models.streams import Streams
 from interlock.engine.planning.briefing import Briefing
 from interlock.engine.planning.planner import Planner
@@ -34,7 +37,7 @@ from interlock.errors import JournalUnwritable, Rejected, ToolFailure
 from interlock.journal.memory import MemoryJournal
 from interlock.ports.model import Model, ModelRequest, OnText, Reply, ignore_text
 from interlock.ports.tools import Hunk, Preview, ToolOutcome, ToolPlace, ToolSpec
-from interlock.ports.work import Assignment, Done, Failed, Policy, PolicyVerdict
+from interlock.ports.work import Assignment, Done, Failed, Policy, PolicyVerdict, Prepared
 from interlock.ports.workspaces import Combined, Conflict, LandingPlan, Survey, Workspace
 from interlock.providers.scripted import FREE, ScriptedModel, ScriptedRule
 
@@ -62,7 +65,7 @@ class FakeIds:
 
 
 class DyingJournal(MemoryJournal):
-    """Dies when the event with number `at` is to be written: before it is durable, or just after."""
+    """Fails when event number `at` is written: before it is durable, or just after."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,13 +82,13 @@ class DyingJournal(MemoryJournal):
 
 
 class FakeWorkspaces:
-    """The track's branch as a list of tickets; survives a crash as a disk would."""
+    """The track's branch as a list of tickets; survives a crash, as a disk does."""
 
     def __init__(self) -> None:
         self.changed_files: list[ChangedFile] = []
         self.branch: list[str] = []
         self.published: list[str] = []
-        self.made: dict[str, list[str]] = {}  # by commit: the tickets it brings
+        self.tickets_by_commit: dict[str, list[str]] = {}
         self.removed: list[str] = []
         self.swept: list[frozenset[tuple[str, str]]] = []
         self.conflicts: dict[str, int] = {}  # ticket → how many times it will conflict
@@ -136,21 +139,21 @@ class FakeWorkspaces:
     async def combine(
         self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None
     ) -> Combined | Conflict:
-        await asyncio.sleep(0)  # let others run: git takes time
+        await asyncio.sleep(0)  # lets other tasks run, as real git does
         if self.conflicts.get(ticket, 0):
             self.conflicts[ticket] -= 1
             return Conflict(("a.txt",), "<<<<<<<")
         tip = self._tip() if onto is None else onto
         tree = saved.tree if saved.base == tip else f"{saved.tree}-and-{tip}"
-        before = self.made.get(onto, []) if onto is not None else []
+        before = self.tickets_by_commit.get(onto, []) if onto is not None else []
         commit = f"merge-of-{ticket}"
-        self.made[commit] = [*before, ticket]
+        self.tickets_by_commit[commit] = [*before, ticket]
         return Combined(tip, commit, tree)
 
     async def publish(self, track: str, combined: Combined) -> bool:
         if combined.tip != self._tip():
             return False
-        for ticket in self.made[combined.commit]:
+        for ticket in self.tickets_by_commit[combined.commit]:
             self.branch.append(ticket)
             self.published.append(ticket)
         return True
@@ -186,13 +189,14 @@ class FakeWorkspaces:
 
 
 class FakeCrew:
-    """Remembers every run. `hold` keeps work going until `release` is set; `failing` makes it end badly."""
+    """Records every run. With `release` work waits until it is set; tickets in `failing` fail."""
 
     def __init__(self, workspaces: FakeWorkspaces) -> None:
         self._workspaces = workspaces
         self.started: list[tuple[str, int]] = []
         self.finished: list[tuple[str, int]] = []
         self.assignments: list[Assignment] = []
+        self.approved: list[str] = []  # digests, one for each assignment
         self.cancelled: list[str] = []
         self.running = 0
         self.most_at_once = 0
@@ -207,14 +211,16 @@ class FakeCrew:
                 self._news.clear()
                 await self._news.wait()
 
-    def terms(self, assignment: Assignment) -> ScriptPayload:
+    def prepare(self, assignment: Assignment) -> Prepared:
         directory = self._workspaces.path_for(assignment.track, assignment.ticket.id)
         names = ("PATH", *(name for name, _ in assignment.env))
-        return ScriptPayload(assignment.script, directory, names, self.sandbox)
+        terms = ScriptPayload(assignment.script, directory, names, self.sandbox)
+        return Prepared(terms, partial(self._run, assignment))
 
-    async def work(self, assignment: Assignment) -> Done | Failed:
+    async def _run(self, assignment: Assignment, approved: str) -> Done | Failed:
         name = (assignment.ticket.id, assignment.attempt)
         self.assignments.append(assignment)
+        self.approved.append(approved)
         self.started.append(name)
         self.running += 1
         self.most_at_once = max(self.most_at_once, self.running)
@@ -237,7 +243,7 @@ class FakeCrew:
 
 
 class FakeGates:
-    """Passes, but for the first `failures[command]` runs of a command."""
+    """Passes, except for the first `failures[command]` runs of a command."""
 
     def __init__(self) -> None:
         self.runs: list[tuple[str, str]] = []
@@ -281,7 +287,7 @@ class Deny:
 
 
 class Rules:
-    """Allows by a rule that has a name, as real ones do."""
+    """Allows by a named rule."""
 
     def __init__(self, *env: tuple[str, str]) -> None:
         self._env = env
@@ -305,7 +311,7 @@ class WholeFiles:
 
 
 class FakeTools:
-    """One tool that reads and one that changes; remembers every call that ran."""
+    """One reading and two changing tools; records every call that ran."""
 
     def __init__(self) -> None:
         self.ran: list[tuple[str, dict[str, Any], tuple[int, ...] | None]] = []
@@ -344,7 +350,7 @@ class FakeTools:
 
 
 class World:
-    """Everything that outlives a process, and the means to start one in it."""
+    """Everything that outlives a process, and a way to start a process with it."""
 
     def __init__(self, policy: Policy | None = None) -> None:
         self.journal = DyingJournal()
@@ -365,55 +371,6 @@ class World:
         self.activity = Activity()
         self.options = Options()
 
-    def hire(self, workbench: Workbench) -> Callable[[Send], Worker] | None:
-        if not self.rules:
-            return None
-
-        def terms(ticket: Ticket, script: str, directory: str, call: str) -> ScriptPayload:
-            return ScriptPayload(script, directory, ("PATH",), "bubblewrap", call=call)
-
-        briefing = Briefing(self.workspaces.read, WholeFiles(), self.redact)
-        return lambda send: Worker(
-            self.calls(workbench, self.model),
-            self.tools,
-            self.workspaces,
-            workbench.keep,
-            self.journal.get_blob,
-            send,
-            lambda: workbench.state,
-            terms,
-            briefing.brief,
-            self.redact,
-            options=self.options,
-        )
-
-    def planner(self, workbench: Workbench) -> Callable[[Send], Planner] | None:
-        if not self.rules:
-            return None
-        calls = self.calls(workbench, self.model)
-        surveyor = Surveyor(self.workspaces, WholeFiles())
-        return lambda send: Planner(
-            calls, surveyor, workbench.keep, self.journal.get_blob, send, lambda: workbench.state, self.redact
-        )
-
-    def chat(self, workbench: Workbench) -> Callable[[Send], Chat] | None:
-        if not self.rules:
-            return None
-
-        def terms(script: str, directory: str, call: str) -> ScriptPayload:
-            return ScriptPayload(script, directory, ("PATH",), "bubblewrap", call=call)
-
-        return lambda send: Chat(
-            self.calls(workbench, self.model),
-            self.tools,
-            ToolPlace("/project"),
-            workbench.keep,
-            self.journal.get_blob,
-            send,
-            lambda: workbench.state,
-            terms,
-        )
-
     def calls(self, workbench: Workbench, model: Model) -> ModelCalls:
         async def wait(seconds: float) -> None:
             self.waits.append(seconds)
@@ -421,18 +378,16 @@ class World:
         return ModelCalls(
             model,
             lambda command: workbench.submit(SYSTEM, command),
-            self.streams,
-            jitter=lambda: 1.0,
-            wait=wait,
-            activity=self.activity,
+            Observers(self.streams, self.activity),
+            Timing(lambda: 1.0, wait),
         )
 
     @asynccontextmanager
     async def process(self, **settings: object) -> AsyncGenerator["Process"]:
-        """One life of the workbench; whatever it had in hand is gone at the end, as after kill -9."""
+        """One process of the workbench; at the end its running work is lost, as after kill -9."""
         self.crew.running = 0
         workbench = Workbench(self.journal, self.clock, self.ids, load_state(self.journal))
-        self.model = Listening(
+        self.model = RecordingModel(
             ScriptedModel(msgspec.convert(self.rules, list[ScriptedRule]), self.price), self.requests, self.used
         )
         conductor = Conductor(
@@ -442,9 +397,7 @@ class World:
             self.gates,
             self.policy,
             self.clock,
-            self.hire(workbench),
-            self.planner(workbench),
-            self.chat(workbench),
+            WorldAgents(self, workbench) if self.rules else None,
         )
         process = Process(self, workbench, conductor)
         try:
@@ -455,8 +408,42 @@ class World:
             await conductor.die()
 
 
-class Listening:
-    """A model whose every request is remembered, and what each answer used."""
+class WorldAgents:
+    """Makes agents that use the world's fakes."""
+
+    def __init__(self, world: World, workbench: Workbench) -> None:
+        self._world = world
+        self._workbench = workbench
+        self._toolbox = Toolbox(world.tools, _script_terms)
+
+    def worker(self, send: Send) -> Worker:
+        world = self._world
+        briefing = Briefing(world.workspaces.read, WholeFiles(), world.redact)
+        journal = self._journal(send)
+        return Worker(self._calls(), self._toolbox, world.workspaces, journal, briefing.brief, world.options)
+
+    def planner(self, send: Send) -> Planner:
+        surveyor = Surveyor(self._world.workspaces, WholeFiles())
+        return Planner(self._calls(), surveyor, self._journal(send))
+
+    def chat(self, send: Send) -> Chat:
+        journal = replace(self._journal(send), redact=str)
+        return Chat(self._calls(), self._toolbox, ToolPlace("/project"), journal)
+
+    def _calls(self) -> ModelCalls:
+        return self._world.calls(self._workbench, self._world.model)
+
+    def _journal(self, send: Send) -> JournalAccess:
+        texts = KeptTexts(self._workbench.keep, self._world.journal.get_blob)
+        return JournalAccess(texts, send, lambda: self._workbench.state, self._world.redact)
+
+
+def _script_terms(script: str, directory: str, call: str) -> ScriptPayload:
+    return ScriptPayload(script, directory, ("PATH",), "bubblewrap", call=call)
+
+
+class RecordingModel:
+    """A model that records every request and the usage of every reply."""
 
     def __init__(
         self, model: ScriptedModel, requests: list[ModelRequest], used: list[tuple[str, Usage]] | None = None
@@ -495,11 +482,11 @@ class Process:
 
     async def say(self, text: str, discussion: str = "D-1") -> None:
         texts = KeptTexts(self.workbench.keep, self.world.journal.get_blob)
-        found = self.state.discussion(discussion)
-        await self.workbench.submit(ANN, await say_command(texts, found, text, "about the project", "/project"))
+        state = self.state.discussion(discussion)
+        await self.workbench.submit(ANN, await say_command(texts, state, text, "about the project", "/project"))
 
     async def until(self, true: Callable[[State], bool]) -> State:
-        """Wait for the state to become so, by following the journal."""
+        """Waits until the condition holds, by following the journal."""
         following = self.workbench.follow(self.state.version)
         async with asyncio.timeout(20):
             while not true(self.state):
@@ -512,7 +499,7 @@ class Process:
         return await self.until(lambda state: track in state.tracks and state.tracks[track].status == status)
 
     async def approve_everything(self) -> None:
-        """A patient human: answers whatever is asked, until every track has ended."""
+        """Approves every request until all tracks have ended."""
         while True:
             state = await self.until(lambda s: bool(s.pending) or all_ended(s))
             if not state.pending:

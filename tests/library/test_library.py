@@ -114,8 +114,8 @@ def test_a_gate_is_a_command_or_criteria(library: Library, write: Write, content
         ("---\ncommand: x\ntimeout_s: nan\n---\n", ":3: 'timeout_s' must be a number of seconds, not nan"),
         ("---\ncommand: x\nloop: yes\n---\n", ":3: 'loop' must be one of true, false, not 'yes'"),
         ("---\ntitle: x\n---\n", ": a gate needs a 'command', or 'criteria', or criteria as its text"),
-        (b"---\ncommand: x\n---\n\xff", ":4: this is no text in UTF-8"),
-        (b"---\ncommand: \0\n---\n", ":2: this is no text in UTF-8"),
+        (b"---\ncommand: x\n---\n\xff", ":4: not UTF-8 text"),
+        (b"---\ncommand: \0\n---\n", ":2: not UTF-8 text"),
         (b"x" * (MOST + 1), " is longer than 100,000 bytes"),
     ],
 )
@@ -130,7 +130,7 @@ def test_a_mistake_names_the_file_and_the_line(
 
 def test_a_prompt_without_a_text_and_a_gates_key_in_a_prompt_are_mistakes(library: Library, write: Write) -> None:
     file = write("project/prompts/p.md", "---\ntitle: x\n---\n")
-    with pytest.raises(Misconfigured, match="there is no text in it"):
+    with pytest.raises(Misconfigured, match="the file has no text"):
         library.prompt("p")
     file.write_text("---\ncommand: x\n---\nText")
     with pytest.raises(Misconfigured, match=r"p\.md:2: unknown key 'command'; there are title, description"):
@@ -160,11 +160,11 @@ def test_a_folder_or_a_pipe_is_no_prompt(library: Library, tmp_path: Path) -> No
     (tmp_path / "project" / "prompts" / "p.md").mkdir(parents=True)
     os.mkfifo(tmp_path / "project" / "prompts" / "q.md")
     for name in ("p", "q"):
-        with pytest.raises(Misconfigured, match=rf"{name}\.md is not a file"):
+        with pytest.raises(Misconfigured, match=rf"{name}\.md is not a regular file"):
             library.prompt(name)
 
 
-def test_the_words_go_where_the_prompt_wants_them_or_below_it() -> None:
+def test_the_words_replace_args_in_the_prompt_or_follow_it() -> None:
     def entry(text: str) -> Entry:
         return Entry("a", text, "a", "", Path("a.md"))
 

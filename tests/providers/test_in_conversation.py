@@ -9,8 +9,8 @@ from interlock.engine.agents.conversation import for_request
 from interlock.engine.agents.dialogue import Answer, Dialogue, Terms
 from interlock.engine.agents.shown_files import TrackedFiles
 from interlock.engine.blobs import KeptTexts
-from interlock.engine.models.calls import ModelCalls
-from interlock.engine.models.streams import Streams, Voice
+from interlock.engine.models.calls import ModelCalls, Observers, Timing
+from interlock.engine.models.streams import AnswerWriter, Streams
 from interlock.ports.model import Message, Picture, ShownFile, ToolCall
 from interlock.ports.tools import ToolPlace
 from tests.engine.agents.test_dialogue import PARTY, Chat
@@ -26,7 +26,8 @@ class Talk(Chat):
 
     def __init__(self, url: str, vendor: Vendor, rounds: int = 10) -> None:
         super().__init__(rounds=rounds)
-        self.calls = ModelCalls(vendor.made(url), self._submit, self.streams, lambda: 1.0, self._wait)
+        timing = Timing(lambda: 1.0, self._wait)
+        self.calls = ModelCalls(vendor.made(url), self._submit, Observers(self.streams), timing)
 
     async def hold(self, *messages: Message, context: str = "") -> object:
         tools = self.tools.offered(changing=True)
@@ -91,7 +92,8 @@ def test_a_stream_that_breaks_is_asked_again_and_nothing_of_it_runs(vendor: Vend
                 assert talk.tools.ran == []
                 server.fault = None
 
-            talk.calls = ModelCalls(vendor.made(server.url), talk._submit, talk.streams, lambda: 1.0, wait)
+            observers, timing = Observers(talk.streams), Timing(lambda: 1.0, wait)
+            talk.calls = ModelCalls(vendor.made(server.url), talk._submit, observers, timing)
             assert await talk.hold(Message("user", "go")) == Answer("Seen.")
             assert len(server.requests) == 3
 
@@ -139,13 +141,13 @@ def test_messages_of_older_journals_are_read_and_new_ones_without_news_are_writt
 
 def test_thinking_aloud_stands_under_a_heading_of_its_own() -> None:
     streams = Streams()
-    voice = Voice(streams, "k")
+    writer = AnswerWriter(streams, "k")
     for say, piece in (
-        (voice.thought, "Hm"),
-        (voice.thought, "."),
-        (voice.said, ""),
-        (voice.said, "Yes"),
-        (voice.said, "."),
+        (writer.reasoning, "Hm"),
+        (writer.reasoning, "."),
+        (writer.text, ""),
+        (writer.text, "Yes"),
+        (writer.text, "."),
     ):
         say(piece)
     assert streams.text("k") == "[thinking]\nHm.\n[/thinking]\n\nYes."

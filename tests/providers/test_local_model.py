@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from interlock.ports.model import Message, Model, Reply, ToolCall
-from interlock.providers.endpoints import hosted_model
+from interlock.providers.endpoints import HttpAccess, ModelUse, hosted_model
 from interlock.providers.http.http_model import TokenLimits
 from tests.cli.project import Project
 from tests.providers.vendors import request
@@ -38,7 +38,8 @@ def model(request: pytest.FixtureRequest, address: str) -> Model:
     provider: str = request.param
     limits = TokenLimits(context=8_192, output=24)
     base = f"{address}/v1" if provider == "llama.cpp" else address
-    return hosted_model(provider, {"ANTHROPIC_API_KEY": "none"}, base_url=base, model="any", limits=lambda _: limits)
+    use = ModelUse(model="any", limits=lambda _: limits)
+    return hosted_model(provider, {"ANTHROPIC_API_KEY": "none"}, HttpAccess(base_url=base), use)
 
 
 def ask(model: Model, *messages: Message) -> tuple[Reply, list[str]]:

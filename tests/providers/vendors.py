@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from interlock.ports.model import Message, ModelRequest
 from interlock.ports.tools import ToolSpec
-from interlock.providers.endpoints import hosted_model, place_of
+from interlock.providers.endpoints import HttpAccess, ModelUse, hosted_model, place_of
 from interlock.providers.gemini.model import GeminiModel
 from interlock.providers.http.channel import Bounds
 from interlock.providers.http.http_model import HttpModel
@@ -44,16 +44,11 @@ class Vendor(Struct, frozen=True):
         return asked
 
     def made(self, url: str, **more: Any) -> HttpModel | GeminiModel:
-        bounds = more.pop("bounds", None) or Bounds(idle_s=30, whole_s=60)
-        environ = {place_of(self.provider).key_name.partition(" ")[0]: self.key}
-        return hosted_model(
-            self.provider,
-            more.pop("environ", environ),
-            base_url=url + self.path,
-            model=self.model,
-            bounds=bounds,
-            **more,
-        )
+        """`more` are the environment, and fields of `HttpAccess` and `ModelUse`."""
+        environ = more.pop("environ", {place_of(self.provider).key_name.partition(" ")[0]: self.key})
+        given = {name: more.pop(name) for name in HttpAccess.__struct_fields__ if name in more}
+        fields: dict[str, Any] = {"base_url": url + self.path, "bounds": Bounds(idle_s=30, whole_s=60), **given}
+        return hosted_model(self.provider, environ, HttpAccess(**fields), ModelUse(model=self.model, **more))
 
 
 def _deepseek(scripted: Callable[[Request], Scripted]) -> Play:

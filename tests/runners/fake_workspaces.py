@@ -1,4 +1,4 @@
-"""Workspaces without git: a commit is the name of a folder, and showing it copies that folder."""
+"""Workspaces without git: a commit is a folder's name, and showing it copies the folder."""
 
 import shutil
 from hashlib import sha256
@@ -18,7 +18,7 @@ class FolderWorkspaces:
 
     @property
     def port(self) -> Workspaces:
-        """As much of the port as gates and crews use."""
+        """The part of the port that gates and crews use."""
         return cast("Workspaces", self)
 
     def commit(self, name: str, files: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""A gate runs as written, on exactly the tree to be judged, and passes only by a normal exit with 0."""
+"""A gate runs as written, on exactly the tree to verify, and passes only by a normal exit with 0."""
 
 import asyncio
 import socket
@@ -10,8 +10,8 @@ import pytest
 from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateResult
 from interlock.domain.values.tickets import TicketSpec
 from interlock.ports.processes import Finished
-from interlock.ports.workspaces import Workspace
-from interlock.runners.gate import MakeReady, ShellGates, to_result
+from interlock.runners.gate import ShellGates, to_result
+from interlock.runners.setup import WorkspaceSetup
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from tests.runners.fake_workspaces import FolderWorkspaces
 from tests.sandbox.scenes import ENV
@@ -27,11 +27,14 @@ class Bench:
         self.blobs[name] = content
         return name
 
-    def run(
-        self, *gates: Gate, number: int = 0, commit: str = "base", make_ready: MakeReady | None = None
-    ) -> GateResult:
+    def run(self, *gates: Gate, number: int = 0, commit: str = "base", setup: str | None = None) -> GateResult:
         runner = ShellGates(
-            BubblewrapSandbox(), self.workspaces.port, self.put_blob, ENV, GateDefaults(timeout_s=30), make_ready
+            BubblewrapSandbox(),
+            self.workspaces.port,
+            self.put_blob,
+            ENV,
+            GateDefaults(timeout_s=30),
+            WorkspaceSetup(BubblewrapSandbox(), ENV, setup),
         )
         return asyncio.run(runner.run("track", TicketSpec(id="T-1", verify=gates), number, commit))
 
@@ -61,7 +64,7 @@ def test_a_gate_that_exits_0_passes(bench: Bench) -> None:
             (
                 "failed",
                 126,
-                "exit code 126: a command was found but could not be executed (permissions, or not a program)",
+                "exit code 126: a command was found but could not be executed",
             ),
         ),
         (
@@ -73,9 +76,7 @@ def test_a_gate_that_exits_0_passes(bench: Bench) -> None:
         ("kill -SEGV $$", ("killed", 139, "killed by signal 11 (Segmentation fault)")),
     ],
 )
-def test_every_other_end_fails_and_what_its_number_means_is_said(
-    bench: Bench, command: str, expected: tuple[str, int, str]
-) -> None:
+def test_every_other_ending_fails_and_is_explained(bench: Bench, command: str, expected: tuple[str, int, str]) -> None:
     result = bench.run(Gate(command))
     assert judged(result) == expected
     assert not result.passed
@@ -102,7 +103,7 @@ def test_the_right_gate_runs_on_the_commit_asked_for(bench: Bench) -> None:
     assert bench.run(*gates, number=0, commit="two").exit_code == 9
 
 
-def test_what_one_gate_changes_the_next_does_not_see(bench: Bench) -> None:
+def test_a_gate_does_not_see_changes_of_the_gate_before(bench: Bench) -> None:
     bench.workspaces.commit("one", {"file": "first"})
     assert bench.run(Gate("echo changed > file; echo new > other; cat file"), commit="one").stdout == "changed\n"
     assert bench.run(Gate("cat file; ls"), commit="one").stdout == "firstfile\n"
@@ -146,28 +147,14 @@ def test_quotes_and_operators_arrive_unchanged_at_the_shell(bench: Bench) -> Non
     )
 
 
-def setup_that(code: int) -> MakeReady:
-    def make(folder: Path) -> Finished | None:
-        if (folder / "ready.ignored").exists():
-            return None
-        (folder / "ready.ignored").touch()
-        (folder / "file").write_text("touched by setup")
-        return Finished(status="exited", exit_code=code, signal=None, stdout="", stderr="no luck", duration_ms=1)
-
-    async def make_ready(workspace: Workspace) -> Finished | None:
-        return make(Path(workspace.path))
-
-    return make_ready
-
-
 def test_a_worktree_is_set_up_before_a_gate_and_the_tree_is_still_exact(bench: Bench) -> None:
     bench.workspaces.commit("one", {"file": "first"})
-    ready = setup_that(0)
-    assert bench.run(Gate("ls; cat file"), commit="one", make_ready=ready).stdout == "file\nready.ignored\nfirst"
+    setup = "touch ready.ignored; echo touched by setup > file"
+    assert bench.run(Gate("ls; cat file"), commit="one", setup=setup).stdout == "file\nready.ignored\nfirst"
 
 
 def test_a_setup_that_fails_is_an_error_of_the_gate(bench: Bench) -> None:
-    assert judged(bench.run(Gate("true"), make_ready=setup_that(1))) == (
+    assert judged(bench.run(Gate("true"), setup="echo no luck >&2; exit 1")) == (
         "error",
         -1,
         "the workspace's setup failed: exit code 1\nno luck",

@@ -1,4 +1,4 @@
-"""What is put in quotes by the documented escaping arrives at a real shell, byte for byte."""
+"""A text quoted by the documented escaping reaches a real shell unchanged, byte for byte."""
 
 import shlex
 import subprocess

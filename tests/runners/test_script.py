@@ -1,4 +1,4 @@
-"""A shell ticket: its worktree, its setup, its script, and what it made, saved."""
+"""A shell ticket: its worktree, its setup, its script, and the saved result."""
 
 import asyncio
 from pathlib import Path
@@ -10,25 +10,33 @@ from interlock.domain.values.approvals import ScriptPayload, digest
 from interlock.domain.values.tickets import Saved, TicketSpec
 from interlock.ports.work import Assignment, Done, Failed
 from interlock.runners.script import LocalCrew
+from interlock.runners.setup import WorkspaceSetup
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from tests.runners.fake_workspaces import FolderWorkspaces
 from tests.sandbox.scenes import ENV, alive_in, first_beat
+
+NOT_APPROVED = Failed("what would run differs from what was approved, so it did not run")
 
 
 class Crew:
     def __init__(self, root: Path, setup: str | None = None) -> None:
         self.workspaces = FolderWorkspaces(root)
-        self.local = LocalCrew(BubblewrapSandbox(), self.workspaces.port, ENV, setup)
+        self.setup = WorkspaceSetup(BubblewrapSandbox(), ENV, setup)
+        self.local = LocalCrew(BubblewrapSandbox(), self.workspaces.port, ENV, self.setup)
 
     def assignment(self, script: str, attempt: int = 1) -> Assignment:
         spec = TicketSpec(id="T-1", assigned_to="shell", script=script, description="Do it")
-        unnamed = Assignment("track", spec, attempt, script)
-        return replace(unnamed, digest=digest(self.local.terms(unnamed)))
+        return Assignment("track", spec, attempt, script)
 
-    def work(self, assignment: Assignment) -> Done | Failed:
-        return asyncio.run(self.local.work(assignment))
+    async def run(self, assignment: Assignment, approved: str | None = None) -> Done | Failed:
+        """`approved` is the digest of the terms, if no other is given."""
+        prepared = self.local.prepare(assignment)
+        return await prepared.run(digest(prepared.terms) if approved is None else approved)
 
-    def made(self, script: str, attempt: int = 1) -> dict[str, str]:
+    def work(self, assignment: Assignment, approved: str | None = None) -> Done | Failed:
+        return asyncio.run(self.run(assignment, approved))
+
+    def files_from(self, script: str, attempt: int = 1) -> dict[str, str]:
         done = self.work(self.assignment(script, attempt))
         assert isinstance(done, Done) and isinstance(done.saved, Saved), done
         return self.workspaces.files(done.saved.commit)
@@ -39,7 +47,7 @@ def crew(tmp_path: Path) -> Crew:
     return Crew(tmp_path)
 
 
-def test_what_the_script_made_is_saved(crew: Crew, tmp_path: Path) -> None:
+def test_the_result_of_a_script_is_saved(crew: Crew, tmp_path: Path) -> None:
     done = crew.work(crew.assignment("echo hello > file; echo done"))
     assert isinstance(done, Done) and done.saved is not None
     assert (done.saved.base, done.summary) == ("base", "done")
@@ -47,9 +55,9 @@ def test_what_the_script_made_is_saved(crew: Crew, tmp_path: Path) -> None:
     assert (tmp_path / "track-T-1-1.message").read_text() == "Do it"
 
 
-def test_the_script_knows_who_it_is(crew: Crew) -> None:
+def test_a_script_gets_its_track_ticket_and_attempt_as_variables(crew: Crew) -> None:
     script = 'echo "$INTERLOCK_TRACK $INTERLOCK_TICKET $INTERLOCK_ATTEMPT" > me; pwd > here'
-    assert crew.made(script, attempt=3) == {
+    assert crew.files_from(script, attempt=3) == {
         "me": "track T-1 3\n",
         "here": crew.workspaces.path_for("track", "T-1") + "\n",
     }
@@ -67,20 +75,20 @@ def test_the_script_knows_who_it_is(crew: Crew) -> None:
         ("  ", "the ticket has no script"),
     ],
 )
-def test_a_script_that_fails_says_how_and_with_which_last_words(crew: Crew, script: str, reason: str) -> None:
+def test_a_failed_script_reports_its_ending_and_its_last_lines(crew: Crew, script: str, reason: str) -> None:
     failed = crew.work(crew.assignment(script))
     assert isinstance(failed, Failed)
     assert failed.reason == reason
 
 
-def test_the_last_words_are_bounded(crew: Crew) -> None:
+def test_the_last_lines_are_bounded(crew: Crew) -> None:
     failed = crew.work(crew.assignment("head -c 100000 /dev/zero | tr '\\0' x; exit 1"))
     assert isinstance(failed, Failed)
     assert len(failed.reason) < 2_000
 
 
 def test_the_terms_are_exactly_what_would_run(crew: Crew) -> None:
-    assert crew.local.terms(crew.assignment("make")) == ScriptPayload(
+    assert crew.local.prepare(crew.assignment("make")).terms == ScriptPayload(
         script="make",
         directory=crew.workspaces.path_for("track", "T-1"),
         env_names=tuple(sorted({*ENV, "INTERLOCK_TRACK", "INTERLOCK_TICKET", "INTERLOCK_ATTEMPT"})),
@@ -89,11 +97,18 @@ def test_the_terms_are_exactly_what_would_run(crew: Crew) -> None:
     )
 
 
-@pytest.mark.parametrize("change", [{"script": "touch evil"}, {"track": "other"}, {"digest": ""}, {"digest": "0" * 64}])
-def test_what_was_not_allowed_does_not_run(crew: Crew, tmp_path: Path, change: dict[str, str]) -> None:
-    assert crew.work(replace(crew.assignment("touch file"), **change)) == Failed(
-        "what would run is not what was allowed, so it did not run"
-    )
+@pytest.mark.parametrize("change", [{"script": "touch evil"}, {"track": "other"}, {"env": (("HOME2", "/"),)}])
+def test_terms_that_differ_from_the_approved_ones_do_not_run(
+    crew: Crew, tmp_path: Path, change: dict[str, str]
+) -> None:
+    approved = digest(crew.local.prepare(crew.assignment("touch file")).terms)
+    assert crew.work(replace(crew.assignment("touch file"), **change), approved) == NOT_APPROVED
+    assert not (tmp_path / "worktrees").exists()
+
+
+@pytest.mark.parametrize("approved", ["", "0" * 64])
+def test_nothing_runs_without_the_digest_of_its_terms(crew: Crew, tmp_path: Path, approved: str) -> None:
+    assert crew.work(crew.assignment("touch file"), approved) == NOT_APPROVED
     assert not (tmp_path / "worktrees").exists()
 
 
@@ -105,18 +120,18 @@ def test_other_roles_need_a_provider(crew: Crew) -> None:
 
 def test_setup_runs_before_the_script_in_each_new_worktree_and_its_files_are_not_the_work(tmp_path: Path) -> None:
     crew = Crew(tmp_path, setup='echo "set up" > venv.ignored')
-    assert crew.made("cat venv.ignored > seen") == {"seen": "set up\n"}
+    assert crew.files_from("cat venv.ignored > seen") == {"seen": "set up\n"}
 
 
 def test_setup_runs_once_in_a_worktree(tmp_path: Path) -> None:
     crew = Crew(tmp_path, setup="echo x >> runs.ignored")
-    crew.made("true")
+    crew.files_from("true")
 
     async def again() -> list[bool]:
         workspace = await crew.workspaces.show_tree("track", "T-1", "base")
-        first = await crew.local.make_ready(workspace) is not None
+        first = await crew.setup.make_ready(workspace) is not None
         fresh = await crew.workspaces.prepare("track", "T-1")
-        return [first, await crew.local.make_ready(fresh) is not None, await crew.local.make_ready(fresh) is not None]
+        return [first, await crew.setup.make_ready(fresh) is not None, await crew.setup.make_ready(fresh) is not None]
 
     assert asyncio.run(again()) == [False, True, False]
 
@@ -134,7 +149,7 @@ def test_cancelling_an_attempt_kills_it(crew: Crew) -> None:
 
     async def scene() -> None:
         script = "(setsid sh -c 'while :; do echo x >> beats; sleep 0.01; done' &); sleep 1000"
-        task = asyncio.create_task(crew.local.work(crew.assignment(script)))
+        task = asyncio.create_task(crew.run(crew.assignment(script)))
         await first_beat(folder)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -153,8 +168,8 @@ def test_a_worktree_inside_a_larger_repository_is_writable_as_a_whole_and_its_gi
         (root / ".git").write_text("gitdir: x\n")
         (root / "sub").mkdir()
         inside = replace(workspace, path=str(root / "sub"), root=str(root))
-        crew.local = LocalCrew(BubblewrapSandbox(), crew.workspaces.port, ENV, "pwd; touch ../up; echo evil > ../.git")
-        finished = await crew.local.make_ready(inside)
+        setup = WorkspaceSetup(BubblewrapSandbox(), ENV, "pwd; touch ../up; echo evil > ../.git")
+        finished = await setup.make_ready(inside)
         assert finished is not None
         return finished.stdout + finished.stderr
 
@@ -163,18 +178,17 @@ def test_a_worktree_inside_a_larger_repository_is_writable_as_a_whole_and_its_gi
     assert (root / "up").exists() and (root / ".git").read_text() == "gitdir: x\n"
 
 
-def test_a_script_is_told_of_before_it_runs_and_one_that_may_not_run_is_not(tmp_path: Path) -> None:
-    told: list[tuple[str, bool]] = []
-    made = Crew(tmp_path, setup="true")
-    folder = Path(made.workspaces.path_for("track", "T-1"))
-    made.local = LocalCrew(
+def test_before_script_is_called_only_for_scripts_that_run_and_before_they_run(tmp_path: Path) -> None:
+    calls: list[tuple[str, bool]] = []
+    crew = Crew(tmp_path, setup="true")
+    folder = Path(crew.workspaces.path_for("track", "T-1"))
+    crew.local = LocalCrew(
         BubblewrapSandbox(),
-        made.workspaces.port,
+        crew.workspaces.port,
         ENV,
-        "true",
-        before_script=lambda script: told.append((script, (folder / "made").exists())),
+        crew.setup,
+        before_script=lambda script: calls.append((script, (folder / "made").exists())),
     )
-    assert made.made("touch made") == {"made": ""}
-    refused = made.work(replace(made.assignment("touch other"), digest="of something else"))
-    assert isinstance(refused, Failed)
-    assert told == [("touch made", False)]
+    assert crew.files_from("touch made") == {"made": ""}
+    assert crew.work(crew.assignment("touch other"), "of something else") == NOT_APPROVED
+    assert calls == [("touch made", False)]

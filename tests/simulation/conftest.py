@@ -1,4 +1,4 @@
-"""What simulations share: the program under test, running, and a clean desk before each of them (SPEC S3)."""
+"""Fixtures of simulations: the running program, and a reset desk before each simulation."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,24 +14,24 @@ PROVIDER, MODEL = "gemini", "gemini-2.5-flash-lite"
 
 @pytest.fixture(scope="session", params=COMMANDS)
 def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """One for the whole session; whatever a simulation is run against, it is found by the same client."""
+    """One program for the whole test session; the same client finds it in every simulation."""
     folder = tmp_path_factory.mktemp(f"live-{request.param}")
-    found = Live(folder, request.param, logs=folder)
+    program = Live(folder, request.param, logs=folder)
     try:
-        found.start()
+        program.start()
     except RuntimeError as error:
         pytest.fail(str(error))
     try:
-        yield found
+        yield program
     finally:
         with suppress(ApiError):
-            ApiHookClient(found.api_file).reset_session()
-        found.kill()
+            ApiHookClient(program.api_file).reset_session()
+        program.kill()
 
 
 @pytest.fixture(scope="session")
 def live_gui(live: Live) -> tuple["Popen[bytes]", str]:
-    """The process, and the name of what it runs."""
+    """The process, and the name of its program."""
     return live.process, live.script
 
 
@@ -42,7 +42,7 @@ def client(live: Live) -> ApiHookClient:
 
 @pytest.fixture(autouse=True)
 def clean_desk(request: pytest.FixtureRequest) -> None:
-    """Before each test that uses the running program: its session is reset, provider and model are the usual ones."""
+    """Resets session, provider and model before each test that uses the running program."""
     if "live" in request.fixturenames:
         clean(request.getfixturevalue("client"))
 

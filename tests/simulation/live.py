@@ -1,4 +1,4 @@
-"""The program under simulation, in a process of its own, with a home and a project of its own."""
+"""The program under test in its own process, with its own home and project."""
 
 import os
 import shlex
@@ -32,7 +32,7 @@ def free_port() -> int:
 
 
 def check_free(port: int) -> None:
-    """Somebody else's server there would be tested instead of ours."""
+    """Refuses a port with a running server: the simulation would test that server."""
     with socket.socket() as probe:
         probe.settimeout(1)
         if probe.connect_ex((HOST, port)) == 0:
@@ -40,7 +40,7 @@ def check_free(port: int) -> None:
 
 
 def make_project(folder: Path, *, git: bool) -> Path:
-    """A small project, as a git repository or as a plain folder."""
+    """A small project, as a git repository or as a folder without git."""
     root = folder / "project"
     (folder / "home").mkdir(parents=True)
     root.mkdir()
@@ -55,7 +55,7 @@ def make_project(folder: Path, *, git: bool) -> Path:
 
 
 class Live:
-    """`start`, then `stop`; `process` and `script` are what simulations are given."""
+    """`start`, then `stop`; simulations use `process` and `script`."""
 
     def __init__(self, folder: Path, name: str, *, git: bool = True, logs: Path | None = None) -> None:
         self.root = make_project(folder, git=git)
@@ -103,7 +103,7 @@ class Live:
         self._log.finalize(f"{self.script} starts", "PASS", f"answers at {HOST}:{self.port}")
 
     def _wait(self, deadline: float) -> None:
-        """Looks every half second; a process that dies is noticed at once, not when it next looks."""
+        """Polls every half second; the end of the process is noticed immediately."""
         died = threading.Event()
         threading.Thread(target=lambda: (self.process.wait(), died.set()), daemon=True).start()
         while not self._answers():
@@ -123,7 +123,7 @@ class Live:
         return self.output.read_text(errors="replace")[-2_000:].strip() or "it said nothing"
 
     def kill(self) -> None:
-        """The whole tree: it has a session of its own, and what runs in its sandboxes dies with it."""
+        """Kills the whole process tree: it has its own session, and its sandboxes die with it."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -136,12 +136,12 @@ class Live:
 
 
 def tree_left(session: int) -> list[int]:
-    """Processes of that session that are still there."""
-    found: list[int] = []
+    """Processes of the session that still exist."""
+    pids: list[int] = []
     for entry in Path("/proc").iterdir():
         try:
             if entry.name.isdigit() and int((entry / "stat").read_text().rpartition(")")[2].split()[3]) == session:
-                found.append(int(entry.name))
+                pids.append(int(entry.name))
         except (OSError, IndexError):
             continue
-    return found
+    return pids

@@ -1,4 +1,4 @@
-"""The eight stages from a goal in words to a worker's text, by the client alone (SPEC S2)."""
+"""The eight stages from an epic to a worker's text, through the client only."""
 
 import time
 from typing import Any
@@ -19,7 +19,7 @@ ANSWERS = {
 
 
 class Stages:
-    """Names are read back: those of earlier rounds are taken, and a track then gets a number."""
+    """Track names are read back: a name of an earlier round gets a number."""
 
     def __init__(self, client: ApiHookClient, log: VerificationLogger) -> None:
         self.client = client
@@ -49,7 +49,7 @@ class Stages:
         assert self.client.get_value("gcli_path") == MOCK
 
     def plan(self, goal: str) -> None:
-        """2: the epic is written down and planned."""
+        """2: the epic is entered and planned."""
         self.client.set_value("mma_epic_input", goal)
         epic = self.client.click("btn_mma_plan_epic")["epic"]
         self.log.log_state("epic", None, epic)
@@ -63,7 +63,7 @@ class Stages:
         return [row["id"] for row in rows]
 
     def accept(self) -> None:
-        """4: and accepted."""
+        """4: the tracks are accepted."""
         answered = self.client.click("btn_mma_accept_tracks")
         assert (answered["decision"], answered["by"]) == ("approve", "test:api")
         self.log.log_state("tracks approval", "pending", answered["decision"])
@@ -80,7 +80,7 @@ class Stages:
         self.log.log_state("track", None, self.track)
 
     def load(self) -> None:
-        """6: the first is loaded, and its tickets are shown."""
+        """6: the first track is loaded, and its tickets are shown."""
         self.client.click("btn_mma_load_track", self.track)
         status = self._status()
         assert status["active_track"] == self.track
@@ -89,7 +89,7 @@ class Stages:
         self.log.log_state("active_tickets", 0, len(status["active_tickets"]))
 
     def works(self) -> None:
-        """7: it runs until it is done."""
+        """7: the track runs until it is done."""
         before = self._status()["mma_status"]
         assert before in ("running", "done"), before
         self._until("mma_status", lambda status: status["mma_status"] == "done")
@@ -98,7 +98,7 @@ class Stages:
         self.log.log_state("mma_status", before, status["mma_status"])
 
     def streams(self) -> None:
-        """8: what the workers said can be read."""
+        """8: the workers' texts can be read."""
         streams = self._status()["mma_streams"]
         said = {key: text for key, text in streams.items() if key.startswith("Tier 3")}
         assert said, list(streams)
@@ -117,7 +117,7 @@ class Stages:
         assert self.client.wait_until(looked, PATIENCE_S), f"{what} never came: {self._status()}"
 
     def _answer(self, status: dict[str, Any]) -> None:
-        """Whatever asks on the way, except for the tracks themselves."""
+        """Approves every request, except the tracks themselves."""
         for asked in status["pending_approvals"]:
             if (button := ANSWERS.get(asked["kind"])) is not None:
                 self.client.click(button, asked["id"])

@@ -1,4 +1,4 @@
-"""The eight stages, from a goal in words to a worker's text (SPEC S2, H8)."""
+"""The eight stages, from an epic to a worker's text."""
 
 from pathlib import Path
 from subprocess import Popen
@@ -49,7 +49,7 @@ def test_also_in_a_folder_that_is_no_repository(name: str, tmp_path: Path) -> No
 
 
 def once(folder: Path, name: str, *, git: bool) -> Stages:
-    """A program of its own for one round, which ends as it should."""
+    """A separate program for one round, which must end cleanly."""
     live = Live(folder / name, name, git=git, logs=folder)
     live.start()
     try:

@@ -1,4 +1,4 @@
-"""The running program that simulations are given: it starts, or it is said why not, and nothing is left of it."""
+"""The program that simulations use: it starts or reports why not, and it leaves no process behind."""
 
 import socket
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The stand-in for Gemini CLI, run by a real shell as anybody would."""
+"""The mock of Gemini CLI, run by a real shell."""
 
 import json
 import shlex
@@ -20,7 +20,7 @@ def run(prompt: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def answered(prompt: str, *words: str) -> tuple[str, str]:
-    """Its text and its session, from exactly two lines."""
+    """The text and the session, from exactly two lines."""
     message, result = (json.loads(line) for line in run(prompt, *words).stdout.splitlines())
     assert message == {"type": "message", "role": "assistant", "content": message["content"]}
     assert (result["type"], result["status"]) == ("result", "success")
@@ -45,7 +45,7 @@ def test_a_track_becomes_two_tickets_one_after_the_other() -> None:
 
 
 @pytest.mark.parametrize("prompt", ['{"role": "tool", "content": "x"}', '{"tool_call_id": "c-1"}'])
-def test_after_tools_it_has_a_last_word(prompt: str) -> None:
+def test_after_its_tool_calls_the_model_gives_a_final_answer(prompt: str) -> None:
     text, session = answered(prompt)
     assert (text.startswith("SUCCESS"), session) == (True, "mock-session-final")
 
@@ -61,12 +61,12 @@ def test_commands_that_manage_say_nothing(word: str) -> None:
     assert (done.stdout, done.stderr) == ("", "")
 
 
-def test_words_for_people_go_to_stderr() -> None:
+def test_messages_for_people_go_to_stderr() -> None:
     assert "mock: 5 characters" in run("hello").stderr
 
 
 def test_each_line_is_there_before_the_next() -> None:
-    """Whoever reads gets the message while the program has not ended: nothing waits in a buffer."""
+    """A reader gets the message before the program ends: output is not buffered."""
     source = MOCK.read_text()
     prints: list[Any] = [line for line in source.splitlines() if "print(" in line]
     assert len(prints) == 3

@@ -1,4 +1,4 @@
-"""The table that a simulation leaves behind (SPEC S3)."""
+"""The table that a simulation writes."""
 
 import re
 from pathlib import Path

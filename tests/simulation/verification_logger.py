@@ -1,4 +1,4 @@
-"""What a simulation saw before and after each step: a table in a file, and tagged lines for whoever reads along."""
+"""Values before and after each step of a simulation: a table in a file, and tagged lines on stdout."""
 
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ class VerificationLogger:
         return self.logs_dir / f"{self.script_name}.txt"
 
     def log_state(self, field: str, before: Any, after: Any, delta: Any = None) -> None:
-        """Where no delta is given and both are numbers, it is their difference."""
+        """Without a delta, the difference of two numbers is used."""
         if delta is None and _is_number(before) and _is_number(after):
             delta = round(after - before, 6)
         row = (field, _cell(before), _cell(after), "" if delta is None else _cell(delta))
@@ -32,7 +32,7 @@ class VerificationLogger:
         print(f"[STATE] {self.test_name} {row[0]}: {row[1]} -> {row[2]}{f' ({row[3]})' if row[3] else ''}", flush=True)
 
     def finalize(self, description: str, status: str, result_msg: str) -> Path:
-        """Writes the file; says where."""
+        """Writes the file and returns its path."""
         took = (datetime.now() - self._begun).total_seconds()
         self.logs_dir.mkdir(parents=True, exist_ok=True)
         lines = [

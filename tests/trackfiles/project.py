@@ -1,4 +1,4 @@
-"""A project's folder and a state that changes, without an engine."""
+"""A project's folder and a changing state, without an engine."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ class Desk:
         return self.writer.write(self.bench.state)
 
     def reopened(self) -> None:
-        """As another process, which knows nothing of what this one has written."""
+        """A new writer, as in another process."""
         self.writer = TrackWriter(self.root, DIR)
 
     def names(self, track: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Tracks of a folder without a journal: what its files tell, and what hostile ones cannot do."""
+"""Tracks of a folder without a journal: what is read from files, and what hostile files cannot do."""
 
 import os
 import tomllib
@@ -40,9 +40,9 @@ def test_what_was_written_is_read_back_as_the_journal_would_tell_it(desk: Desk) 
     desk.bench.send(SkipTicket("b", "one"))
     desk.bench.send(CancelTicket("b", "two"))
     desk.write()
-    found = read(desk)
-    assert [track.row for track in found] == [track_row(desk.bench.track(name)) for name in ("a", "b")]
-    assert found[0].tickets == (FiledTicket("one", "", "todo", ()),)
+    tracks = read(desk)
+    assert [track.row for track in tracks] == [track_row(desk.bench.track(name)) for name in ("a", "b")]
+    assert tracks[0].tickets == (FiledTicket("one", "", "todo", ()),)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_what_one_file_does_not_tell_the_next_one_does(
     assert [track.row for track in read(desk)] == [expected]
 
 
-def test_a_folder_that_tells_nothing_is_no_track_and_neither_is_a_file(desk: Desk) -> None:
+def test_an_empty_folder_is_no_track_and_neither_is_a_file(desk: Desk) -> None:
     assert read(desk) == ()
     files(desk, "nothing")
     files(desk, "broken", toml="[", json="{", plan="no boxes")

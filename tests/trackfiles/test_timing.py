@@ -1,4 +1,4 @@
-"""When tracks are written: rarely, one at a time, and always at the end. The clock is a fake."""
+"""When track files are written: rarely, one write at a time, and always at the end. The clock is a fake."""
 
 import asyncio
 import threading
@@ -11,7 +11,7 @@ from interlock.trackfiles.writing import PAUSE_S, TrackFiles
 
 
 class Timers:
-    """Timers that ring when told to."""
+    """Timers that fire on request."""
 
     def __init__(self) -> None:
         self.waiting: list[tuple[float, Callable[[], object]]] = []
@@ -31,7 +31,7 @@ class Timers:
 
 
 class Paper:
-    """What was written; a write may be made to take its time."""
+    """Records the written states; a write can be held."""
 
     def __init__(self) -> None:
         self.versions: list[int] = []
@@ -143,7 +143,7 @@ def test_what_went_wrong_is_said_once_and_not_without_end(monkeypatch: pytest.Mo
         assert files.warnings == ("a", "b")
         paper.complaints = ["b", *"cdefgh"]
         await files.close(State())
-        assert files.warnings == ("a", "b", "c", "d", "e", "and 3 more of tracks that could not be written")
+        assert files.warnings == ("a", "b", "c", "d", "e", "and 3 more tracks that could not be written")
 
     asyncio.run(story())
 
@@ -156,6 +156,6 @@ def test_a_mistake_of_ours_in_writing_harms_nothing_and_is_said() -> None:
         files = TrackFiles(broken)
         files.show(State())
         await files.close(State())
-        assert files.warnings == ("tracks are not written for people: ZeroDivisionError('oh')",)
+        assert files.warnings == ("track files are not written: ZeroDivisionError('oh')",)
 
     asyncio.run(story())

@@ -1,4 +1,4 @@
-"""Writing tracks for people: only what differs, nothing of a person's, nothing outside the project."""
+"""Writing track files: only what differs, no file of a person, nothing outside the project."""
 
 import os
 import subprocess
@@ -93,15 +93,15 @@ def test_a_process_killed_between_two_files_is_made_good_by_the_next(desk: Desk,
     assert desk.names("a") == NAMES
 
 
-def test_files_that_somebody_else_wrote_are_left_and_that_is_said(desk: Desk) -> None:
+def test_files_that_interlock_did_not_write_are_left_alone_with_a_warning(desk: Desk) -> None:
     folder = desk.tracks / "a"
     folder.mkdir(parents=True)
     (folder / "plan.md").write_text("- [ ] my own plan\n")
     (folder / "metadata.json").write_text('{"track_id": "a"}')
     desk.add("a", "one")
-    kept = "not written by Interlock, so it is left as it is"
+    kept = "not written by Interlock, so it is not changed"
     assert desk.write() == [
-        f"tracks are not written for people: conductor/tracks/a/{name}: {kept}" for name in ("plan.md", "metadata.json")
+        f"track files are not written: conductor/tracks/a/{name}: {kept}" for name in ("plan.md", "metadata.json")
     ]
     assert desk.plan("a") == "- [ ] my own plan\n"
     assert (folder / "metadata.json").read_text() == '{"track_id": "a"}'
@@ -125,7 +125,7 @@ def test_a_file_or_a_link_where_a_folder_should_be_stops_the_files_and_nothing_e
     desk.add("a", "one")
     said = desk.write()
     assert len(said) == 1
-    assert said[0].startswith("tracks are not written for people: conductor/tracks")
+    assert said[0].startswith("track files are not written: conductor/tracks")
     assert said[0].endswith(": not a folder; links are not followed")
     assert list(desk.outside.iterdir()) == []
     spot.unlink()
@@ -173,7 +173,7 @@ def test_a_file_system_without_hard_links_gets_its_spec_too(desk: Desk, monkeypa
 def test_a_project_folder_that_is_gone_is_said(desk: Desk) -> None:
     desk.add("a", "one")
     writer = TrackWriter(desk.root / "gone", ".")
-    assert writer.write(desk.bench.state) == ["tracks are not written for people: .: No such file or directory"]
+    assert writer.write(desk.bench.state) == ["track files are not written: .: No such file or directory"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
@@ -203,6 +203,6 @@ def test_a_folder_one_may_not_write_to_is_said(desk: Desk) -> None:
     desk.add("a", "one")
     desk.root.chmod(0o500)
     try:
-        assert desk.write() == ["tracks are not written for people: conductor/tracks: Permission denied"]
+        assert desk.write() == ["track files are not written: conductor/tracks: Permission denied"]
     finally:
         desk.root.chmod(0o700)

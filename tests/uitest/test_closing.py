@@ -122,9 +122,9 @@ def test_http_that_starts_when_the_window_closes_leaves_nothing(
     project = open_project(root)
     conduct = conducting(project, auto_queue=False, approve_all=False, workers=None)
     service = Service(project, conduct, ModelSelection(), "human:ann", test_policy=False)
-    service.open()
+    opened = service.open()
     service.stop()
     with pytest.raises(Misconfigured, match="closing"):
-        service.serve_http(0)
+        opened.serve_http(0)
     assert list((project.folder / "run").iterdir()) == []
     assert not approve_file(project).exists()

@@ -1,4 +1,4 @@
-"""From the API's thread to the engine's and back: commands go over, snapshots and news come."""
+"""Connects the API's thread with the engine's: commands go to the engine's loop, snapshots are read directly."""
 
 import asyncio
 from collections.abc import Coroutine, Sequence
@@ -12,43 +12,43 @@ T = TypeVar("T")
 
 
 class Backstage(Protocol):
-    """What the API needs of the workbench beside the desk; called on the engine's loop."""
+    """What the API needs of the workbench besides the desk; called on the engine's loop."""
 
     async def records(self, after: int) -> Sequence[Recorded]:
-        """Some durable records after that version; empty when there are none."""
+        """Some durable records after a version; empty if there are none."""
         ...
 
     async def keep(self, content: bytes) -> str:
-        """Beside the journal, without secrets; durable when this returns its name."""
+        """Stores a text without secrets; it is durable when this returns its name."""
         ...
 
     async def kept_text(self, sha256: str) -> bytes | None: ...
 
     def broken(self) -> str:
-        """Empty, or why nothing can be recorded."""
+        """Why the journal cannot be written; empty if it can."""
         ...
 
     def later(self, seconds: float) -> str:
-        """The moment so many seconds from now."""
+        """The time this many seconds from now."""
         ...
 
     def stop(self) -> None: ...
 
 
 class WindowView(Protocol):
-    """What is said of the window, where there is one; from any thread."""
+    """Figures of the window, readable from any thread."""
 
     def figures(self) -> tuple[float, float, float, float]:
-        """Frames a second, our own milliseconds a frame, input lag in milliseconds, per cent of a processor."""
+        """Frames per second, milliseconds of CPU per frame, input lag in milliseconds, CPU percentage."""
         ...
 
     def broken_panels(self) -> dict[str, str]:
-        """Panels that do not work, and why."""
+        """Panels that raised an error, with the error."""
         ...
 
 
 class Bridge:
-    """What the routes hold. Reading `front.state` and `desk.view` is free from any thread: both are immutable."""
+    """What routes use. `front.state` and `desk.view` may be read from any thread: both are immutable."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Bridge:
         self.window = window
 
     async def over(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run it on the engine's loop, and wait for it on ours."""
+        """Runs a coroutine on the engine's loop and awaits it on the API's loop."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     def stop(self) -> None:

@@ -1,7 +1,7 @@
-"""The private socket of whoever holds a project: other `interlock` commands work through it.
+"""The private socket of the process that holds a project; other `interlock` commands work through it.
 
-Lines of JSON both ways. A request is `{"do": …}`; the answers are `{"ok": …}` or `{"error": …, "kind": …}`;
-after `follow` every line is one recorded event. The file is 0600 and never visible in a sandbox.
+Both sides send lines of JSON. A request is `{"do": …}`; the reply is `{"ok": …}` or `{"error": …, "kind": …}`; after
+`follow` every line is one recorded event. The socket has mode 0600 and is never visible in a sandbox.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ from interlock.errors import InterlockError, Misconfigured, Rejected
 from interlock.ports.front import Front, Receipt
 
 LINE = 64 * 1024 * 1024
-"""A track of 100,000 tickets is one line; more than this is refused."""
+"""Bytes of one line: a track of 100,000 tickets fits. Longer lines are refused."""
 
 
 class Request(Struct, frozen=True, omit_defaults=True):
-    """Only what people may ask for can be spelled: outcomes of effects come from the engine alone."""
+    """Accepts commands of people only: outcomes of effects come from the engine alone."""
 
     do: Literal["ping", "submit", "land", "say", "follow", "stop"]
     actor: str = ""
@@ -39,14 +39,14 @@ _request = msgspec.json.Decoder(Request)
 
 
 class ControlServer:
-    """Serves one front. `stopping` is called when a client asks the workbench to end."""
+    """Serves one front. `stopping` is called when a client requests the end of the workbench."""
 
     def __init__(self, front: Front, path: Path, stopping: Callable[[], None]) -> None:
         self._front = front
         self._path = path
         self._stopping = stopping
         self._server: asyncio.Server | None = None
-        self._talks: set[asyncio.Task[None]] = set()
+        self._connections: set[asyncio.Task[None]] = set()
         self._following: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -54,12 +54,12 @@ class ControlServer:
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
             self._path.unlink(missing_ok=True)
-            # Socket addresses hold about 100 bytes; a project's path may be longer, so go by the folder's fd.
+            # A socket address holds about 100 bytes, and a project's path may be longer: use the folder's fd.
             fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 short = f"/proc/self/fd/{fd}/{self._path.name}"
                 listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-                os.fchmod(listening.fileno(), 0o600)  # before it has a name: there is no moment when others may
+                os.fchmod(listening.fileno(), 0o600)  # before bind, so that no other user can ever connect
                 listening.bind(short)
                 self._server = await asyncio.start_unix_server(self._accept, sock=listening, limit=LINE)
             finally:
@@ -68,21 +68,21 @@ class ControlServer:
             raise Misconfigured(f"cannot serve {self._path}: {error.strerror}") from error
 
     async def stop(self) -> None:
-        """Followers that are being told the rest have a moment for it; whoever only listens is cut off."""
+        """Gives followers a second to receive the remaining records, then closes all connections."""
         if self._server is not None:
             self._server.close()
         if self._following:
             await asyncio.wait(self._following, timeout=1)
-        for talk in tuple(self._talks):
-            talk.cancel()
-        if self._talks:
-            await asyncio.wait(self._talks)
+        for connection in tuple(self._connections):
+            connection.cancel()
+        if self._connections:
+            await asyncio.wait(self._connections)
         self._path.unlink(missing_ok=True)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._talks.add(task)
+        self._connections.add(task)
         try:
             while line := await reader.readline():
                 try:
@@ -98,9 +98,9 @@ class ControlServer:
                 writer.write(wire.encode(answer) + b"\n")
                 await writer.drain()
         except (ConnectionError, ValueError, asyncio.CancelledError):
-            pass  # a client that is gone, or sends a line without end, is its own affair; or we are ending
+            pass  # the client disconnected or sent an endless line, or the server is stopping
         finally:
-            self._talks.discard(task)
+            self._connections.discard(task)
             self._following.discard(task)
             writer.close()
 
@@ -108,11 +108,13 @@ class ControlServer:
         try:
             match request.do:
                 case "submit" if request.command is not None:
-                    return _told(await self._front.submit(_human(request.actor), request.command))
+                    return _receipt_reply(await self._front.submit(_human(request.actor), request.command))
                 case "land":
-                    return _told(await self._front.ask_landing(_human(request.actor), request.track))
+                    return _receipt_reply(await self._front.ask_landing(_human(request.actor), request.track))
                 case "say":
-                    return _told(await self._front.say(_human(request.actor), request.discussion, request.text))
+                    return _receipt_reply(
+                        await self._front.say(_human(request.actor), request.discussion, request.text)
+                    )
                 case "stop":
                     self._stopping()
                     return {"ok": {}}
@@ -123,22 +125,22 @@ class ControlServer:
 
     async def _follow(self, after: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         following = self._front.follow(after)
-        gone = asyncio.ensure_future(reader.read(1))
-        gone.add_done_callback(lambda _: following.close())
+        disconnected = asyncio.ensure_future(reader.read(1))
+        disconnected.add_done_callback(lambda _: following.close())
         try:
             while records := await following.next():
                 writer.write(b"".join(wire.encode(record) + b"\n" for record in records))
                 await writer.drain()
         finally:
             following.close()
-            gone.cancel()
+            disconnected.cancel()
 
 
 def _human(actor: str) -> str:
     if not actor.startswith("human:") or not actor.isprintable() or len(actor) > 200:
-        raise Rejected("through this socket only people act: the actor is human:<name>")
+        raise Rejected("only people may use this socket: the actor must be human:<name>")
     return actor
 
 
-def _told(receipt: Receipt) -> dict[str, Any]:
+def _receipt_reply(receipt: Receipt) -> dict[str, Any]:
     return {"ok": {"version": receipt.version, "records": wire.to_plain(receipt.records)}}

@@ -1,6 +1,6 @@
-"""The other end of the private socket: the same door, the same state, in another process.
+"""The client of the private socket: submits commands to the process that holds the project.
 
-State is not sent: this side reads the journal and applies the same facts as they are told.
+The state is not sent: the client reads the journal and applies the events that it follows.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from interlock.ports.front import Receipt
 
 
 class ControlClient:
-    """Blocking and small: one request at a time."""
+    """Blocking; one request at a time."""
 
     def __init__(self, path: Path, timeout_s: float = 30) -> None:
         self._path = path
@@ -41,7 +41,7 @@ class ControlClient:
         self._ask({"do": "stop"})
 
     def follow(self, after: int) -> Iterator[Recorded]:
-        """Every event after that version, as it happens, until the other side ends."""
+        """Every event after a version, as it happens, until the server ends."""
         connection = _connect(self._path, None)
         with connection, connection.makefile("rwb") as lines:
             lines.write(wire.encode({"do": "follow", "after": after}) + b"\n")
@@ -50,7 +50,7 @@ class ControlClient:
                 yield wire.decode_recorded(line)
 
     def close(self) -> None:
-        with contextlib.suppress(OSError):  # what could not be sent cannot be sent now either
+        with contextlib.suppress(OSError):  # unsent data is lost
             self._file.close()
         self._socket.close()
 
@@ -65,7 +65,7 @@ class ControlClient:
         except TimeoutError:
             raise errors.Unavailable(f"the workbench did not answer within {self._timeout_s:g} s") from None
         except OSError as error:
-            raise errors.Unavailable(f"the workbench is gone: {error.strerror}") from error
+            raise errors.Unavailable(f"the connection to the workbench was lost: {error.strerror}") from error
         if not line:
             raise errors.Unavailable("the workbench closed the connection; it may be ending")
         answer = msgspec.json.decode(line)
@@ -78,7 +78,7 @@ class ControlClient:
 
 
 def _whole_line(lines: BufferedRWPair) -> bytes:
-    """The next line; empty at the end, also where the other side died in the middle of one."""
+    """The next line; empty at the end, even if the server died in the middle of a line."""
     try:
         line = lines.readline()
     except OSError:

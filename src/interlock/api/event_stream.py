@@ -1,4 +1,4 @@
-"""Server-Sent Events: the journal by its event names, with ids to resume from; texts and states without."""
+"""Server-Sent Events: journal events with ids to resume from; streamed texts and states without ids."""
 
 import asyncio
 import time
@@ -18,18 +18,18 @@ from interlock.domain.state.state import State
 from interlock.views.inbox import approval_dict
 
 PING_S = 15
-AT_ONCE = 256  # events of the journal in one piece
+AT_ONCE = 256  # journal events in one chunk
 REST = 9
-"""Making a state of many tickets takes a while: after it this many times as long goes by before the next."""
+"""Encoding a large state is slow: the next one waits this many times as long as the last one took."""
 
 APPROVAL_NAMES = {"spawn": "mma_spawn_approval", "step": "mma_step_approval"}
 
 
 class Followed(Stream):
-    """Frames until there are no more or the reader has hung up; then they end by themselves.
+    """Sends frames until they end or the client disconnects; it is never cancelled.
 
-    A stream that is cancelled instead, as is usual, leaves its frames of Python in a circle with the exception: what
-    each of them was just sending, half a megabyte, stays in memory until all objects are looked through.
+    A cancelled stream would leave a reference cycle of Python frames and the exception: the data being sent, half a
+    megabyte, would stay in memory until the next full garbage collection.
     """
 
     __slots__ = ("_after", "_frames", "_live")
@@ -41,11 +41,11 @@ class Followed(Stream):
         self._frames = frames
 
     def to_asgi_response(self, *_: Any, headers: dict[str, str] | None = None, **__: Any) -> ASGIResponse:
-        told = {**(headers or {}), **self.headers}
-        return _Sent(self._live, self._after, self._frames, headers=told, media_type=self.media_type)
+        all_headers = {**(headers or {}), **self.headers}
+        return _FollowedResponse(self._live, self._after, self._frames, headers=all_headers, media_type=self.media_type)
 
 
-class _Sent(ASGIStreamingResponse):
+class _FollowedResponse(ASGIStreamingResponse):
     def __init__(
         self, live: Live, after: int | None, frames: Callable[[StreamFollower], AsyncIterator[bytes]], **given: Any
     ) -> None:
@@ -84,8 +84,8 @@ async def frames(
             yield frame
         if texts := _texts(live, follower):
             yield texts
-        while follower.said:
-            yield _frame(*follower.said.popleft())
+        while follower.desk_events:
+            yield _frame(*follower.desk_events.popleft())
         wait = rested - time.monotonic()
         if follower.changed and wait <= 0:
             follower.changed = False
@@ -107,21 +107,21 @@ async def _journal(
             records = await read(follower.version)
         if not records:
             return
-        for at in range(0, len(records), AT_ONCE):  # the next when these have gone out: who is slow costs little
-            some = records[at : at + AT_ONCE]
-            yield b"".join(_recorded(recorded, state) for recorded in some)
-            follower.version = some[-1].version
+        for at in range(0, len(records), AT_ONCE):  # encodes the next chunk after this one is sent
+            chunk = records[at : at + AT_ONCE]
+            yield b"".join(_recorded(recorded, state) for recorded in chunk)
+            follower.version = chunk[-1].version
             if follower.gone:
                 return
 
 
 def _recorded(recorded: Recorded, state: Callable[[], State]) -> bytes:
     name = wire.event_name(recorded.event)
-    told = f"id: {recorded.version}\nevent: {name}\ndata: ".encode() + wire.encode(recorded) + b"\n\n"
+    frame = f"id: {recorded.version}\nevent: {name}\ndata: ".encode() + wire.encode(recorded) + b"\n\n"
     event = recorded.event
     if isinstance(event, ApprovalRequested) and event.kind in APPROVAL_NAMES:
-        told += _frame(APPROVAL_NAMES[event.kind], approval_dict(state().approvals[event.approval]))
-    return told
+        frame += _frame(APPROVAL_NAMES[event.kind], approval_dict(state().approvals[event.approval]))
+    return frame
 
 
 def _texts(live: Live, follower: StreamFollower) -> bytes:

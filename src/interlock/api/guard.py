@@ -1,6 +1,6 @@
-"""The door of the HTTP API: exact Host and Origin, a token, JSON. Localhost is not private (SPEC H2).
+"""Guards the HTTP API: exact Host and Origin, a token, and JSON bodies. Localhost is not private.
 
-Whatever is refused here has touched nothing: no route has seen it.
+A refused request never reaches a route.
 """
 
 import time
@@ -23,7 +23,7 @@ OK = b'{"status":"ok"}'
 
 
 class RequestGuard:
-    """Wraps the whole application; `log` hears of every change and every refusal."""
+    """Wraps the whole application; `log` receives every write and every refusal."""
 
     def __init__(self, app: App, port: int, tokens: Tokens, log: Log) -> None:
         self._app = app
@@ -34,7 +34,7 @@ class RequestGuard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)  # lifespan; a websocket finds no route
+            await self._app(scope, receive, send)  # lifespan; websockets have no route
             return
         headers = _Headers(scope["headers"])
         capability, refusal = self._judge(scope, headers)
@@ -52,12 +52,12 @@ class RequestGuard:
 
         try:
             if refusal is not None:
-                await _say(sending, *refusal)
+                await _refuse(sending, *refusal)
             elif capability is None:
                 await _send_json(sending, 200, OK)  # the bare /status
             else:
                 scope.setdefault("state", {})["capability"] = capability
-                if scope["method"] == "OPTIONS":  # there is no CORS: it is refused as any method that is not there
+                if scope["method"] == "OPTIONS":  # no CORS: refused like any unknown method
                     scope = {**scope, "method": "TRACE"}
                 await self._app(scope, receive, sending)
         finally:
@@ -72,19 +72,19 @@ class RequestGuard:
                 )
 
     def _judge(self, scope: Scope, headers: "_Headers") -> tuple[Capability | None, tuple[int, str, str] | None]:
-        """Who it is, or the answer that it gets instead."""
+        """The capability of the token, or the refusal: status, kind and sentence."""
         if headers.one(b"host") not in self._hosts:
-            return None, (421, "Misdirected", "this address is not served here: the Host header is another one's")
+            return None, (421, "Misdirected", "the Host header does not name this server")
         origin = headers.one(b"origin")
         if origin is not None and origin not in self._origins:
-            return None, (403, "ForeignOrigin", "pages of other origins may not use this API")
+            return None, (403, "ForeignOrigin", "pages of other origins must not use this API")
         presented = headers.one(b"authorization")
         bare = scope["path"] == "/status" and scope["method"] in ("GET", "HEAD")
         if presented is None and not headers.has(b"authorization") and bare:
             return None, None
         capability = self._tokens.capability(_bearer(presented))
         if capability is None:
-            return None, (401, "Unauthorized", "a bearer token is needed: its file is .interlock/run/api.json")
+            return None, (401, "Unauthorized", "a bearer token is required; it is in .interlock/run/api.json")
         if capability == "ask" and not _may_ask(scope):
             return capability, (403, "NotAllowed", "this token may only ask: POST /api/ask")
         if scope["method"] in ("POST", "PUT", "PATCH", "DELETE"):
@@ -98,7 +98,7 @@ class RequestGuard:
         return capability, None
 
     def _proofs(self, challenge: str) -> list[tuple[bytes, bytes]]:
-        """For each kind of token, that we know it: a client asks before it sends its own."""
+        """Proves that the server knows each token, before a client sends its own."""
         known = (("drive", self._tokens.drive), ("approve", self._tokens.approve), ("ask", self._tokens.ask))
         return [(f"x-interlock-proof-{name}".encode(), proof(token, challenge).encode()) for name, token in known]
 
@@ -111,9 +111,9 @@ class _Headers:
         return any(key == name for key, _ in self._raw)
 
     def one(self, name: bytes) -> bytes | None:
-        """Its value; a header that comes twice is nobody's."""
-        found = [value for key, value in self._raw if key == name]
-        return found[0] if len(found) == 1 else (b"" if found else None)
+        """The header's value; None if it is missing, empty if it occurs more than once."""
+        values = [value for key, value in self._raw if key == name]
+        return values[0] if len(values) == 1 else (b"" if values else None)
 
 
 _SAFE = [
@@ -133,7 +133,7 @@ def _may_ask(scope: Scope) -> bool:
     return scope["method"] == "POST" and scope["path"] == "/api/ask"
 
 
-async def _say(send: Send, status: int, kind: str, sentence: str) -> None:
+async def _refuse(send: Send, status: int, kind: str, sentence: str) -> None:
     await _send_json(send, status, msgspec.json.encode({"error": sentence, "kind": kind}))
 
 

@@ -1,7 +1,7 @@
-"""What is new, for those who follow by stream: journal events, texts as they come, the state after each change.
+"""The news for stream followers: journal events, streamed texts, and the state after each change.
 
-Lives on the API's loop. A follower is a few positions, not a queue: however slow it is, it costs nothing and holds
-up nobody; what it missed it gets when it is ready for it (SPEC J7).
+It lives on the API's loop. A follower is a few positions, not a queue: a slow follower costs nothing and delays no
+other; it receives what it missed when it is ready.
 """
 
 import asyncio
@@ -14,14 +14,14 @@ from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalWithdrawn
 
 RECENT = 4_096
-TEXT = 200_000  # characters kept of one stream: its end
+TEXT = 200_000  # characters kept of one stream, from its end
 KEYS = 256
-ALL_TEXTS = 2_000_000  # characters of all streams: whoever comes is told all of them
-TOLD = 64  # messages of the desk that a slow follower may still get
+ALL_TEXTS = 2_000_000  # characters of all streams: a new follower receives all of them
+DESK_EVENTS = 64  # events of the desk kept for a slow follower
 
 
 class Text:
-    """The end of a stream, by position from its beginning."""
+    """The end of a stream; positions count from the stream's beginning."""
 
     def __init__(self, start: int = 0) -> None:
         self.start = start
@@ -38,7 +38,7 @@ class Text:
             self.pieces = self.pieces[-TEXT:]
 
     def since(self, position: int | None) -> tuple[str, bool]:
-        """What came after a position; or all of it that is left, and that it begins anew."""
+        """The text after a position and False; or all kept text and True if the position is lost."""
         if position is None or position < self.start:
             return self.pieces, True
         return self.pieces[position - self.start :], False
@@ -49,10 +49,10 @@ class StreamFollower:
         self.version = version
         self.news = asyncio.Event()
         self.texts: dict[str, int] = {}
-        self.said: deque[tuple[str, dict[str, Any]]] = deque(maxlen=TOLD)
+        self.desk_events: deque[tuple[str, dict[str, Any]]] = deque(maxlen=DESK_EVENTS)
         self.changed = True
         self.cleared = False
-        self.gone = False  # its reader has hung up
+        self.gone = False  # its client has disconnected
 
     def go(self) -> None:
         self.gone = True
@@ -60,7 +60,7 @@ class StreamFollower:
 
 
 class Live:
-    """`offer_…` are called on the engine's thread; everything else on the API's loop."""
+    """`offer_…` run on the engine's thread, all other methods on the API's loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, version: int) -> None:
         self._loop = loop
@@ -68,12 +68,12 @@ class Live:
         self._called = False
         self._recent: deque[Recorded] = deque(maxlen=RECENT)
         self._texts: dict[str, Text] = {}
-        self._size = 0  # of all of them
-        self._spoken = 0  # ever
+        self._size = 0  # characters of all streams
+        self._total = 0  # characters ever received
         self._followers: set[StreamFollower] = set()
         self._answers: dict[str, asyncio.Event] = {}
         self.version = version
-        self.changes = 0  # counts every piece of news: what is made from them can be kept until it moves
+        self.changes = 0  # counts all news: results computed from them stay valid until it changes
         self.ended = False
 
     # ── from the engine's thread ─────────────────────────────────────────────────────────
@@ -84,19 +84,19 @@ class Live:
     def offer_text(self, key: str, piece: str) -> None:
         self._offer(lambda: self._take_text(key, piece))
 
-    def offer_said(self, name: str, data: dict[str, Any]) -> None:
-        self._offer(lambda: self._take_said(name, data))
+    def offer_desk_event(self, name: str, data: dict[str, Any]) -> None:
+        self._offer(lambda: self._take_desk_event(name, data))
 
     def offer_clear(self) -> None:
         self._offer(self._take_clear)
 
     def _offer(self, take: Callable[[], None]) -> None:
         self._incoming.append(take)
-        if not self._called:  # many pieces of news, one call
+        if not self._called:  # one call for many pieces of news
             self._called = True
             try:
                 self._loop.call_soon_threadsafe(self._drain)
-            except RuntimeError:  # the server has ended before the engine
+            except RuntimeError:  # the API's loop is closed already
                 self._incoming.clear()
 
     # ── on the API's loop ────────────────────────────────────────────────────────────────
@@ -121,21 +121,21 @@ class Live:
             follower.changed = True
 
     def _take_text(self, key: str, piece: str) -> None:
-        # One that begins anew after it was dropped stands beyond all positions that anybody may remember of it.
-        text = self._texts.pop(key, None) or Text(self._spoken + 1)
-        self._spoken += len(piece) + 1
+        # A stream that was dropped and begins again starts beyond every position that a follower may have of it.
+        text = self._texts.pop(key, None) or Text(self._total + 1)
+        self._total += len(piece) + 1
         before = len(text.pieces)
         text.add(piece)
         self._size += len(text.pieces) - before
-        self._texts[key] = text  # put last: the streams heard from longest ago go first
+        self._texts[key] = text  # reinserted last: the least recently used streams are dropped first
         while len(self._texts) > KEYS or (self._size > ALL_TEXTS and len(self._texts) > 1):
             self._size -= len(self._texts.pop(next(iter(self._texts))).pieces)
 
-    def _take_said(self, name: str, data: dict[str, Any]) -> None:
+    def _take_desk_event(self, name: str, data: dict[str, Any]) -> None:
         for follower in self._followers:
             follower.changed = True
             if name != "desk_update":
-                follower.said.append((name, data))
+                follower.desk_events.append((name, data))
 
     def _take_clear(self) -> None:
         self._texts.clear()
@@ -157,7 +157,7 @@ class Live:
         return len(self._followers)
 
     def recent(self, after: int) -> Sequence[Recorded] | None:
-        """What is kept after a version; None where that is further back than memory goes."""
+        """The kept records after a version; None if older records are needed."""
         if after >= self.version:
             return ()
         if not self._recent or self._recent[0].version > after + 1:
@@ -169,33 +169,33 @@ class Live:
         return {key: text.pieces[-TEXT:] for key, text in self._texts.items()}
 
     def new_texts(self, follower: StreamFollower) -> list[dict[str, Any]]:
-        """What each stream has said since this follower was last told; the whole of it where it was never told."""
-        found: list[dict[str, Any]] = []
+        """The new text of each stream for this follower; the whole text of streams that are new to it."""
+        texts: list[dict[str, Any]] = []
         for key, text in self._texts.items():
             position = follower.texts.get(key)
             if position == text.end:
                 continue
-            piece, anew = text.since(position)
-            found.append({"key": key, "text": piece} if anew else {"key": key, "delta": piece})
+            piece, whole = text.since(position)
+            texts.append({"key": key, "text": piece} if whole else {"key": key, "delta": piece})
             follower.texts[key] = text.end
-        return found
+        return texts
 
     async def answered(self, approval: str, settled: Callable[[], bool]) -> None:
-        """Until the approval is no longer pending."""
+        """Waits until the approval is no longer pending."""
         waiting = self._answers.setdefault(approval, asyncio.Event())
-        if not settled():  # looked at after we began to listen: an answer in between is not missed
+        if not settled():  # checked after the event exists, so that no answer is missed
             await waiting.wait()
 
     def forget(self, approval: str) -> None:
         self._answers.pop(approval, None)
 
     def call(self, work: Callable[[], None]) -> None:
-        """From any thread: done on our loop, if that still runs."""
+        """Runs a function on the API's loop, from any thread, if the loop still runs."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(work)
 
     def end(self) -> None:
-        """Followers are told what is left, and that is all; who waits for an answer gets none."""
+        """Followers receive the remaining news and end; waits for answers end without one."""
         self.ended = True
         for waiting in self._answers.values():
             waiting.set()

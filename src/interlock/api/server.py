@@ -1,4 +1,4 @@
-"""The HTTP server: Litestar and uvicorn on a thread of their own, bound to the loopback address alone."""
+"""The HTTP server: Litestar and uvicorn on a thread of their own, bound to the loopback address only."""
 
 import asyncio
 import logging
@@ -22,11 +22,16 @@ from interlock.api.live import Live
 from interlock.api.routes import schemas
 from interlock.api.routes.approval_routes import approval_routes
 from interlock.api.routes.ask_routes import Asks, ask_routes
-from interlock.api.routes.discussion_routes import talk_routes
-from interlock.api.routes.gui_routes import gui_routes, status_picture
+from interlock.api.routes.discussion_routes import discussion_routes
+from interlock.api.routes.epic_routes import epic_routes
+from interlock.api.routes.gui_routes import gui_routes
+from interlock.api.routes.journal_routes import journal_routes
 from interlock.api.routes.replies import failed, known_query, refused, unreadable, wrong
-from interlock.api.routes.test_history_routes import tests_routes
-from interlock.api.routes.work_routes import work_routes
+from interlock.api.routes.status_json import status_json
+from interlock.api.routes.test_history_routes import test_history_routes
+from interlock.api.routes.ticket_routes import ticket_routes
+from interlock.api.routes.track_routes import track_routes
+from interlock.api.routes.worker_routes import worker_routes
 from interlock.api.tokens import Tokens
 from interlock.errors import InterlockError, Misconfigured
 from interlock.version import VERSION
@@ -41,7 +46,7 @@ answering approvals another one, which lies outside any project.
 
 
 def bind(port: int) -> socket.socket:
-    """This port, or the next free one up to the last; 0 takes any."""
+    """Binds this port, or the next free one up to the last; 0 binds any free port."""
     for candidate in (port, *range(max(port + 1, FIRST_PORT), LAST_PORT + 1)) if port else (0,):
         listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -55,8 +60,8 @@ def bind(port: int) -> socket.socket:
     raise Misconfigured(f"no port is free from {port} to {max(port, LAST_PORT)}; choose another with --port")
 
 
-class _Complaints(logging.Handler):
-    """What the server complains about goes to our log, not between the words of a terminal."""
+class _WarningsToLog(logging.Handler):
+    """Writes the server's warnings to the log instead of the terminal."""
 
     def __init__(self, log: Log) -> None:
         super().__init__(logging.WARNING)
@@ -64,12 +69,12 @@ class _Complaints(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
-        said = {"complaint": record.getMessage(), "error": "" if error is None else repr(error)}
-        self._log(method="", path="", status=0, **said)
+        entry = {"complaint": record.getMessage(), "error": "" if error is None else repr(error)}
+        self._log(method="", path="", status=0, **entry)
 
 
 class ApiServer:
-    """`start` returns when it answers; `stop` when nothing of it is left."""
+    """`start` returns when the server answers, `stop` when it has ended."""
 
     def __init__(self, bridge: Bridge, tokens: Tokens, listening: socket.socket, log: Log) -> None:
         self._bridge = bridge
@@ -88,7 +93,7 @@ class ApiServer:
         return self._socket.getsockname()[1]
 
     def start(self, attach: Callable[[Live], None]) -> None:
-        """`attach` is called on the API's loop when it is there to hear of news."""
+        """`attach` is called on the API's loop and subscribes to news."""
         self._attach = attach
         self._thread.start()
         self._ready.wait()
@@ -105,17 +110,17 @@ class ApiServer:
         self._socket.close()
 
     def _run(self) -> None:
-        complaints = _Complaints(self._log)
+        warnings = _WarningsToLog(self._log)
         logger = logging.getLogger("uvicorn")
-        logger.addHandler(complaints)
+        logger.addHandler(warnings)
         logger.propagate = False
         try:
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(self._serve())
-        except BaseException as error:  # noqa: BLE001  whoever waits for the start must hear of anything
+        except BaseException as error:  # noqa: BLE001  `start` reports every failure
             self._failure = error
         finally:
-            logger.removeHandler(complaints)
+            logger.removeHandler(warnings)
             self._ready.set()
 
     async def _serve(self) -> None:
@@ -139,20 +144,20 @@ class ApiServer:
         )
         self._server = uvicorn.Server(config)
         self.live = live
-        if self._stopping:  # asked to end before it had begun
+        if self._stopping:  # stopped before it had started
             return
         self._attach(live)
-        back = asyncio.create_task(asks.expect_back())
+        reconnections = asyncio.create_task(asks.await_reconnections())
         try:
             await self._server.serve(sockets=[self._socket])
         finally:
-            back.cancel()
+            reconnections.cancel()
             with suppress(asyncio.CancelledError):
-                await back
+                await reconnections
 
 
 def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) -> Litestar:
-    picture = status_picture(bridge, live)
+    status = status_json(bridge, live)
 
     @asynccontextmanager
     async def lifespan(_: Litestar) -> AsyncGenerator[None]:
@@ -161,12 +166,16 @@ def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) 
 
     app = Litestar(
         route_handlers=[
-            *gui_routes(bridge, live, picture),
+            *gui_routes(bridge, live, status),
             *approval_routes(bridge),
             *ask_routes(asks),
-            *work_routes(bridge),
-            *talk_routes(bridge, live, picture),
-            *tests_routes(bridge),
+            *epic_routes(bridge),
+            *track_routes(bridge),
+            *ticket_routes(bridge),
+            *worker_routes(bridge),
+            *discussion_routes(bridge),
+            *journal_routes(bridge, live, status),
+            *test_history_routes(bridge),
         ],
         lifespan=[lifespan],
         exception_handlers={
@@ -196,13 +205,13 @@ def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) 
 
 
 def _be_exact(app: Litestar) -> None:
-    """What the framework's description leaves out: unknown keys are refused, and what cannot be understood is a 422."""
+    """Corrects the framework's description: unknown keys are refused, and malformed requests get 422, not 400."""
     for item in (app.openapi_schema.paths or {}).values():
-        for deed in (item.get, item.post, item.patch):
-            if deed is not None and deed.responses is not None:
-                deed.responses.pop("400", None)
+        for operation in (item.get, item.post, item.patch):
+            if operation is not None and operation.responses is not None:
+                operation.responses.pop("400", None)
     components = app.openapi_schema.components
     for name, schema in (components.schemas or {}).items() if components else ():
-        found = getattr(schemas, name.rpartition(".")[2], None)
-        if isinstance(found, type) and issubclass(found, Struct) and found.__struct_config__.forbid_unknown_fields:
+        shape = getattr(schemas, name.rpartition(".")[2], None)
+        if isinstance(shape, type) and issubclass(shape, Struct) and shape.__struct_config__.forbid_unknown_fields:
             schema.additional_properties = False

@@ -1,4 +1,4 @@
-"""The three tokens of the HTTP API, and the files that carry them to those who may have them (SPEC A4, H1, H6)."""
+"""The three tokens of the HTTP API, and the files that publish them to authorised clients."""
 
 import hmac
 import os
@@ -17,25 +17,25 @@ Capability = Literal["drive", "approve", "ask"]
 
 
 class Tokens(Struct, frozen=True):
-    """Made anew each time: whoever kept an old one has nothing."""
+    """New for each process: old tokens are worthless."""
 
     drive: str
     approve: str
     ask: str
 
     def capability(self, presented: str) -> Capability | None:
-        """Compared in constant time, all of them every time."""
-        given = presented.encode(errors="surrogateescape")
-        found: Capability | None = None
+        """The capability of a token. Compares with all tokens in constant time."""
+        token_bytes = presented.encode(errors="surrogateescape")
+        capability: Capability | None = None
         known: tuple[tuple[Capability, str], ...] = (
             ("drive", self.drive),
             ("approve", self.approve),
             ("ask", self.ask),
         )
         for name, token in known:
-            if hmac.compare_digest(given, token.encode()):
-                found = name
-        return found
+            if hmac.compare_digest(token_bytes, token.encode()):
+                capability = name
+        return capability
 
 
 def new_tokens() -> Tokens:
@@ -43,12 +43,12 @@ def new_tokens() -> Tokens:
 
 
 def proof(token: str, challenge: str) -> str:
-    """Shows that we know a token without saying it: a client asks for this before it sends its own."""
+    """Proves knowledge of a token without revealing it; clients check it before they send their own."""
     return hmac.new(token.encode(), challenge.encode(errors="surrogateescape"), sha256).hexdigest()
 
 
 class Discovery:
-    """`api.json` and `ask.json` in the project's run folder, and the approve token outside any project; all 0600."""
+    """Writes `api.json` and `ask.json` into the run folder, and the approve token outside any project; mode 0600."""
 
     def __init__(self, run: Path, approve_file: Path) -> None:
         self._run = run
@@ -68,7 +68,7 @@ class Discovery:
 
 
 def publish(path: Path, content: dict[str, Any]) -> None:
-    """Whole or not at all, and never readable by others, not even for a moment."""
+    """Writes the file atomically; it is never readable by other users."""
     part = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

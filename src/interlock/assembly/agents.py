@@ -1,10 +1,11 @@
-"""Who the agents are: workers, planners and chats, put together from tools, views, models and the workbench."""
+"""Makes workers, planners and chats from tools, code views, models and the workbench."""
 
 import asyncio
 import os
 from collections.abc import Callable, Mapping
 
 import msgspec
+from msgspec import Struct
 
 from interlock.assembly.project import Project, kept_text, plain_git, read_state
 from interlock.assembly.redaction import Redact, redactor
@@ -15,11 +16,12 @@ from interlock.codeviews.views.view import view
 from interlock.domain.values.approvals import ScriptPayload
 from interlock.domain.values.tickets import Ticket
 from interlock.engine.agents.chat import Chat
+from interlock.engine.agents.context import JournalAccess, Send, Toolbox
 from interlock.engine.agents.last_answer import last_answer
 from interlock.engine.agents.tool_outputs import with_reading
-from interlock.engine.agents.worker import Options, Send, Worker
+from interlock.engine.agents.worker import Options, Worker
 from interlock.engine.bench.workbench import Workbench
-from interlock.engine.blobs import Fetch
+from interlock.engine.blobs import Fetch, KeptTexts
 from interlock.engine.models.calls import ModelCalls
 from interlock.engine.planning.briefing import BriefBlock, Briefing
 from interlock.engine.planning.planner import Planner
@@ -34,7 +36,7 @@ from interlock.workspaces.read_only import ReadOnlyFiles
 
 
 class FileViews:
-    """What of a file a worker is shown: bodies only where they matter."""
+    """Implements `CodeViews`: function bodies only where they matter."""
 
     def curated(self, path: str, content: bytes) -> str:
         return view("curated", content, language_of(path, content)).decode(errors="replace")
@@ -43,12 +45,20 @@ class FileViews:
         return view("skeleton", content, language_of(path, content)).decode(errors="replace")
 
     def is_secret(self, path: str) -> bool:
-        """What no view shows, and what no tool would open either."""
+        """Also true for names that no tool would open."""
         return is_secret(path) or refusal(tuple(path.split("/"))) is not None
 
 
+class Machine(Struct, frozen=True):
+    """Where the agents' commands run. `before_script` is called with each script right before it runs."""
+
+    sandbox: Sandbox
+    env: Mapping[str, str]
+    before_script: Callable[[str], None]
+
+
 class Agents:
-    """One of each kind for a conductor; `send` is how they report."""
+    """Makes the agents of a conductor; `send` submits their reports."""
 
     def __init__(
         self,
@@ -56,23 +66,25 @@ class Agents:
         workbench: Workbench,
         fetch: Fetch,
         workspaces: GitWorkspaces,
-        sandbox: Sandbox,
-        env: Mapping[str, str],
         calls: ModelCalls,
-        redact: Redact,
-        before_script: Callable[[str], None],
+        machine: Machine,
         policy: Policy,
+        redact: Redact,
     ) -> None:
-        self._policy = policy
         self._project = project
         self._workbench = workbench
         self._fetch = fetch
+        self._texts = KeptTexts(workbench.keep, fetch)
         self._workspaces = workspaces
-        self._env_names = tuple(sorted(env))
-        self._level = sandbox.level
         self._calls = calls
         self._redact = redact
-        self._tools = WorkerTools(sandbox, env, PythonStructure(), before_script)
+        env_names, level = tuple(sorted(machine.env)), machine.sandbox.level
+
+        def script_terms(script: str, directory: str, call: str) -> ScriptPayload:
+            return ScriptPayload(script, directory, env_names, level, call=call)
+
+        tools = WorkerTools(machine.sandbox, machine.env, PythonStructure(), machine.before_script)
+        self._toolbox = Toolbox(tools, script_terms, policy)
 
     def worker(self, send: Send) -> Worker:
         briefing = Briefing(self._workspaces.read, FileViews(), self._redact, self._answer)
@@ -83,53 +95,28 @@ class Agents:
             escalation=settings.escalation,
             test_paths=self._project.settings.gates.test_paths,
         )
-        return Worker(
-            self._calls,
-            self._tools,
-            self._workspaces,
-            self._workbench.keep,
-            self._fetch,
-            send,
-            lambda: self._workbench.state,
-            lambda _, script, directory, call: self._script(script, directory, call),
-            briefing.brief,
-            self._redact,
-            options,
-            _outline,
-            self._policy,
-        )
+        journal = self._journal(send)
+        return Worker(self._calls, self._toolbox, self._workspaces, journal, briefing.brief, options, _outline)
 
     def planner(self, send: Send) -> Planner:
-        workbench, surveyor = self._workbench, Surveyor(self._workspaces, FileViews())
-        return Planner(self._calls, surveyor, workbench.keep, self._fetch, send, lambda: workbench.state, self._redact)
+        return Planner(self._calls, Surveyor(self._workspaces, FileViews()), self._journal(send))
 
     def chat(self, send: Send) -> Chat:
-        workbench, place = self._workbench, ToolPlace(str(self._project.root))
-        return Chat(
-            self._calls,
-            self._tools,
-            place,
-            workbench.keep,
-            self._fetch,
-            send,
-            lambda: workbench.state,
-            self._script,
-            self._redact,
-            self._project.settings.conductor.discussion_tool_rounds,
-            self._policy,
-        )
+        rounds = self._project.settings.conductor.discussion_tool_rounds
+        place = ToolPlace(str(self._project.root))
+        return Chat(self._calls, self._toolbox, place, self._journal(send), rounds)
+
+    def _journal(self, send: Send) -> JournalAccess:
+        return JournalAccess(self._texts, send, lambda: self._workbench.state, self._redact)
 
     async def _answer(self, track: str, ticket: str) -> str | None:
         return await asyncio.to_thread(last_answer, self._workbench.state.track(track).tickets[ticket], self._fetch)
-
-    def _script(self, script: str, directory: str, call: str) -> ScriptPayload:
-        return ScriptPayload(script, directory, self._env_names, self._level, call=call)
 
 
 async def worker_context(
     project: Project, ticket: Ticket, base: str | None = None
 ) -> tuple[str, tuple[BriefBlock, ...]]:
-    """Exactly what a worker of this ticket would be sent now, and the commit its files are of. Nothing is changed."""
+    """The commit of the ticket's files, and exactly what its worker would be sent now. Changes nothing."""
     git = await plain_git()
     looking = ReadOnlyFiles(project.root, git)
     commit = await looking.base(ticket.track) if base is None else base
@@ -141,8 +128,8 @@ async def worker_context(
     blocks = await Briefing(looking.read, FileViews(), redactor(os.environ), answer).blocks(ticket, commit)
     offered = WorkerTools(git, {}, PythonStructure()).offered(changing=ticket.spec.assigned_to == "tier3-worker")
     sent = with_reading(offered)
-    told = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in sent]
-    return commit, (*blocks, BriefBlock("tools", str(len(told)), "", msgspec.json.encode(told).decode()))
+    specs = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in sent]
+    return commit, (*blocks, BriefBlock("tools", str(len(specs)), "", msgspec.json.encode(specs).decode()))
 
 
 def _outline(path: str, text: str) -> str:

@@ -1,22 +1,19 @@
-"""The composition root: settings in, a running workbench out. Only this module knows who plays which role."""
+"""The composition root: makes a running workbench from settings. Only here are ports bound to implementations."""
 
-import asyncio
 import gc
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from random import random
 from secrets import token_hex
 
-from msgspec.structs import replace
+from msgspec import Struct
 
-from interlock.api.control import ControlServer
-from interlock.assembly.agents import Agents, FileViews
+from interlock.assembly.agents import Agents, Machine
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
+from interlock.assembly.open_workbench import Conducting, ModelSlot, Monitors, OpenWorkbench, Storage
 from interlock.assembly.project import (
     Project,
     hidden_folders,
@@ -30,34 +27,27 @@ from interlock.assembly.project import (
 )
 from interlock.assembly.redaction import redacted_bytes, redactor
 from interlock.assembly.settings.settings import Budgets, Models
-from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor
-from interlock.domain.messages.commands.discussion_commands import StartDiscussion
-from interlock.domain.messages.commands.steering_commands import Tell
-from interlock.domain.messages.envelopes import SYSTEM, Actor
-from interlock.domain.state.state import State
+from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.values.budgets import Caps, Micros
 from interlock.domain.values.gates import GateDefaults
-from interlock.engine.agents.chat import say_command
 from interlock.engine.agents.judge import JudgedGates
 from interlock.engine.bench.load_state import load_state
 from interlock.engine.bench.workbench import Workbench
-from interlock.engine.blobs import Fetch, KeptTexts
-from interlock.engine.effects import landing
 from interlock.engine.effects.conductor import Conductor
 from interlock.engine.effects.test_retention import Retention
 from interlock.engine.models.activity import Activity
-from interlock.engine.models.calls import ModelCalls
+from interlock.engine.models.calls import CallLimits, ModelCalls, Observers, Timing
 from interlock.engine.models.streams import Streams
-from interlock.engine.planning.survey import Surveyor
-from interlock.errors import BadValue, InterlockError, Misconfigured
+from interlock.errors import InterlockError, Misconfigured
 from interlock.journal.sqlite import SqliteJournal
 from interlock.policy.verdict import PersonOnly
-from interlock.ports.front import Following, Receipt
+from interlock.ports.model import Model
 from interlock.ports.processes import Sandbox
 from interlock.ports.work import Policy
 from interlock.runners.gate import ShellGates
 from interlock.runners.script import LocalCrew
+from interlock.runners.setup import WorkspaceSetup
 from interlock.sandbox.levels.choose import choose
 from interlock.sandbox.limits.environment import clean_env
 from interlock.trackfiles.writing import TrackFiles, TrackWriter
@@ -65,7 +55,7 @@ from interlock.workspaces.git_workspaces import GitWorkspaces
 
 
 class SystemClock:
-    """Asked for every command, so the part that changes once a second is kept."""
+    """Caches the part of the time that changes once a second: every command reads the clock."""
 
     def __init__(self) -> None:
         self._second = -1
@@ -84,187 +74,60 @@ class RandomIds:
         return token_hex(8)
 
 
-class OpenWorkbench:
-    """A workbench open for writing. With a conductor tickets run; without one commands are only recorded."""
-
-    def __init__(
-        self,
-        workbench: Workbench,
-        workspaces: GitWorkspaces,
-        conductor: Conductor | None,
-        sandbox_level: str,
-        files: TrackFiles,
-        root: Path,
-        fetch: Fetch,
-        streams: Streams,
-        activity: Activity,
-        logs: SessionLogs,
-        use_model: Callable[[ModelMaker], None],
-        close_models: Callable[[], Awaitable[None]],
-        retention: Retention,
-    ) -> None:
-        self.use_model = use_model
-        self._close_models = close_models
-        self._retention = retention
-        self.activity = activity
-        self.logs = logs
-        self.workbench = workbench
-        self.streams = streams
-        self._root = root
-        self.fetch = fetch
-        self._files = files
-        self._workspaces = workspaces
-        self._conductor = conductor
-        self._control: ControlServer | None = None
-        self.stop_asked = asyncio.Event()
-        self.sandbox_level = sandbox_level
-
-    @property
-    def state(self) -> State:
-        return self.workbench.state
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What did not work and harms nothing."""
-        return (*self._files.warnings, *self.logs.warnings)
-
-    async def submit(self, actor: Actor, command: Command) -> Receipt:
-        match command:  # these stand in the journal as they were said
-            case Tell(text):
-                command = replace(command, text=redactor(os.environ)(text))
-            case StartDiscussion(title):
-                command = replace(command, title=redactor(os.environ)(title))
-            case _:
-                pass
-        receipt = await self.workbench.submit(actor, command)
-        if self._conductor is None:
-            await self._land_approved()
-        return receipt
-
-    def follow(self, after: int) -> Following:
-        return self.workbench.follow(after)
-
-    async def ask_landing(self, actor: Actor, track: str) -> Receipt:
-        await self._workspaces.open()
-        return await landing.ask_landing(self.workbench, self._workspaces, actor, track)
-
-    async def say(self, actor: Actor, discussion: str, text: str, base_dir: str = "") -> Receipt:
-        """The user's words in a discussion about a folder of the project, or all of it."""
-        found = self.workbench.state.discussion(discussion)
-        if self._conductor is None:
-            await self._workspaces.open()
-        about = await Surveyor(self._workspaces, FileViews()).orientation()
-        texts = KeptTexts(self.workbench.keep, self.fetch)
-        redact = redactor(os.environ)
-        command = await say_command(texts, found, redact(text), redact(about), self._folder(base_dir))
-        return await self.workbench.submit(actor, command)
-
-    def _folder(self, named: str) -> str:
-        folder = (self._root / named).resolve()
-        if not folder.is_relative_to(self._root.resolve()) or not folder.is_dir():
-            raise BadValue(f"{named!r} is not a folder of this project: a discussion is about one, or about all of it")
-        return str(folder)
-
-    async def dirty(self) -> tuple[str, ...]:
-        """Changes of the user's that are not committed, and so not in any worktree."""
-        return await self._workspaces.dirty()
-
-    async def serve(self, path: Path) -> None:
-        self._control = ControlServer(self, path, self.stop_asked.set)
-        await self._control.start()
-
-    async def close(self, reason: str = "the workbench was closed") -> None:
-        if self._conductor is not None:
-            await self._conductor.stop(reason)
-        await self._close_models()
-        self.workbench.end_following()
-        if self._control is not None:
-            await self._control.stop()
-        await self._retention.close()
-        await self.workbench.settled()
-        await self._files.close(self.workbench.state)  # while the lock is still ours: nobody writes newer ones
-        await self.workbench.close()
-        self.logs.close()
-
-    def show_tracks(self) -> None:
-        """From now on the tracks are also written for people."""
-        self.workbench.on_durable(lambda _, state: self._files.show(state))
-        self._files.show(self.workbench.state)
-
-    async def _land_approved(self) -> None:
-        """Nobody else would: a landing that was approved happens now."""
-        state = self.workbench.state
-        for track_id in state.track_order:
-            found = state.tracks[track_id].landing
-            if found is not None and found.state == "started":
-                await self._workspaces.open()
-                outcome = await landing.do_landing(state.tracks[track_id], self._workspaces)
-                await self.workbench.submit(SYSTEM, outcome)
-
-
 def tune_process() -> None:
-    """For a process with an engine in it: threads take turns quickly, and the collector does not keep looking
-    through a large state in which nothing is ever garbage.
+    """Tunes a process that runs an engine: shorter thread switches, and fewer garbage collections.
+
+    The state is large and immutable, so most collections would find nothing.
     """
     sys.setswitchinterval(0.0005)
     gc.set_threshold(50_000, 20, 100)
 
 
+class Base(Struct, frozen=True):
+    """The parts of every workbench, conducting or not."""
+
+    project: Project
+    clock: SystemClock
+    journal: SqliteJournal
+    workbench: Workbench
+    workspaces: GitWorkspaces
+    monitors: Monitors
+
+
 async def open_workbench(
     project: Project, conduct: StartConductor | None, *, sample: bool = False, model: ModelMaker | None = None
 ) -> OpenWorkbench:
-    """Take the project's lock, read its journal, put right what a crash left, and serve the private socket.
+    """Takes the project's lock, reads its journal, recovers from a crash, and serves the private socket.
 
-    A `sample` project is our own: only there may work go on without a sandbox that the user did not switch off.
+    Only in a `sample` project, which Interlock made itself, may work run without a sandbox although the user did not
+    switch it off.
     """
     tune_process()
     sandbox = await _sandbox(project, conduct, sample=sample) if conduct else None
-    setup = trusted_setup(project) if conduct else None
+    setup_command = trusted_setup(project) if conduct else None
     make_project(project)
-    clock = SystemClock()
     journal = SqliteJournal(project.folder)
     workbench, opened = None, None
     try:
-        state = load_state(journal)
-        workbench = Workbench(
-            journal, clock, RandomIds(), state, checkpoint_every=project.settings.journal.checkpoint_every
-        )
+        clock, state = SystemClock(), load_state(journal)
+        every = project.settings.journal.checkpoint_every
+        redact = redactor(os.environ)
+        workbench = Workbench(journal, clock, RandomIds(), state, checkpoint_every=every, redact=redact)
         workspaces = GitWorkspaces(project.root, project.state_dir, sandbox or await plain_git())
-        conductor, use_model, close_models = None, _no_model, _nothing_to_close
-        streams, activity = Streams(), Activity()
-        logs = SessionLogs(project.folder, clock.now, redactor(os.environ), project.settings.logs.keep_days)
-        activity.listen(logs.tools.hear)
+        base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock))
+        conducting = None
         if conduct is not None and sandbox is not None:
-            conductor, use_model, close_models = await _conductor(
-                project, workbench, journal, workspaces, sandbox, setup, conduct, clock, model, streams, activity, logs
-            )
+            conducting = await _conduct(base, sandbox, setup_command, conduct, model)
         elif state.conductor.on or state.busy:
             await workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
-        files = TrackFiles(TrackWriter(project.root, project.settings.tracks_dir).write)
-        if conductor is None:
-            await _keep_out_of_git(project, workspaces, files)
-        level = sandbox.level if sandbox else ""
-        fetch = journal.get_blob
-        retention = await _retention(project, workbench, clock)
-        opened = OpenWorkbench(
-            workbench,
-            workspaces,
-            conductor,
-            level,
-            files,
-            project.root,
-            fetch,
-            streams,
-            activity,
-            logs,
-            use_model,
-            close_models,
-            retention,
-        )
+        storage = await _storage(base)
+        if conducting is None:
+            await _keep_out_of_git(project, workspaces, storage.files)
+        opened = OpenWorkbench(project.root, workspaces, storage, base.monitors, conducting)
         await opened.serve(project.socket)
-        opened.show_tracks()
+        opened.write_track_files()
     except BaseException:
-        # The thread that writes the journal may be at it: where there is one, it alone may close it.
+        # A workbench closes the journal on its own thread, which may be writing.
         if opened is not None:
             await opened.close("it was not opened")
         elif workbench is not None:
@@ -275,16 +138,27 @@ async def open_workbench(
     return opened
 
 
-async def _retention(project: Project, workbench: Workbench, clock: SystemClock) -> Retention:
-    most = project.settings.tests
-    made = Retention(workbench, clock, most.keep, most.keep_days, lambda paths: remove_artifacts(project, paths))
-    workbench.on_durable(made.react)
-    await made.start()
-    return made
+def _monitors(project: Project, clock: SystemClock) -> Monitors:
+    logs = SessionLogs(project.folder, clock.now, redactor(os.environ), project.settings.logs.keep_days)
+    monitors = Monitors(Streams(), Activity(), logs)
+    monitors.activity.listen(logs.tools.record)
+    return monitors
+
+
+async def _storage(base: Base) -> Storage:
+    project, workbench = base.project, base.workbench
+    files = TrackFiles(TrackWriter(project.root, project.settings.tracks_dir).write)
+    limits = project.settings.tests
+    retention = Retention(
+        workbench, base.clock, limits.keep, limits.keep_days, lambda paths: remove_artifacts(project, paths)
+    )
+    workbench.on_durable(retention.react)
+    await retention.start()
+    return Storage(workbench, base.journal.get_blob, files, retention)
 
 
 async def _keep_out_of_git(project: Project, workspaces: GitWorkspaces, files: TrackFiles) -> None:
-    """Commands that only record need no git: where it does not work, that is said and no more."""
+    """Recording commands needs no git: a failure of git is only a warning."""
     try:
         await workspaces.exclude(project.not_in_git)
     except InterlockError as error:
@@ -292,10 +166,10 @@ async def _keep_out_of_git(project: Project, workspaces: GitWorkspaces, files: T
 
 
 def _stable_env() -> dict[str, str]:
-    """The same names in a terminal and outside one: they are part of what an approval allows."""
-    usual = {"TERM": "dumb", "LANG": "C.UTF-8", "SHELL": "/bin/sh", "USER": "user", "LOGNAME": "user"}
-    # Python's bytecode is told apart by seconds and size only: a gate could run what an edit has just replaced.
-    return {**usual, **clean_env(os.environ), "PYTHONDONTWRITEBYTECODE": "1"}
+    """Has the same names inside and outside a terminal: they are part of an approval's terms."""
+    defaults = {"TERM": "dumb", "LANG": "C.UTF-8", "SHELL": "/bin/sh", "USER": "user", "LOGNAME": "user"}
+    # Python compares bytecode by seconds and size only: a gate could run code that an edit has just replaced.
+    return {**defaults, **clean_env(os.environ), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 async def _sandbox(project: Project, conduct: StartConductor, *, sample: bool) -> Sandbox:
@@ -306,88 +180,53 @@ async def _sandbox(project: Project, conduct: StartConductor, *, sample: bool) -
             raise
         return await choose("off")
     if sandbox.level == "off" and conduct.approve_all and not sample:
-        raise Misconfigured(
-            "with the sandbox off every script is answered by a person: --approve all is not possible then"
-        )
+        raise Misconfigured("with the sandbox off a person must answer every approval: --approve all is not possible")
     return sandbox
 
 
-async def _conductor(
-    project: Project,
-    workbench: Workbench,
-    journal: SqliteJournal,
-    workspaces: GitWorkspaces,
-    sandbox: Sandbox,
-    setup: str | None,
-    conduct: StartConductor,
-    clock: SystemClock,
-    model: ModelMaker | None,
-    streams: Streams,
-    activity: Activity,
-    logs: SessionLogs,
-) -> tuple[Conductor, Callable[[ModelMaker], None], Callable[[], Awaitable[None]]]:
+async def _conduct(
+    base: Base, sandbox: Sandbox, setup_command: str | None, conduct: StartConductor, model: ModelMaker | None
+) -> Conducting:
+    project, workbench, workspaces, logs = base.project, base.workbench, base.workspaces, base.monitors.logs
     env = _stable_env()
     await workspaces.open()
     await workspaces.exclude(project.not_in_git)
     redact = redactor(os.environ)
-    crew = LocalCrew(sandbox, workspaces, env, setup, project.settings.workspace.setup_timeout_s, redact, logs.script)
+    setup = WorkspaceSetup(sandbox, env, setup_command, project.settings.workspace.setup_timeout_s)
+    crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script)
     shell = ShellGates(
         sandbox,
         workspaces,
-        lambda content: journal.put_blob(redacted_bytes(redact, content)),
+        lambda content: base.journal.put_blob(redacted_bytes(redact, content)),
         env,
         conduct.gates,
-        crew.make_ready,
+        setup,
         redact,
     )
     policy: Policy = policy_of(project)
     if sandbox.level == "off":
         policy = PersonOnly(policy)
-    agents, use_model, calls = None, _no_model, None
+    agents, calls = None, None
     if model is not None:
-        calls = ModelCalls(
-            model(sandbox, logs.cli.write),
-            lambda command: workbench.submit(SYSTEM, command),
-            streams,
-            random,
-            comms=logs.comms.write,
-            max_in_flight=project.settings.provider.max_in_flight,
-            usual=_usual(project.settings.models),
-            activity=activity,
-            requests_per_minute=project.settings.provider.requests_per_minute,
-        )
-
-        use_model = _chooser(calls, sandbox, logs)
-
-        agents = Agents(
-            project, workbench, journal.get_blob, workspaces, sandbox, env, calls, redact, logs.script, policy
-        )
+        calls = _model_calls(base, model(sandbox, logs.cli.write))
+        machine = Machine(sandbox, env, logs.script)
+        agents = Agents(project, workbench, base.journal.get_blob, workspaces, calls, machine, policy, redact)
     gates = JudgedGates(shell, calls, workspaces, lambda: workbench.state)
-    conductor = Conductor(
-        workbench,
-        workspaces,
-        crew,
-        gates,
-        policy,
-        clock,
-        agents.worker if agents else None,
-        agents.planner if agents else None,
-        agents.chat if agents else None,
-    )
+    conductor = Conductor(workbench, workspaces, crew, gates, policy, base.clock, agents)
     await conductor.start(conduct)
-    return conductor, use_model, calls.close if calls else _nothing_to_close
+    return Conducting(conductor, sandbox.level, ModelSlot(calls, sandbox, logs))
 
 
-def _chooser(calls: ModelCalls, sandbox: Sandbox, logs: SessionLogs) -> Callable[[ModelMaker], None]:
-    return lambda maker: calls.use(maker(sandbox, logs.cli.write))
-
-
-async def _nothing_to_close() -> None:
-    pass
-
-
-def _no_model(maker: ModelMaker) -> None:
-    raise Misconfigured("this workbench runs nothing: it has no use for a model")
+def _model_calls(base: Base, model: Model) -> ModelCalls:
+    settings, monitors = base.project.settings, base.monitors
+    return ModelCalls(
+        model,
+        lambda command: base.workbench.submit(SYSTEM, command),
+        Observers(monitors.streams, monitors.activity, monitors.logs.comms.write),
+        Timing(random),
+        CallLimits(settings.provider.max_in_flight, settings.provider.requests_per_minute),
+        _tier_models(settings.models),
+    )
 
 
 def conducting(
@@ -412,15 +251,15 @@ def conducting(
     )
 
 
-def _usual(models: Models) -> dict[str, str]:
-    chosen = {
+def _tier_models(models: Models) -> dict[str, str]:
+    names = {
         "Tier 1": models.tier1,
         "Tier 2": models.tier2,
         "Tier 3": models.tier3,
         "Tier 4": models.tier4,
         "Discussion": models.discussion,
     }
-    return {tier: model for tier, model in chosen.items() if model}
+    return {tier: model for tier, model in names.items() if model}
 
 
 def _caps(budgets: Budgets) -> Caps:

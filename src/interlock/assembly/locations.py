@@ -1,9 +1,9 @@
-"""Where things are on disk: the project around a folder, the user's configuration, Interlock's own state."""
+"""Locations on disk: the project around a folder, the user's configuration, Interlock's own state."""
 
 import os
 from pathlib import Path
 
-from interlock.assembly.settings.settings import user_settings_file
+from interlock.assembly.settings.load import user_settings_file
 from interlock.errors import Misconfigured
 
 FOLDER = ".interlock"
@@ -13,11 +13,11 @@ def current_folder() -> Path:
     try:
         return Path.cwd()
     except OSError as error:
-        raise Misconfigured(f"the current folder cannot be used: {error.strerror}; go to another, or use -C") from error
+        raise Misconfigured(f"the current folder cannot be used: {error.strerror}; use another, or -C") from error
 
 
 def root_of(named: str | None) -> Path:
-    """The folder somebody named as the project's, or the one around here."""
+    """The named project folder, or the project around the current folder."""
     if named is None:
         return find_root(current_folder())
     if not Path(named).is_dir():
@@ -26,7 +26,7 @@ def root_of(named: str | None) -> Path:
 
 
 def find_root(start: Path) -> Path:
-    """The nearest folder upwards that is a project, else the nearest git repository, else `start`."""
+    """The nearest parent folder that is a project, else the nearest git repository, else `start`."""
     candidates = (start, *start.parents)
     for mark in (FOLDER, ".git"):
         for folder in candidates:

@@ -1,8 +1,7 @@
-"""Which model is asked: a provider by its name, put together with what it needs.
+"""Makes a model from the name of its provider and the settings.
 
-A model that is a program of its own needs the sandbox, which a workbench has only when it opens. So `make_model` checks
-everything that can be wrong at once and returns a maker; whoever has the sandbox, and a log for calls of CLI agents,
-makes the model with it.
+A model that is a separate program needs the sandbox, which exists only after the workbench is opened. So `make_model`
+checks the choice at once and returns a maker; the workbench calls it with its sandbox and its log of CLI agents.
 """
 
 import os
@@ -23,25 +22,24 @@ from interlock.ports.processes import Sandbox
 from interlock.providers.catalog import PriceStep, facts_of
 from interlock.providers.cli_agent.gemini_cli import CallLog, GeminiCli, Hook, split_command, vendor_env
 from interlock.providers.credentials import KEYS, address_of, desktop_keyring, needed_key, provider_of
-from interlock.providers.endpoints import HOSTED, hosted_model, place_of
+from interlock.providers.endpoints import HOSTED, HttpAccess, ModelUse, hosted_model, place_of
 from interlock.providers.http.http_model import TokenLimits
+from interlock.providers.names import PROVIDERS
 from interlock.providers.priced import Priced, Tariff
 from interlock.providers.pricing import cost
 from interlock.providers.scripted import Price, ScriptedModel, ScriptedRule, load_script
 from interlock.sandbox.limits.environment import clean_env
 
-KNOWN_PROVIDERS = (*HOSTED, "gemini_cli", "scripted")
-
-_OURSELVES = str(Path(__file__).resolve().parents[2])
-"""The folder that Python finds us in: `interlock ask-hook` must be there where an agent's hook runs it, also where we
-are installed from a working tree.
+_PACKAGE_FOLDER = str(Path(__file__).resolve().parents[2])
+"""The folder of the `interlock` package: an agent's hook in the sandbox runs `interlock ask-hook` from it, also if
+Interlock is installed from a working tree.
 """
 
 AsksAt = Callable[[], tuple[str, str] | None]
-"""The address of the HTTP API and the token that may only ask; None where nothing is served."""
+"""Returns the address of the HTTP API and the ask token; None if no API is served."""
 
 ModelMaker = Callable[[Sandbox, CallLog], Model]
-"""Makes the model when there is a sandbox. Raises Misconfigured when it cannot work there."""
+"""Makes the model from a sandbox and a log. Raises Misconfigured if it cannot run in that sandbox."""
 
 
 def make_model(
@@ -52,52 +50,51 @@ def make_model(
     script: str | Path | None = None,
     asks_at: AsksAt | None = None,
 ) -> ModelMaker:
-    """Raises Misconfigured with a sentence for everything that is wrong with the choice itself.
+    """Raises Misconfigured if the choice cannot work.
 
-    `model` is asked for wherever a request names none. `command_line` is for `gemini_cli`, instead of the settings' one
-    (whoever passes it says that the user wants exactly that). `script` is for `scripted`. `asks_at` tells, once there
-    is an HTTP API, where a CLI agent's own hook may ask, and the token for that alone.
+    `model` is used where a request names none. `command_line` replaces the setting of `gemini_cli`; passing it means
+    that the user wants exactly that. `script` is for `scripted`. `asks_at` returns where a CLI agent's hook asks.
     """
     if script and provider != "scripted":
-        raise Misconfigured("a script goes with the provider 'scripted'")
+        raise Misconfigured("a script is only for the provider 'scripted'")
     if command_line and provider != "gemini_cli":
-        raise Misconfigured("a command line goes with the provider 'gemini_cli'")
+        raise Misconfigured("a command line is only for the provider 'gemini_cli'")
     match provider:
         case "scripted":
             if not script:
-                raise Misconfigured("the provider 'scripted' needs a script: a file with the rules it answers by")
+                raise Misconfigured("the provider 'scripted' needs a script: a file with its rules")
             scripted = load_script(Path(script))
             return lambda sandbox, log: _preferring(scripted, model)
         case "gemini_cli":
-            words = trusted_agent_command(project) if command_line is None else command_line
-            split_command(words)
-            # It makes calls of its own that nobody here sees: only where it costs nothing is there a most.
+            line = trusted_agent_command(project) if command_line is None else command_line
+            split_command(line)
+            # The agent makes calls that Interlock does not see, so its cost has no upper bound unless it is free.
             tariff = tariff_of(project, provider, bounded=False)
             return lambda sandbox, log: Priced(
-                _preferring(_gemini_cli(project, words, sandbox, log, asks_at), model), tariff, model or ""
+                _preferring(_gemini_cli(project, line, sandbox, log, asks_at), model), tariff, model or ""
             )
         case _ if provider in HOSTED:
             hosted = _hosted(project, provider, model)
             return lambda sandbox, log: hosted
         case _:
-            raise Misconfigured(f"there is no provider {provider!r}; known are {_listed(KNOWN_PROVIDERS)}")
+            raise Misconfigured(f"there is no provider {provider!r}; known are {_listed(PROVIDERS)}")
 
 
 def scripted_rules(rules: list[dict[str, Any]], price: dict[str, float]) -> ModelMaker:
-    """The scripted model by rules of our own, for the demo."""
-    made = ScriptedModel(msgspec.convert(rules, list[ScriptedRule]), msgspec.convert(price, Price))
-    return lambda sandbox, log: made
+    """A scripted model with the given rules, for the demo."""
+    scripted = ScriptedModel(msgspec.convert(rules, list[ScriptedRule]), msgspec.convert(price, Price))
+    return lambda sandbox, log: scripted
 
 
-def _gemini_cli(project: Project, words: str, sandbox: Sandbox, log: CallLog, asks_at: AsksAt | None) -> Model:
+def _gemini_cli(project: Project, command_line: str, sandbox: Sandbox, log: CallLog, asks_at: AsksAt | None) -> Model:
     def hook() -> Hook:
-        found = asks_at() if asks_at is not None else None
-        if found is None:
+        address = asks_at() if asks_at is not None else None
+        if address is None:
             return Hook({}, ())
-        return Hook({"INTERLOCK_ASK_URL": found[0], "INTERLOCK_ASK_TOKEN": found[1]}, (_OURSELVES,))
+        return Hook({"INTERLOCK_ASK_URL": address[0], "INTERLOCK_ASK_TOKEN": address[1]}, (_PACKAGE_FOLDER,))
 
     return GeminiCli(
-        words,
+        command_line,
         sandbox,
         {**clean_env(os.environ), **vendor_env(os.environ)},
         project.state_dir / "cli_agents" / "gemini",
@@ -109,7 +106,7 @@ def _gemini_cli(project: Project, words: str, sandbox: Sandbox, log: CallLog, as
 
 
 class _Preferring:
-    """A model that is asked under one name where a request has none."""
+    """Adds a model name to requests without one."""
 
     def __init__(self, inner: Model, model: str) -> None:
         self._inner = inner
@@ -143,27 +140,24 @@ def _hosted(project: Project, provider: str, model: str | None) -> Model:
         temperature = settings.temperature if "temperature" in facts.can else None
         return TokenLimits(facts.context, tariff.most_out(name), temperature)
 
-    usual = model or place_of(provider).model
-    made = hosted_model(
-        provider,
-        os.environ,
-        redact=redactor({**os.environ, "API_KEY": key}),
+    default = model or place_of(provider).model
+    access = HttpAccess(
         base_url=address_of(provider, os.environ, named),
         key=lambda: key,
-        model=usual,
         plain_http=bool(named[provider.replace(".", "_")]),
-        limits=limits,
+        redact=redactor({**os.environ, "API_KEY": key}),
     )
-    return Priced(made, tariff, usual)
+    hosted = hosted_model(provider, os.environ, access, ModelUse(model=default, limits=limits))
+    return Priced(hosted, tariff, default)
 
 
 def tariff_of(project: Project, provider: str, *, bounded: bool = True) -> Tariff:
-    """What this provider's models cost, by the user's own word (under the model's name, or the provider's) or ours."""
+    """The prices of a provider's models: the user's (by model or provider name), else the shipped ones."""
     prices = project.settings.prices
 
     def own(model: str) -> tuple[PriceStep, ...]:
-        found = prices.get(model) or prices.get(provider)
-        return (PriceStep(**msgspec.structs.asdict(found)),) if found else ()
+        price = prices.get(model) or prices.get(provider)
+        return (PriceStep(**msgspec.structs.asdict(price)),) if price else ()
 
     return Tariff(
         lambda model: facts_of(provider, model),
@@ -175,7 +169,7 @@ def tariff_of(project: Project, provider: str, *, bounded: bool = True) -> Tarif
 
 
 def saved_by_cache(project: Project, provider: str, model: str, tokens: int) -> Micros | None:
-    """What so many tokens would have cost less, read from a cache; None: no price is known."""
+    """How much less this many tokens cost when read from a cache; None if no price is known."""
     steps = tariff_of(project, provider).steps(model)
     plain, cached = (cost(steps, used, today()) for used in (Usage(input=tokens), Usage(cache_read=tokens)))
     return None if plain is None or cached is None else plain - cached
@@ -186,32 +180,32 @@ def today() -> str:
 
 
 def first_provider(configured: str | None) -> str | None:
-    """Whom to ask where no option says so: the configured one, else the first with a key; None: nobody."""
+    """The default provider: the configured one, else the first with a key; None if there is none."""
     try:
-        return provider_of(configured, KNOWN_PROVIDERS, os.environ, desktop_keyring)
+        return provider_of(configured, PROVIDERS, os.environ, desktop_keyring)
     except Misconfigured:
         return None
 
 
 async def ask_once(project: Project, provider: str, model: str | None) -> Reply:
-    """One tiny call, for seeing whether a key and an address work. It is not booked anywhere."""
+    """Makes one small call to check a key and an address. Its cost is not recorded."""
     if provider not in HOSTED:
-        raise Misconfigured(f"{provider!r} is no provider that is asked over HTTP; try it with: interlock chat 'Hello'")
-    asked = _hosted(project, provider, model)
-    words = Message("user", "Answer with one word: ok")
+        raise Misconfigured(f"{provider!r} is not a provider over HTTP; test it with: interlock chat 'Hello'")
+    hosted = _hosted(project, provider, model)
+    question = Message("user", "Answer with one word: ok")
     try:
-        return await asked.complete(ModelRequest("Test", None, None, "", (words,), ()), ignore_text)
+        return await hosted.complete(ModelRequest("Test", None, None, "", (question,), ()), ignore_text)
     finally:
-        await close_model(asked)
+        await close_model(hosted)
 
 
 def model_warnings(project: Project, provider: str, model: str | None) -> tuple[str, ...]:
-    """What the user should know about the models that the settings name: unknown ones, and those that end."""
+    """Warnings about the models in the settings: unknown ones, and those with an end date."""
     if provider not in HOSTED:
         return ()
     named = (getattr(project.settings.models, field) for field in project.settings.models.__struct_fields__)
-    usual = model or place_of(provider).model
-    names = dict.fromkeys(name for name in (usual, *named, *project.settings.conductor.escalation) if name)
+    default = model or place_of(provider).model
+    names = dict.fromkeys(name for name in (default, *named, *project.settings.conductor.escalation) if name)
     return tuple(filter(None, (facts_of(provider, name).warning(today()) for name in names)))
 
 

@@ -1,4 +1,4 @@
-"""A project on disk: where it is, what its settings say, what can be done with it without a running workbench."""
+"""A project on disk: its location, its settings, and everything that needs no running workbench."""
 
 import asyncio
 import os
@@ -12,7 +12,8 @@ from typing import Literal
 from msgspec import Struct
 
 from interlock.assembly.locations import FOLDER, state_folder, user_folder, user_settings
-from interlock.assembly.settings.settings import Settings, Start, load_settings, started_by
+from interlock.assembly.settings.load import Start, load_settings, started_by
+from interlock.assembly.settings.settings import Settings
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import Gate, GateDefaults, GateResult, limits
 from interlock.engine.bench.load_state import load_state
@@ -41,8 +42,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "sees system folders and your toolchain read-only; not your home, other worktrees, .interlock or tokens",
         "reads git's data but cannot change it, nor see addresses in its configuration; only the engine commits",
         "has no network, and sees no process but its own",
-        "cannot make the system calls by which sandboxes are left",
-        "is gone, with everything it started, when it ends or is stopped",
+        "cannot make the system calls that could leave a sandbox",
+        "leaves no process behind when it ends or is stopped",
     ),
     "landlock": (
         "writes only in its own worktree and a private temporary folder",
@@ -51,18 +52,18 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "reads git's data but cannot change it (a .git file is put back when it ends); only the engine commits",
         "has no network and no sockets by name, not even among its own processes",
         "can see the command lines of other processes, but not signal, trace or look into them",
-        "cannot make the system calls by which sandboxes are left",
-        "is gone, with everything it started, when it ends or is stopped",
+        "cannot make the system calls that could leave a sandbox",
+        "leaves no process behind when it ends or is stopped",
     ),
     "off": (
-        "RUNS WITHOUT A SANDBOX, because your settings say so: it can do whatever you can",
-        "is gone, with everything it started, when it ends or is stopped",
+        "RUNS WITHOUT A SANDBOX, because your settings disable it: it has all your permissions",
+        "leaves no process behind when it ends or is stopped",
     ),
 }
 
 
 class Project(Struct, frozen=True):
-    """A folder that Interlock works on, and where its own things are."""
+    """A folder that Interlock works on, with its settings and Interlock's state folder."""
 
     root: Path
     settings: Settings
@@ -78,17 +79,17 @@ class Project(Struct, frozen=True):
 
     @property
     def not_in_git(self) -> tuple[str, ...]:
-        """Folders of ours in the project, which are nobody's to commit."""
+        """Interlock's folders in the project, which must not be committed."""
         return (f"{FOLDER}/", f"{self.settings.tracks_dir}/")
 
     @property
     def library(self) -> Library:
-        """Prompts, gates, frameworks and styles, the project's (where they are trusted) before the user's."""
+        """Prompts, gates, frameworks and styles: the project's trusted ones before the user's."""
         return Library(self.root, user_folder(), lambda name, content: is_trusted(self, Thing(name, content)))
 
     @property
     def whole_library(self) -> Library:
-        """The same, trusted or not: for looking."""
+        """The same without the trust check; for display only."""
         return Library(self.root, user_folder())
 
     @property
@@ -102,7 +103,7 @@ def open_project(root: Path) -> Project:
 
 
 def read_state(project: Project) -> State:
-    """The state as the journal tells it now; needs no lock and starts nothing."""
+    """The current state of the journal; takes no lock and starts nothing."""
     if not project.is_made:
         return State()
     reader = JournalReader(project.folder)
@@ -113,17 +114,17 @@ def read_state(project: Project) -> State:
 
 
 def kept_text(project: Project, name: str) -> bytes:
-    """A text that is kept beside the journal."""
+    """A text that is stored beside the journal."""
     return Blobs(project.folder / "blobs").get(name)
 
 
 def keep_text(project: Project, content: bytes) -> str:
-    """Keep a text there, durable when this returns its name. Texts are named by what they are: this needs no lock."""
+    """Stores a text; it is durable when this returns its name. Names are content hashes, so no lock is needed."""
     return Blobs(project.folder / "blobs").put(content)
 
 
 def remove_artifacts(project: Project, paths: tuple[str, ...]) -> None:
-    """Files in `.interlock/artifacts`, named from the project's root or absolutely; and those that are too old."""
+    """Deletes these files if they are in `.interlock/artifacts`, and files there that are too old."""
     folder = (project.folder / "artifacts").resolve()
     if not folder.is_dir():
         return
@@ -152,7 +153,7 @@ def rebuild_journal_head(project: Project) -> VerifyReport:
 
 
 def export_rows(project: Project) -> Iterator[str]:
-    """Each row as it is stored, one JSON object per line: enough to check the chain elsewhere."""
+    """Each row as it is stored, one JSON object per line; the hash chain can be verified elsewhere."""
     reader = JournalReader(project.folder)
     try:
         yield from stored_lines(reader)
@@ -161,7 +162,7 @@ def export_rows(project: Project) -> Iterator[str]:
 
 
 def make_project(project: Project) -> None:
-    """The project's own folder; asks nothing, changes nothing that is there."""
+    """Creates the project's `.interlock` folder; changes no existing file."""
     try:
         project.folder.mkdir(mode=0o700, exist_ok=True)
         ignore = project.folder / ".gitignore"
@@ -177,15 +178,15 @@ SETUP = "workspace.setup"
 
 
 class Thing(Struct, frozen=True):
-    """Something that came with a project and would grant rights or start programs."""
+    """A part of a project that would grant rights or start programs."""
 
     name: str
     content: bytes
-    what: str = ""  # would become of it, in words
+    what: str = ""  # its effect, in words
 
     @property
     def digest(self) -> str:
-        """Of exactly this content under this name."""
+        """The digest of this content under this name."""
         named = b"" if self.name == SETUP else f"{self.name}\0".encode()
         return sha256(named + self.content).hexdigest()
 
@@ -198,7 +199,7 @@ def _started_things(project: Project) -> Iterator[Thing]:
 def _policy_thing(project: Project) -> Iterator[Thing]:
     file = project.root / "interlock.toml"
     if file.is_file() and (rules := project_policy(file.read_text(encoding="utf-8"))) is not None:
-        yield Thing(POLICY, rules, "rules of interlock.toml; until they are trusted they only tighten")
+        yield Thing(POLICY, rules, "rules of interlock.toml; untrusted rules can only tighten")
 
 
 def _library_things(project: Project) -> Iterator[Thing]:
@@ -207,11 +208,11 @@ def _library_things(project: Project) -> Iterator[Thing]:
 
 
 TRUSTED: tuple[Callable[[Project], Iterator[Thing]], ...] = (_started_things, _policy_thing, _library_things)
-"""Everything of a project that counts only when it is trusted."""
+"""The parts of a project that are used only if the user trusts them."""
 
 
 def things_to_trust(project: Project) -> tuple[Thing, ...]:
-    return tuple(thing for found in TRUSTED for thing in found(project))
+    return tuple(thing for things in TRUSTED for thing in things(project))
 
 
 def trust_store(project: Project) -> TrustStore:
@@ -223,24 +224,24 @@ def is_trusted(project: Project, thing: Thing) -> bool:
 
 
 def project_starts(project: Project) -> tuple[Start, ...]:
-    """What the project's own settings would start, trusted or not."""
+    """The programs and rights in the project's settings, trusted or not."""
     return started_by(project.settings, load_settings(user_settings(), Path(os.devnull)))
 
 
 def trusted_setup(project: Project) -> str | None:
-    """The workspace's setup command, if the user wrote it or trusts exactly it."""
+    """The workspace's setup command, if it is the user's or exactly this text is trusted."""
     _check_trust(project, "workspace.setup")
     return project.settings.workspace.setup
 
 
 def trusted_agent_command(project: Project) -> str:
-    """The command line of `gemini_cli`, if it is the usual one or the user's, or the user trusts exactly it."""
+    """The command line of `gemini_cli`, if it is the default, the user's, or exactly this text is trusted."""
     _check_trust(project, "gemini_cli.command")
     return project.settings.gemini_cli.command
 
 
 def trusted_network(project: Project) -> bool:
-    """Whether gates have the network: the user says so, or trusts the project that does."""
+    """Whether gates have network access, by the user's settings or a trusted project's."""
     _check_trust(project, "gates.network")
     return project.settings.gates.network
 
@@ -250,7 +251,7 @@ def _check_trust(project: Project, key: str) -> None:
         if start.key == key and not trust_store(project).trusts(start.digest):
             raise Misconfigured(
                 f"{project.root / 'interlock.toml'} wants this to be {start.what}: {start.text!r}."
-                " Nothing of a project runs before you trust it: read it, then say 'interlock trust'."
+                " Nothing of a project runs before you trust it: read it, then run 'interlock trust'."
             )
 
 
@@ -258,7 +259,7 @@ def _check_trust(project: Project, key: str) -> None:
 
 
 def rule_sources(project: Project | None) -> RuleSources:
-    """The user's rules, the shipped ones, and the project's as far as they count."""
+    """The user's rules, the shipped rules, and the project's rules if they are trusted."""
     if project is None:
         return RuleSources(user_settings(), None, lambda _: False, refusal)
     store = trust_store(project)
@@ -276,24 +277,26 @@ def policy_of(project: Project | None) -> ShellPolicy:
 
 
 def policy_with(project: Project, rule: str) -> ShellPolicy:
-    """As if the user's file had this rule as well."""
+    """The policy with one more rule of the user."""
     added = read_rules(rule, "the new rule", "user")
     sources = rule_sources(project)
     return ShellPolicy(lambda: (*added, *sources.rules()), refusal)
 
 
 def lasting_rule(project: Project, script: str, directory: str) -> str:
-    """The narrowest rule that allows this script. Raises Rejected where none can, or it would not help."""
+    """The narrowest rule that allows this script. Raises Rejected if no rule can."""
     taken = {rule.name for rule in rule_sources(project).rules()}
-    made = narrowest_rule(script, free_name(taken.__contains__))
-    found = policy_with(project, made).script(script, directory)
-    if found.verdict != "allow":
-        raise Rejected(f"a rule of yours would not help: {found.rule} says {found.verdict}: {found.reason}")
-    return made
+    rule = narrowest_rule(script, free_name(taken.__contains__))
+    verdict = policy_with(project, rule).script(script, directory)
+    if verdict.verdict != "allow":
+        raise Rejected(
+            f"a new rule would not help: the verdict of {verdict.rule} is {verdict.verdict}: {verdict.reason}"
+        )
+    return rule
 
 
 async def exclude_from_git(project: Project) -> Literal["repository", "private"]:
-    """Make git ignore what is ours; says whether the folder is a repository of the user's."""
+    """Makes git ignore Interlock's folders; returns whether the project has a git repository of its own."""
     workspaces = GitWorkspaces(project.root, project.state_dir, await plain_git())
     await workspaces.open()
     await workspaces.exclude(project.not_in_git)
@@ -301,7 +304,7 @@ async def exclude_from_git(project: Project) -> Literal["repository", "private"]
 
 
 def make_sample(project: Project, files: Mapping[str, str]) -> None:
-    """A new git repository with these files in its first commit."""
+    """Creates a git repository with these files in its first commit."""
     for name, text in files.items():
         path = project.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -317,9 +320,9 @@ def make_sample(project: Project, files: Mapping[str, str]) -> None:
             **{f"GIT_{who}_EMAIL": "interlock@localhost" for who in ("AUTHOR", "COMMITTER")},
         }
         for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "A shop with a bug")):
-            said = await git.run_trusted(("git", *words), cwd=str(project.root), env=env)
-            if said.code:
-                raise Misconfigured(f"git {words[0]} failed: {said.stderr.decode(errors='replace').strip()}")
+            output = await git.run_trusted(("git", *words), cwd=str(project.root), env=env)
+            if output.code:
+                raise Misconfigured(f"git {words[0]} failed: {output.stderr.decode(errors='replace').strip()}")
 
     asyncio.run(commit())
 
@@ -327,28 +330,28 @@ def make_sample(project: Project, files: Mapping[str, str]) -> None:
 class SandboxReport(Struct, frozen=True):
     works: bool
     level: str
-    reason: str  # why there is no sandbox, or not the strongest
+    reason: str  # why there is no sandbox, or only a weaker one
     git: str
     promises: tuple[str, ...]
 
 
 async def sandbox_report(project: Project) -> SandboxReport:
     git = await (await plain_git()).run_trusted(("git", "--version"), cwd="/", env={"PATH": os.environ.get("PATH", "")})
-    said = git.stdout.decode(errors="replace").strip() if git.code == 0 else ""
+    git_version = git.stdout.decode(errors="replace").strip() if git.code == 0 else ""
     try:
         chosen = await choice(project.settings.sandbox, hidden_folders(project), limits_of(project.settings))
     except Misconfigured as error:
-        return SandboxReport(False, "none", str(error), said, ("does not run: there is no sandbox it could run in",))
+        return SandboxReport(False, "none", str(error), git_version, ("does not run: no sandbox is available",))
     level = chosen.sandbox.level
-    return SandboxReport(True, level, chosen.why, said, PROMISES[level])
+    return SandboxReport(True, level, chosen.why, git_version, PROMISES[level])
 
 
 async def verify_command(
     command: str, folder: str, timeout_s: float | None, *, before: Callable[[str], None]
 ) -> GateResult:
-    """Run it as a gate on a folder that need not be a project; the user's settings count.
+    """Runs a command as a gate on a folder, which need not be a project; uses the user's settings.
 
-    `before` is told the level of the sandbox when all is ready.
+    `before` is called with the sandbox level right before the command runs.
     """
     if (result := no_command(command)) is not None:
         return result
@@ -361,17 +364,17 @@ async def verify_command(
 
 
 def hidden_folders(project: Project) -> tuple[str, ...]:
-    """Our own folders: a sandbox must not have them, whatever else it is given."""
+    """Interlock's own folders, which no sandbox may see."""
     config = user_folder()
     return (str(project.state_dir), str(config))
 
 
 def limits_of(settings: Settings) -> JobLimits:
-    """What commands may use."""
+    """The resource limits of commands."""
     most = settings.limits
     return JobLimits(processes=most.processes, memory_mb=most.memory_mb, open_files=most.open_files)
 
 
 async def plain_git() -> Sandbox:
-    """Our own git needs no confinement, only the one door."""
+    """Runs Interlock's own git commands: they need no confinement, but go through the sandbox port."""
     return await choose("off")

@@ -1,4 +1,4 @@
-"""Secrets taken out of text before it is stored or shown."""
+"""Removes secrets from text before it is stored or shown."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ Redact = Callable[[str], str]
 
 
 def redactor(environ: Mapping[str, str]) -> Redact:
-    """Hides what looks like a secret, and the values of variables that are named like one."""
+    """Hides texts in the form of a secret, and the values of variables with a secret's name."""
     values = sorted(
         {value for name, value in environ.items() if _NAMES.search(name) and len(value) >= _SHORTEST},
         key=len,
@@ -40,5 +40,5 @@ def redactor(environ: Mapping[str, str]) -> Redact:
 
 
 def redacted_bytes(redact: Redact, content: bytes) -> bytes:
-    """The same for bytes of any kind; what is no text stays as it is."""
+    """Redacts bytes; bytes that are not UTF-8 stay unchanged."""
     return redact(content.decode(errors="surrogateescape")).encode(errors="surrogateescape")

@@ -1,25 +1,26 @@
-"""A workbench with a desk and an HTTP API: what `interlock serve` runs, and what the window shows.
+"""A workbench with a desk and an HTTP API: `interlock serve` runs it, and the window shows it.
 
-Three threads: the engine's (commands, journal, workers), the API's (HTTP), and whoever called us (who waits, or draws).
+It uses three threads: the engine's (commands, journal, workers), the API's (HTTP), and the caller's, which waits or
+draws.
 """
 
 import asyncio
 import ctypes
 import os
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
-from interlock.assembly.build import OpenWorkbench, open_workbench
-from interlock.assembly.model_choice import KNOWN_PROVIDERS, AsksAt, ModelMaker, first_provider, make_model
+from interlock.assembly.build import open_workbench
+from interlock.assembly.model_choice import AsksAt, ModelMaker, first_provider, make_model
+from interlock.assembly.open_workbench import OpenWorkbench
 from interlock.assembly.project import Project, open_project
 from interlock.assembly.redaction import redacted_bytes, redactor
 from interlock.assembly.settings.writing import write_keys
@@ -30,7 +31,8 @@ from interlock.engine.bench.engine_thread import ENDING_S, EngineThread
 from interlock.errors import BadValue, JournalError, Misconfigured
 from interlock.ports.model import Message
 from interlock.providers.credentials import listed_variables
-from interlock.providers.missing import NAMED_PROVIDERS, MissingModel
+from interlock.providers.missing import MissingModel
+from interlock.providers.names import PROVIDERS
 
 if TYPE_CHECKING:
     from interlock.api.bridge import WindowView
@@ -38,11 +40,9 @@ if TYPE_CHECKING:
     from interlock.api.server import ApiServer
     from interlock.api.tokens import Discovery
 
-T = TypeVar("T")
-
 
 class ModelSelection(msgspec.Struct, frozen=True):
-    """What the command line says about the model; empty where it says nothing."""
+    """The model that the command line names; empty fields name none."""
 
     provider: str = ""
     model: str = ""
@@ -50,7 +50,7 @@ class ModelSelection(msgspec.Struct, frozen=True):
 
 
 class DeskServices:
-    """Plays `Equipment` for the desk and `Backstage` for the API."""
+    """Implements `Equipment` for the desk and `Backstage` for the API."""
 
     def __init__(self, project: Project, opened: OpenWorkbench, choice: ModelSelection, asks_at: AsksAt) -> None:
         self._project = project
@@ -61,14 +61,13 @@ class DeskServices:
     # ── for the desk ─────────────────────────────────────────────────────────────────────
 
     def choose_model(self, provider: str, model: str, command_line: str) -> None:
-        """A provider that cannot be asked yet is taken all the same: its first call says what is missing."""
-        if provider not in ("", *NAMED_PROVIDERS):
-            known = ", ".join(NAMED_PROVIDERS)
-            raise BadValue(f"there is no provider {provider!r}; known are {known}")
+        """Accepts a provider that is not configured yet: its first call reports what is missing."""
+        if provider not in ("", *PROVIDERS):
+            raise BadValue(f"there is no provider {provider!r}; known are {', '.join(PROVIDERS)}")
         self._opened.use_model(chosen(self._project, self._choice, provider, model, command_line, self._asks_at))
 
     def save(self, values: Mapping[str, str]) -> str:
-        """Only what differs from what the settings already say."""
+        """Writes only values that differ from the current settings."""
         path, now = self._project.root / "interlock.toml", self.saved()
         keys = {"current_provider": ("provider", "name"), "current_model": ("provider", "model")}
         write_keys(path, {key: values[name] for name, key in keys.items() if values[name] != now.get(name, "")})
@@ -76,14 +75,14 @@ class DeskServices:
 
     def saved(self) -> Mapping[str, str]:
         provider = open_project(self._project.root).settings.provider
-        found = {"current_provider": provider.name, "current_model": provider.model}
-        return {name: value for name, value in found.items() if value is not None}
+        values = {"current_provider": provider.name, "current_model": provider.model}
+        return {name: value for name, value in values.items() if value is not None}
 
     def last_answer(self, discussion: str) -> str:
-        found = self._opened.state.discussion(discussion)
-        if not found.messages:
+        messages = self._opened.state.discussion(discussion).messages
+        if not messages:
             return ""
-        message = msgspec.json.decode(self._opened.fetch(found.messages[-1].sha256), type=Message)
+        message = msgspec.json.decode(self._opened.fetch(messages[-1].sha256), type=Message)
         return message.text if message.role == "assistant" and not message.calls else ""
 
     def clear_streams(self) -> None:
@@ -123,30 +122,26 @@ class DeskServices:
 def chosen(
     project: Project, choice: ModelSelection, provider: str, model: str, command_line: str, asks_at: AsksAt
 ) -> ModelMaker:
-    """The model that the fields of the desk name; one that says what is missing where it cannot be made."""
+    """The model that the desk's fields name. If it cannot be made, a model that reports what is missing."""
     script = choice.script if provider == "scripted" else None
     try:
-        if provider not in KNOWN_PROVIDERS:
-            raise Misconfigured(
-                f"the provider {provider!r} is not built yet; known are {', '.join(KNOWN_PROVIDERS)}"
-                if provider
-                else f"no model is chosen: set current_provider, {listed_variables()}, or give --provider"
-            )
-        words = (command_line or None) if provider == "gemini_cli" else None
-        return make_model(project, provider, model or None, words, script, asks_at)
+        if not provider:
+            raise Misconfigured(f"no model is chosen: set current_provider, {listed_variables()}, or give --provider")
+        line = (command_line or None) if provider == "gemini_cli" else None
+        return make_model(project, provider, model or None, line, script, asks_at)
     except Misconfigured as error:
         missing = MissingModel(provider, str(error))
         return lambda sandbox, log: missing
 
 
 def _give_back_memory() -> None:
-    """Buffers of a quarter of a megabyte and more are the machine's again as soon as they are free.
+    """Returns freed buffers of 256 KiB and more to the operating system immediately.
 
-    Without a word glibc raises that limit with every larger buffer it sees, and keeps what is freed among smaller
-    things: a service that tells long texts to many who come and go would grow for as long as they do. And it gives
-    threads heaps of their own, sixteen on two cores, each with holes of its own; Python lets one at a time run anyway.
+    By default glibc raises this threshold with every larger buffer, so a service that sends long texts to many clients
+    keeps growing. It also gives threads their own heaps, sixteen on two cores, which fragment separately; under the
+    interpreter lock two are enough.
     """
-    with suppress(OSError, AttributeError):  # another C library: it knows what to do, or nothing can be done
+    with suppress(OSError, AttributeError):  # another C library has no mallopt
         library = ctypes.CDLL(None)
         library.mallopt(_M_MMAP_THRESHOLD, 256 * 1024)
         library.mallopt(_M_ARENA_MAX, 2)
@@ -156,8 +151,107 @@ _M_MMAP_THRESHOLD = -3
 _M_ARENA_MAX = -8
 
 
+class OpenService:
+    """An opened workbench with its desk; `serve_http` adds the HTTP API.
+
+    `start` and `call` run a coroutine on the engine's loop, from any other thread; `call` waits for its result.
+    """
+
+    def __init__(
+        self,
+        engine: EngineThread,
+        project: Project,
+        workbench: OpenWorkbench,
+        services: DeskServices,
+        desk: Desk,
+        person: str,
+        *,
+        test_policy: bool,
+    ) -> None:
+        self.project = project
+        self.workbench = workbench
+        self.services = services
+        self.desk = desk
+        self.test_policy = test_policy
+        self._engine = engine
+        self._person = person
+        self._api: ApiServer | None = None
+        self._discovery: Discovery | None = None
+        self._ask_address: tuple[str, str] | None = None
+        self._lock = threading.Lock()  # a window starts HTTP on another thread than the one that ends it
+        self._ended = False
+        self.start = engine.start
+        self.call = engine.call
+
+    @property
+    def sandbox_level(self) -> str:
+        return self.workbench.sandbox_level
+
+    @property
+    def ask_address(self) -> tuple[str, str] | None:
+        """The API's address and the ask token for hooks of CLI agents; None before HTTP is served."""
+        return self._ask_address
+
+    def serve_http(self, port: int, window: "WindowView | None" = None) -> int:
+        """Starts the API; returns its port."""
+        from interlock.api.bridge import Bridge
+        from interlock.api.server import ApiServer, bind
+        from interlock.api.tokens import Discovery, new_tokens
+
+        listening = bind(port)
+        tokens = new_tokens()
+        bridge = Bridge(
+            self._engine.loop,
+            self.workbench,
+            self.desk,
+            self.services,
+            self._person,
+            test_policy=self.test_policy,
+            sandbox=self.sandbox_level,
+            window=window,
+        )
+        with self._lock:
+            if self._ended:
+                listening.close()
+                raise Misconfigured("the workbench is closing")
+            api = ApiServer(bridge, tokens, listening, self.workbench.logs.api.write)
+            # Published first: a client that gets an answer finds the files.
+            self._discovery = Discovery(self.project.folder / "run", approve_file(self.project))
+            self._discovery.publish("127.0.0.1", api.port, tokens)
+            self._ask_address = f"http://127.0.0.1:{api.port}", tokens.ask
+            self._api = api
+            api.start(self._attach)
+        return api.port
+
+    def _attach(self, live: "Live") -> None:
+        """Called on the API's loop; subscribes on the engine's loop, so no record is missed in between."""
+        workbench, desk = self.workbench, self.desk
+
+        async def listen() -> None:
+            live.version = workbench.state.version
+            workbench.workbench.on_durable(lambda records, _: live.offer_records(records))
+            workbench.streams.listen(live.offer_text)
+            workbench.streams.on_clear(live.offer_clear)
+            desk.listen(live.offer_desk_event)
+
+        self.call(listen())
+
+    def wait(self) -> None:
+        """Waits for a request to end the workbench. An interrupt ends the waiting, not the work."""
+        self.call(self.workbench.stop_asked.wait())
+
+    def stop_http(self) -> None:
+        """Ends the API; `serve_http` is refused from now on."""
+        with self._lock:
+            self._ended = True
+        if self._discovery is not None:
+            self._discovery.remove()
+        if self._api is not None:
+            self._api.stop()
+
+
 class Service:
-    """`start`, then `wait`, then `stop`; from one thread that is neither the engine's nor the API's."""
+    """`open`, then use the opened service, then `stop`; from a thread that is neither the engine's nor the API's."""
 
     def __init__(
         self, project: Project, conduct: StartConductor, choice: ModelSelection, person: str, *, test_policy: bool
@@ -168,127 +262,56 @@ class Service:
             provider=choice.provider or first_provider(settings.name) or "",
             model=choice.model or settings.model or "",
         )
-        self.project = project
+        self._project = project
         self._conduct = conduct
         self._person = person
-        self.test_policy = test_policy
+        self._test_policy = test_policy
         self._engine = EngineThread()
         self._opening: asyncio.Task[Any] | None = None
-        self.opened: OpenWorkbench | None = None
-        self.desk: Desk | None = None
-        self.bench: DeskServices | None = None
-        self._api: ApiServer | None = None
-        self._discovery: Discovery | None = None
-        self._asks: tuple[str, str] | None = None
-        self._door = threading.Lock()  # a window starts HTTP on another thread than the one that ends it
-        self._ended = False
+        self._workbench: OpenWorkbench | None = None
+        self._opened: OpenService | None = None
 
-    def open(self) -> OpenWorkbench:
-        """Takes the project; raises JournalInUse where another process has it."""
+    def open(self) -> OpenService:
+        """Takes the project's lock; raises JournalInUse if another process holds it."""
         _give_back_memory()
         provider = self._choice.provider
-        maker = chosen(self.project, self._choice, provider, self._choice.model, "", self._asks_at)
+        maker = chosen(self._project, self._choice, provider, self._choice.model, "", self._ask_address)
         if self._choice.script and provider == "scripted":
-            make_model(self.project, provider, None, None, self._choice.script)  # a wrong script is said at once
+            make_model(self._project, provider, None, None, self._choice.script)  # reports a wrong script now
         return self._engine.call(self._open(maker))
 
-    async def _open(self, maker: ModelMaker) -> OpenWorkbench:
-        """Kept from where it is made: an interrupt could come before anybody else has it."""
+    async def _open(self, maker: ModelMaker) -> OpenService:
+        """Stores the workbench where it is made: an interrupt may come before `open` returns it."""
         self._opening = asyncio.current_task()
-        self.opened = opened = await open_workbench(self.project, self._conduct, model=maker)
-        self.bench = DeskServices(self.project, opened, self._choice, self._asks_at)
-        self.desk = await self._make_desk(opened, self.bench)
-        return opened
-
-    async def _make_desk(self, opened: OpenWorkbench, bench: DeskServices) -> Desk:
-        fixed = {"project_root": str(self.project.root), "sandbox": opened.sandbox_level}
+        self._workbench = workbench = await open_workbench(self._project, self._conduct, model=maker)
+        services = DeskServices(self._project, workbench, self._choice, self._ask_address)
+        fixed = {"project_root": str(self._project.root), "sandbox": workbench.sandbox_level}
         start = {"current_provider": self._choice.provider, "current_model": self._choice.model}
-        desk = Desk(opened, bench, fixed, start)
-        opened.workbench.on_durable(desk.react)
-        opened.activity.listen(lambda _: desk.change())
-        return desk
-
-    def start(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
-        """On the engine's loop, from any thread; nobody waits for it."""
-        return self._engine.start(work)
-
-    def call(self, work: Coroutine[Any, Any, T]) -> T:
-        return self._engine.call(work)
-
-    def serve_http(self, port: int, window: "WindowView | None" = None) -> int:
-        """Starts the API; the port it got."""
-        from interlock.api.bridge import Bridge
-        from interlock.api.server import ApiServer, bind
-        from interlock.api.tokens import Discovery, new_tokens
-
-        opened, desk, bench = self.opened, self.desk, self.bench
-        assert opened is not None
-        assert desk is not None
-        assert bench is not None
-        listening = bind(port)
-        tokens = new_tokens()
-        bridge = Bridge(
-            self._engine.loop,
-            opened,
-            desk,
-            bench,
-            self._person,
-            test_policy=self.test_policy,
-            sandbox=opened.sandbox_level,
-            window=window,
+        desk = Desk(workbench, services, fixed, start)
+        workbench.workbench.on_durable(desk.react)
+        workbench.activity.listen(lambda _: desk.change())
+        self._opened = OpenService(
+            self._engine, self._project, workbench, services, desk, self._person, test_policy=self._test_policy
         )
-        with self._door:
-            if self._ended:
-                listening.close()
-                raise Misconfigured("the workbench is closing")
-            api = ApiServer(bridge, tokens, listening, opened.logs.api.write)
-            # The files first: whoever gets an answer finds them.
-            self._discovery = Discovery(self.project.folder / "run", approve_file(self.project))
-            self._discovery.publish("127.0.0.1", api.port, tokens)
-            self._asks = f"http://127.0.0.1:{api.port}", tokens.ask
-            self._api = api
-            api.start(lambda live: self._attach(live, opened, desk))
-        return api.port
+        return self._opened
 
-    def _asks_at(self) -> tuple[str, str] | None:
-        """For the hooks of CLI agents, which get no more than this token."""
-        return self._asks
-
-    def _attach(self, live: "Live", opened: OpenWorkbench, desk: Desk) -> None:
-        """On the API's loop; the engine's does the rest in its own time, and nothing is missed in between."""
-
-        async def listen() -> None:
-            live.version = opened.state.version
-            opened.workbench.on_durable(lambda records, _: live.offer_records(records))
-            opened.streams.listen(live.offer_text)
-            opened.streams.on_clear(live.offer_clear)
-            desk.listen(live.offer_said)
-
-        self._engine.call(listen())
-
-    def wait(self) -> None:
-        """Until somebody asks the workbench to end. An interrupt here ends the waiting, not the work."""
-        assert self.opened is not None
-        self._engine.call(self.opened.stop_asked.wait())
+    def _ask_address(self) -> tuple[str, str] | None:
+        return self._opened.ask_address if self._opened is not None else None
 
     def stop(self, reason: str = "the workbench was closed") -> None:
-        with self._door:  # whoever is just starting HTTP has started it, or will not
-            self._ended = True
-        if self._discovery is not None:
-            self._discovery.remove()
-        if self._api is not None:
-            self._api.stop()
+        if self._opened is not None:
+            self._opened.stop_http()
         self._engine.call(self._close(reason))
         self._engine.stop()
 
     async def _close(self, reason: str) -> None:
         if self._opening is not None:
             await asyncio.wait({self._opening}, timeout=ENDING_S)
-        if self.opened is not None:
-            await self.opened.close(reason)
+        if self._workbench is not None:
+            await self._workbench.close(reason)
 
 
 def approve_file(project: Project) -> Path:
-    """Outside any project, one for each."""
+    """One file for each project, outside of every project."""
     named = sha256(str(project.root.resolve()).encode()).hexdigest()[:16]
     return project.state_dir / "approve" / f"{named}.json"

@@ -1,4 +1,4 @@
-"""A workbench with a window: puts the window before a `Service`, and HTTP behind it where a test asks for that."""
+"""A window on an open service, and HTTP or the test harness beside it."""
 
 import asyncio
 import os
@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from interlock.assembly.build import OpenWorkbench
 from interlock.assembly.locations import user_settings
+from interlock.assembly.open_workbench import OpenWorkbench
 from interlock.assembly.project import Project, lasting_rule
 from interlock.assembly.redaction import redactor
-from interlock.assembly.service import Service
+from interlock.assembly.service import OpenService
 from interlock.desk.authority import Authority
 from interlock.desk.desk import Desk
 from interlock.domain.checks.test_history_texts import fit, restored
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from interlock.uitest.input_driver import InputDriver
     from interlock.uitest.server import HarnessServer
 
-_HISTORY = 3_000  # records of the journal that the window begins with
+_HISTORY = 3_000  # records that the window loads at its start
 
 
 class WindowFigures:
-    """What the API says of the window."""
+    """The window's figures for the API."""
 
     def __init__(self, window: "Window") -> None:
         self._window = window
@@ -45,7 +45,7 @@ class WindowFigures:
 
 
 class Rules:
-    """What "always allow this" does, away from the threads that draw and conduct."""
+    """Writes the rules of "always allow this", in a thread of its own."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -58,36 +58,33 @@ class Rules:
 
 
 def make_window(
-    service: Service, person: str, *, backend: "Backend", settings: Path | None, hooks: bool, **more: Any
+    service: OpenService, person: str, *, backend: "Backend", settings: Path | None, hooks: bool, **more: Any
 ) -> "Window":
-    """A window on an opened service; everything heavy is imported here and not before."""
+    """A window on an open service. The GUI's modules are imported only here: they are slow to load."""
     from interlock.gui.data.frame import WindowFacts
     from interlock.gui.data.sending import Sender
     from interlock.gui.window.shell import Window
 
-    opened, desk, bench = service.opened, service.desk, service.bench
-    assert opened is not None
-    assert desk is not None
-    assert bench is not None
+    workbench, desk, services = service.workbench, service.desk, service.services
     by = Authority(person, answers=True, places=True)
 
     def sender(desk: Desk) -> "Sender":
-        return Sender(desk, by, service.start, bench.kept_text, Rules(service.project))
+        return Sender(desk, by, service.start, services.kept_text, Rules(service.project))
 
     place = WindowFacts(
         service.project.root.name,
         branch_of(service.project.root),
-        opened.sandbox_level,
+        workbench.sandbox_level,
         test_policy=service.test_policy,
         hooks=hooks,
     )
-    window = Window(desk, place, sender, backend=backend, settings=settings, broken=bench.broken, **more)
-    service.call(_listen(window, opened, desk))
+    window = Window(desk, place, sender, backend=backend, settings=settings, broken=services.broken, **more)
+    service.call(_listen(window, workbench, desk))
     return window
 
 
 async def _listen(window: "Window", opened: OpenWorkbench, desk: Desk) -> None:
-    """On the engine's loop: nothing is missed between the history and what follows it."""
+    """Runs on the engine's loop, so no record is missed between the history and the subscription."""
     feed = window.feed
     version = opened.state.version
     opened.workbench.on_durable(lambda records, _: feed.records(records))
@@ -102,12 +99,12 @@ async def _listen(window: "Window", opened: OpenWorkbench, desk: Desk) -> None:
         after = records[-1].version
 
 
-def serve_beside(service: Service, window: "Window", port: int, told: Callable[[int], None]) -> threading.Thread:
-    """HTTP starts on a thread of its own, after the first frame; where it cannot, the window says so."""
+def serve_beside(service: OpenService, window: "Window", port: int, on_port: Callable[[int], None]) -> threading.Thread:
+    """Starts HTTP on a thread of its own, after the first frame; a failure is shown in the window."""
 
     def start() -> None:
         try:
-            told(service.serve_http(port, WindowFigures(window)))
+            on_port(service.serve_http(port, WindowFigures(window)))
         except (InterlockError, OSError) as error:
             window.send.note(f"HTTP does not start: {error}")
             window.wake()
@@ -118,21 +115,20 @@ def serve_beside(service: Service, window: "Window", port: int, told: Callable[[
 
 
 def harness_beside(
-    service: Service, window: "Window", hands: "InputDriver", port: int, told: Callable[[int], None]
+    service: OpenService, window: "Window", hands: "InputDriver", port: int, on_port: Callable[[int], None]
 ) -> "Beside":
-    """The gRPC harness, as `serve_beside`; what it returns ends it."""
-    return Beside(lambda: _harness(service, window, hands, port), window, "the test harness", told)
+    """Starts the gRPC harness as `serve_beside` does; the returned object stops it."""
+    return Beside(lambda: _harness(service, window, hands, port), window, "the test harness", on_port)
 
 
-def _harness(service: Service, window: "Window", hands: "InputDriver", port: int) -> "HarnessServer":
+def _harness(service: OpenService, window: "Window", hands: "InputDriver", port: int) -> "HarnessServer":
     from interlock.uitest.actions import Acting
     from interlock.uitest.artifacts import Artifacts
     from interlock.uitest.executions import Executions
     from interlock.uitest.server import HarnessServer
     from interlock.uitest.service import Harness
 
-    opened = service.opened
-    assert opened is not None
+    opened = service.workbench
     redact = redactor(os.environ)
 
     def record(execution: Execution) -> None:
@@ -163,17 +159,17 @@ def _harness(service: Service, window: "Window", hands: "InputDriver", port: int
 
 
 class Beside:
-    """Starts something on a thread of its own, after the first frame; where it cannot, the window says so."""
+    """Starts a server on a thread of its own, after the first frame; a failure is shown in the window."""
 
     def __init__(
-        self, start: "Callable[[], HarnessServer]", window: "Window", what: str, told: Callable[[int], None]
+        self, start: "Callable[[], HarnessServer]", window: "Window", what: str, on_port: Callable[[int], None]
     ) -> None:
-        self._made: HarnessServer | None = None
+        self._server: HarnessServer | None = None
 
         def run() -> None:
             try:
-                self._made = start()
-                told(self._made.port)
+                self._server = start()
+                on_port(self._server.port)
             except (InterlockError, OSError) as error:
                 window.send.note(f"{what} does not start: {error}")
                 window.wake()
@@ -183,18 +179,17 @@ class Beside:
 
     def stop(self) -> None:
         self._thread.join()
-        if self._made is not None:
-            self._made.stop()
+        if self._server is not None:
+            self._server.stop()
 
 
-def end_with(service: Service, window: "Window") -> None:
-    """Whoever asks the workbench to end closes the window too."""
-    assert service.opened is not None
-    service.start(service.opened.stop_asked.wait()).add_done_callback(lambda _: window.end())
+def end_with(service: OpenService, window: "Window") -> None:
+    """A request to end the workbench closes the window too."""
+    service.start(service.workbench.stop_asked.wait()).add_done_callback(lambda _: window.end())
 
 
 def branch_of(root: Path) -> str:
-    """As git's own file says it; empty where that cannot be read."""
+    """The branch in `.git/HEAD`; empty if it cannot be read."""
     try:
         head = (root / ".git" / "HEAD").read_text(encoding="utf-8").strip()
     except (OSError, ValueError):

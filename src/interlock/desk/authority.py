@@ -1,4 +1,4 @@
-"""Who is at the desk, and what that allows: driving and answering are two capabilities (SPEC A4)."""
+"""The rights of a caller: driving the desk and answering approvals are two capabilities."""
 
 from msgspec import Struct
 
@@ -9,13 +9,13 @@ from interlock.errors import NotAllowed
 class Authority(Struct, frozen=True):
     actor: Actor
     answers: bool  # may answer approvals
-    places: bool  # may say which programs start and which folders are meant
-    why_not: str = ""  # where nobody may answer this way
+    places: bool  # may set fields that name a program or a folder
+    why_not: str = ""  # why answers are refused for every caller, if they are
 
     def must_answer(self) -> None:
         if not self.answers:
             raise NotAllowed(
                 self.why_not
-                or "this token may drive, not answer approvals: use the approve token"
-                " (or, in tests, a workbench started with --test-policy)"
+                or "this token may drive but not answer approvals: use the approve token"
+                " (or, in tests, start the workbench with --test-policy)"
             )

@@ -1,4 +1,4 @@
-"""What can be pressed at the desk, by name (SPEC H4). The names are also the keys of the window's widgets."""
+"""The buttons of the desk by name. HTTP clients use the names, and the window uses them as widget keys."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -34,7 +34,7 @@ async def answer(desk: Desk, by: Authority, command: AnswerApproval) -> Result:
 
 def _answers(decision: Decision, *kinds: Kind) -> Press:
     async def press(desk: Desk, by: Authority, user_data: Any) -> Result:
-        by.must_answer()  # first: whoever may not answer learns nothing from trying
+        by.must_answer()  # first, so that a caller without the right learns nothing
         approval = _chosen(desk, kinds, user_data)
         return await answer(desk, by, AnswerApproval(approval.id, decision))
 
@@ -42,7 +42,7 @@ def _answers(decision: Decision, *kinds: Kind) -> Press:
 
 
 def _chosen(desk: Desk, kinds: tuple[Kind, ...], user_data: Any) -> Approval:
-    """The one that is named, else the oldest of the first kind of which any is pending."""
+    """The named approval, or the oldest pending one of the first kind that has any."""
     if user_data is not None:
         approval = desk.state.approval(_text(user_data, "an approval's id"))
         if approval.kind not in kinds:
@@ -64,7 +64,7 @@ async def _save(desk: Desk, by: Authority, user_data: Any) -> Result:
 async def _plan(desk: Desk, by: Authority, user_data: Any) -> Result:
     text = desk.view.values["mma_epic_input"]
     if not text.strip():
-        raise BadValue("there is no epic: write it into mma_epic_input first")
+        raise BadValue("mma_epic_input is empty: set it to the epic first")
     receipt = await desk.front.submit(by.actor, PlanEpic(text))
     return {"epic": next(r.event.epic for r in receipt.records if isinstance(r.event, EpicAdded))}
 
@@ -84,14 +84,14 @@ def _on_track(command: Callable[[str], Command]) -> Press:
 
 
 async def _land(desk: Desk, by: Authority, user_data: Any) -> Result:
-    """Only asks: a person answers the approval that this makes."""
+    """Requests an approval; a person answers it."""
     receipt = await desk.front.ask_landing(by.actor, _track(desk, user_data))
     return {"approval": next(r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested))}
 
 
 def _on_ticket(command: Callable[[str, str], Command]) -> Press:
     async def press(desk: Desk, by: Authority, user_data: Any) -> Result:
-        text = _text(user_data, "a ticket, as track/ticket or, of the track in view, its id alone")
+        text = _text(user_data, "a ticket: track/ticket, or the id alone in the selected track")
         track, _, ticket = text.rpartition("/")
         track = track or _track(desk, None)
         await desk.front.submit(by.actor, command(track, ticket))
@@ -103,7 +103,7 @@ def _on_ticket(command: Callable[[str, str], Command]) -> Press:
 async def _send(desk: Desk, by: Authority, user_data: Any) -> Result:
     text = desk.view.values["ai_input"]
     if not text.strip():
-        raise BadValue("there is nothing to say: write it into ai_input first")
+        raise BadValue("ai_input is empty: set it to the message first")
     name = await desk.discussion_in_view(by)
     await desk.front.say(by.actor, name, text, desk.view.values["files_base_dir"])
     desk.change(values={**desk.view.values, "ai_input": ""}, error="")
@@ -113,7 +113,7 @@ async def _send(desk: Desk, by: Authority, user_data: Any) -> Result:
 async def _stop(desk: Desk, by: Authority, user_data: Any) -> Result:
     name = desk.view.discussion
     if not name:
-        raise Rejected("no discussion is in view")
+        raise Rejected("no discussion is selected")
     await desk.front.submit(by.actor, StopTurn(name, "stopped"))
     return {"discussion": name}
 
@@ -133,7 +133,7 @@ def _track(desk: Desk, user_data: Any) -> str:
         return desk.state.track(_text(user_data, "a track's id")).id
     name = desk.track_in_view() or (desk.state.running[0] if desk.state.running else None)
     if name is None:
-        raise NotFound("no track is in view: give its id as user_data")
+        raise NotFound("no track is selected: give its id as user_data")
     return name
 
 
@@ -158,40 +158,43 @@ _OTHERS: dict[str, tuple[str, Press]] = {
     "btn_mma_accept_tracks": ("accept the proposed tracks", _answers("approve", "tracks")),
     "btn_mma_reject_tracks": ("reject the proposed tracks", _answers("reject", "tracks")),
     "btn_mma_load_track": ("show a track (user_data: its id)", _load),
-    "btn_mma_start_track": ("start a track, or go on with it", _on_track(StartTrack)),
-    "btn_mma_pause_track": ("let no more tickets of a track start", _on_track(PauseTrack)),
-    "btn_mma_resume_track": ("let a paused track go on", _on_track(ResumeTrack)),
+    "btn_mma_start_track": ("start a track, or continue it", _on_track(StartTrack)),
+    "btn_mma_pause_track": ("start no more tickets of a track", _on_track(PauseTrack)),
+    "btn_mma_resume_track": ("continue a paused track", _on_track(ResumeTrack)),
     "btn_mma_abort_track": ("abort a track", _on_track(AbortTrack)),
     "btn_mma_land_track": ("ask to merge a finished track into your branch", _land),
     "btn_ticket_retry": ("try a blocked ticket again", _on_ticket(RetryTicket)),
-    "btn_ticket_skip": ("count a ticket as done, unverified", _on_ticket(SkipTicket)),
+    "btn_ticket_skip": ("complete a ticket unverified", _on_ticket(SkipTicket)),
     "btn_ticket_cancel": ("cancel a ticket", _on_ticket(CancelTicket)),
     "btn_worker_kill": ("kill a ticket's worker", _on_ticket(KillWorker)),
-    "btn_gen_send": ("say what is in ai_input", _send),
+    "btn_gen_send": ("send the message in ai_input", _send),
     "btn_gen_stop": ("end the model's turn", _stop),
-    "btn_new_discussion": ("begin an empty discussion", _new_discussion),
+    "btn_new_discussion": ("start an empty discussion", _new_discussion),
     "btn_reset": ("clear the desk; tracks and history stay", _reset),
 }
 
 
 def _table() -> dict[str, tuple[str, Press]]:
-    found = dict(_OTHERS)
+    buttons = dict(_OTHERS)
     for name, kinds in _APPROVALS.items():
         what = " or ".join(kinds)
-        found[f"btn_approve_{name}"] = (
+        buttons[f"btn_approve_{name}"] = (
             f"approve the oldest {what}, or the one in user_data",
             _answers("approve", *kinds),
         )
-        found[f"btn_reject_{name}"] = (f"reject the oldest {what}, or the one in user_data", _answers("reject", *kinds))
-    found["btn_abort_spawn"] = ("abort the track whose worker wants to start", _answers("abort", "spawn"))
+        buttons[f"btn_reject_{name}"] = (
+            f"reject the oldest {what}, or the one in user_data",
+            _answers("reject", *kinds),
+        )
+    buttons["btn_abort_spawn"] = ("abort the track whose worker wants to start", _answers("abort", "spawn"))
     for decision in ("retry", "skip", "abort"):
-        words = {"retry": "try again", "skip": "go on without it", "abort": "block the ticket"}[decision]
-        found[f"btn_gate_{decision}"] = (f"a gate failed for the last time: {words}", _answers(decision, "gate"))
-        found[f"btn_unknown_{decision}"] = (
-            f"nobody knows whether it happened: {decision}",
+        effect = {"retry": "try again", "skip": "continue without it", "abort": "block the ticket"}[decision]
+        buttons[f"btn_gate_{decision}"] = (f"a gate failed in its last attempt: {effect}", _answers(decision, "gate"))
+        buttons[f"btn_unknown_{decision}"] = (
+            f"it is unknown whether a call took effect: {decision}",
             _answers(decision, "unknown"),
         )
-    return found
+    return buttons
 
 
 BUTTONS = _table()

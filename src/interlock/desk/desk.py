@@ -1,7 +1,7 @@
-"""The desk: what a person has in front of them, shared by the window and the HTTP API (SPEC H3, H4, H8).
+"""The desk: the state of the user interface, shared by the window and the HTTP API.
 
-Inputs, the discussion, track and panel in view. It lives on the engine's loop; whoever draws or serves it reads
-`view`, an immutable value, and sends actions. Nothing here is in the journal: losing it loses no work.
+It holds inputs and the selected discussion, track and panel. It runs on the engine's loop; front ends read `view`, an
+immutable value, and send actions. Nothing of it is in the journal: losing it loses no work.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,13 +23,13 @@ from interlock.errors import BadValue, NotFound, Rejected
 from interlock.ports.front import Front
 
 CHOICES = ("current_provider", "current_model", "gcli_path")
-"""Fields that say which model is asked."""
+"""The fields that select the model."""
 
 INPUTS = ("mma_epic_input", "ai_input")
 
 
 class View(Struct, frozen=True):
-    """Everything at the desk that is not in the journal. `version` counts its changes."""
+    """The desk's whole state. `version` counts its changes."""
 
     version: int
     values: Mapping[str, str]
@@ -38,26 +38,26 @@ class View(Struct, frozen=True):
     tab: str = TABS[0]
     response: str = ""
     error: str = ""
-    hidden: frozenset[str] = frozenset()  # epics whose proposals a reset took out of view
+    hidden: frozenset[str] = frozenset()  # epics whose proposals a reset has hidden
 
 
 class Equipment(Protocol):
-    """What the desk needs beside the door: played by the composition root."""
+    """What the desk needs besides the front; the composition root implements it."""
 
     def choose_model(self, provider: str, model: str, command_line: str) -> None:
-        """From now on this one is asked; raises BadValue for what can never be asked."""
+        """Uses this model from now on; raises BadValue for an unknown provider."""
         ...
 
     def save(self, values: Mapping[str, str]) -> str:
-        """Write them into the project's settings; says where."""
+        """Writes the values into the project's settings; returns the file's path."""
         ...
 
     def saved(self) -> Mapping[str, str]:
-        """What the project's settings say now."""
+        """The current values of the project's settings."""
         ...
 
     def last_answer(self, discussion: str) -> str:
-        """The text with which a turn ended."""
+        """The final text of the last turn."""
         ...
 
     def clear_streams(self) -> None: ...
@@ -65,8 +65,8 @@ class Equipment(Protocol):
     def reset_status(self) -> None: ...
 
 
-Told = Callable[[str, dict[str, Any]], None]
-"""Hears what happened at the desk: the name and the data of an event for clients."""
+Listener = Callable[[str, dict[str, Any]], None]
+"""Receives the name and the data of an event for clients."""
 
 
 class Desk:
@@ -76,14 +76,14 @@ class Desk:
         self.fixed = dict(fixed)
         self._start = dict(start)
         self.view = View(1, dict.fromkeys((*CHOICES, "files_base_dir", *INPUTS), "") | dict(start))
-        self._told: list[Told] = []
+        self._listeners: list[Listener] = []
 
     @property
     def state(self) -> State:
         return self.front.state
 
-    def listen(self, told: Told) -> None:
-        self._told.append(told)
+    def listen(self, listener: Listener) -> None:
+        self._listeners.append(listener)
 
     # ── fields ───────────────────────────────────────────────────────────────────────────
 
@@ -110,19 +110,19 @@ class Desk:
 
     def change(self, **changes: Any) -> None:
         self.view = replace(self.view, version=self.view.version + 1, **changes)
-        self._tell("desk_update", {"version": self.view.version})
+        self._publish("desk_update", {"version": self.view.version})
 
-    # ── what is in view ──────────────────────────────────────────────────────────────────
+    # ── selections ──────────────────────────────────────────────────────────────────────
 
     def select_tab(self, name: str) -> None:
         find(name, TABS, "tab")
         self.change(tab=name)
 
     def select_discussion(self, name: str) -> str:
-        """By its id, or by its title where only one has it."""
-        found = self.state.discussions
-        if name not in found:
-            titled = [each.id for each in found.values() if each.title == name]
+        """Selects a discussion by its id, or by its title if that is unique."""
+        discussions = self.state.discussions
+        if name not in discussions:
+            titled = [each.id for each in discussions.values() if each.title == name]
             if len(titled) != 1:
                 many = f"{len(titled)} discussions are called {name!r}; name one by its id"
                 raise BadValue(many) if titled else NotFound(f"no discussion {name!r}")
@@ -131,7 +131,7 @@ class Desk:
         return name
 
     def load_track(self, name: str) -> None:
-        """Only selects it for view."""
+        """Selects a track; does not start it."""
         self.change(track=self.state.track(name).id)
 
     def track_in_view(self) -> str | None:
@@ -143,7 +143,7 @@ class Desk:
         self.change(values=values)
 
     async def discussion_in_view(self, by: Authority) -> str:
-        """The one in view, or a new one."""
+        """The selected discussion, or a new one."""
         if self.view.discussion in self.state.discussions:
             return self.view.discussion
         receipt = await self.front.submit(by.actor, StartDiscussion(""))
@@ -152,17 +152,17 @@ class Desk:
         return name
 
     async def reset(self, by: Authority) -> None:
-        """A clean desk (SPEC H3); tracks and history stay."""
-        found = self.state.discussions.get(self.view.discussion)
-        if found is not None and not isinstance(found.stage, Quiet):
-            await self._unless_over(by, StopTurn(found.id, "the session was reset"))
+        """Clears inputs, streams and selections, ends the turn and withdraws asks. Tracks and history stay."""
+        discussion = self.state.discussions.get(self.view.discussion)
+        if discussion is not None and not isinstance(discussion.stage, Quiet):
+            await self._unless_over(by, StopTurn(discussion.id, "the session was reset"))
         for approval in self.state.pending_approvals():
             if approval.kind == "ask":
                 await self._unless_over(by, WithdrawAsk(approval.id, "the session was reset"))
         proposed = {epic.id for epic in self.state.epics_in_order() if epic.status == "proposed"}
         self.equipment.clear_streams()
         self.equipment.reset_status()
-        used = found is None or bool(found.messages)
+        used = discussion is None or bool(discussion.messages)
         self.change(
             values={**self.view.values, **dict.fromkeys(INPUTS, "")},
             track=None,
@@ -174,13 +174,13 @@ class Desk:
         await self.discussion_in_view(by)
 
     async def _unless_over(self, by: Authority, command: StopTurn | WithdrawAsk) -> None:
-        with suppress(Rejected):  # it ended by itself meanwhile
+        with suppress(Rejected):  # it ended in the meantime
             await self.front.submit(by.actor, command)
 
-    # ── what happens ─────────────────────────────────────────────────────────────────────
+    # ── events ───────────────────────────────────────────────────────────────────────────
 
     def react(self, records: Sequence[Recorded], state: State) -> None:
-        """After records became durable."""
+        """Called after each durable batch."""
         for recorded in records:
             if isinstance(recorded.event, DiscussionTurnEnded):
                 self._turn_ended(recorded.event)
@@ -188,8 +188,8 @@ class Desk:
     def _turn_ended(self, event: DiscussionTurnEnded) -> None:
         text = "" if event.error else self.equipment.last_answer(event.discussion)
         self.change(error=event.error, **({"response": text} if text else {}))
-        self._tell("response", {"discussion": event.discussion, "text": text, "error": event.error or None})
+        self._publish("response", {"discussion": event.discussion, "text": text, "error": event.error or None})
 
-    def _tell(self, name: str, data: dict[str, Any]) -> None:
-        for told in self._told:
-            told(name, data)
+    def _publish(self, name: str, data: dict[str, Any]) -> None:
+        for listener in self._listeners:
+            listener(name, data)

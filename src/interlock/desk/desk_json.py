@@ -1,4 +1,4 @@
-"""The desk as programs look at it: one picture for `/api/gui` and for the window."""
+"""The desk as JSON, for `/api/gui` and for the window."""
 
 from typing import Any
 
@@ -47,26 +47,26 @@ def gui_state(desk: Desk, *, test_policy: bool) -> dict[str, Any]:
     }
 
 
-class TicketPictures:
-    """Tickets as JSON, kept as long as they are the same: most of ten thousand are, from one look to the next."""
+class TicketJsonCache:
+    """Caches each ticket's JSON until the ticket changes: between two requests most tickets stay the same."""
 
     def __init__(self) -> None:
         self._track = ""
-        self._kept: dict[str, tuple[Ticket, bytes]] = {}
+        self._cached: dict[str, tuple[Ticket, bytes]] = {}
 
     def show(self, track: Track, name: str) -> Raw:
         if track.id != self._track:
-            self._track, self._kept = track.id, {}
+            self._track, self._cached = track.id, {}
         ticket = track.tickets[name]
-        kept = self._kept.get(name)
-        if kept is None or kept[0] is not ticket:
-            kept = self._kept[name] = (ticket, wire.encode(ticket_to_dict(ticket))[:-1] + b',"doing":')
-        return Raw(kept[1] + wire.encode(activity_of(ticket, track)) + b"}")
+        entry = self._cached.get(name)
+        if entry is None or entry[0] is not ticket:
+            entry = self._cached[name] = (ticket, wire.encode(ticket_to_dict(ticket))[:-1] + b',"doing":')
+        return Raw(entry[1] + wire.encode(activity_of(ticket, track)) + b"}")
 
 
 def whole_status(desk: Desk, streams: dict[str, str], show: ShowTicket | None = None) -> dict[str, Any]:
-    """`mma_status`, without what a reset took out of view."""
-    told = mma_status(desk.state, streams, desk.track_in_view(), show)
+    """`mma_status`, without proposals that a reset has hidden."""
+    status = mma_status(desk.state, streams, desk.track_in_view(), show)
     if desk.view.hidden:
         shown = {
             plan.id
@@ -74,15 +74,15 @@ def whole_status(desk: Desk, streams: dict[str, str], show: ShowTicket | None = 
             if epic.status == "proposed" and epic.id not in desk.view.hidden
             for plan in epic.proposed
         }
-        told["proposed_tracks"] = [row for row in told["proposed_tracks"] if row["id"] in shown]
-    return told
+        status["proposed_tracks"] = [row for row in status["proposed_tracks"] if row["id"] in shown]
+    return status
 
 
 def value_of(desk: Desk, name: str, streams: dict[str, str]) -> Any:
-    """A field, or a key of `mma_status`."""
+    """The value of a field, or of a key of `mma_status`."""
     values = desk.values()
     if name in values:
         return values[name]
-    told = whole_status(desk, streams)
-    find(name, {**values, **told}, "field")
-    return told[name]
+    status = whole_status(desk, streams)
+    find(name, {**values, **status}, "field")
+    return status[name]

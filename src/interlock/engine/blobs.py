@@ -1,4 +1,4 @@
-"""Texts too big for an event: kept beside the journal, named by their content, read back whenever they are needed."""
+"""Stored texts: texts too large for an event are stored beside the journal under the hash of their content."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -35,7 +35,7 @@ class KeptTexts:
         return (await asyncio.to_thread(self._fetch, name)).decode()
 
     async def shortened(self, text: str) -> tuple[str, Blob | None]:
-        """A text as it fits into an event, and where the whole is if that is not all."""
+        """The part that fits into an event, and a blob with the whole text if it is longer."""
         if len(text) <= INLINE:
             return text, None
         content = text.encode(errors="replace")

@@ -1,7 +1,7 @@
-"""The head of a file between two lines of `---`: one `key: value` a line. Small and strict, and no YAML.
+"""The front matter of a file: `key: value` lines between two lines of `---`. A small, strict format, not YAML.
 
-A value is the rest of its line as it stands, or a quoted text as in commands. Empty lines and lines that begin with
-`#` are left out. Whatever else is there is refused with its line, so that nothing is taken for something it is not.
+A value is the rest of its line, or a quoted text as in commands. Empty lines and lines that begin with `#` are ignored.
+Every other line is refused with its number, so that no text is misread.
 """
 
 import re
@@ -19,11 +19,11 @@ _LINE = re.compile(r"(?P<key>[A-Za-z_][A-Za-z0-9_-]*)[ \t]*:(?:[ \t]+(?P<value>.
 _MARKS_OF_LONG_TEXTS = re.compile(r"[|>][-+0-9]*")
 
 Read = Callable[[str], object]
-"""Gives the value or raises ValueError with what it must be."""
+"""Converts a value, or raises ValueError with what is expected."""
 
 
 class Parts(Struct, frozen=True):
-    """A file's values and the text below them."""
+    """The values of a file's front matter, their lines, and the text below."""
 
     values: dict[str, object]
     lines: dict[str, int]
@@ -31,7 +31,7 @@ class Parts(Struct, frozen=True):
 
 
 def read_parts(text: str, label: str, fields: Mapping[str, Read]) -> Parts:
-    """Raises Misconfigured as `FILE:LINE: what is wrong`."""
+    """Raises Misconfigured with a message `FILE:LINE: problem`."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     if lines[0].rstrip() != FENCE:
         return Parts({}, {}, "\n".join(lines).strip())

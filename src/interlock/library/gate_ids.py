@@ -1,11 +1,11 @@
-"""Names for gates that have none of their own. Chance comes from outside; a count makes any number unique at once."""
+"""Names for gates without a name. A random part comes from the caller, and a counter makes each name unique."""
 
 from itertools import count
 
 
 class GateIds:
     def __init__(self, run: str) -> None:
-        """`run` is what chance gave this process, so that two processes do not use the same names."""
+        """`run` is random for each process, so that two processes do not use the same names."""
         self._run = run
         self._numbers = count(1)
 

@@ -1,6 +1,6 @@
-"""Prompts, gates, frameworks and styles are files: `<kind>/<name>.md` of the project, else of the user (SPEC G10).
+"""Prompts, gates, frameworks and styles as files: `<kind>/<name>.md` of the project, else of the user.
 
-They are read anew whenever one is asked for, so a change counts at once.
+Each use reads the file again, so a change takes effect immediately.
 """
 
 import os
@@ -25,7 +25,7 @@ Kind = Literal["prompts", "gates", "frameworks", "styles"]
 
 
 Trusts = Callable[[str, bytes], bool]
-"""Whether the user trusts exactly this content of a project's file, named from the project's folder."""
+"""From a path in the project and its content: whether the user trusts exactly this content."""
 
 
 class Entry(Struct, frozen=True):
@@ -39,7 +39,7 @@ class Entry(Struct, frozen=True):
 
 
 class GateEntry(Struct, frozen=True):
-    """A gate; `by_user` if it is the user's own and not something that came with a project."""
+    """A gate. `by_user`: it is the user's own, not a part of the project."""
 
     name: str
     gate: Gate | Criteria
@@ -51,7 +51,7 @@ class GateEntry(Struct, frozen=True):
 
 class Library:
     def __init__(self, project: Path | None, user: Path, trusts: Trusts | None = None) -> None:
-        """The folders that hold `prompts/`, `gates/` … The project's come first, and are used if they are trusted."""
+        """The folders that hold `prompts/`, `gates/` …; the project's files come first, if `trusts` accepts them."""
         self._trusts = trusts
         self._folders = ([] if project is None else [(project, False)]) + [(user, True)]
 
@@ -74,7 +74,7 @@ class Library:
     def _text(self, kind: Kind, name: str) -> Entry:
         file, _, parts = self._read(kind, name, _TITLES)
         if not parts.body:
-            raise Misconfigured(f"{file}: there is no text in it")
+            raise Misconfigured(f"{file}: the file has no text")
         return Entry(name, parts.body, *_titles(name, parts.values), file)
 
     def _read(self, kind: Kind, name: str, fields: Mapping[str, Read]) -> tuple[Path, bool, Parts]:
@@ -84,8 +84,8 @@ class Library:
             if content is not None:
                 if not by_user and self._trusts is not None and not self._trusts(f"{kind}/{name}.md", content):
                     raise Misconfigured(
-                        f"{file} came with the project, and you have not trusted it as it is now:"
-                        " read it, then say 'interlock trust'"
+                        f"{file} is a file of the project, and you do not trust its current content:"
+                        " read it, then run 'interlock trust'"
                     )
                 return file, by_user, read_parts(_decoded(file, content), str(file), fields)
         known = sorted({file.stem for folder, _ in self._folders for file in (folder / kind).glob("*.md")})
@@ -95,7 +95,7 @@ class Library:
 
 
 def project_files(project: Path) -> Iterator[tuple[str, bytes]]:
-    """Every prompt, gate, framework and style of a project, with its content; what cannot be used is left out."""
+    """Every prompt, gate, framework and style of a project with its content; unusable files are left out."""
     for kind in ("prompts", "gates", "frameworks", "styles"):
         for file in sorted((project / kind).glob("*.md")):
             try:
@@ -107,7 +107,7 @@ def project_files(project: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def with_args(prompt: Entry, words: str) -> str:
-    """The prompt's text with the words after its name in their place, else below it."""
+    """The prompt's text with the words in place of `{{args}}`, or appended if it has no such place."""
     if ARGS in prompt.text:
         return prompt.text.replace(ARGS, words)
     return f"{prompt.text}\n\n{words}".strip()
@@ -133,7 +133,7 @@ def _titles(name: str, values: Mapping[str, object]) -> tuple[str, str]:
 
 
 def _content(file: Path, *, follow: bool) -> bytes | None:
-    """None if there is no such file. In a project a link is not followed: it could lead anywhere."""
+    """The file's content; None if it does not exist. In a project, links are not followed: they may lead anywhere."""
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     try:
         descriptor = os.open(file, flags)
@@ -143,7 +143,7 @@ def _content(file: Path, *, follow: bool) -> bytes | None:
         raise Misconfigured(f"{file} cannot be read: {error.strerror}") from error
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise Misconfigured(f"{file} is not a file")
+            raise Misconfigured(f"{file} is not a regular file")
         with open(descriptor, "rb", closefd=False) as opened:
             content = opened.read(MOST + 1)
     finally:
@@ -155,25 +155,25 @@ def _content(file: Path, *, follow: bool) -> bytes | None:
 
 def _decoded(file: Path, content: bytes) -> str:
     try:
-        said, bad = content.decode(), content.find(b"\0")
+        text, bad = content.decode(), content.find(b"\0")
     except UnicodeDecodeError as error:
-        said, bad = "", error.start
+        text, bad = "", error.start
     if bad >= 0:
-        raise Misconfigured(f"{file}:{content[:bad].count(10) + 1}: this is no text in UTF-8")
-    return said
+        raise Misconfigured(f"{file}:{content[:bad].count(10) + 1}: not UTF-8 text")
+    return text
 
 
-# ── what the head of a file may say ──────────────────────────────────────────────────────
+# ── the keys of the front matter ─────────────────────────────────────────────────────────
 
 
 def _as(read: Read) -> Read:
-    def said(value: str) -> object:
+    def convert(value: str) -> object:
         try:
             return read(value)
         except FieldError as wrong:
             raise ValueError(wrong) from None
 
-    return said
+    return convert
 
 
 def _filled(value: str) -> str:
@@ -186,7 +186,7 @@ def _number(value: str) -> object:
     try:
         return int(value) if value.isascii() and value.isdigit() else float(value)
     except ValueError:
-        return value  # whoever wants a number says so
+        return value  # the caller reports that it is no number
 
 
 _LIMITS: dict[str, Read] = {

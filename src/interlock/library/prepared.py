@@ -1,4 +1,4 @@
-"""A command of the grammar made ready to run: every name looked up, one ticket for each step."""
+"""Makes tickets from a parsed command: looks up every name, and makes one ticket for each step."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from interlock.library.library import Library, with_args
 MOST_TICKETS = 100
 NAME = "do"
 
-# What each modifier leaves in use.
+# What each modifier keeps in use.
 _USES = {"clean": (), "lean": ("gates",), "framework": ("framework",)}
 _ALL = ("framework", "style", "gates")
 
@@ -23,26 +23,26 @@ class Prepared(Struct, frozen=True):
     tickets: tuple[TicketSpec, ...]
     framework: Path | None
     style: Path | None
-    runs: bool  # False: only the choices are to be shown
-    unseen: tuple[Path, ...]  # files of the project whose commands would run as gates: nobody has typed them
+    runs: bool  # False: the choices are only shown
+    unseen: tuple[Path, ...]  # project files whose commands would run as gates although the user did not type them
 
 
 def prepare(line: CommandLine, library: Library) -> Prepared:
-    """Raises Rejected for what does not exist or cannot be run, with the column where there is one."""
+    """Raises Rejected, with a column if known, for names that do not exist and commands that cannot run."""
     used = next((_USES[name] for name in line.modifiers if name in _USES), _ALL)
     framework = library.framework(line.framework) if line.framework and "framework" in used else None
     style = library.style(line.style) if line.style and "style" in used else None
     texts = [entry.text for entry in (framework, style) if entry is not None]
     unseen: list[Path] = []
-    made: list[tuple[str, tuple[Gate, ...]]] = []
+    steps: list[tuple[str, tuple[Gate, ...]]] = []
     for step in line.steps:
         gates = _gates(step, library, unseen) if "gates" in used else ()
-        # A sub-agent is told its own step and the answer before it, and nothing of how the others work.
-        made += [(_description(step, library, [] if step.delegated else texts), gates)] * step.repeat
-    if len(made) > MOST_TICKETS:
-        raise Rejected(f"that would be {len(made)} steps; at most {MOST_TICKETS} are run")
+        # A sub-agent gets only its own step and the answer of the step before, without framework and style.
+        steps += [(_description(step, library, [] if step.delegated else texts), gates)] * step.repeat
+    if len(steps) > MOST_TICKETS:
+        raise Rejected(f"the command has {len(steps)} steps; at most {MOST_TICKETS} are allowed")
     return Prepared(
-        _tickets(made),
+        _tickets(steps),
         framework.file if framework else None,
         style.file if style else None,
         "judge" not in line.modifiers,
@@ -50,9 +50,9 @@ def prepare(line: CommandLine, library: Library) -> Prepared:
     )
 
 
-def _tickets(made: list[tuple[str, tuple[Gate, ...]]]) -> tuple[TicketSpec, ...]:
-    if len(made) == 1:
-        return (TicketSpec(id=NAME, description=made[0][0], verify=made[0][1], returns=True),)
+def _tickets(steps: list[tuple[str, tuple[Gate, ...]]]) -> tuple[TicketSpec, ...]:
+    if len(steps) == 1:
+        return (TicketSpec(id=NAME, description=steps[0][0], verify=steps[0][1], returns=True),)
     return tuple(
         TicketSpec(
             id=f"{NAME}-{number}",
@@ -62,7 +62,7 @@ def _tickets(made: list[tuple[str, tuple[Gate, ...]]]) -> tuple[TicketSpec, ...]
             with_answers=number > 1,
             returns=True,
         )
-        for number, (text, gates) in enumerate(made, 1)
+        for number, (text, gates) in enumerate(steps, 1)
     )
 
 
@@ -74,15 +74,15 @@ def _gates(step: CommandStep, library: Library, unseen: list[Path]) -> tuple[Gat
         elif isinstance(gate, Criteria):
             gates.append(as_gate(gate))
         else:
-            found = library.gate(gate.name)
-            gates.append(found.gate if isinstance(found.gate, Gate) else as_gate(found.gate))
-            if not found.by_user:
-                unseen.append(found.file)
+            entry = library.gate(gate.name)
+            gates.append(entry.gate if isinstance(entry.gate, Gate) else as_gate(entry.gate))
+            if not entry.by_user:
+                unseen.append(entry.file)
     return tuple(gates)
 
 
 def _description(step: CommandStep, library: Library, texts: list[str]) -> str:
-    """The first line is what its commit will be called."""
+    """The ticket's description; its first line becomes the subject of the commit."""
     if step.prompt is None:
         if not texts:
             return step.args

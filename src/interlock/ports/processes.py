@@ -1,5 +1,6 @@
 """The sandbox: the only port through which processes start."""
 
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, Protocol
 
@@ -37,6 +38,45 @@ class Finished(Struct, frozen=True, kw_only=True):
     stderr: str
     duration_ms: int
     message: str = ""  # "error": why it could not run; "killed": the exceeded limit; "exited": an optional hint
+
+    @property
+    def succeeded(self) -> bool:
+        return self.status == "exited" and self.exit_code == 0
+
+    @property
+    def meaning(self) -> str:
+        """What a shell means by this exit code; empty for codes without a fixed meaning."""
+        match self.exit_code:
+            case 126:
+                return "a command was found but could not be executed"
+            case 127:
+                return "a command was not found"
+            case code if code > 128 and (name := signal_name(code - 128)):
+                return f"as a shell reports a command killed by signal {code - 128} ({name})"
+            case _:
+                return ""
+
+    @property
+    def ending(self) -> str:
+        """How the job ended, such as `exit code 127: a command was not found`."""
+        match self.status:
+            case "error":
+                return f"it could not be run: {self.message}"
+            case "timed_out":
+                seconds = f"{self.duration_ms / 1000:.1f}".removesuffix(".0")
+                return f"timed out after {seconds} s; everything it started was killed"
+            case "killed":
+                return self.message or f"killed by signal {self.signal} ({signal_name(self.signal)})"
+            case "exited":
+                return f"exit code {self.exit_code}{f': {self.meaning}' if self.meaning else ''}"
+
+
+def signal_name(number: int | None) -> str:
+    """Such as `Killed` for 9; empty for a number that is no signal."""
+    try:
+        return signal.strsignal(number or 0) or ""
+    except ValueError:
+        return ""
 
 
 class Output(Struct, frozen=True):

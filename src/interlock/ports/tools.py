@@ -5,6 +5,8 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from interlock.ports.workspaces import git_entry
+
 
 class ToolSpec(Struct, frozen=True):
     """A tool as a model sees it. `schema` is the JSON schema of its arguments."""
@@ -21,6 +23,11 @@ class ToolPlace(Struct, frozen=True):
     root: str
     readable: tuple[str, ...] = ()  # mounted read-only for commands
     env: tuple[tuple[str, str], ...] = ()  # added to the environment of commands
+
+    def read_only(self) -> tuple[str, ...]:
+        """Paths that commands may read but not write: `readable`, and always the worktree's `.git`."""
+        git = git_entry(self.root)
+        return self.readable if git is None or git in self.readable else (*self.readable, git)
 
 
 class Hunk(Struct, frozen=True):

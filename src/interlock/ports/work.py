@@ -1,6 +1,6 @@
-"""The ports that run attempts and gates, and the policy checked before."""
+"""Ports for running attempts and gates, and for the policy that decides first."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -11,40 +11,46 @@ from interlock.domain.values.tickets import Saved, TicketSpec
 
 
 class Assignment(Struct, frozen=True):
-    """One attempt at one ticket. `digest` is the hash of what was approved."""
+    """One attempt at one ticket."""
 
     track: str
     ticket: TicketSpec
     attempt: int
-    script: str  # the ticket's script, or a person's edit of it
-    digest: str = ""
-    why: str | None = None  # why the earlier attempt failed
-    env: tuple[tuple[str, str], ...] = ()  # the rule allows the script only with these variables
+    script: str  # the ticket's own script, or a person's edit of it
+    why: str | None = None  # why the previous attempt failed
+    env: tuple[tuple[str, str], ...] = ()  # variables that the allowing rule requires
 
 
 class Done(Struct, frozen=True):
-    """The work is finished and saved; None when there is nothing to merge."""
+    """The attempt succeeded. `saved` is None if there is nothing to merge."""
 
     saved: Saved | None
     summary: str = ""
 
 
 class Failed(Struct, frozen=True):
-    """The work failed."""
+    """The attempt failed."""
 
     reason: str
     output: str = ""
 
 
+class Prepared(Struct, frozen=True):
+    """An attempt that is ready to run.
+
+    `terms` is exactly what an approval shows. `run` takes the digest of the approved terms; it runs these terms only
+    if their digest is the same, and fails otherwise.
+    """
+
+    terms: ScriptPayload
+    run: Callable[[str], Awaitable[Done | Failed]]
+
+
 class Crew(Protocol):
-    """Where attempts run."""
+    """Runs attempts, on this machine or elsewhere."""
 
-    def terms(self, assignment: Assignment) -> ScriptPayload:
-        """Exactly what `work` would run, for the approval that must come first."""
-        ...
-
-    async def work(self, assignment: Assignment) -> Done | Failed:
-        """Runs the script if its terms still match `digest`."""
+    def prepare(self, assignment: Assignment) -> Prepared:
+        """Computes the terms of an attempt; starts nothing."""
         ...
 
 
@@ -55,9 +61,10 @@ class GateRunner(Protocol):
 
 
 class PolicyVerdict(Struct, frozen=True):
-    """The decision of a policy. An allowed script must run with `env` added to its environment.
+    """What the rules decide about a script or tool.
 
-    Without a rule's name nothing is recorded: the project has no policy.
+    An `allow` holds only with `env` added to the environment. A verdict without a rule name is not recorded: no
+    policy is configured.
     """
 
     verdict: Literal["allow", "ask", "deny"]
@@ -67,10 +74,10 @@ class PolicyVerdict(Struct, frozen=True):
 
 
 class Policy(Protocol):
-    """Decides by rules before a person is asked."""
+    """Evaluates the rules before a person is asked."""
 
     def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
-        """The verdict on a script in a directory; `own` are the gates accepted with its ticket."""
+        """The verdict on a script in a directory; `own` are the gate commands accepted with its ticket."""
         ...
 
     def tool(self, name: str) -> PolicyVerdict:

@@ -1,5 +1,6 @@
 """The port to git workspaces."""
 
+import os
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -16,6 +17,20 @@ class Workspace(Struct, frozen=True):
     base: str  # the commit it was made from
     git_dir: str | None  # read-only for the worker; None when it must not see one
     root: str = ""  # the whole worktree; `path` is inside it when the project is a folder of a larger repository
+
+    @property
+    def worktree(self) -> str:
+        return self.root or self.path
+
+    def read_only(self) -> tuple[str, ...]:
+        """Paths of git that commands may read but not write."""
+        return tuple(path for path in (self.git_dir, git_entry(self.worktree)) if path is not None)
+
+
+def git_entry(folder: str) -> str | None:
+    """The folder's `.git` if it exists and is no symbolic link: a link was not made by Interlock."""
+    path = os.path.join(folder, ".git")
+    return path if os.path.exists(path) and not os.path.islink(path) else None
 
 
 class Link(Struct, frozen=True):

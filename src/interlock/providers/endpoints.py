@@ -3,6 +3,7 @@
 import ssl
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from msgspec import Struct
 
@@ -42,45 +43,56 @@ def place_of(provider: str) -> ProviderFacts:
     return ProviderFacts(preset.base_url, preset.key_name, preset.url_name, preset.model)
 
 
+class HttpAccess(Struct, frozen=True, kw_only=True):
+    """How requests reach a provider. Empty fields mean the provider's default."""
+
+    base_url: str = ""
+    key: Callable[[], str] | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    plain_http: bool = False
+    proxy: str = ""
+    trust: ssl.SSLContext | None = None
+    bounds: Bounds | None = None
+    redact: Callable[[str], str] = str
+
+
+class ModelUse(Struct, frozen=True, kw_only=True):
+    """Which model answers, its token limits, and how its tokens are counted and priced."""
+
+    model: str = ""  # empty: the provider's default model
+    limits: LimitsOf | None = None
+    price: PriceOf = no_price
+    count: Count = estimated_tokens
+    now: Callable[[], float] = time.time
+
+
+_DEFAULT_ACCESS, _DEFAULT_USE = HttpAccess(), ModelUse()
+
+
 def hosted_model(
-    provider: str,
-    environ: Mapping[str, str],
-    *,
-    redact: Callable[[str], str] = str,
-    base_url: str = "",
-    key: Callable[[], str] | None = None,
-    model: str = "",
-    headers: tuple[tuple[str, str], ...] = (),
-    plain_http: bool = False,
-    proxy: str = "",
-    trust: ssl.SSLContext | None = None,
-    bounds: Bounds | None = None,
-    limits: LimitsOf | None = None,
-    price: PriceOf = no_price,
-    count: Count = estimated_tokens,
-    now: Callable[[], float] = time.time,
+    provider: str, environ: Mapping[str, str], access: HttpAccess = _DEFAULT_ACCESS, use: ModelUse = _DEFAULT_USE
 ) -> HttpModel | GeminiModel:
-    """Address and key default to the environment. Raises Misconfigured for an address that may not be used; a missing
-    key is reported by the first request.
+    """Takes the address and the key from the environment if `access` has none.
+
+    Raises Misconfigured for an address that must not be used. The first request reports a missing key.
     """
-    place = place_of(provider)
-    address = base_url or environ.get(place.url_name, "") or place.base_url
+    facts = place_of(provider)
     endpoint = Endpoint(
         provider=provider,
-        base_url=address,
-        key=key or (lambda: _first(environ, place.key_name)),
-        key_name=place.key_name,
-        headers=headers,
-        plain_http=plain_http,
-        proxy=proxy,
-        trust=trust,
+        base_url=access.base_url or environ.get(facts.url_name, "") or facts.base_url,
+        key=access.key or (lambda: _first(environ, facts.key_name)),
+        key_name=facts.key_name,
+        headers=access.headers,
+        plain_http=access.plain_http,
+        proxy=access.proxy,
+        trust=access.trust,
     )
-    channel = Channel(endpoint, redact=redact, bounds=bounds)
-    asked = model or place.model
-    limits = limits or (lambda name: usual_limits(provider, name))
+    channel = Channel(endpoint, redact=access.redact, bounds=access.bounds)
+    model = use.model or facts.model
+    limits = use.limits or partial(usual_limits, provider)
     if provider == gemini.NAME:
-        return GeminiModel(channel, model=asked, limits=limits, price=price, count=count, now=now)
-    return HttpModel(_dialect(provider), channel, model=asked, limits=limits, price=price, count=count)
+        return GeminiModel(channel, model=model, limits=limits, price=use.price, count=use.count, now=use.now)
+    return HttpModel(_dialect(provider), channel, model=model, limits=limits, price=use.price, count=use.count)
 
 
 def _first(environ: Mapping[str, str], names: str) -> str:

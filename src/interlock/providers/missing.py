@@ -4,20 +4,6 @@ from interlock.domain.values.budgets import Micros
 from interlock.errors import Misconfigured
 from interlock.ports.model import ModelRequest, OnText, Reply, ignore_text
 
-NAMED_PROVIDERS = (
-    "anthropic",
-    "gemini",
-    "openai",
-    "deepseek",
-    "openrouter",
-    "ollama",
-    "llama.cpp",
-    "vllm",
-    "gemini_cli",
-    "scripted",
-)
-"""All provider names that a setting may have."""
-
 
 class MissingModel:
     def __init__(self, name: str, why: str) -> None:

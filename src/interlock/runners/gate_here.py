@@ -1,4 +1,4 @@
-"""One shell command as a gate on a folder as it is: no ticket, no worktree, no journal."""
+"""Runs one shell command as a gate on a folder as it is: no ticket, no worktree, no journal."""
 
 import os
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ _NOT_WRITABLE = ("/proc", "/sys", "/dev")
 async def verify_here(
     sandbox: Sandbox, command: str, folder: str, *, env: Mapping[str, str], timeout_s: float
 ) -> GateResult:
-    """The folder is writable, its `.git` is not."""
-    if folder == "/" or any(folder == place or folder.startswith(f"{place}/") for place in _NOT_WRITABLE):
-        raise Misconfigured(f"{folder} is the machine itself: a command cannot be kept within it; go to another folder")
+    """The command can write the folder, but not its `.git`."""
+    if folder == "/" or any(folder == system or folder.startswith(f"{system}/") for system in _NOT_WRITABLE):
+        raise Misconfigured(f"{folder} is a system folder: a command cannot be confined to it; use another folder")
     job = Job(
         argv=("sh", "-c", command),
         cwd=folder,
@@ -29,7 +29,7 @@ async def verify_here(
 
 
 def _git_of(folder: str) -> tuple[str, ...]:
-    """What git keeps there, wherever within the folder a link leads to, and what a linked worktree belongs to."""
+    """The folder's git data, after resolving links within the folder, and the repository of a linked worktree."""
     git = os.path.realpath(os.path.join(folder, ".git"))
     if not git.startswith(f"{folder}/") or not os.path.exists(git):
         return ()
@@ -37,19 +37,21 @@ def _git_of(folder: str) -> tuple[str, ...]:
 
 
 def _repository_of(link: str) -> tuple[str, ...]:
-    """The repository of a linked worktree. What a file says counts only if the repository knows of that worktree:
-    otherwise anything could be made readable by writing its path there."""
-    place = os.path.realpath(os.path.join(os.path.dirname(link), _said(link).removeprefix("gitdir:").strip()))
-    back = _said(os.path.join(place, "gitdir"))
-    repository = os.path.dirname(os.path.dirname(place))
-    known = back and os.path.realpath(os.path.join(place, back)) == link
-    return (repository,) if known and os.path.dirname(place) == os.path.join(repository, "worktrees") else ()
+    """The repository that a `.git` file points to, if that repository lists this worktree.
+
+    Without this check, any path written into the file would become readable.
+    """
+    git_dir = os.path.realpath(os.path.join(os.path.dirname(link), _content(link).removeprefix("gitdir:").strip()))
+    back = _content(os.path.join(git_dir, "gitdir"))
+    repository = os.path.dirname(os.path.dirname(git_dir))
+    listed = back and os.path.realpath(os.path.join(git_dir, back)) == link
+    return (repository,) if listed and os.path.dirname(git_dir) == os.path.join(repository, "worktrees") else ()
 
 
-def _said(file: str) -> str:
+def _content(path: str) -> str:
     try:
-        with open(file, encoding="utf-8") as opened:
-            return opened.read(4096).strip()
+        with open(path, encoding="utf-8") as file:
+            return file.read(4096).strip()
     except (OSError, UnicodeDecodeError):
         return ""
 

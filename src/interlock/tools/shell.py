@@ -2,14 +2,13 @@
 
 import os
 import shutil
-import signal
 from collections.abc import Callable, Mapping
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from interlock.errors import ToolFailure
-from interlock.ports.processes import Finished, Job, Sandbox
+from interlock.ports.processes import Finished, Job, Sandbox, signal_name
 from interlock.ports.tools import ToolOutcome, ToolPlace
 
 _LONGEST_S = 600
@@ -42,13 +41,12 @@ class Shell:
                 cwd=place.root,
                 env={**self._env, **dict(place.env)},
                 writable=(place.root,),
-                readable=_read_only(place),
+                readable=place.read_only(),
                 timeout_s=args.timeout_s,
             )
         )
-        failed = finished.status != "exited" or finished.exit_code != 0
         exit_code = None if finished.status == "error" else finished.exit_code
-        return ToolOutcome(_text(finished, args.timeout_s), failed, exit_code)
+        return ToolOutcome(_text(finished, args.timeout_s), not finished.succeeded, exit_code)
 
 
 def problem_with(script: str) -> str | None:
@@ -68,13 +66,6 @@ def _is_broken(script: str) -> bool:
     return False
 
 
-def _read_only(place: ToolPlace) -> tuple[str, ...]:
-    """Git is only for looking, also when nobody said so."""
-    git = os.path.join(place.root, ".git")
-    there = os.path.exists(git) and not os.path.islink(git) and git not in place.readable
-    return (*place.readable, git) if there else place.readable
-
-
 def _text(finished: Finished, timeout_s: float) -> str:
     rows = [_ended(finished, timeout_s)]
     for name, stream in (("stdout", finished.stdout), ("stderr", finished.stderr)):
@@ -84,14 +75,10 @@ def _text(finished: Finished, timeout_s: float) -> str:
 
 def _ended(finished: Finished, timeout_s: float) -> str:
     match finished.status:
-        case "exited" if finished.exit_code == 126:
-            return "exit code: 126 (a command was found but could not be executed)"
-        case "exited" if finished.exit_code == 127:
-            return "exit code: 127 (a command was not found)"
         case "exited":
-            return f"exit code: {finished.exit_code}"
+            return f"exit code: {finished.exit_code}{f' ({finished.meaning})' if finished.meaning else ''}"
         case "killed":
-            why = finished.message or signal.strsignal(finished.signal or 0)
+            why = finished.message or signal_name(finished.signal)
             return f"exit code: {finished.exit_code} (killed: {why})"
         case "timed_out":
             return f"exit code: -1 (stopped after {timeout_s:.0f} s, with everything it had started)"

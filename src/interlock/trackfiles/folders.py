@@ -1,4 +1,4 @@
-"""Folders and files below a project's root, reached without following a single symbolic link."""
+"""Opens folders and files below a project's root without following symbolic links."""
 
 import contextlib
 import errno
@@ -17,7 +17,7 @@ def parts_of(path: str) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def root_folder(root: Path) -> Generator[int]:
-    """The user's own name for the project, so links in it are theirs."""
+    """The project's root. Links in its own path are followed: the user chose that path."""
     fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield fd
@@ -27,20 +27,20 @@ def root_folder(root: Path) -> Generator[int]:
 
 @contextlib.contextmanager
 def folder_in(parent: int, parts: Sequence[str], *, make: bool = False) -> Generator[int]:
-    """A folder by its names, each a real folder in the one before; missing ones are made on request."""
+    """Opens a nested folder, part by part; `make` creates missing folders."""
     with contextlib.ExitStack() as opened:
-        here = parent
+        folder = parent
         for part in parts:
             if make:
                 with contextlib.suppress(FileExistsError):
-                    os.mkdir(part, dir_fd=here)
-            here = os.open(part, _FOLDER, dir_fd=here)
-            opened.callback(os.close, here)
-        yield here
+                    os.mkdir(part, dir_fd=folder)
+            folder = os.open(part, _FOLDER, dir_fd=folder)
+            opened.callback(os.close, folder)
+        yield folder
 
 
 def beginning(folder: int, name: str, most: int) -> bytes:
-    """At most so many bytes of a plain file; anything else is refused without being opened."""
+    """At most `most` bytes of a regular file; anything else is refused without being opened."""
     if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
         raise _not_plain(name)
     fd = os.open(name, _FILE, dir_fd=folder)
@@ -54,7 +54,7 @@ def beginning(folder: int, name: str, most: int) -> bytes:
 
 
 def put(folder: int, name: str, content: bytes) -> None:
-    """Wholly the old file or wholly the new one, whoever looks or is killed."""
+    """Replaces a file atomically."""
     part = _draft(folder, name, content)
     try:
         os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -64,7 +64,7 @@ def put(folder: int, name: str, content: bytes) -> None:
 
 
 def put_once(folder: int, name: str, content: bytes) -> None:
-    """As `put`, but whatever has the name already keeps it."""
+    """Creates a file atomically; an existing file stays as it is."""
     if exists(folder, name):
         return
     part = _draft(folder, name, content)
@@ -72,13 +72,13 @@ def put_once(folder: int, name: str, content: bytes) -> None:
         with contextlib.suppress(FileExistsError):
             os.link(part, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except OSError:
-        os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)  # a file system that has no links
+        os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)  # the file system has no hard links
     else:
         os.unlink(part, dir_fd=folder)
 
 
 def _not_plain(name: str) -> FileExistsError:
-    return FileExistsError(errno.EEXIST, "not a plain file, so it is left as it is", name)
+    return FileExistsError(errno.EEXIST, "not a regular file, so it is not changed", name)
 
 
 def exists(folder: int, name: str) -> bool:
@@ -90,7 +90,7 @@ def exists(folder: int, name: str) -> bool:
 
 
 def _draft(folder: int, name: str, content: bytes) -> str:
-    """One name for all times: what a killed process left is replaced, not joined by more."""
+    """Writes a draft under a fixed name, so that a leftover of a killed process is replaced."""
     part = f".{name}.new"
     with contextlib.suppress(FileNotFoundError):
         os.unlink(part, dir_fd=folder)

@@ -1,7 +1,6 @@
-"""Tracks of a folder that has no journal, from the files that were written for people (SPEC D8).
+"""Reads tracks from their files, for a folder without a journal.
 
-Whoever made these files is unknown: only plain files of bounded size are read, and one that is broken in any way is as
-good as missing.
+The files are not trusted: only regular files of bounded size are read, and a malformed file counts as missing.
 """
 
 import json
@@ -18,11 +17,11 @@ from interlock.trackfiles.folders import beginning, folder_in, parts_of, root_fo
 from interlock.views.board import TrackProgress, TrackRow
 from interlock.views.track_files import METADATA, PLAN, STATE
 
-_MOST_BYTES = 8 * 2**20  # tomllib reads a few MB a second; counts of larger tracks come from plan.md
+_MOST_BYTES = 8 * 2**20  # tomllib parses a few MB per second; counts of larger tracks come from plan.md
 _MOST_PLAN = 128 * 2**20
 _MOST_TRACKS = 10_000
 _BOX = re.compile(rb"^[ \t]*[-*] \[([ xX])\]", re.MULTILINE)
-# tomllib takes time by the square of a dotted key's length: 40,000 dots are half a minute.
+# tomllib needs quadratic time for a dotted key: 40,000 dots take half a minute.
 _TEXT_OR_COMMENT = re.compile(
     r'#[^\n]*|"""(?:[^\\]|\\.)*?(?:"""|\Z)|\'\'\'.*?(?:\'\'\'|\Z)|"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?', re.DOTALL
 )
@@ -37,23 +36,23 @@ class FiledTicket(Struct, frozen=True):
 
 
 class FiledTrack(Struct, frozen=True):
-    """As much of a track as its files tell."""
+    """A track as far as its files describe it."""
 
     row: TrackRow
     tickets: tuple[FiledTicket, ...]
 
 
 def read_tracks(root: Path, tracks_dir: str) -> tuple[FiledTrack, ...]:
-    """The oldest first, as far as that is known; nothing where there is no such folder."""
-    found: list[FiledTrack] = []
+    """The tracks, the oldest first where the age is known; empty if there is no such folder."""
+    tracks: list[FiledTrack] = []
     try:
         with root_folder(root) as top, folder_in(top, parts_of(tracks_dir)) as base:
             for name in sorted(filter(is_id, os.listdir(base)))[:_MOST_TRACKS]:
                 if track := _read_track(base, name):
-                    found.append(track)
+                    tracks.append(track)
     except OSError:
-        return tuple(found)
-    return tuple(sorted(found, key=lambda track: (track.row.created_at, track.row.id)))
+        return tuple(tracks)
+    return tuple(sorted(tracks, key=lambda track: (track.row.created_at, track.row.id)))
 
 
 def _read_track(base: int, name: str) -> FiledTrack | None:
@@ -105,7 +104,7 @@ def _tickets(content: bytes | None) -> tuple[FiledTicket, ...] | None:
 
 
 def _ticket(task: dict[str, Any]) -> FiledTicket:
-    """Raises a TypeError for what is no text."""
+    """Raises TypeError for a value that is no text."""
     depends_on: list[object] = task.get("depends_on", [])
     texts = (task["id"], task.get("description", ""), task.get("status", "todo"), *depends_on)
     name, description, status, *others = (_text(value) for value in texts)
@@ -125,14 +124,14 @@ def _about(content: bytes | None) -> dict[str, str] | None:
 
 
 def _boxes(content: bytes | None) -> tuple[int, int] | None:
-    """Checkboxes with and without a cross."""
+    """How many checkboxes are checked and unchecked."""
     marks = _BOX.findall(content or b"")
     crossed = sum(mark != b" " for mark in marks)
     return (crossed, len(marks) - crossed) if marks else None
 
 
 def _text(value: object) -> str:
-    """JSON can spell halves of characters, which no output can."""
+    """Replaces lone surrogates, which JSON can hold but no output can encode."""
     if not isinstance(value, str):
         raise TypeError(value)
     return value.encode(errors="replace").decode()

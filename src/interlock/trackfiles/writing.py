@@ -1,4 +1,4 @@
-"""The tracks of a project, written for people into its folder. Derived from the state, and never in its way."""
+"""Writes the tracks of a project as files for people. The files are derived from the state and never delay it."""
 
 import asyncio
 import errno
@@ -23,15 +23,15 @@ from interlock.views.track_files import (
 )
 
 PAUSE_S = 0.25
-"""Changes gather for this long before they are written."""
+"""Debounce: changes are collected for this long before they are written."""
 
 REST = 10
-"""After a write there is rest for so many times what it took: a large track costs a tenth of a core at most."""
+"""The pause after a write, as a multiple of its duration: writing uses at most a tenth of a core."""
 
-_MOST_SAID = 5
+_MOST_WARNINGS = 5
 _TEXTS = {SPEC: spec_md, STATE: state_toml, PLAN: plan_md, METADATA: metadata_json}
 
-Complaints = Sequence[str]
+Warnings = Sequence[str]
 
 
 class Timer(Protocol):
@@ -39,11 +39,11 @@ class Timer(Protocol):
 
 
 class TrackFiles:
-    """Writes the latest state it was shown, in a thread of its own, one write at a time."""
+    """Writes the latest state in a thread of its own, one write at a time."""
 
     def __init__(
         self,
-        write: Callable[[State], Complaints],
+        write: Callable[[State], Warnings],
         later: Callable[[float, Callable[[], object]], Timer] | None = None,
     ) -> None:
         self._write = write
@@ -52,28 +52,30 @@ class TrackFiles:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="trackfiles")
         self._wanted: State | None = None
         self._timer: Timer | None = None
-        self._writing: asyncio.Future[Complaints] | None = None
+        self._writing: asyncio.Future[Warnings] | None = None
         self._closing = False
-        self._said: dict[str, None] = {}
+        self._warnings: dict[str, None] = {}
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What could not be written, each said once."""
-        said = tuple(self._said)
-        more = len(said) - _MOST_SAID
-        return said if more <= 0 else (*said[:_MOST_SAID], f"and {more} more of tracks that could not be written")
+        """Failed writes, each listed once."""
+        warnings = tuple(self._warnings)
+        more = len(warnings) - _MOST_WARNINGS
+        if more <= 0:
+            return warnings
+        return (*warnings[:_MOST_WARNINGS], f"and {more} more tracks that could not be written")
 
-    def warn(self, words: str) -> None:
-        self._said[words] = None
+    def warn(self, text: str) -> None:
+        self._warnings[text] = None
 
     def show(self, state: State) -> None:
-        """Cheap: called for every batch of records."""
+        """Schedules a write of this state. Cheap: called for every durable batch."""
         self._wanted = state
         if self._timer is None and self._writing is None and not self._closing:
             self._timer = self._later(PAUSE_S, self._begin)
 
     async def close(self, state: State) -> None:
-        """This last state is written when it returns."""
+        """Writes this last state before it returns."""
         self._closing = True
         if self._timer is not None:
             self._timer.cancel()
@@ -83,7 +85,7 @@ class TrackFiles:
         await asyncio.wait((self._begin(),))
         self._thread.shutdown()
 
-    def _begin(self) -> "asyncio.Future[Complaints]":
+    def _begin(self) -> "asyncio.Future[Warnings]":
         state, self._wanted, self._timer = self._wanted, None, None
         assert state is not None
         began = self._loop.time()
@@ -92,18 +94,18 @@ class TrackFiles:
         self._writing = writing
         return writing
 
-    def _finished(self, done: "asyncio.Future[Complaints]", began: float) -> None:
+    def _finished(self, done: "asyncio.Future[Warnings]", began: float) -> None:
         self._writing = None
         error = done.exception()
-        for words in (f"tracks are not written for people: {error!r}",) if error else done.result():
-            self.warn(words)
+        for warning in (f"track files are not written: {error!r}",) if error else done.result():
+            self.warn(warning)
         if self._wanted is not None and not self._closing:
             took = self._loop.time() - began
             self._timer = self._later(max(PAUSE_S, REST * took), self._begin)
 
 
 class TrackWriter:
-    """Compares what is to be with what is there; writes what differs."""
+    """Compares the expected files with the existing ones and writes those that differ."""
 
     def __init__(self, root: Path, tracks_dir: str) -> None:
         self._root = root
@@ -112,18 +114,18 @@ class TrackWriter:
         self._written: dict[str, Track] = {}
 
     def write(self, state: State) -> list[str]:
-        """Never raises an OSError: gives back in words what could not be written."""
+        """Returns a sentence for each file that could not be written; never raises OSError."""
         changed = [track for name in state.track_order if (track := state.tracks[name]) is not self._written.get(name)]
         if not changed:
             return []
-        complaints: list[str] = []
+        warnings: list[str] = []
         try:
             with root_folder(self._root) as root, folder_in(root, self._parts, make=True) as base:
                 for track in changed:
-                    complaints += self._write_track(base, track)
+                    warnings += self._write_track(base, track)
         except OSError as error:
-            complaints.append(_complaint(self._shown, error))
-        return complaints
+            warnings.append(_warning(self._shown, error))
+        return warnings
 
     def _write_track(self, base: int, track: Track) -> list[str]:
         place = f"{self._shown}/{track.id}"
@@ -132,65 +134,66 @@ class TrackWriter:
                 if self._is_right(folder, track):
                     self._written[track.id] = track
                     return []
-                wrong = _write_files(folder, track)
+                errors = _write_files(folder, track)
         except OSError as error:
-            return [_complaint(place, error)]
-        if not _unfinished(wrong):
+            return [_warning(place, error)]
+        if not _unfinished(errors):
             self._written[track.id] = track
-        return [_complaint(f"{place}/{name}", error) for name, error in wrong.items()]
+        return [_warning(f"{place}/{name}", error) for name, error in errors.items()]
 
     def _is_right(self, folder: int, track: Track) -> bool:
-        """Seen for the first time: the metadata are written last, so where they are right the rest is, and a large
-        track need not be made only to be compared.
+        """Whether the files of a track that is seen for the first time are up to date.
+
+        The metadata are written last: if they are right, the rest is right, and a large track need not be rendered.
         """
         if track.id in self._written:
             return False
         metadata = metadata_json(track).encode(errors="replace")
         try:
-            right = _there(folder, METADATA, len(metadata) + 1) == metadata
-            return right and all(_there(folder, name, 1) for name in (PLAN, STATE))
+            right = _existing(folder, METADATA, len(metadata) + 1) == metadata
+            return right and all(_existing(folder, name, 1) for name in (PLAN, STATE))
         except OSError:
             return False
 
 
 def _write_files(folder: int, track: Track) -> dict[str, OSError]:
-    """What went wrong, by file."""
-    wrong: dict[str, OSError] = {}
+    """The errors, by file."""
+    errors: dict[str, OSError] = {}
     for name in (SPEC, STATE, PLAN, METADATA):
-        if name == METADATA and _unfinished(wrong):
+        if name == METADATA and _unfinished(errors):
             break
         try:
             _write_file(folder, name, track)
         except OSError as error:
-            wrong[name] = error
-    return wrong
+            errors[name] = error
+    return errors
 
 
-def _unfinished(wrong: Mapping[str, OSError]) -> bool:
-    """Something has to be written again; what stands there and is not ours is simply left."""
-    return not all(isinstance(error, FileExistsError) for error in wrong.values())
+def _unfinished(errors: Mapping[str, OSError]) -> bool:
+    """Whether a file must be written again; files that Interlock did not write are left alone."""
+    return not all(isinstance(error, FileExistsError) for error in errors.values())
 
 
 def _write_file(folder: int, name: str, track: Track) -> None:
     content = _TEXTS[name](track).encode(errors="replace")
     if name == SPEC:
-        if not exists(folder, METADATA):  # else it was made once, and a person may have removed it
+        if not exists(folder, METADATA):  # otherwise it existed once, and a person may have removed it
             put_once(folder, SPEC, content)
         return
-    found = _there(folder, name, len(content) + 1)
-    if found is not None and not is_generated(name, found, track.id):
-        raise FileExistsError(errno.EEXIST, "not written by Interlock, so it is left as it is", name)
-    if found != content:
+    existing = _existing(folder, name, len(content) + 1)
+    if existing is not None and not is_generated(name, existing, track.id):
+        raise FileExistsError(errno.EEXIST, "not written by Interlock, so it is not changed", name)
+    if existing != content:
         put(folder, name, content)
 
 
-def _there(folder: int, name: str, most: int) -> bytes | None:
+def _existing(folder: int, name: str, most: int) -> bytes | None:
     try:
         return beginning(folder, name, most)
     except FileNotFoundError:
         return None
 
 
-def _complaint(place: str, error: OSError) -> str:
+def _warning(place: str, error: OSError) -> str:
     reason = "not a folder; links are not followed" if isinstance(error, NotADirectoryError) else error.strerror
-    return f"tracks are not written for people: {place}: {reason or error}"
+    return f"track files are not written: {place}: {reason or error}"

@@ -1,4 +1,4 @@
-"""What goes to models and comes from them is in a log, without secrets, and never in anybody's way."""
+"""Messages to and from models are logged without secrets, and logging never delays the work."""
 
 import json
 from itertools import count
@@ -28,10 +28,12 @@ def request(*texts: str) -> dict[str, object]:
 
 
 def test_each_message_is_one_line_without_secrets(tmp_path: Path) -> None:
-    made = log(tmp_path)
-    made.comms.write("OUT", "request", "scripted", "m", request(f"use {KEY}"))
-    made.comms.write("IN", "response", "scripted", "m", {"message": Message("assistant", "ok"), "usage": Usage(1, 2)})
-    made.close()
+    session = log(tmp_path)
+    session.comms.write("OUT", "request", "scripted", "m", request(f"use {KEY}"))
+    session.comms.write(
+        "IN", "response", "scripted", "m", {"message": Message("assistant", "ok"), "usage": Usage(1, 2)}
+    )
+    session.close()
     sent, got = lines(tmp_path)
     assert sent == {
         "ts": "2026-01-01T00:00:00.000000Z",
@@ -60,21 +62,21 @@ def test_each_message_is_one_line_without_secrets(tmp_path: Path) -> None:
 
 
 def test_a_request_holds_only_what_the_log_does_not_hold_yet(tmp_path: Path) -> None:
-    made = log(tmp_path)
+    session = log(tmp_path)
     for texts in (("one",), ("one", "two"), ("one", "two", "three"), ("anew",)):
-        made.comms.write("OUT", "request", "p", "m", request(*texts))
-    made.close()
+        session.comms.write("OUT", "request", "p", "m", request(*texts))
+    session.close()
     told = [line["payload"]["request"] for line in lines(tmp_path)]  # type: ignore[index]
     assert [[m["text"] for m in each["messages"]] for each in told] == [["one"], ["two"], ["three"], ["anew"]]
     assert [each["messages_before"] for each in told] == [0, 1, 2, 0]
 
 
-def test_nothing_said_makes_no_log_and_no_place_to_write_harms_nobody(tmp_path: Path) -> None:
+def test_without_entries_there_is_no_log_and_an_unwritable_folder_raises_nothing(tmp_path: Path) -> None:
     quiet = log(tmp_path)
     quiet.close()
     assert not (tmp_path / "logs").exists()
     (tmp_path / "logs").write_text("a file where the folder should be")
-    made = log(tmp_path)
-    made.comms.write("IN", "response", "p", "m", {"error": "x"})
-    made.close()
+    session = log(tmp_path)
+    session.comms.write("IN", "response", "p", "m", {"error": "x"})
+    session.close()
     assert (tmp_path / "logs").read_text() == "a file where the folder should be"

@@ -1,4 +1,4 @@
-"""What a session writes down: without secrets, bounded, and in nobody's way."""
+"""The logs of a session: without secrets, bounded, and never delaying the work."""
 
 import json
 import os
@@ -31,12 +31,12 @@ def text(folder: Path, name: str) -> str:
 
 
 def test_a_tool_call_is_a_section_of_its_own(tmp_path: Path) -> None:
-    made = logs(tmp_path)
+    session = logs(tmp_path)
     call = ToolExecution("Tier 3 (Worker): T-1", "Tier 3", "run_shell", {"script": f"use {KEY}"}, by="A-3")
-    made.tools.hear(RequestStart("Tier 3 (Worker): T-1", "Tier 3", "scripted", "m"))
-    made.tools.hear(call)
-    made.tools.hear(replace(call, ended=True, result=f"{KEY}\n```\nx", failed=True, duration_ms=12))
-    made.close()
+    session.tools.record(RequestStart("Tier 3 (Worker): T-1", "Tier 3", "scripted", "m"))
+    session.tools.record(call)
+    session.tools.record(replace(call, ended=True, result=f"{KEY}\n```\nx", failed=True, duration_ms=12))
+    session.close()
     assert text(tmp_path, "toolcalls.log") == (
         f"## {AT} Tier 3 (Worker): T-1: run_shell\n\n"
         "failed after 12 ms, allowed by A-3\n\n"
@@ -46,20 +46,20 @@ def test_a_tool_call_is_a_section_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_long_result_has_its_head_in_the_log(tmp_path: Path) -> None:
-    made = logs(tmp_path)
-    made.tools.hear(ToolExecution("k", "Tier 3", "grep", {"a": "b" * 9_000}, ended=True, result="c" * 5_000))
-    made.close()
+    session = logs(tmp_path)
+    session.tools.record(ToolExecution("k", "Tier 3", "grep", {"a": "b" * 9_000}, ended=True, result="c" * 5_000))
+    session.close()
     said = text(tmp_path, "toolcalls.log")
     assert "[… 3,000 more characters …]" in said
     assert len(said) < 7_000
 
 
 def test_calls_of_cli_agents_and_requests_to_the_api_are_lines_of_json(tmp_path: Path) -> None:
-    made = logs(tmp_path)
-    made.cli.write({"command": ["gemini"], "stdin": f"use {KEY}", "stdout": "x" * 300_000, "exit_code": 0})
-    made.api.write(method="POST", path="/api/gui", status=403, capability="drive", duration_ms=1.5, refused="no")
-    made.api.write(method="GET", path="/status", status=200)
-    made.close()
+    session = logs(tmp_path)
+    session.cli.write({"command": ["gemini"], "stdin": f"use {KEY}", "stdout": "x" * 300_000, "exit_code": 0})
+    session.api.write(method="POST", path="/api/gui", status=403, capability="drive", duration_ms=1.5, refused="no")
+    session.api.write(method="GET", path="/status", status=200)
+    session.close()
     (call,) = (json.loads(line) for line in text(tmp_path, "clicalls.log").splitlines())
     assert (call["ts"], call["command"], call["stdin"], call["exit_code"]) == (AT, ["gemini"], "use [redacted]", 0)
     assert call["stdout"].endswith("[… 100,000 more characters …]")
@@ -95,10 +95,10 @@ def test_scripts_are_kept_as_they_ran_each_under_a_name_of_its_own(tmp_path: Pat
 
 def test_a_log_that_is_large_is_put_aside_and_the_oldest_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_files, "LARGEST", 1_000)
-    made = logs(tmp_path)
+    session = logs(tmp_path)
     for number in range(60):
-        made.cli.write({"number": number, "text": "x" * 100})
-    made.close()
+        session.cli.write({"number": number, "text": "x" * 100})
+    session.close()
     folder = tmp_path / "logs" / "sessions" / SESSION
     files = sorted(folder.iterdir())
     assert [file.name for file in files] in (
@@ -117,23 +117,23 @@ def test_logs_and_scripts_that_are_too_old_are_removed_at_the_start(tmp_path: Pa
         (sessions / name / "comms.log").write_text("x")
         scripts.mkdir(parents=True, exist_ok=True)
         (scripts / f"{name}_0001.sh").write_text("x")
-    made = logs(tmp_path, keep_days=30)
-    made.cli.write({})
-    made.close()
+    session = logs(tmp_path, keep_days=30)
+    session.cli.write({})
+    session.close()
     assert sorted(path.name for path in sessions.iterdir()) == ["20260301_120000", "20260330_000000", SESSION]
     assert sorted(path.name for path in scripts.iterdir()) == ["20260301_120000_0001.sh", "20260330_000000_0001.sh"]
 
 
-def test_what_cannot_be_written_is_said_once_and_harms_nobody(tmp_path: Path) -> None:
+def test_a_failed_write_is_reported_once_and_raises_nothing(tmp_path: Path) -> None:
     for name in ("logs", "scripts"):
         (tmp_path / name).write_text("a file where the folder should be")
-    made = logs(tmp_path)
-    made.script("echo")
+    session = logs(tmp_path)
+    session.script("echo")
     for _ in range(3):
-        made.cli.write({})
-    made.close()
-    made.cli.write({"after": "the end"})
-    assert made.warnings == ("something could not be written to the logs and is missing there: Not a directory",)
+        session.cli.write({})
+    session.close()
+    session.cli.write({"after": "the end"})
+    assert session.warnings == ("some entries could not be written to the logs: Not a directory",)
 
 
 def test_a_disk_that_does_not_keep_up_loses_lines_and_not_memory(
@@ -143,21 +143,21 @@ def test_a_disk_that_does_not_keep_up_loses_lines_and_not_memory(
     pipe = tmp_path / "logs" / "sessions" / SESSION / "clicalls.log"
     pipe.parent.mkdir(parents=True)
     os.mkfifo(pipe)  # opening it for writing waits for a reader
-    made = logs(tmp_path)
+    session = logs(tmp_path)
     for number in count():
-        made.cli.write({"number": number})
-        if made.warnings:
+        session.cli.write({"number": number})
+        if session.warnings:
             break
-    assert [warning.partition(": ")[2] for warning in made.warnings] == [
-        "more was to be written than the disk can take"
+    assert [warning.partition(": ")[2] for warning in session.warnings] == [
+        "entries arrive faster than the disk can write them"
     ]
     with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb"):
-        made.close()
+        session.close()
 
 
 def test_a_value_that_is_no_json_is_still_told(tmp_path: Path) -> None:
-    made = logs(tmp_path)
-    made.cli.write({"path": Path("x"), "broken": "\ud800"})
-    made.close()
+    session = logs(tmp_path)
+    session.cli.write({"path": Path("x"), "broken": "\ud800"})
+    session.close()
     (line,) = text(tmp_path, "clicalls.log").splitlines()
     assert "PosixPath" in line

@@ -1,8 +1,8 @@
-"""docs/settings.md lists exactly the settings there are."""
+"""docs/settings.md lists exactly the existing settings."""
 
 from pathlib import Path
 
-from interlock.assembly.settings.settings import documented_keys
+from interlock.assembly.settings.load import documented_keys
 
 PAGE = Path(__file__).parents[3] / "docs" / "settings.md"
 

@@ -1,4 +1,4 @@
-"""Two files, one Settings; a mistake is named by file, line and the nearest right word."""
+"""Two files make one Settings; an error message names file, line and the most similar key."""
 
 import hashlib
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from interlock.assembly.settings.load import load_settings, started_by, user_settings_file
 from interlock.assembly.settings.settings import (
     ConductorSettings,
     Gates,
@@ -13,9 +14,6 @@ from interlock.assembly.settings.settings import (
     LimitSettings,
     Settings,
     WorkspaceSettings,
-    load_settings,
-    started_by,
-    user_settings_file,
 )
 from interlock.errors import Misconfigured
 
@@ -24,7 +22,7 @@ Load = Callable[..., Settings]
 
 @pytest.fixture
 def load(tmp_path: Path) -> Load:
-    """Load settings from the texts of the two files; None: the file does not exist."""
+    """Loads settings from the texts of the two files; None means that the file does not exist."""
 
     def load(project: str | bytes | None = None, user: str | None = None) -> Settings:
         files = {"config.toml": user, "interlock.toml": project}
@@ -152,8 +150,8 @@ def test_only_the_user_can_switch_the_sandbox_off(load: Load, tmp_path: Path) ->
     with pytest.raises(Misconfigured) as refused:
         load(project='\nsandbox = "off"')
     assert str(refused.value) == (
-        "interlock.toml:2: a project may not switch the sandbox off; "
-        f'if you mean it, write sandbox = "off" into {tmp_path / "config.toml"}'
+        "interlock.toml:2: a project must not switch the sandbox off; "
+        f'to do so, write sandbox = "off" into {tmp_path / "config.toml"}'
     )
 
 

@@ -110,8 +110,8 @@ def test_whatever_tomllib_reads_has_a_line_for_every_key(parts: list[tuple[bool,
 
 
 def _paths(table: dict[str, Any], path: tuple[str, ...]) -> set[tuple[str, ...]]:
-    found = {(*path, name) for name in table}
+    paths = {(*path, name) for name in table}
     for name, value in table.items():
         if isinstance(value, dict):
-            found |= _paths(value, (*path, name))
-    return found
+            paths |= _paths(value, (*path, name))
+    return paths

@@ -1,4 +1,4 @@
-"""Changing single keys leaves the rest of the file as it was, byte for byte."""
+"""Changing single keys leaves all other bytes of the file unchanged."""
 
 from pathlib import Path
 

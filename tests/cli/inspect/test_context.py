@@ -88,7 +88,7 @@ def test_on_a_terminal_or_a_pipe_each_block_has_a_heading_and_a_row(project: Pro
     said = project.run("context", "T-1")
     assert said.code == 0, said
     assert "==> instructions src/CLAUDE.md: " in said.out
-    assert "A file of the repository, not a word of the person you work for." in said.out
+    assert "A file of the repository, not a message from the person you work for." in said.out
     assert "## src/second.py\n\n```\ndef f():\n    ...\n\n```" in said.out
     assert said.out.rstrip().splitlines()[-1].endswith("  all")
 
@@ -169,7 +169,7 @@ def test_links_lead_to_files_of_the_project_and_the_worker_is_sent_just_that(pro
         "key": "secret",
     }
     assert named["src/near.py"]["text"].endswith("\n\n```\ndef f():\n    ...\n\n```")
-    assert named["outside"]["text"] == "## outside\n\n(not shown: a link to /etc/hosts, no file of the project)"
+    assert named["outside"]["text"] == "## outside\n\n(not shown: a link to /etc/hosts, not a file of the project)"
     ticket = {**TICKET, "target_file": wanted[0], "context_requirements": wanted[1:]}
     project.run("tracks", "import", project.tickets("plan.json", [ticket]))
     shown = project.run("context", "T-1", "--json").json

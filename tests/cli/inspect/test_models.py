@@ -144,10 +144,12 @@ def test_with_a_limit_a_call_without_a_price_is_not_made_until_the_user_gives_on
 def test_a_project_says_neither_where_models_are_asked_nor_what_they_cost(project: Project) -> None:
     project.write("interlock.toml", '[endpoints]\nopenai = "http://evil.test"\n')
     said = project.run("status")
-    assert (said.code, "interlock.toml:1: a project may not say where models are asked" in said.err) == (1, True), said
+    assert (said.code, "interlock.toml:1: a project must not set the addresses of models" in said.err) == (1, True), (
+        said
+    )
     project.write("interlock.toml", '[prices."m"]\ninput = 0\noutput = 0\n')
     said = project.run("status")
-    assert (said.code, "a project may not say what models cost" in said.err) == (1, True), said
+    assert (said.code, "a project must not set the prices of models" in said.err) == (1, True), said
 
 
 def test_no_key_and_no_secret_is_in_anything_that_a_run_writes(project: Project) -> None:

@@ -86,7 +86,7 @@ def test_each_agent_is_told_yes_and_no_in_its_own_words(bench: Serving, agent: s
     given = HOOKS[agent] | {"cwd": str(bench.project.root)}
     assert answered(bench, given, "approve") == (0, ALLOWED[agent], "")
     assert answered(bench, given, "reject", message="not today") == (0, denied(agent, "not today"), "")
-    assert answered(bench, given, "reject") == (0, denied(agent, "a person said no"), "")
+    assert answered(bench, given, "reject") == (0, denied(agent, "a person rejected it"), "")
     first = bench.client().list_approvals("all")[-1]
     assert (first["asker"], first["payload"]["directory"]) == (
         f"program:{agent.split()[0]}",
@@ -98,7 +98,7 @@ def test_each_agent_is_told_yes_and_no_in_its_own_words(bench: Serving, agent: s
 @pytest.mark.parametrize("agent", HOOKS)
 def test_a_blank_reason_is_still_a_reason(bench: Serving, agent: str) -> None:
     """Codex would take a no without one for a broken hook, and run the tool."""
-    assert answered(bench, HOOKS[agent], "reject", message=" \t")[1] == denied(agent, "a person said no")
+    assert answered(bench, HOOKS[agent], "reject", message=" \t")[1] == denied(agent, "a person rejected it")
 
 
 @pytest.mark.parametrize("agent", HOOKS)
@@ -154,7 +154,7 @@ def test_a_workbench_that_ends_while_somebody_asks_says_no(project: Project) -> 
         asked(bench.client())
         bench.client().shutdown()
         code, said, _ = told(process)
-        assert (code, said) == (0, denied("claude", "the workbench is ending; nobody has answered"))
+        assert (code, said) == (0, denied("claude", "the workbench is ending; the ask was not answered"))
         bench.ended()
 
 

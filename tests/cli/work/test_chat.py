@@ -11,7 +11,7 @@ from tests.cli.project import Project, Said
 
 SLOW = "sleep 30; echo too late > late.txt"
 RULES: list[dict[str, Any]] = [
-    rule("nobody knows whether", reply="Then I check."),
+    rule("unknown whether", reply="Then I check."),
     rule("look", call("read_file", path="a.txt")),
     rule("change", call("edit_file", path="a.txt", old_string="two", new_string="TWO")),
     rule("slowly", call("run_shell", script=SLOW)),
@@ -136,7 +136,7 @@ def test_what_is_said_may_come_from_stdin_and_need_not_be_text(project: Project)
 
 @pytest.mark.parametrize("text", ["", "  \n"])
 def test_an_empty_word_is_refused_and_begins_no_discussion(project: Project, text: str) -> None:
-    assert "the text is empty" in error_of(project.run("chat", text, "--json", *scripted(project, RULES)))
+    assert "the message is empty" in error_of(project.run("chat", text, "--json", *scripted(project, RULES)))
     assert project.run("discussions", "list", "--json").json == []
 
 

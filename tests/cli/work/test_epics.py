@@ -81,7 +81,7 @@ def test_the_tracks_of_an_epic_are_done_one_after_the_other(project: Project) ->
 def test_planning_that_fails_ends_with_3_and_a_track_can_be_planned_again(project: Project) -> None:
     said = project.run("run", "Go", "--json", *scripted(project, [rule(FIRST, reply="I would rather not")]))
     assert (said.code, said.json["exit_code"], said.json["epics"][0]["status"]) == (3, 3, "failed")
-    assert "also after it was told why" in said.json["epics"][0]["reason"]
+    assert "even after one correction" in said.json["epics"][0]["reason"]
     lost = scripted(project, [PLANNED[0], rule(SPRINT, reply="no"), rule("", reply="done")])
     said = project.run("run", "Go", "--approve", "all", *lost)
     assert said.code == 3, said

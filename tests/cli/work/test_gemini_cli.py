@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from interlock.assembly.model_choice import KNOWN_PROVIDERS
 from interlock.cli.words.parser import build
+from interlock.providers.names import PROVIDERS
 from tests.cli.project import Project
 
 MOCK = shlex.join([sys.executable, str(Path(__file__).parents[2] / "mock_gemini_cli.py")])
@@ -138,4 +138,4 @@ def test_the_words_of_the_command_line_are_the_providers_there_are() -> None:
         (commands,) = (a for a in parser._actions if a.dest == "==SUPPRESS==" or a.choices)
         assert commands.choices is not None
         (option,) = (a for a in commands.choices[command]._actions if a.dest == "provider")  # type: ignore[index]
-        assert tuple(option.choices or ()) == KNOWN_PROVIDERS
+        assert tuple(option.choices or ()) == PROVIDERS

@@ -100,7 +100,7 @@ def test_the_rounds_of_tools_are_limited_by_settings_and_by_the_command_line(pro
     project.write("interlock.toml", "[conductor]\nmax_tool_rounds = 3\n")
     words = ("run", "--tickets", project.tickets("plan.json", [TICKET]), "--approve", "all", *model)
     assert project.run(*words).code == 3
-    reason = "the limit of {} tool rounds was reached; it last said: still reading"
+    reason = "the limit of {} tool rounds was reached; its last text: still reading"
     assert project.run("tickets", "show", "T-1", "--json").json["blocked_reason"] == reason.format(3)
     project.run("tickets", "retry", "T-1")
     assert project.run("resume", "--approve", "all", "--max-tool-rounds", "2", *model).code == 3

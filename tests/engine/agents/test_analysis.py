@@ -1,4 +1,4 @@
-"""Tier 4 looks at a failed script: an extra that helps, costs its own tier, and never harms."""
+"""Tier 4 analyses a failed script: optional, paid by its own tier, and harmless if it fails."""
 
 import asyncio
 from typing import Any
@@ -24,30 +24,30 @@ LOOK: dict[str, Any] = {"match": "# A script failed", "tier": "Tier 4", "reply":
 DONE: dict[str, Any] = {"match": "run_shell done", "tier": "Tier 3", "reply": "Done."}
 
 
-def a_world(*rules: dict[str, Any], exit_code: int = 2) -> World:
-    made = World()
-    made.rules = list(rules)
-    made.tools.exit_codes["make check"] = exit_code
-    return made
+def make_world(*rules: dict[str, Any], exit_code: int = 2) -> World:
+    world = World()
+    world.rules = list(rules)
+    world.tools.exit_codes["make check"] = exit_code
+    return world
 
 
-async def run(made: World, **settings: Any) -> dict[str, Usage]:
-    async with made.process(approve_all=True, **settings) as process:
+async def run(world: World, **settings: Any) -> dict[str, Usage]:
+    async with world.process(approve_all=True, **settings) as process:
         await process.run(TICKET)
         return dict((await process.until_status("done")).usage)
 
 
-def result_of(made: World) -> str:
-    return next(r.messages[-1].text for r in made.requests if r.messages[-1].role == "tool")
+def result_of(world: World) -> str:
+    return next(r.messages[-1].text for r in world.requests if r.messages[-1].role == "tool")
 
 
 def test_the_analysis_is_part_of_the_result_and_booked_to_its_own_tier() -> None:
-    made = a_world(TRY, {**LOOK, "usage": {"input": 7, "output": 3}}, DONE)
-    usage = asyncio.run(run(made))
-    assert result_of(made) == "run_shell done with {'script': 'make check'}\nQA ANALYSIS:\nRoot cause: a typo."
+    world = make_world(TRY, {**LOOK, "usage": {"input": 7, "output": 3}}, DONE)
+    usage = asyncio.run(run(world))
+    assert result_of(world) == "run_shell done with {'script': 'make check'}\nQA ANALYSIS:\nRoot cause: a typo."
     assert usage == {"Tier 3": Usage(10), "Tier 4": Usage(7, 3)}
-    assert made.streams.text("Tier 4 (QA): T-001") == "Root cause: a typo."
-    events = [recorded.event for recorded in made.journal.read()]
+    assert world.streams.text("Tier 4 (QA): T-001") == "Root cause: a typo."
+    events = [recorded.event for recorded in world.journal.read()]
     (reserved,) = [event for event in events if isinstance(event, CallReserved) and event.tier == "Tier 4"]
     assert (reserved.party.ticket, reserved.party.attempt) == ("T-001", 1)
     assert [e for e in events if isinstance(e, CallEnded)] == [CallEnded(reserved.call, "Tier 4", Usage(7, 3), "")]
@@ -55,11 +55,11 @@ def test_the_analysis_is_part_of_the_result_and_booked_to_its_own_tier() -> None
 
 
 def test_it_sees_the_script_its_end_and_the_ticket_and_nothing_else() -> None:
-    made = a_world(TRY, LOOK, DONE)
+    world = make_world(TRY, LOOK, DONE)
     long = {**TRY, "tool_calls": [{"name": "run_shell", "args": {"script": "make check", "size": 5_000}}]}
-    made.rules[0] = long
-    asyncio.run(run(made))
-    (seen,) = [request for request in made.requests if request.tier == "Tier 4"]
+    world.rules[0] = long
+    asyncio.run(run(world))
+    (seen,) = [request for request in world.requests if request.tier == "Tier 4"]
     assert seen.tools == ()
     assert [message.text for message in seen.messages] == [
         "# A script failed\n\n## The ticket\n\nMake it blue\n\n## The script\n\nmake check\n\n## Exit code\n\n2"
@@ -73,30 +73,30 @@ def test_it_sees_the_script_its_end_and_the_ticket_and_nothing_else() -> None:
         ({"match": "nothing like it"}, "no rule of the script answers this message: "),
         ({**LOOK, "fault": 500}, "the scripted model failed as told: 500: the server failed (tried 6 times)"),
         ({**LOOK, "reply": " "}, "its answer is empty (tried 6 times)"),
-        ({**LOOK, "reply": "", "tool_calls": [{"name": "change"}]}, "it said nothing"),
+        ({**LOOK, "reply": "", "tool_calls": [{"name": "change"}]}, "the answer was empty"),
     ],
 )
 def test_its_failure_never_harms_the_work(rule: dict[str, Any], why: str) -> None:
-    made = a_world(TRY, rule, DONE)
-    asyncio.run(run(made))
-    assert result_of(made).startswith(f"run_shell done with {{'script': 'make check'}}\n(no QA analysis: {why}")
-    assert result_of(made).endswith(")")
-    assert result_of(made).count("\n") == 1
-    assert [call[0] for call in made.tools.ran] == ["run_shell"]
+    world = make_world(TRY, rule, DONE)
+    asyncio.run(run(world))
+    assert result_of(world).startswith(f"run_shell done with {{'script': 'make check'}}\n(no QA analysis: {why}")
+    assert result_of(world).endswith(")")
+    assert result_of(world).count("\n") == 1
+    assert [call[0] for call in world.tools.ran] == ["run_shell"]
 
 
 def test_without_money_for_it_the_work_goes_on() -> None:
-    made = a_world(TRY, {**LOOK, "usage": {"input": 7}}, DONE)
-    made.price = Price(input=1)
-    usage = asyncio.run(run(made, caps=Caps(tiers=(("Tier 4", 6),))))
-    assert "\n(no QA analysis: " in result_of(made)
+    world = make_world(TRY, {**LOOK, "usage": {"input": 7}}, DONE)
+    world.price = Price(input=1)
+    usage = asyncio.run(run(world, caps=Caps(tiers=(("Tier 4", 6),))))
+    assert "\n(no QA analysis: " in result_of(world)
     assert usage == {"Tier 3": Usage(10, cost=10)}
 
 
 @pytest.mark.parametrize("exit_code", [0, 1])
 def test_it_looks_only_at_failures_and_only_if_it_is_wanted(exit_code: int) -> None:
-    made = a_world(TRY, LOOK, DONE, exit_code=exit_code)
-    made.options = Options(analyse_failures=exit_code == 0)
-    asyncio.run(run(made))
-    assert {request.tier for request in made.requests} == {"Tier 3"}
-    assert result_of(made) == "run_shell done with {'script': 'make check'}"
+    world = make_world(TRY, LOOK, DONE, exit_code=exit_code)
+    world.options = Options(analyse_failures=exit_code == 0)
+    asyncio.run(run(world))
+    assert {request.tier for request in world.requests} == {"Tier 3"}
+    assert result_of(world) == "run_shell done with {'script': 'make check'}"

@@ -1,4 +1,4 @@
-"""A chat beside the workers: its own history, its own questions, and changes that a crash never repeats silently."""
+"""A discussion: its own history, its own approvals, and changes that a crash never repeats silently."""
 
 import asyncio
 from typing import Any
@@ -25,15 +25,15 @@ LOOK = {"match": "What", "tool_calls": [{"name": "look", "args": {}}], "usage": 
 TELL = {"match": "look done", "reply": "It is blue.", "usage": {"input": 20, "output": 5}}
 CHANGE = {"match": "Change", "tool_calls": [{"name": "change", "args": {"to": "red"}}], "usage": {"input": 1}}
 CHANGED = {"match": "change done", "reply": "Now it is red."}
-LOST = {"match": "nobody knows", "reply": "I shall look."}
+LOST = {"match": "unknown whether", "reply": "I shall look."}
 NO = {"match": "REJECTED", "reply": "As you wish."}
 RULES: list[dict[str, Any]] = [LOOK, TELL, CHANGE, CHANGED, LOST, NO]
 
 
-def world(*rules: dict[str, Any]) -> World:
-    made = World()
-    made.rules = list(rules or RULES)
-    return made
+def make_world(*rules: dict[str, Any]) -> World:
+    world = World()
+    world.rules = list(rules or RULES)
+    return world
 
 
 async def begin(process: Process, text: str) -> None:
@@ -45,25 +45,25 @@ def quiet(state: State) -> bool:
     return isinstance(state.discussions["D-1"].stage, Quiet)
 
 
-def said(made: World, state: State, name: str = "D-1") -> list[Message]:
+def said(world: World, state: State, name: str = "D-1") -> list[Message]:
     messages = state.discussions[name].messages
-    return [msgspec.json.decode(made.journal.get_blob(blob.sha256), type=Message) for blob in messages]
+    return [msgspec.json.decode(world.journal.get_blob(blob.sha256), type=Message) for blob in messages]
 
 
 def test_a_turn_reads_freely_answers_and_remembers() -> None:
     async def story() -> None:
-        made = world()
-        async with made.process() as process:
+        world = make_world()
+        async with world.process() as process:
             await begin(process, "What colour is it?")
             state = await process.until(quiet)
-            assert [m.text for m in said(made, state) if m.role == "assistant"] == ["", "It is blue."]
+            assert [m.text for m in said(world, state) if m.role == "assistant"] == ["", "It is blue."]
             assert dict(state.usage) == {"Discussion": Usage(30, 5)}
-            assert made.streams.text("Discussion: D-1") == "It is blue."
-            assert "about the project" in made.requests[0].told
+            assert world.streams.text("Discussion: D-1") == "It is blue."
+            assert "about the project" in world.requests[0].told
             await process.say("What else?")
             await process.until(quiet)
-        assert [m.role for m in made.requests[2].messages] == ["user", "assistant", "tool", "assistant", "user"]
-        assert made.workspaces.branch == [], "no worktree, no branch: it is about the user's own files"
+        assert [m.role for m in world.requests[2].messages] == ["user", "assistant", "tool", "assistant", "user"]
+        assert world.workspaces.branch == [], "no worktree, no branch: it is about the user's own files"
 
     asyncio.run(story())
 
@@ -71,30 +71,30 @@ def test_a_turn_reads_freely_answers_and_remembers() -> None:
 @pytest.mark.parametrize(("decision", "last"), [("approve", "Now it is red."), ("reject", "As you wish.")])
 def test_a_change_asks_and_the_answer_goes_back_to_the_model(decision: Any, last: str) -> None:
     async def story() -> None:
-        made = world()
-        async with made.process() as process:
+        world = make_world()
+        async with world.process() as process:
             await begin(process, "Change it")
             state = await process.until(lambda s: isinstance(s.discussions["D-1"].stage, Waiting))
-            assert made.tools.ran == []
+            assert world.tools.ran == []
             await process.workbench.submit(ANN, AnswerApproval("A-1", decision))
             state = await process.until(quiet)
-            assert said(made, state)[-1].text == last
-        assert len(made.tools.ran) == (decision == "approve")
+            assert said(world, state)[-1].text == last
+        assert len(world.tools.ran) == (decision == "approve")
 
     asyncio.run(story())
 
 
 def test_a_turn_without_end_is_ended_and_one_without_money_too() -> None:
     async def story() -> None:
-        made = world({"match": "", "tool_calls": [{"name": "look", "args": {}}]})
-        async with made.process() as process:
+        world = make_world({"match": "", "tool_calls": [{"name": "look", "args": {}}]})
+        async with world.process() as process:
             await begin(process, "What?")
             state = await process.until(quiet)
             assert state.discussions["D-1"].stage == Quiet(f"the limit of {ROUNDS} tool rounds was reached")
-        assert len(made.requests) == ROUNDS + 1
-        made = world()
-        made.price = Price(input=1)
-        async with made.process(caps=Caps(tiers=(("Discussion", 25),))) as process:
+        assert len(world.requests) == ROUNDS + 1
+        world = make_world()
+        world.price = Price(input=1)
+        async with world.process(caps=Caps(tiers=(("Discussion", 25),))) as process:
             await begin(process, "What?")
             state = await process.until(quiet)
             stage = state.discussions["D-1"].stage
@@ -106,8 +106,8 @@ def test_a_turn_without_end_is_ended_and_one_without_money_too() -> None:
 
 def test_a_turn_can_be_stopped_while_the_model_thinks() -> None:
     async def story() -> None:
-        made = world({"match": "", "reply": "later", "delay_s": 600})
-        async with made.process() as process:
+        world = make_world({"match": "", "reply": "later", "delay_s": 600})
+        async with world.process() as process:
             await begin(process, "What?")
             await process.until(lambda s: bool(s.calls))
             await process.workbench.submit(ANN, StopTurn("D-1"))
@@ -118,14 +118,14 @@ def test_a_turn_can_be_stopped_while_the_model_thinks() -> None:
 
 def test_without_a_model_the_turn_says_so() -> None:
     async def story() -> None:
-        made = World()
-        async with made.process() as process:
+        world = World()
+        async with world.process() as process:
             await begin(process, "What?")
             state = await process.until(quiet)
             stage = state.discussions["D-1"].stage
             assert isinstance(stage, Quiet)
             assert stage.error.startswith("no model is configured to talk with")
-            with pytest.raises(Rejected, match="the text is empty"):
+            with pytest.raises(Rejected, match="the message is empty"):
                 await process.say(" ")
 
     asyncio.run(story())
@@ -134,7 +134,7 @@ def test_without_a_model_the_turn_says_so() -> None:
 @settings(max_examples=8, deadline=None)
 @given(st.lists(st.integers(1, 3), min_size=5, max_size=5), st.randoms(use_true_random=False))
 def test_a_chat_and_four_workers_at_once_all_advance_and_never_see_one_another(rounds: list[int], random: Any) -> None:
-    """Every text of a session carries its tag: no request and no stream holds the tag of another."""
+    """Every text of a session has its tag; no request and no stream holds the tag of another session."""
     names = ["w0", "w1", "w2", "w3", "chat"]
     rules: list[dict[str, Any]] = []
     for name, count in zip(names, rounds, strict=True):
@@ -146,9 +146,9 @@ def test_a_chat_and_four_workers_at_once_all_advance_and_never_see_one_another(r
         rules.append({"match": f"TAG-{name}-{count}-", "reply": f"TAG-{name}-done"})
 
     async def story() -> None:
-        made = world(*rules)
+        world = make_world(*rules)
         tickets = [TicketSpec(id=name, description=f"TAG-{name}-begin") for name in names[:4]]
-        async with made.process(approve_all=True, workers=4) as process:
+        async with world.process(approve_all=True, workers=4) as process:
             await begin(process, "TAG-chat-begin")
             await process.run(*tickets)
             state = await process.until(
@@ -156,27 +156,27 @@ def test_a_chat_and_four_workers_at_once_all_advance_and_never_see_one_another(r
             )
             assert state.tracks["a"].status == "done"
             assert [state.ticket("a", name).result for name in names[:4]] == [f"TAG-{name}-done" for name in names[:4]]
-            chat = said(made, state)
+            chat = said(world, state)
             assert [m.role for m in chat] == ["user", *["assistant", "tool"] * rounds[4], "assistant"]
             assert chat[-1].text == "TAG-chat-done"
-        for request in made.requests:
+        for request in world.requests:
             whole = msgspec.json.encode(request).decode()
             assert len([name for name in names if f"TAG-{name}-" in whole]) == 1
-        for key, text in made.streams.all().items():
+        for key, text in world.streams.all().items():
             assert text == f"TAG-{'chat' if key.startswith('Discussion') else key[-2:]}-done"
 
     asyncio.run(story())
 
 
-# ── death at every event ─────────────────────────────────────────────────────────────────
+# ── a crash at every event ───────────────────────────────────────────────────────────────
 
 
-async def live(made: World) -> None:
-    async with made.process() as process:
+async def live(world: World) -> None:
+    async with world.process() as process:
         if "D-1" not in process.state.discussions:
             await process.workbench.submit(ANN, StartDiscussion("a chat"))
-        found = process.state.discussion("D-1")
-        if found.turns == 0:
+        discussion = process.state.discussion("D-1")
+        if discussion.turns == 0:
             await process.say("Change it")
         while True:
             state = await process.until(lambda s: bool(s.pending) or (quiet(s) and s.discussions["D-1"].turns == 1))
@@ -188,31 +188,31 @@ async def live(made: World) -> None:
 
 
 def length() -> int:
-    made = world()
-    asyncio.run(live(made))
-    return made.journal.head().version
+    world = make_world()
+    asyncio.run(live(world))
+    return world.journal.head().version
 
 
 @pytest.mark.parametrize("after_writing", [False, True], ids=["before-the-commit", "after-the-commit"])
 @pytest.mark.parametrize("at", range(1, length() + 1))
 def test_a_death_while_chatting_loses_nothing_and_changes_nothing_twice(at: int, *, after_writing: bool) -> None:
     async def lives() -> tuple[World, State]:
-        made = world()
-        made.journal.at, made.journal.after_writing = at, after_writing
+        world = make_world()
+        world.journal.at, world.journal.after_writing = at, after_writing
         try:
-            await live(made)
+            await live(world)
         except JournalError:
-            made.journal.at = None
-            await live(made)
-        async with made.process() as process:
-            return made, process.state
+            world.journal.at = None
+            await live(world)
+        async with world.process() as process:
+            return world, process.state
 
-    made, state = asyncio.run(lives())
-    assert len(made.tools.ran) <= 1, "a change is never silently made again"
+    world, state = asyncio.run(lives())
+    assert len(world.tools.ran) <= 1, "a change is never silently made again"
     questions = [a for a in state.approvals.values() if a.kind == "tool"]
     assert len(questions) == 1
     assert all(isinstance(a.state, Answered) for a in state.approvals.values())
-    last = [m for m in said(made, state) if m.role == "tool"][-1].text
+    last = [m for m in said(world, state) if m.role == "tool"][-1].text
     known = last.startswith("change done")
     assert known or last == UNKNOWN
-    assert len(made.tools.ran) == 1 or not known
+    assert len(world.tools.ran) == 1 or not known

@@ -1,4 +1,4 @@
-"""The conversation itself, held for nobody's ticket: as a chat would hold it."""
+"""The dialogue of a model and its tools, with a host in memory."""
 
 import asyncio
 from hashlib import sha256
@@ -17,20 +17,20 @@ from interlock.engine.agents.conversation import distinct
 from interlock.engine.agents.dialogue import LAST_CALL, Answer, Dialogue, Question, Terms
 from interlock.engine.agents.shown_files import TrackedFiles
 from interlock.engine.blobs import KeptTexts
-from interlock.engine.models.calls import Booked, ModelCalls
+from interlock.engine.models.calls import Booked, ModelCalls, Observers, Timing
 from interlock.engine.models.streams import Streams
 from interlock.ports.front import Receipt
 from interlock.ports.model import Message, ModelRequest, ToolCall
 from interlock.ports.tools import Preview, ToolOutcome, ToolPlace
 from interlock.ports.work import PolicyVerdict
 from interlock.providers.scripted import ScriptedModel, ScriptedRule
-from tests.engine.world import FakeTools, Listening
+from tests.engine.world import FakeTools, RecordingModel
 
 PARTY = CallOwner(discussion="D-1")
 
 
 class Notebook:
-    """A host that keeps everything in memory."""
+    """A host that stores everything in memory."""
 
     def __init__(self) -> None:
         self.kept: list[Message] = []
@@ -38,10 +38,10 @@ class Notebook:
         self.answers: dict[str, Answered] = {}
         self.words: list[str] = []
 
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         return tuple(self.words)
 
-    async def keep_heard(self, message: Message) -> bool:
+    async def keep_delivered(self, message: Message) -> bool:
         self.kept.append(message)
         self.words.pop(0)
         return True
@@ -61,8 +61,8 @@ class Notebook:
         return PolicyVerdict("allow" if preview.script == "ls" else "ask", "harmless", "")
 
     def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
-        found = self.answers.get(call.id)
-        return (found, "A-1") if found else None
+        answer = self.answers.get(call.id)
+        return (answer, "A-1") if answer else None
 
     def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, str] | None:
         return None
@@ -85,7 +85,7 @@ class Chat:
         self.rounds = rounds
         self.waits: list[float] = []
         self.blobs: dict[str, bytes] = {}
-        self._model = Listening(ScriptedModel(msgspec.convert(list(rules), list[ScriptedRule])), self.requests)
+        self._model = RecordingModel(ScriptedModel(msgspec.convert(list(rules), list[ScriptedRule])), self.requests)
 
     async def _submit(self, command: Command) -> Receipt:
         if not isinstance(command, ReserveCall):
@@ -102,7 +102,7 @@ class Chat:
         return name
 
     async def go_on(self, *messages: Message) -> Answer | Question:
-        calls = ModelCalls(self._model, self._submit, self.streams, lambda: 1.0, self._wait)
+        calls = ModelCalls(self._model, self._submit, Observers(self.streams), Timing(lambda: 1.0, self._wait))
         tools = self.tools.offered(changing=True)
         terms = Terms(PARTY, "Chat", "Tier 1", "Be brief.", ToolPlace("/here"), tools, self.rounds)
         texts = KeptTexts(self._keep, self.blobs.__getitem__)
@@ -113,7 +113,7 @@ class Chat:
         return asyncio.run(self.go_on(Message("user", text)))
 
 
-def test_it_is_held_by_whoever_keeps_its_messages() -> None:
+def test_a_dialogue_needs_only_a_host_that_stores_its_messages() -> None:
     chat = Chat({"match": "go", "tool_calls": [{"name": "look"}]}, {"match": "look done", "reply": "Seen."})
     assert chat.ask() == Answer("Seen.")
     assert [message.role for message in chat.host.kept] == ["assistant", "tool", "assistant"]
@@ -156,7 +156,7 @@ def test_what_a_rule_allows_runs_with_the_environment_it_is_allowed_with() -> No
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
-def test_the_last_call_asks_in_words_and_without_tools_for_an_answer(rounds: int) -> None:
+def test_the_last_call_requests_an_answer_without_tools(rounds: int) -> None:
     chat = Chat({"match": "", "reply": "still looking", "tool_calls": [{"name": "look"}]}, rounds=rounds)
     assert chat.ask() == Answer("still looking", limited=True)
     assert len(chat.tools.ran) == rounds
@@ -179,7 +179,7 @@ def test_every_call_gets_an_id_of_its_own() -> None:
 
 
 class SlowTools(FakeTools):
-    """A reading call ends only when `needs` of them are under way together."""
+    """A reading call ends only when `needs` calls run at the same time."""
 
     def __init__(self, needs: int) -> None:
         super().__init__()
@@ -196,7 +196,7 @@ class SlowTools(FakeTools):
             if not self._needs:
                 self._all_there.set()
             await self._all_there.wait()
-            for _ in range(10 - int(args["n"])):  # the last one asked for is the first to end
+            for _ in range(10 - int(args["n"])):  # the last requested call ends first
                 await asyncio.sleep(0)
         return ToolOutcome(f"{name} done with {args}")
 
@@ -250,7 +250,7 @@ def test_no_call_of_a_reply_that_failed_is_run(fault: object) -> None:
     assert chat.waits == [0.5, 1.0, 2.0]
 
 
-def test_a_word_from_the_user_joins_after_the_results_of_a_round() -> None:
+def test_a_note_of_the_user_is_delivered_after_the_results_of_a_round() -> None:
     rules = [
         {"match": "go", "tool_calls": [{"name": "look"}, {"name": "look"}]},
         {"match": "The user says, while you are at work:\n\nshorter", "reply": "Short."},
@@ -269,7 +269,7 @@ def test_a_word_from_the_user_joins_after_the_results_of_a_round() -> None:
     assert [message.role for message in chat.requests[-1].messages] == ["user", "assistant", "tool", "tool", "user"]
 
 
-def test_an_answer_that_was_given_before_a_word_was_heard_is_not_the_last() -> None:
+def test_an_answer_from_before_a_note_was_delivered_is_not_final() -> None:
     chat = Chat({"match": "go", "reply": "Long."}, {"match": "shorter", "reply": "Short."})
     keep = chat.host.keep_reply
 

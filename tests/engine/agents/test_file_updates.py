@@ -1,4 +1,4 @@
-"""Files that changed since a model was shown them: told once, at the end of the round, and compared across restarts."""
+"""Notes about files that changed since they were shown: once, at the end of a round, also across restarts."""
 
 import asyncio
 from typing import Any
@@ -20,7 +20,7 @@ def text(lines: list[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-# ── what is said ─────────────────────────────────────────────────────────────────────────
+# ── the note ─────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_short_file_is_shown_whole_and_a_deleted_one_is_named() -> None:
@@ -90,7 +90,7 @@ def test_all_that_is_said_stays_within_bounds() -> None:
     assert block([], no_outline) == ""
 
 
-# ── where it is said ─────────────────────────────────────────────────────────────────────
+# ── its position ─────────────────────────────────────────────────────────────────────────
 
 
 def a_round(number: int, updates: str = "") -> list[Message]:
@@ -101,7 +101,7 @@ def a_round(number: int, updates: str = "") -> list[Message]:
     ]
 
 
-def test_only_the_latest_word_about_changed_files_is_sent() -> None:
+def test_only_the_latest_note_about_changed_files_is_sent() -> None:
     messages = [Message("user", "go", seen=(ShownFile("a.py", ""),)), *a_round(1, "UPDATED 1"), *a_round(2)]
     assert [m.text for m in for_request(messages)] == ["go", "", "result 1\n\nUPDATED 1", "", "result 2"]
     messages += a_round(3, "UPDATED 3")
@@ -121,65 +121,65 @@ def calls(match: str, *given: tuple[str, dict[str, Any]]) -> dict[str, Any]:
     return {"match": match, "tool_calls": [{"name": name, "args": args} for name, args in given]}
 
 
-def a_world(*rules: dict[str, Any]) -> World:
-    made = World()
-    made.rules = list(rules)
-    made.tools.files = {"a.py": "old a\n", "b.py": "old b\n", "c.py": "old c\n"}
-    return made
+def make_world(*rules: dict[str, Any]) -> World:
+    world = World()
+    world.rules = list(rules)
+    world.tools.files = {"a.py": "old a\n", "b.py": "old b\n", "c.py": "old c\n"}
+    return world
 
 
-async def run(made: World) -> None:
-    async with made.process(approve_all=True) as process:
+async def run(world: World) -> None:
+    async with world.process(approve_all=True) as process:
         await process.run(TICKET)
         await process.until_status("done")
 
 
-def told(made: World) -> list[str]:
+def told(world: World) -> list[str]:
     """The last message of each request, from the heading on."""
-    return [r.messages[-1].text.partition("[SYSTEM: FILES UPDATED]\n\n")[2] for r in made.requests]
+    return [r.messages[-1].text.partition("[SYSTEM: FILES UPDATED]\n\n")[2] for r in world.requests]
 
 
 def test_files_shown_read_and_written_are_followed_and_told_once_a_round() -> None:
-    made = a_world(
+    world = make_world(
         calls("# Ticket one", ("change", {"path": "a.py", "text": "new a\n"}), ("look", {"path": "c.py"})),
         calls("look done", ("change", {"path": "c.py", "text": "new c\n"}), ("look", {"path": f"{FOLDER}/b.py"})),
         calls("b.py", ("look", {})),
         {"match": "look done", "reply": "done"},
     )
-    made.rules[0]["times"] = made.rules[1]["times"] = made.rules[2]["times"] = 1
-    asyncio.run(run(made))
-    assert told(made) == ["", "a.py (1 line):\n```\nnew a\n```", "c.py (1 line):\n```\nnew c\n```", ""]
-    results = [message.text for message in made.requests[1].messages if message.role == "tool"]
+    world.rules[0]["times"] = world.rules[1]["times"] = world.rules[2]["times"] = 1
+    asyncio.run(run(world))
+    assert told(world) == ["", "a.py (1 line):\n```\nnew a\n```", "c.py (1 line):\n```\nnew c\n```", ""]
+    results = [message.text for message in world.requests[1].messages if message.role == "tool"]
     assert ["FILES UPDATED" in result for result in results] == [False, True], "after the last call of the round"
-    assert "FILES UPDATED" not in "".join(message.text for message in made.requests[2].messages[:-1])
+    assert "FILES UPDATED" not in "".join(message.text for message in world.requests[2].messages[:-1])
 
 
 def test_a_file_read_and_then_changed_in_the_same_round_has_changed() -> None:
-    made = a_world(
+    world = make_world(
         calls("# Ticket one", ("look", {"path": "c.py"}), ("change", {"path": "c.py", "text": "new c\n"})),
         {"match": "change done", "reply": "done"},
     )
-    asyncio.run(run(made))
-    assert told(made)[1] == "c.py (1 line):\n```\nnew c\n```"
+    asyncio.run(run(world))
+    assert told(world)[1] == "c.py (1 line):\n```\nnew c\n```"
 
 
 def test_what_is_compared_with_survives_a_restart() -> None:
     async def story() -> None:
-        made = a_world(
+        world = make_world(
             calls("# Ticket one", ("look", {}), ("change", {"to": 1})), {"match": "change done", "reply": "done"}
         )
-        made.tools.files["b.py"] = text(LONG)
-        async with made.process() as process:
+        world.tools.files["b.py"] = text(LONG)
+        async with world.process() as process:
             await process.run(TICKET)
             await process.until(lambda state: "A-1" in state.approvals)
             await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
             await process.until(lambda state: "A-2" in state.approvals)
-        del made.tools.files["a.py"]
-        made.tools.files["b.py"] = text([*LONG, "by somebody else"])
-        async with made.process() as process:
+        del world.tools.files["a.py"]
+        world.tools.files["b.py"] = text([*LONG, "by somebody else"])
+        async with world.process() as process:
             await process.workbench.submit(ANN, AnswerApproval("A-2", "approve"))
             await process.until_status("done")
-        assert told(made)[-1] == (
+        assert told(world)[-1] == (
             "a.py was deleted.\n\nb.py (301 lines), what changed:\n```\n--- a/b.py\n+++ b/b.py\n"
             "@@ -298,3 +298,4 @@\n line 298\n line 299\n line 300\n+by somebody else\n```"
         )
@@ -188,17 +188,17 @@ def test_what_is_compared_with_survives_a_restart() -> None:
 
 
 def test_a_text_that_is_no_longer_kept_is_no_fault() -> None:
-    made = a_world(
+    world = make_world(
         calls("# Ticket one", ("change", {"path": "b.py", "text": text([*LONG, "more"])})),
         {"match": "change done", "reply": "done"},
     )
-    made.tools.files["b.py"] = "#" * 1_000_001
-    asyncio.run(run(made))
-    assert told(made)[1].startswith("b.py (301 lines) is new or has changed a lot")
+    world.tools.files["b.py"] = "#" * 1_000_001
+    asyncio.run(run(world))
+    assert told(world)[1].startswith("b.py (301 lines) is new or has changed a lot")
 
 
 @pytest.mark.parametrize("path", [3, None, ["a.py"]])
 def test_a_path_that_is_none_is_not_followed(path: object) -> None:
-    made = a_world(calls("# Ticket one", ("look", {"path": path})), {"match": "look done", "reply": "done"})
-    asyncio.run(run(made))
-    assert told(made) == ["", ""]
+    world = make_world(calls("# Ticket one", ("look", {"path": path})), {"match": "look done", "reply": "done"})
+    asyncio.run(run(world))
+    assert told(world) == ["", ""]

@@ -1,4 +1,4 @@
-"""A gate in words: judged by a call of its own, by the diff alone; what is not a clear pass is none (SPEC G2)."""
+"""A gate with criteria: judged by a separate call, by the diff alone; only a clear pass passes."""
 
 import asyncio
 from typing import Any
@@ -16,18 +16,18 @@ from interlock.domain.values.gates import Gate, GateResult
 from interlock.domain.values.tickets import Blocked, Stage, TicketSpec
 from interlock.engine.agents.judge import JudgedGates
 from interlock.engine.bench.workbench import Workbench
-from interlock.engine.models.calls import ModelCalls
+from interlock.engine.models.calls import ModelCalls, Observers, Timing
 from interlock.engine.models.streams import Streams
 from interlock.errors import OverBudget
 from interlock.providers.scripted import Price, ScriptedModel, ScriptedRule
 from tests.domain.given import SAVED
-from tests.engine.world import ANN, Listening, World
+from tests.engine.world import ANN, RecordingModel, World
 
 SPEC = TicketSpec(id="one", verify=(Gate("", criteria="is polite", name="tone"), Gate("make check")))
 
 
 def judged(rules: list[dict[str, Any]] | None, gate: int = 0, caps: Caps | None = None) -> tuple[GateResult, World]:
-    """One run of a gate of a ticket that has handed in."""
+    """Runs one gate of a ticket that has submitted its work."""
     world = World()
 
     async def story() -> GateResult:
@@ -39,9 +39,12 @@ def judged(rules: list[dict[str, Any]] | None, gate: int = 0, caps: Caps | None 
         calls = None
         if rules is not None:
             scripted = ScriptedModel(msgspec.convert(rules, list[ScriptedRule]), Price(input=1))
-            listening = Listening(scripted, world.requests, world.used)
+            listening = RecordingModel(scripted, world.requests, world.used)
             calls = ModelCalls(
-                listening, lambda command: workbench.submit(SYSTEM, command), Streams(), lambda: 0.0, _at_once
+                listening,
+                lambda command: workbench.submit(SYSTEM, command),
+                Observers(Streams()),
+                Timing(lambda: 0.0, _at_once),
             )
         gates = JudgedGates(world.gates, calls, world.workspaces, lambda: workbench.state)
         result = await gates.run("a", SPEC, gate, "commit")
@@ -59,7 +62,7 @@ async def _at_once(seconds: float) -> None:
     ("reply", "status", "said"),
     [('{"verdict": "pass", "reason": "kind"}', "passed", "kind"), ("FAIL: rude", "failed", "rude")],
 )
-def test_the_judges_word_counts(reply: str, status: str, said: str) -> None:
+def test_the_verdict_of_the_judge_is_the_result(reply: str, status: str, said: str) -> None:
     result, world = judged([{"match": "", "tier": "Tier 4", "reply": reply}])
     assert (result.status, result.stdout, result.command) == (status, said, "tone: is polite")
     assert (result.exit_code == 0) == result.passed
@@ -72,7 +75,7 @@ def test_the_judges_word_counts(reply: str, status: str, said: str) -> None:
 
 def test_an_unclear_answer_is_asked_about_once_and_then_is_no_pass() -> None:
     result, world = judged([{"match": "", "reply": "It is nice."}])
-    assert (result.status, result.explanation) == ("error", "the judge said neither pass nor fail")
+    assert (result.status, result.explanation) == ("error", "the judge answered neither pass nor fail")
     assert [len(request.messages) for request in world.requests] == [1, 3]
     result, _ = judged([{"match": "", "reply": "Hm.", "times": 1}, {"match": "neither a pass", "reply": "pass"}])
     assert result.status == "passed"
@@ -86,7 +89,7 @@ def test_a_judge_that_does_not_answer_is_no_pass() -> None:
 
 def test_without_a_model_there_is_no_pass() -> None:
     result, _ = judged(None)
-    assert (result.status, "none is chosen" in result.explanation) == ("error", True)
+    assert (result.status, "none is configured" in result.explanation) == ("error", True)
 
 
 def test_commands_go_to_the_shell() -> None:
@@ -100,19 +103,19 @@ def test_a_judge_without_money_left_is_not_asked_and_it_is_no_fault_of_the_works
 
 
 def test_the_ticket_then_blocks_with_the_figure_and_its_worker_is_not_asked_again() -> None:
-    made = World()
-    made.rules = [{"match": "", "reply": "done"}]
+    world = World()
+    world.rules = [{"match": "", "reply": "done"}]
 
     def broke() -> None:
         raise OverBudget("over budget: the figure")
 
-    made.gates.on_run = broke
+    world.gates.on_run = broke
 
     async def story() -> Stage:
-        async with made.process(approve_all=True) as process:
+        async with world.process(approve_all=True) as process:
             await process.run(SPEC)
             state = await process.until_status("blocked")
             return next(iter(state.tracks.values())).tickets["one"].stage
 
     assert asyncio.run(story()) == Blocked("over budget: the figure", budget=True)
-    assert len(made.requests) == 1
+    assert len(world.requests) == 1

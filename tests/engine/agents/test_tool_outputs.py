@@ -1,4 +1,4 @@
-"""Results of tools: whole while they are new, shortened after that, never lost."""
+"""Tool results: whole in their own round, shortened later, always readable again."""
 
 import asyncio
 import re
@@ -59,8 +59,8 @@ def test_after_half_a_megabyte_of_results_for_one_request_a_result_says_so_and_i
 def test_a_shortened_result_is_read_by_its_handle_in_pieces() -> None:
     messages = [Message("user", "go"), *a_round(1, 50_000)]
     handle = handle_of(messages[2])
-    found = read_tool_output(messages, {"handle": handle, "start": "49990", "count": 100})
-    assert (found.text, found.failed) == ("[characters 49,990 to 50,000 of 50,000]\n" + "x" * 10, False)
+    outcome = read_tool_output(messages, {"handle": handle, "start": "49990", "count": 100})
+    assert (outcome.text, outcome.failed) == ("[characters 49,990 to 50,000 of 50,000]\n" + "x" * 10, False)
     assert read_tool_output(messages, {"handle": handle}).text == "[characters 0 to 20,000 of 50,000]\n" + "x" * 20_000
 
 
@@ -78,37 +78,37 @@ def test_a_reading_that_cannot_be_says_why(args: dict[str, object], said: str) -
     messages = [Message("user", "go"), *a_round(1, 50_000)]
     if args.get("handle") == "HANDLE":
         args = {**args, "handle": handle_of(messages[2])}
-    found = read_tool_output(messages, args)
-    assert (found.text, found.failed) == (said, True)
+    outcome = read_tool_output(messages, args)
+    assert (outcome.text, outcome.failed) == (said, True)
 
 
 def test_a_handle_is_the_beginning_of_a_kept_texts_name_and_of_no_use_to_another_session() -> None:
     async def story() -> None:
         big = {"name": "look", "args": {"size": 9_000}}
-        made = World()
-        made.rules = [
+        world = World()
+        world.rules = [
             {"match": "# Ticket one", "tool_calls": [big]},
             {"match": "look done", "ticket": "one", "tool_calls": [{"name": "look"}], "times": 1},
             {"match": "look done", "ticket": "one", "reply": "done"},
         ]
-        async with made.process(approve_all=True) as process:
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one"))
             state = await process.until_status("done")
             session = state.ticket("a", "one").session
-        found = re.search('handle "([0-9a-f]{12})"', made.requests[-1].messages[2].text)
-        assert found
-        kept = [blob for blob in session if blob.sha256.startswith(found[1])]
+        match = re.search('handle "([0-9a-f]{12})"', world.requests[-1].messages[2].text)
+        assert match
+        kept = [blob for blob in session if blob.sha256.startswith(match[1])]
         assert len(kept) == 1
-        message = msgspec.json.decode(made.journal.get_blob(kept[0].sha256), type=Message)
+        message = msgspec.json.decode(world.journal.get_blob(kept[0].sha256), type=Message)
         assert len(message.text) > 9_000
 
-        made.rules = [
-            {"match": "# Ticket two", "tool_calls": [{"name": "read_tool_output", "args": {"handle": found[1]}}]},
+        world.rules = [
+            {"match": "# Ticket two", "tool_calls": [{"name": "read_tool_output", "args": {"handle": match[1]}}]},
             {"match": "No result of this conversation", "reply": "I see."},
         ]
-        async with made.process(approve_all=True) as process:
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="two"), track="b")
             await process.until_status("done", "b")
-        assert "xxx" not in made.requests[-1].messages[-1].text
+        assert "xxx" not in world.requests[-1].messages[-1].text
 
     asyncio.run(story())

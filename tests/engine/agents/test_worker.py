@@ -1,4 +1,4 @@
-"""A worker: one model, its tools, one ticket; nothing changes before its approval, nothing is said twice."""
+"""A worker: one model, its tools, one ticket; nothing changes before its approval, and nothing is asked twice."""
 
 import asyncio
 from typing import Any
@@ -28,10 +28,10 @@ FIX = {"match": "Verification FAILED", "tool_calls": [{"name": "change", "args":
 RULES: list[dict[str, Any]] = [START, CHANGE, DONE, FIX]
 
 
-def world(*rules: dict[str, Any]) -> World:
-    made = World()
-    made.rules = list(rules or RULES)
-    return made
+def make_world(*rules: dict[str, Any]) -> World:
+    world = World()
+    world.rules = list(rules or RULES)
+    return world
 
 
 async def answer(process: Process, number: int, decision: str = "approve", **more: Any) -> None:
@@ -39,24 +39,24 @@ async def answer(process: Process, number: int, decision: str = "approve", **mor
     await process.workbench.submit(ANN, AnswerApproval(f"A-{number}", decision, **more))  # pyright: ignore[reportArgumentType]
 
 
-def last_texts(made: World) -> list[str]:
-    return [request.messages[-1].text for request in made.requests]
+def last_texts(world: World) -> list[str]:
+    return [request.messages[-1].text for request in world.requests]
 
 
-def test_a_worker_asks_to_start_reads_freely_asks_to_change_and_hands_in() -> None:
+def test_a_worker_asks_to_start_reads_freely_asks_to_change_and_submits_its_work() -> None:
     async def story() -> None:
-        made = world()
-        async with made.process() as process:
+        world = make_world()
+        async with world.process() as process:
             await process.run(TICKET)
             await process.until(lambda state: bool(state.pending))
-            assert made.requests == []
+            assert world.requests == []
             payload = process.state.approvals["A-1"].payload
             assert isinstance(payload, SpawnPayload)
             assert "Make it blue" in payload.prompt
             assert "- make check" in payload.prompt
             await answer(process, 1)
             await process.until(lambda state: "A-2" in state.approvals)
-            assert made.tools.ran == [("look", {"path": "a.py"}, None)]
+            assert world.tools.ran == [("look", {"path": "a.py"}, None)]
             payload = process.state.approvals["A-2"].payload
             assert isinstance(payload, ToolPayload)
             assert (payload.tool, payload.arguments, payload.hunks) == ("change", '{"to": "blue"}', 2)
@@ -65,26 +65,26 @@ def test_a_worker_asks_to_start_reads_freely_asks_to_change_and_hands_in() -> No
             state = await process.until_status("done")
             assert state.ticket("a", "one").result == "It is blue now."
             assert dict(state.usage) == {"Tier 3": Usage(30, 5)}
-        assert made.tools.ran[1:] == [("change", {"to": "blue"}, None)]
-        assert [event.by for event in events(made, ToolFinished)] == ["policy:reading", "A-2"]
+        assert world.tools.ran[1:] == [("change", {"to": "blue"}, None)]
+        assert [event.by for event in events(world, ToolFinished)] == ["policy:reading", "A-2"]
 
     asyncio.run(story())
 
 
-def events(made: World, kind: type[Any]) -> list[Any]:
-    return [recorded.event for recorded in made.journal.read() if isinstance(recorded.event, kind)]
+def events(world: World, kind: type[Any]) -> list[Any]:
+    return [recorded.event for recorded in world.journal.read() if isinstance(recorded.event, kind)]
 
 
 def test_a_request_holds_only_this_tickets_conversation() -> None:
     async def story() -> None:
-        made = world(
+        world = make_world(
             {"match": "# Ticket one", "reply": "SECRET-ONE"},
             {"match": "# Ticket two", "reply": "SECRET-TWO"},
         )
-        async with made.process(approve_all=True) as process:
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one"), TicketSpec(id="two"))
             await process.until_status("done")
-        for request in made.requests:
+        for request in world.requests:
             everything = request.system + "".join(message.text for message in request.messages)
             other = "two" if request.ticket == "one" else "one"
             assert f"# Ticket {other}" not in everything
@@ -95,8 +95,8 @@ def test_a_request_holds_only_this_tickets_conversation() -> None:
 
 def test_a_worker_is_shown_its_files_the_instructions_and_nothing_else() -> None:
     async def story() -> None:
-        made = world({"match": "# Ticket one", "reply": "ok"})
-        made.workspaces.files = {
+        world = make_world({"match": "# Ticket one", "reply": "ok"})
+        world.workspaces.files = {
             "AGENTS.md": b"Be kind.",
             "CLAUDE.md": b"not this one too",
             "target.py": b"the target",
@@ -106,10 +106,10 @@ def test_a_worker_is_shown_its_files_the_instructions_and_nothing_else() -> None
             ".env": b"SECRET",
         }
         needs = ("first.py", "second.py", "gone.py", ".env")
-        async with made.process(approve_all=True) as process:
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one", target_file="target.py", context_requirements=needs))
             await process.until_status("done")
-        text = made.requests[0].messages[0].text
+        text = world.requests[0].messages[0].text
         for part in ("Be kind.", "\nthe target\n", "\nthe first\n", "\n````\nskeleton of the ``` second\n````"):
             assert part in text
         assert "## gone.py\n\n(does not exist yet)" in text
@@ -121,49 +121,49 @@ def test_a_worker_is_shown_its_files_the_instructions_and_nothing_else() -> None
 
 def test_a_failed_gate_goes_back_to_the_same_worker_with_the_failure() -> None:
     async def story() -> None:
-        made = world()
-        made.gates.failures["make check"] = 1
-        async with made.process(approve_all=True) as process:
+        world = make_world()
+        world.gates.failures["make check"] = 1
+        async with world.process(approve_all=True) as process:
             await process.run(TICKET)
             state = await process.until_status("done")
             assert state.ticket("a", "one").attempts == 1
-        told = [text for text in last_texts(made) if "Verification FAILED" in text]
+        told = [text for text in last_texts(world) if "Verification FAILED" in text]
         assert len(told) == 1
         assert told[0].startswith("## Shell Verification FAILED (Attempt 1/3)")
-        assert [call[1] for call in made.tools.ran if call[0] == "change"] == [{"to": "blue"}, {"to": "bluer"}]
-        assert len(made.gates.runs) == 2
+        assert [call[1] for call in world.tools.ran if call[0] == "change"] == [{"to": "blue"}, {"to": "bluer"}]
+        assert len(world.gates.runs) == 2
 
     asyncio.run(story())
 
 
 def test_from_the_fourth_attempt_at_a_gate_a_fresh_session_gets_a_brief() -> None:
     async def story() -> None:
-        made = world(
+        world = make_world(
             {"match": "# Ticket one", "reply": "done", "times": 1},
             {"match": "Attempt 3/6", "reply": "done anew"},
             {"match": "Verification FAILED", "reply": "done again"},
         )
-        made.gates.failures["make check"] = 4
-        async with made.process(approve_all=True, gates=GateDefaults(stuck_after=0)) as process:
+        world.gates.failures["make check"] = 4
+        async with world.process(approve_all=True, gates=GateDefaults(stuck_after=0)) as process:
             await process.run(TicketSpec(id="one", description="Be blue", verify=(Gate("make check", max_attempts=6),)))
             state = await process.until_status("done")
             assert (state.ticket("a", "one").attempts, state.ticket("a", "one").result) == (1, "done again")
-        assert [len(request.messages) for request in made.requests] == [1, 3, 5, 1, 1]
-        brief = made.requests[3].messages[0].text
+        assert [len(request.messages) for request in world.requests] == [1, 3, 5, 1, 1]
+        brief = world.requests[3].messages[0].text
         assert brief.startswith("# Ticket one\n\nBe blue\n\n## The story so far")
         assert "- Attempt 1: exit code 1: no\n- Attempt 2: exit code 1: no\n- Attempt 3: exit code 1: no\n" in brief
         assert "\n a.py | 2 +- of one@1 on tip0\n" in brief
         assert "## Shell Verification FAILED (Attempt 3/6)" in brief
-        assert "- Attempt 4: exit code 1: no\n" in made.requests[4].messages[0].text
+        assert "- Attempt 4: exit code 1: no\n" in world.requests[4].messages[0].text
 
     asyncio.run(story())
 
 
 def test_a_gate_that_never_passes_escalates_after_its_attempts() -> None:
     async def story() -> None:
-        made = world()
-        made.gates.failures["make check"] = 99
-        async with made.process() as process:
+        world = make_world()
+        world.gates.failures["make check"] = 99
+        async with world.process() as process:
             await process.run(TICKET)
             while True:
                 state = await process.until(lambda s: bool(s.pending))
@@ -172,40 +172,40 @@ def test_a_gate_that_never_passes_escalates_after_its_attempts() -> None:
                     break
                 await process.workbench.submit(ANN, AnswerApproval(waiting.id, "approve"))
             assert waiting.why == "the gate failed 3 of 3 times"
-        assert len(made.gates.runs) == 3
+        assert len(world.gates.runs) == 3
 
     asyncio.run(story())
 
 
 def test_a_rejected_call_is_told_to_the_worker_and_did_not_run() -> None:
     async def story() -> None:
-        made = world(START, CHANGE, {"match": "REJECTED", "reply": "BLOCKED: I may not change it"})
-        async with made.process() as process:
+        world = make_world(START, CHANGE, {"match": "REJECTED", "reply": "BLOCKED: I may not change it"})
+        async with world.process() as process:
             await process.run(TICKET)
             await answer(process, 1)
             await answer(process, 2, "reject", message="not in this file")
             state = await process.until_status("blocked")
             assert state.ticket("a", "one").blocked_reason == "I may not change it"
-        assert last_texts(made)[-1] == "REJECTED by the human: not in this file. It did not run."
-        assert [call[0] for call in made.tools.ran] == ["look"]
+        assert last_texts(world)[-1] == "REJECTED by the human: not in this file. It did not run."
+        assert [call[0] for call in world.tools.ran] == ["look"]
 
     asyncio.run(story())
 
 
 def test_edits_and_chosen_hunks_are_what_runs_and_the_model_is_told() -> None:
     async def story() -> None:
-        made = world()
-        made.gates.failures["make check"] = 1
-        async with made.process() as process:
+        world = make_world()
+        world.gates.failures["make check"] = 1
+        async with world.process() as process:
             await process.run(TICKET)
             await answer(process, 1, edited="# Ticket one\nMake it green instead")
             await answer(process, 2, hunks=(2,))
             await answer(process, 3, edited='{"to": "green"}')
             await process.until_status("done")
-        assert made.requests[0].messages[0].text.startswith("# Ticket one\nMake it green instead")
-        changes = [call for call in made.tools.ran if call[0] == "change"]
+        assert world.requests[0].messages[0].text.startswith("# Ticket one\nMake it green instead")
+        changes = [call for call in world.tools.ran if call[0] == "change"]
         assert changes == [("change", {"to": "blue"}, (2,)), ("change", {"to": "green"}, None)]
-        told = "\n".join(last_texts(made))
+        told = "\n".join(last_texts(world))
         assert "The human allowed only hunks 2." in told
         assert 'The human changed the arguments to:\n{"to": "green"}' in told
 
@@ -225,9 +225,9 @@ def test_edits_and_chosen_hunks_are_what_runs_and_the_model_is_told() -> None:
 )
 def test_an_edited_prompt_and_context_are_exactly_what_the_worker_gets(edits: dict[str, str], told: str) -> None:
     async def story() -> None:
-        made = world({"match": "", "reply": "never", "delay_s": 60})
-        made.workspaces.files = {"a.py": b"x = 1\n" * 2_000}
-        async with made.process() as process:
+        world = make_world({"match": "", "reply": "never", "delay_s": 60})
+        world.workspaces.files = {"a.py": b"x = 1\n" * 2_000}
+        async with world.process() as process:
             await process.run(TicketSpec(id="one", target_file="a.py"))
             state = await process.until(lambda s: "A-1" in s.approvals)
             payload = state.approvals["A-1"].payload
@@ -235,12 +235,12 @@ def test_an_edited_prompt_and_context_are_exactly_what_the_worker_gets(edits: di
             assert payload.context_blob is not None
             await answer(process, 1, **edits)
             await process.until(lambda state: bool(state.calls))
-        made.rules = [{"match": "", "reply": "done"}]
-        async with made.process() as process:
+        world.rules = [{"match": "", "reply": "done"}]
+        async with world.process() as process:
             state = await process.until_status("done")
             assert (len(state.approvals), state.ticket("a", "one").attempts) == (1, 2)
         expected = told.replace("ORIGINAL", payload.prompt) + " began.]"
-        assert [request.messages[0].text for request in made.requests] == [expected] * 2
+        assert [request.messages[0].text for request in world.requests] == [expected] * 2
 
     asyncio.run(story())
 
@@ -248,127 +248,129 @@ def test_an_edited_prompt_and_context_are_exactly_what_the_worker_gets(edits: di
 @pytest.mark.parametrize("edited", ["no json", "[1]"])
 def test_an_edit_that_is_no_arguments_does_not_run(edited: str) -> None:
     async def story() -> None:
-        made = world(START, CHANGE, {"match": "did not run", "reply": "BLOCKED"})
-        async with made.process() as process:
+        world = make_world(START, CHANGE, {"match": "did not run", "reply": "BLOCKED"})
+        async with world.process() as process:
             await process.run(TICKET)
             await answer(process, 1)
             await answer(process, 2, edited=edited)
             state = await process.until_status("blocked")
             assert state.ticket("a", "one").blocked_reason == "the worker is blocked"
-        assert [call[0] for call in made.tools.ran] == ["look"]
+        assert [call[0] for call in world.tools.ran] == ["look"]
 
     asyncio.run(story())
 
 
 def test_what_a_call_would_do_changed_meanwhile_so_it_is_asked_again() -> None:
     async def story() -> None:
-        made = world()
-        async with made.process() as process:
+        world = make_world()
+        async with world.process() as process:
             await process.run(TICKET)
             await answer(process, 1)
             await process.until(lambda state: "A-2" in state.approvals)
-            made.tools.hunks = 3
+            world.tools.hunks = 3
             await answer(process, 2)
             state = await process.until(lambda s: "A-3" in s.approvals)
             assert state.approvals["A-3"].why == "what it would do has changed"
-            assert [call[0] for call in made.tools.ran] == ["look"]
+            assert [call[0] for call in world.tools.ran] == ["look"]
 
     asyncio.run(story())
 
 
 def test_scripts_ask_but_for_the_tickets_own_gate() -> None:
     async def story() -> None:
-        made = world(
+        world = make_world(
             {"match": "# Ticket one", "tool_calls": [{"name": "run_shell", "args": {"script": "make check"}}]},
             {"match": "make check", "tool_calls": [{"name": "run_shell", "args": {"script": "rm -rf /"}}]},
             {"match": "rm -rf", "reply": "done"},
             {"match": "changed the script", "reply": "done"},
         )
-        async with made.process() as process:
+        async with world.process() as process:
             await process.run(TICKET)
             await answer(process, 1)
             await process.until(lambda state: "A-2" in state.approvals)
             assert process.state.approvals["A-2"].kind == "script"
-            assert made.tools.ran == [("run_shell", {"script": "make check"}, None)]
+            assert world.tools.ran == [("run_shell", {"script": "make check"}, None)]
             await answer(process, 2, edited="true")
             await process.until_status("done")
-        assert made.tools.ran[1] == ("run_shell", {"script": "true"}, None)
-        assert "The human changed the script to:\ntrue" in last_texts(made)[-1]
+        assert world.tools.ran[1] == ("run_shell", {"script": "true"}, None)
+        assert "The human changed the script to:\ntrue" in last_texts(world)[-1]
 
     asyncio.run(story())
 
 
-def test_calls_that_cannot_be_are_told_to_the_model_without_asking_anybody() -> None:
+def test_impossible_calls_fail_without_asking_a_person() -> None:
     async def story() -> None:
-        made = world(
+        world = make_world(
             {
                 "match": "# Ticket one",
                 "tool_calls": [{"name": "change", "args": {"impossible": True}}, {"name": "fly", "args": {}}],
             },
             {"match": "There is no tool 'fly'. The nearest: look, change, run_shell.", "reply": "I could not."},
         )
-        async with made.process() as process:
+        async with world.process() as process:
             await process.run(TicketSpec(id="one"))
             await answer(process, 1)
             await process.until_status("done")
-        assert [(e.tool, e.failed) for e in events(made, ToolFinished)] == [("change", True), ("fly", True)]
+        assert [(e.tool, e.failed) for e in events(world, ToolFinished)] == [("change", True), ("fly", True)]
 
     asyncio.run(story())
 
 
 def test_qa_only_reads_and_its_answer_is_the_result() -> None:
     async def story() -> None:
-        made = world(
+        world = make_world(
             {"match": "# Ticket one", "tool_calls": [{"name": "change", "args": {}}]},
             {"match": "your role only reads", "reply": "The cause is a typo."},
         )
-        async with made.process() as process:
+        async with world.process() as process:
             await process.run(TicketSpec(id="one", assigned_to="tier4-qa"))
             await answer(process, 1)
             state = await process.until_status("done")
             assert state.ticket("a", "one").result == "The cause is a typo."
-        assert (made.tools.ran, made.workspaces.published) == ([], [])
-        assert [spec.name for spec in made.requests[0].tools] == ["look", "read_tool_output"]
+        assert (world.tools.ran, world.workspaces.published) == ([], [])
+        assert [spec.name for spec in world.requests[0].tools] == ["look", "read_tool_output"]
 
     asyncio.run(story())
 
 
 def test_faults_are_tried_again_and_then_end_clearly() -> None:
     async def story() -> None:
-        made = world({"match": "# Ticket one", "fault": 500, "times": 2}, {"match": "# Ticket one", "reply": "ok"})
-        async with made.process(approve_all=True) as process:
+        world = make_world(
+            {"match": "# Ticket one", "fault": 500, "times": 2}, {"match": "# Ticket one", "reply": "ok"}
+        )
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one"))
             await process.until_status("done")
-        assert len(made.requests) == 3
-        assert made.waits == [0.5, 1.0]
+        assert len(world.requests) == 3
+        assert world.waits == [0.5, 1.0]
 
     asyncio.run(story())
 
 
 def test_a_model_that_never_answers_blocks_its_ticket() -> None:
     async def story() -> None:
-        made = world({"match": "# Ticket one", "fault": "timeout"})
-        async with made.process(approve_all=True) as process:
+        world = make_world({"match": "# Ticket one", "fault": "timeout"})
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one"))
             state = await process.until_status("blocked")
             reason = state.ticket("a", "one").blocked_reason or ""
             why = "the scripted model failed as told: no answer in time (tried 6 times)"
             assert reason == f"the model does not answer: {why}"
-        assert len(made.requests) == 6
-        assert made.waits == [0.5, 1.0, 2.0, 4.0, 8.0]
+        assert len(world.requests) == 6
+        assert world.waits == [0.5, 1.0, 2.0, 4.0, 8.0]
 
     asyncio.run(story())
 
 
 def test_without_a_rule_or_a_model_the_ticket_says_so() -> None:
     async def story() -> None:
-        made = world({"match": "nothing like it"})
-        async with made.process(approve_all=True) as process:
+        world = make_world({"match": "nothing like it"})
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one"))
             state = await process.until_status("blocked")
             assert "no rule of the script answers" in (state.ticket("a", "one").blocked_reason or "")
-        made = World()
-        async with made.process() as process:
+        world = World()
+        async with world.process() as process:
             await process.run(TicketSpec(id="one"))
             state = await process.until_status("blocked")
             assert "no model is configured" in (state.ticket("a", "one").blocked_reason or "")
@@ -378,74 +380,74 @@ def test_without_a_rule_or_a_model_the_ticket_says_so() -> None:
 
 def test_the_limit_of_rounds_asks_once_more_without_tools_and_then_blocks() -> None:
     async def story() -> None:
-        made = world({"match": "", "tool_calls": [{"name": "look", "args": {}}], "reply": "still looking"})
-        async with made.process(approve_all=True) as process:
+        world = make_world({"match": "", "tool_calls": [{"name": "look", "args": {}}], "reply": "still looking"})
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one"))
             state = await process.until_status("blocked")
-            reason = "the limit of 50 tool rounds was reached; it last said: still looking"
+            reason = "the limit of 50 tool rounds was reached; its last text: still looking"
             assert state.ticket("a", "one").blocked_reason == reason
             assert state.ticket("a", "one").attempts == 1
-        assert len(made.tools.ran) == 50
-        assert made.requests[-1].tools == ()
+        assert len(world.tools.ran) == 50
+        assert world.requests[-1].tools == ()
 
     asyncio.run(story())
 
 
 def test_the_limit_of_rounds_is_an_option() -> None:
     async def story() -> None:
-        made = world({"match": "", "tool_calls": [{"name": "look", "args": {}}], "reply": "still looking"})
-        made.options = Options(max_tool_rounds=3)
-        async with made.process(approve_all=True) as process:
+        world = make_world({"match": "", "tool_calls": [{"name": "look", "args": {}}], "reply": "still looking"})
+        world.options = Options(max_tool_rounds=3)
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one"))
             await process.until_status("blocked")
-        assert len(made.tools.ran) == 3
+        assert len(world.tools.ran) == 3
 
     asyncio.run(story())
 
 
 def test_a_killed_worker_says_nothing_more() -> None:
     async def story() -> None:
-        made = world({"match": "# Ticket one", "reply": "never", "delay_s": 60})
-        async with made.process(approve_all=True) as process:
+        world = make_world({"match": "# Ticket one", "reply": "never", "delay_s": 60})
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one"))
             await process.until(lambda state: bool(state.ticket("a", "one").session))
             await process.workbench.submit(ANN, KillWorker("a", "one"))
             state = await process.until_status("blocked")
             assert "killed by human:ann" in (state.ticket("a", "one").blocked_reason or "")
-        assert events(made, TurnFinished) == []
+        assert events(world, TurnFinished) == []
 
     asyncio.run(story())
 
 
 def test_a_question_survives_a_restart_and_the_conversation_goes_on_where_it_was() -> None:
     async def story() -> None:
-        made = world()
-        async with made.process() as process:
+        world = make_world()
+        async with world.process() as process:
             await process.run(TICKET)
             await answer(process, 1)
             await process.until(lambda state: "A-2" in state.approvals)
-        before = len(made.requests)
-        async with made.process() as process:
+        before = len(world.requests)
+        async with world.process() as process:
             await answer(process, 2)
             state = await process.until_status("done")
             assert state.ticket("a", "one").attempts == 1
-        assert len(made.requests) == before + 1, "no model call was repeated"
-        assert [call[0] for call in made.tools.ran] == ["look", "change"]
-        assert ("a", "one") in made.workspaces.swept[1], "its folder was kept"
+        assert len(world.requests) == before + 1, "no model call was repeated"
+        assert [call[0] for call in world.tools.ran] == ["look", "change"]
+        assert ("a", "one") in world.workspaces.swept[1], "its folder was kept"
 
     asyncio.run(story())
 
 
 def test_after_failures_the_next_try_uses_a_stronger_model_which_is_shown_first() -> None:
     async def story() -> None:
-        made = world(
+        world = make_world(
             {"match": "", "model": "scripted", "reply": "BLOCKED too hard"},
             {"match": "", "model": "strong", "reply": "BLOCKED still too hard"},
             {"match": "", "model": "stronger", "reply": "done"},
         )
-        made.options = Options(escalation=("strong", "stronger"))
+        world.options = Options(escalation=("strong", "stronger"))
         shown: list[str] = []
-        async with made.process() as process:
+        async with world.process() as process:
             await process.run(TicketSpec(id="one"))
             for number in (1, 2, 3):
                 state = await process.until(lambda s, a=f"A-{number}": a in s.approvals)
@@ -459,65 +461,65 @@ def test_after_failures_the_next_try_uses_a_stronger_model_which_is_shown_first(
                     await process.workbench.submit(ANN, StartTrack("a"))
             assert state.ticket("a", "one").result == "done"
         assert shown == ["scripted", "strong", "stronger"]
-        assert [request.model for request in made.requests] == [None, "strong", "stronger"]
-        assert [event.model for event in events(made, TurnFinished)] == shown
+        assert [request.model for request in world.requests] == [None, "strong", "stronger"]
+        assert [event.model for event in events(world, TurnFinished)] == shown
 
     asyncio.run(story())
 
 
 def test_a_fresh_session_is_held_by_a_stronger_model() -> None:
     async def story() -> None:
-        made = world(
+        world = make_world(
             {"match": "", "model": "strong", "reply": "done well"}, {"match": "", "model": "scripted", "reply": "done"}
         )
-        made.options = Options(escalation=("strong",))
-        made.gates.failures["make check"] = 3
-        async with made.process(approve_all=True, gates=GateDefaults(stuck_after=0)) as process:
+        world.options = Options(escalation=("strong",))
+        world.gates.failures["make check"] = 3
+        async with world.process(approve_all=True, gates=GateDefaults(stuck_after=0)) as process:
             await process.run(TicketSpec(id="one", verify=(Gate("make check"),)))
             await process.until_status("done")
-        assert [request.model for request in made.requests] == [None, None, None, "strong"]
+        assert [request.model for request in world.requests] == [None, None, None, "strong"]
 
     asyncio.run(story())
 
 
 def test_a_worker_that_changes_an_existing_test_stops_before_its_gate() -> None:
     async def story() -> None:
-        made = world({"match": "", "reply": "done"})
-        made.options = Options(test_paths=("tests/**",))
-        made.workspaces.changed_files = [
+        world = make_world({"match": "", "reply": "done"})
+        world.options = Options(test_paths=("tests/**",))
+        world.workspaces.changed_files = [
             ChangedFile("changed", "tests/a.py", "5a"),
             ChangedFile("added", "tests/new.py", "5b"),
         ]
-        async with made.process() as process:
+        async with world.process() as process:
             await process.run(TICKET)
             await answer(process, 1)
             state = await process.until(lambda s: "A-2" in s.approvals)
             payload = state.approval("A-2").payload
             assert isinstance(payload, GatePayload)
             assert payload.files == ("tests/a.py@5a",)
-            assert made.gates.runs == []
+            assert world.gates.runs == []
             await answer(process, 2, "retry")
             state = await process.until_status("done")
-            assert (state.ticket("a", "one").unverified, made.gates.runs) == (False, [("make check", "one@1")])
+            assert (state.ticket("a", "one").unverified, world.gates.runs) == (False, [("make check", "one@1")])
 
     asyncio.run(story())
 
 
 def test_the_same_failure_three_times_asks_early_and_a_restart_changes_nothing() -> None:
     async def story() -> None:
-        made = world({"match": "", "reply": "done"})
-        made.gates.failures["make test"] = 99
+        world = make_world({"match": "", "reply": "done"})
+        world.gates.failures["make test"] = 99
         ticket = TicketSpec(id="one", verify=(Gate("make test"),))
-        async with made.process() as process:
+        async with world.process() as process:
             await process.run(ticket)
             await answer(process, 1)
             await process.until(lambda s: len(_results(s)) >= 1)
-        async with made.process() as process:
+        async with world.process() as process:
             state = await process.until(lambda s: any(a.kind == "gate" for a in s.pending_approvals()))
             (asked,) = state.pending_approvals()
             assert isinstance(asked.payload, GatePayload)
             assert asked.payload.message.startswith("## Shell Verification FAILED - Not Converging (3/5)")
-            assert (asked.payload.attempts, len(made.gates.runs)) == (3, 3)
+            assert (asked.payload.attempts, len(world.gates.runs)) == (3, 3)
 
     asyncio.run(story())
 
@@ -530,14 +532,14 @@ def _results(state: State) -> tuple[object, ...]:
 
 def test_two_gates_are_both_run_and_both_reported() -> None:
     async def story() -> None:
-        made = world({"match": "", "reply": "done"})
-        made.gates.failures = {"make one": 1, "make two": 1}
-        async with made.process(approve_all=True) as process:
+        world = make_world({"match": "", "reply": "done"})
+        world.gates.failures = {"make one": 1, "make two": 1}
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one", verify=(Gate("make one"), Gate("make two"), Gate("", criteria="x"))))
-            await process.until(lambda s: len(made.requests) == 2)
-        told = made.requests[1].messages[-1].text
+            await process.until(lambda s: len(world.requests) == 2)
+        told = world.requests[1].messages[-1].text
         assert "**Command:** `make one`" in told
         assert "### The Other Gates\n\n- `make two`: failed, exit code 1: no\n- `x`: not yet" in told
-        assert [command for command, _ in made.gates.runs[:2]] == ["make one", "make two"]
+        assert [command for command, _ in world.gates.runs[:2]] == ["make one", "make two"]
 
     asyncio.run(story())

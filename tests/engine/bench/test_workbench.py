@@ -1,8 +1,9 @@
-"""The single writer: nothing is told before it is durable, and nothing that is not durable is ever told."""
+"""The single writer: only durable records are published."""
 
 import asyncio
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from tests.engine.world import ANN, FakeClock, FakeIds, shell
 
 
 class SlowJournal(MemoryJournal):
-    """Writes only when allowed to, and remembers its batches."""
+    """Writes only when released, and records the sizes of its batches."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,7 +38,7 @@ class SlowJournal(MemoryJournal):
         super().append(records)
 
 
-def bench(journal: MemoryJournal, **more: int) -> Workbench:
+def bench(journal: MemoryJournal, **more: Any) -> Workbench:
     return Workbench(journal, FakeClock(), FakeIds(), load_state(journal), **more)
 
 
@@ -152,7 +153,7 @@ def test_followers_get_every_event_once_and_in_order_however_slow_they_are() -> 
         await work.submit(ANN, a_track())
         quick, slow = work.follow(0), work.follow(0)
         seen = [record.version for record in await quick.next()]
-        for number in range(module.RECENT):  # more than is kept in memory
+        for number in range(module.RECENT):  # more than memory keeps
             await work.submit(ANN, AddTickets("a", (shell(f"t{number}"),)))
             seen += [record.version for record in await quick.next()]
         late: list[int] = []
@@ -174,9 +175,9 @@ def test_a_checkpoint_is_kept_now_and_then_and_at_the_end_and_says_the_same_as_t
         for number in range(5):
             await work.submit(ANN, a_track(f"t{number}"))
         await work.close()
-        found = journal.load_checkpoint()
-        assert found is not None
-        assert found.head == journal.head()
+        checkpoint = journal.load_checkpoint()
+        assert checkpoint is not None
+        assert checkpoint.head == journal.head()
         assert encode_state(load_state(journal)) == encode_state(load_state(journal, use_checkpoint=False))
 
     asyncio.run(story())

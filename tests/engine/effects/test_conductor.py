@@ -1,4 +1,4 @@
-"""What the state calls for is done, once, and stopped when it is not called for any more."""
+"""The conductor runs each required effect once, and cancels effects that are no longer required."""
 
 import asyncio
 
@@ -13,6 +13,7 @@ from interlock.domain.messages.events.ticket_events import TicketCompleted
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import Answered, GatePayload, MergePayload, Pending, ScriptPayload
 from interlock.domain.values.gates import Gate
+from interlock.engine.effects.landing import LandingConductor, ask_landing
 from interlock.errors import JournalError, Rejected
 from tests.engine.world import ANN, Ask, Deny, Rules, World, shell
 
@@ -186,7 +187,7 @@ def test_what_a_rule_allows_is_recorded_as_answered_by_it_before_it_runs(env: tu
         assert (approval.state.by, approval.state.decision) == ("policy:make-is-fine", "approve")
         assert (approval.why, approval.digest) == ("make does no harm", approval.state.digest)
         (done,) = world.crew.assignments
-        assert (done.env, done.digest) == (env, approval.digest)
+        assert (done.env, world.crew.approved) == (env, [approval.digest])
 
     asyncio.run(story())
 
@@ -270,7 +271,7 @@ def test_landing_asks_with_the_diff_then_lands_once() -> None:
         async with world.process() as process:
             await process.run(shell("one"))
             await process.until_status("done")
-            await process.conductor.ask_landing(ANN, "a")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
             state = process.state
             payload = state.approvals["A-1"].payload
             assert isinstance(payload, MergePayload)
@@ -289,7 +290,7 @@ def test_a_landing_that_happened_before_a_crash_is_seen_and_not_repeated() -> No
         async with world.process() as process:
             await process.run(shell("one"))
             await process.until_status("done")
-            await process.conductor.ask_landing(ANN, "a")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
             world.journal.at = process.state.version + 3  # the landing's own record
             await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
             with pytest.raises(JournalError):
@@ -302,20 +303,37 @@ def test_a_landing_that_happened_before_a_crash_is_seen_and_not_repeated() -> No
     asyncio.run(story())
 
 
-def test_a_landing_that_cannot_be_says_why_and_can_be_asked_again() -> None:
+def test_without_a_conductor_an_approved_landing_happens_before_the_answer_returns() -> None:
+    async def story() -> None:
+        world = World()
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await process.until_status("done")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
+            await process.conductor.stop("closed")
+            landing = LandingConductor(process.workbench, world.workspaces)
+            receipt = await landing.submit(ANN, AnswerApproval("A-1", "approve"))
+            assert receipt.records
+            assert landed(process.state)
+        assert world.workspaces.landed == ["after"]
+
+    asyncio.run(story())
+
+
+def test_a_landing_that_fails_reports_why_and_can_be_requested_again() -> None:
     async def story() -> None:
         world = World()
         world.workspaces.land_error = Rejected("a.txt is modified")
         async with world.process() as process:
             await process.run(shell("one"))
             await process.until_status("done")
-            await process.conductor.ask_landing(ANN, "a")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
             await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
             state = await process.until(lambda s: _landing(s) == "failed")
-            found = state.tracks["a"].landing
-            assert found is not None
-            assert found.detail == "a.txt is modified"
-            await process.conductor.ask_landing(ANN, "a")
+            landing = state.tracks["a"].landing
+            assert landing is not None
+            assert landing.detail == "a.txt is modified"
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
 
     asyncio.run(story())
 
@@ -362,7 +380,7 @@ def test_a_bug_in_an_effect_ends_as_a_blocked_ticket_and_not_as_silence() -> Non
     asyncio.run(story())
 
 
-def test_stopping_records_what_was_in_hand_as_lost_and_the_next_start_does_it_again() -> None:
+def test_stopping_records_running_attempts_as_lost_and_the_next_start_repeats_them() -> None:
     async def story() -> None:
         world = World()
         world.crew.release = asyncio.Event()
@@ -397,7 +415,7 @@ def test_pending_approvals_are_still_there_and_answerable_after_a_restart() -> N
     asyncio.run(story())
 
 
-def test_work_on_the_branch_that_the_journal_knows_nothing_of_is_not_taken_for_ours() -> None:
+def test_a_branch_with_work_that_is_not_in_the_journal_is_refused() -> None:
     async def story() -> None:
         world = World()
         world.workspaces.branch.append("one")
@@ -405,7 +423,7 @@ def test_work_on_the_branch_that_the_journal_knows_nothing_of_is_not_taken_for_o
             await process.run(shell("one"))
             state = await process.until_status("blocked")
             reason = state.ticket("a", "one").blocked_reason or ""
-            assert reason.startswith("branch interlock/a holds work for one that this journal knows nothing of")
+            assert reason.startswith("branch interlock/a holds commits for one that are not in this journal")
         assert world.crew.started == []
 
     asyncio.run(story())
@@ -416,5 +434,5 @@ def landed(state: State) -> bool:
 
 
 def _landing(state: State) -> str | None:
-    found = state.tracks["a"].landing
-    return found.state if found else None
+    landing = state.tracks["a"].landing
+    return landing.state if landing else None

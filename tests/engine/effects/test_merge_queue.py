@@ -1,4 +1,4 @@
-"""Tickets that wait together are verified together: once, on the tree of them all; a commit each, in turn."""
+"""Waiting tickets are verified together, once, on their combined tree; each gets its own commit, in order."""
 
 import asyncio
 
@@ -40,47 +40,47 @@ class Queue:
 
 
 def test_a_gate_that_waiting_tickets_share_runs_once_on_the_tree_of_them_all() -> None:
-    made = Queue()
-    outcomes = made.merge(*(verified(name, ALL) for name in "abcd"))
+    queue = Queue()
+    outcomes = queue.merge(*(verified(name, ALL) for name in "abcd"))
     assert outcomes == [FinishMerge("t", name, 1, f"merge-of-{name}") for name in "abcd"]
-    assert made.spaces.published == ["a", "b", "c", "d"]
-    assert len(made.gates.runs) == 1, "the first was verified on its own tree already; the others together"
-    assert [(r.ticket, r.result.passed) for r in made.reports] == [("b", True), ("c", True), ("d", True)]
-    assert len({r.tree for r in made.reports}) == 1
+    assert queue.spaces.published == ["a", "b", "c", "d"]
+    assert len(queue.gates.runs) == 1, "the first was verified on its own tree already; the others together"
+    assert [(r.ticket, r.result.passed) for r in queue.reports] == [("b", True), ("c", True), ("d", True)]
+    assert len({r.tree for r in queue.reports}) == 1
 
 
 def test_gates_of_their_own_all_run_on_that_tree() -> None:
-    made = Queue()
-    made.merge(verified("a", ALL), verified("b", ALL, Gate("b")), verified("c", Gate("c")), verified("d"))
-    assert sorted(command for command, *_ in made.gates.runs) == ["b", "c", "make test"]
-    assert made.spaces.published == ["a", "b", "c", "d"]
+    queue = Queue()
+    queue.merge(verified("a", ALL), verified("b", ALL, Gate("b")), verified("c", Gate("c")), verified("d"))
+    assert sorted(command for command, *_ in queue.gates.runs) == ["b", "c", "make test"]
+    assert queue.spaces.published == ["a", "b", "c", "d"]
 
 
 def test_one_that_does_not_fit_is_left_out_and_tried_again_alone() -> None:
-    made = Queue()
-    made.spaces.conflicts["c"] = 2  # in the batch, and in its own turn
-    outcomes = made.merge(*(verified(name, ALL) for name in "abcd"))
+    queue = Queue()
+    queue.spaces.conflicts["c"] = 2  # in the batch, and in its own turn
+    outcomes = queue.merge(*(verified(name, ALL) for name in "abcd"))
     assert [type(outcome) for outcome in outcomes] == [FinishMerge, FinishMerge, RedoAttempt, FinishMerge]
-    assert made.spaces.published == ["a", "b", "d"]
+    assert queue.spaces.published == ["a", "b", "d"]
 
 
 def test_a_failure_of_them_all_falls_back_to_one_by_one() -> None:
-    made = Queue()
-    made.gates.failures["make test"] = 1  # on the combined tree only
-    outcomes = made.merge(*(verified(name, ALL) for name in "abc"))
+    queue = Queue()
+    queue.gates.failures["make test"] = 1  # on the combined tree only
+    outcomes = queue.merge(*(verified(name, ALL) for name in "abc"))
     assert [type(outcome) for outcome in outcomes] == [FinishMerge] * 3
-    assert made.spaces.published == ["a", "b", "c"]
-    assert not [report for report in made.reports if not report.result.passed], "a batch that failed is nobody's fault"
+    assert queue.spaces.published == ["a", "b", "c"]
+    assert not [report for report in queue.reports if not report.result.passed], "a batch that failed is nobody's fault"
 
 
 def test_without_money_for_a_judge_each_is_told_so_and_none_is_done_again() -> None:
-    made = Queue()
+    queue = Queue()
 
     def broke() -> None:
         raise OverBudget("over budget")
 
-    made.gates.on_run = broke
-    outcomes = made.merge(*(verified(name, ALL) for name in "abc"))
+    queue.gates.on_run = broke
+    outcomes = queue.merge(*(verified(name, ALL) for name in "abc"))
     assert outcomes == [
         FinishMerge("t", "a", 1, "merge-of-a"),
         FailWork("t", "b", 1, "over budget", budget=True),
@@ -89,13 +89,13 @@ def test_without_money_for_a_judge_each_is_told_so_and_none_is_done_again() -> N
 
 
 def test_one_that_is_taken_back_meanwhile_is_not_merged() -> None:
-    made = Queue()
+    queue = Queue()
 
     async def story() -> None:
-        tasks = [asyncio.ensure_future(made.queue.merge(verified(name, ALL))) for name in "abc"]
-        made.gates.on_run = lambda: tasks[2].cancel()
+        tasks = [asyncio.ensure_future(queue.queue.merge(verified(name, ALL))) for name in "abc"]
+        queue.gates.on_run = lambda: tasks[2].cancel()
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         assert isinstance(outcomes[2], asyncio.CancelledError)
 
     asyncio.run(story())
-    assert made.spaces.published == ["a", "b"]
+    assert queue.spaces.published == ["a", "b"]

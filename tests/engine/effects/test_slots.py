@@ -1,4 +1,4 @@
-"""Workers at once: as many as there are, never more, and none idle while something is ready (SPEC C3)."""
+"""As many workers run as configured, never more, and none is idle while a ticket is ready."""
 
 import asyncio
 from typing import Any
@@ -13,31 +13,31 @@ from tests.engine.slots import most_at_once
 from tests.engine.world import World
 
 
-def world(*delays: float) -> World:
-    made = World()
+def make_world(*delays: float) -> World:
+    world = World()
     rules: list[dict[str, Any]] = [{"match": "change done", "reply": "done"}]
     for number, delay in enumerate(delays):
         rules.append({"match": "", "ticket": f"T-{number}", "tool_calls": [{"name": "change"}], "delay_s": delay})
-    made.rules = rules
-    return made
+    world.rules = rules
+    return world
 
 
-def run(made: World, tickets: list[TicketSpec], workers: int, *, ask: bool = False) -> int:
+def run(world: World, tickets: list[TicketSpec], workers: int, *, ask: bool = False) -> int:
     async def story() -> None:
-        async with made.process(workers=workers, approve_all=not ask) as process:
+        async with world.process(workers=workers, approve_all=not ask) as process:
             await process.run(*tickets)
             if ask:
                 await process.approve_everything()
             await process.until_status("done")
 
     asyncio.run(story())
-    return most_at_once(made.journal.read())
+    return most_at_once(world.journal.read())
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_independent_tickets_run_as_many_at_once_as_there_are_workers(workers: int) -> None:
     tickets = [TicketSpec(id=f"T-{number}") for number in range(4)]
-    assert run(world(*[0.01] * 4), tickets, workers) == workers
+    assert run(make_world(*[0.01] * 4), tickets, workers) == workers
 
 
 @settings(max_examples=40)
@@ -55,4 +55,4 @@ def test_no_worker_is_idle_while_something_is_ready(graph: list[tuple[int, set[i
         )
         for number, (_, others) in enumerate(graph)
     ]
-    assert run(world(*(delay / 1_000 for delay, _ in graph)), tickets, workers, ask=ask) <= workers
+    assert run(make_world(*(delay / 1_000 for delay, _ in graph)), tickets, workers, ask=ask) <= workers

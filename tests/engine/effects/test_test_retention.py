@@ -1,4 +1,4 @@
-"""Old tests are forgotten and their pictures removed; the journal keeps everything."""
+"""Old test executions are forgotten and their screenshots removed; the journal keeps everything."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ class Clock:
 
 
 class Scene:
-    """A workbench that keeps five tests for ten days."""
+    """A workbench that keeps five executions for ten days."""
 
     def __init__(self, keep: int = 5, journal: MemoryJournal | None = None) -> None:
         self.journal = journal or MemoryJournal()
@@ -106,7 +106,7 @@ def test_what_is_too_old_goes_with_the_next_test_or_the_next_start() -> None:
     run(story())
 
 
-def test_a_journal_that_cannot_be_written_is_somebody_elses_news() -> None:
+def test_a_journal_that_cannot_be_written_does_not_raise_in_retention() -> None:
     class Full(MemoryJournal):
         full = False
 

@@ -1,4 +1,4 @@
-"""What the user's own request is doing right now, and what others hear of."""
+"""The status of the user's own request, and the activity that listeners receive."""
 
 import asyncio
 from collections.abc import Sequence
@@ -46,11 +46,11 @@ def tool(name: str, *, ended: bool = False, tier: str = CHAT) -> ToolExecution:
 
 def statuses(*happenings: Happening) -> list[str]:
     activity = Activity()
-    found = [activity.ai_status]
+    statuses = [activity.ai_status]
     for each in happenings:
         activity.tell(each)
-        found.append(activity.ai_status)
-    return found
+        statuses.append(activity.ai_status)
+    return statuses
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ _ANY = st.one_of(
 
 
 @given(st.lists(_ANY, max_size=20))
-def test_no_other_words_are_ever_the_status(happenings: list[Happening]) -> None:
+def test_the_status_has_no_other_values(happenings: list[Happening]) -> None:
     assert set(statuses(*happenings)) <= STATUSES
 
 
@@ -147,7 +147,7 @@ def test_no_other_words_are_ever_the_status(happenings: list[Happening]) -> None
 
 
 class Watched(World):
-    """A world whose every status and happening is written down."""
+    """A world that records every status and every activity."""
 
     def __init__(self, *rules: dict[str, Any]) -> None:
         super().__init__()
@@ -172,16 +172,16 @@ async def begin(process: Process, text: str) -> None:
 
 def test_a_chats_script_moves_the_status_through_the_shell() -> None:
     async def story() -> None:
-        made = Watched(
+        world = Watched(
             {"match": "Run", "tool_calls": [{"name": "run_shell", "args": {"script": "ls"}}]},
             {"match": "run_shell done", "reply": "It ran."},
         )
-        async with made.process() as process:
+        async with world.process() as process:
             await begin(process, "Run it")
             await process.until(lambda s: isinstance(s.discussions["D-1"].stage, Waiting))
             await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
             await process.until(quiet)
-        assert made.seen == [
+        assert world.seen == [
             "sending...",
             "sending...",
             "running shell...",
@@ -189,33 +189,33 @@ def test_a_chats_script_moves_the_status_through_the_shell() -> None:
             "sending...",
             "done",
         ]
-        assert made.activity.ai_response == "It ran."
-        ended = made.heard[3]
+        assert world.activity.ai_response == "It ran."
+        ended = world.heard[3]
         assert isinstance(ended, ToolExecution)
         assert (ended.tool, ended.args, ended.by, ended.failed) == ("run_shell", {"script": "ls"}, "A-1", False)
 
     asyncio.run(story())
 
 
-def test_workers_are_heard_and_do_not_move_it() -> None:
+def test_activity_of_workers_is_published_and_does_not_change_the_status() -> None:
     async def story() -> None:
-        made = Watched({"match": "", "reply": "done"})
-        async with made.process(approve_all=True) as process:
+        world = Watched({"match": "", "reply": "done"})
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one"))
             await process.until_status("done")
-        assert made.seen == ["idle", "idle"]
-        assert [type(each).__name__ for each in made.heard] == ["RequestStart", "ResponseReceived"]
+        assert world.seen == ["idle", "idle"]
+        assert [type(each).__name__ for each in world.heard] == ["RequestStart", "ResponseReceived"]
 
     asyncio.run(story())
 
 
 def test_a_planner_and_a_call_that_fails_move_it() -> None:
     async def story() -> None:
-        made = Watched({"match": "PATH", "reply": '[{"id": "a", "title": "A"}]'})
-        async with made.process() as process:
+        world = Watched({"match": "PATH", "reply": '[{"id": "a", "title": "A"}]'})
+        async with world.process() as process:
             await process.workbench.submit(ANN, PlanEpic("make it good"))
             await process.until(lambda state: bool(state.pending))
-        assert made.seen == ["sending...", "done"]
+        assert world.seen == ["sending...", "done"]
         broken = Watched({"match": "", "fault": "cut", "usage": {"input": 1}})
         async with broken.process() as process:
             await begin(process, "Hello")
@@ -227,24 +227,24 @@ def test_a_planner_and_a_call_that_fails_move_it() -> None:
 
 def test_a_turn_that_is_stopped_leaves_nothing_sending() -> None:
     async def story() -> None:
-        made = Watched({"match": "", "reply": "late", "delay_s": 1000})
-        async with made.process() as process:
+        world = Watched({"match": "", "reply": "late", "delay_s": 1000})
+        async with world.process() as process:
             await begin(process, "Hello")
-            await process.until(lambda _: made.activity.ai_status == "sending...")
+            await process.until(lambda _: world.activity.ai_status == "sending...")
             await process.workbench.submit(ANN, StopTurn("D-1"))
             await process.until(quiet)
-        assert made.activity.ai_status == "idle"
+        assert world.activity.ai_status == "idle"
 
     asyncio.run(story())
 
 
 def test_a_call_over_its_budget_is_an_error() -> None:
     async def story() -> None:
-        made = Watched({"match": "", "reply": "dear", "usage": {"input": 100}})
-        made.price = Price(input=1)
-        async with made.process(caps=Caps(tiers=(("Discussion", 25),))) as process:
+        world = Watched({"match": "", "reply": "dear", "usage": {"input": 100}})
+        world.price = Price(input=1)
+        async with world.process(caps=Caps(tiers=(("Discussion", 25),))) as process:
             await begin(process, "Hello")
             await process.until(quiet)
-        assert made.seen == ["sending...", "error"]
+        assert world.seen == ["sending...", "error"]
 
     asyncio.run(story())

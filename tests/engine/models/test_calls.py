@@ -1,4 +1,4 @@
-"""A model call: not more at once than the provider takes, heard by the log, told as it comes."""
+"""A model call: limited in parallel, written to the log, and streamed."""
 
 import asyncio
 from typing import Any, cast
@@ -9,7 +9,7 @@ from interlock.domain.messages.events.call_events import CallEnded, CallReserved
 from interlock.domain.values.approvals import SpawnPayload
 from interlock.domain.values.tickets import TicketSpec
 from interlock.engine.bench.workbench import Workbench
-from interlock.engine.models.calls import ModelCalls
+from interlock.engine.models.calls import CallLimits, ModelCalls, Observers, Timing
 from interlock.engine.models.streams import KEYS, MOST, Streams
 from interlock.ports.model import Model, ModelRequest, OnText, Reply, ignore_text
 from interlock.providers.scripted import ScriptedModel
@@ -17,7 +17,7 @@ from tests.engine.world import ANN, World
 
 
 class Counting:
-    """A model that remembers how many calls it had at once."""
+    """A model that records the largest number of parallel calls."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -45,7 +45,7 @@ class Narrow(World):
         super().__init__()
         self.heard: list[tuple[str, str, str, str]] = []
         self.counting: Counting | None = None
-        self.usual: dict[str, str] = {}
+        self.tier_models: dict[str, str] = {}
 
     def calls(self, workbench: Workbench, model: Model) -> ModelCalls:
         self.counting = self.counting or Counting(model)
@@ -56,36 +56,35 @@ class Narrow(World):
         return ModelCalls(
             self.counting,
             lambda command: workbench.submit(SYSTEM, command),
-            self.streams,
-            jitter=lambda: 1.0,
-            comms=hear,
-            max_in_flight=2,
-            usual=self.usual,
+            Observers(self.streams, log=hear),
+            Timing(lambda: 1.0),
+            CallLimits(max_in_flight=2),
+            self.tier_models,
         )
 
 
-def test_no_more_calls_at_once_than_the_provider_takes_and_each_is_heard() -> None:
+def test_parallel_calls_stay_within_the_limit_and_each_is_logged() -> None:
     async def story() -> None:
-        made = Narrow()
-        made.rules = [{"match": "", "reply": "done"}]
-        async with made.process(approve_all=True, workers=6) as process:
+        world = Narrow()
+        world.rules = [{"match": "", "reply": "done"}]
+        async with world.process(approve_all=True, workers=6) as process:
             await process.run(*(TicketSpec(id=f"T-{n}") for n in range(6)))
             await process.until_status("done")
-        assert made.counting is not None
-        assert made.counting.most == 2
-        kinds = [kind for _, kind, _, _ in made.heard]
+        assert world.counting is not None
+        assert world.counting.most == 2
+        kinds = [kind for _, kind, _, _ in world.heard]
         assert (kinds.count("request"), kinds.count("response")) == (6, 6)
-        assert {(d, p, m) for d, k, p, m in made.heard if k == "request"} == {("OUT", "scripted", "scripted")}
+        assert {(d, p, m) for d, k, p, m in world.heard if k == "request"} == {("OUT", "scripted", "scripted")}
 
     asyncio.run(story())
 
 
 def test_each_tier_is_asked_with_its_own_model() -> None:
     async def story() -> None:
-        made = Narrow()
-        made.usual = {"Tier 3": "strong", "Tier 1": "wise"}
-        made.rules = [{"match": "", "reply": "done"}]
-        async with made.process() as process:
+        world = Narrow()
+        world.tier_models = {"Tier 3": "strong", "Tier 1": "wise"}
+        world.rules = [{"match": "", "reply": "done"}]
+        async with world.process() as process:
             await process.run(TicketSpec(id="one"), TicketSpec(id="two", model_override="mine"))
             await process.until(lambda state: len(state.pending) == 2)
             models = [a.payload.model for a in process.state.pending_approvals() if isinstance(a.payload, SpawnPayload)]
@@ -93,26 +92,26 @@ def test_each_tier_is_asked_with_its_own_model() -> None:
             for approval in process.state.pending_approvals():
                 await process.workbench.submit(ANN, AnswerApproval(approval.id, "approve"))
             await process.until_status("done")
-        assert sorted(m for _, kind, _, m in made.heard if kind == "request") == ["mine", "strong"]
+        assert sorted(m for _, kind, _, m in world.heard if kind == "request") == ["mine", "strong"]
 
     asyncio.run(story())
 
 
 def test_a_call_that_failed_is_ended_before_the_next_is_reserved() -> None:
     async def story() -> None:
-        made = World()
-        made.rules = [{"match": "", "fault": 429, "times": 1}, {"match": "", "reply": "done"}]
-        async with made.process(approve_all=True) as process:
+        world = World()
+        world.rules = [{"match": "", "fault": 429, "times": 1}, {"match": "", "reply": "done"}]
+        async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one"))
             await process.until_status("done")
-        events = [r.event for r in made.journal.read() if isinstance(r.event, CallReserved | CallEnded)]
+        events = [r.event for r in world.journal.read() if isinstance(r.event, CallReserved | CallEnded)]
         assert [type(event).__name__ for event in events] == ["CallReserved", "CallEnded", "CallReserved"]
 
     asyncio.run(story())
 
 
 class Leaving(Counting):
-    """One that leaves something behind at its provider's."""
+    """A model that keeps a resource at its provider."""
 
     closed = 0
 
@@ -123,7 +122,7 @@ class Leaving(Counting):
 def test_at_the_end_every_model_that_was_asked_takes_away_what_it_left() -> None:
     async def story() -> None:
         first, second = Leaving(ScriptedModel([])), Leaving(ScriptedModel([]))
-        calls = ModelCalls(first, cast("Any", None), Streams(), lambda: 1.0)
+        calls = ModelCalls(first, cast("Any", None), Observers(Streams()), Timing(lambda: 1.0))
         calls.use(ScriptedModel([]))
         calls.use(second)
         await calls.close()
@@ -133,19 +132,19 @@ def test_at_the_end_every_model_that_was_asked_takes_away_what_it_left() -> None
 
 
 def test_streams_keep_the_end_of_long_texts_and_the_latest_keys() -> None:
-    made = Streams()
+    streams = Streams()
     heard: list[tuple[str, str]] = []
-    end = made.listen(lambda key, piece: heard.append((key, piece)))
-    made.add("a", "")
+    end = streams.listen(lambda key, piece: heard.append((key, piece)))
+    streams.add("a", "")
     for number in range(5_000):
-        made.add("a", f"{number % 10}" * 100)
+        streams.add("a", f"{number % 10}" * 100)
     end()
-    assert len(made.text("a")) == MOST
-    assert made.text("a").endswith("9" * 100)
+    assert len(streams.text("a")) == MOST
+    assert streams.text("a").endswith("9" * 100)
     assert len(heard) == 5_000
     for number in range(KEYS):
-        made.add(f"k{number}", "x")
-    assert made.text("a") == ""
-    assert len(made.all()) == KEYS
-    made.clear()
-    assert made.all() == {}
+        streams.add(f"k{number}", "x")
+    assert streams.text("a") == ""
+    assert len(streams.all()) == KEYS
+    streams.clear()
+    assert streams.all() == {}

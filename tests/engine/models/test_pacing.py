@@ -1,4 +1,4 @@
-"""No provider is asked faster or more at once than its limits say, and nobody waits who need not."""
+"""Calls of a provider stay within its limits, and no call waits longer than necessary."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.call_events import CallReserved
 from interlock.domain.values.model_calls import CallOwner
-from interlock.engine.models.calls import ModelCalls
+from interlock.engine.models.calls import CallLimits, ModelCalls, Observers, Timing
 from interlock.engine.models.pacing import MINUTE_S, per_minute
 from interlock.engine.models.streams import Streams
 from interlock.ports.front import Receipt
@@ -35,7 +35,7 @@ def test_no_minute_has_more_beginnings_than_it_may_have(calls: int, pauses: list
 
 
 @given(st.integers(1, 200))
-def test_after_a_quiet_minute_nobody_waits_and_a_burst_may_begin_at_once(calls: int) -> None:
+def test_after_a_quiet_minute_no_call_waits_and_a_burst_may_begin_at_once(calls: int) -> None:
     pace = per_minute(calls)
     for now in (0.0, 60.0, 120.0):
         for _ in range(max(1, calls // 4)):
@@ -44,7 +44,7 @@ def test_after_a_quiet_minute_nobody_waits_and_a_burst_may_begin_at_once(calls: 
 
 
 class Slow:
-    """A provider that answers when it is told to, and knows how many ask it."""
+    """A provider that answers when released, and counts its running calls."""
 
     def __init__(self, name: str, answer: asyncio.Event) -> None:
         self.name = name
@@ -80,7 +80,7 @@ def test_each_provider_has_its_own_places_also_when_another_is_chosen_in_between
     async def story() -> None:
         answer = asyncio.Event()
         one, two = Slow("one", answer), Slow("two", answer)
-        calls = ModelCalls(one, _submit, Streams(), lambda: 1.0, max_in_flight=2)
+        calls = ModelCalls(one, _submit, Observers(Streams()), Timing(lambda: 1.0), CallLimits(max_in_flight=2))
         asking = [asyncio.create_task(calls.ask(CallOwner(epic="E-1"), "a", REQUEST)) for _ in range(3)]
         await _settled()
         calls.use(two)
@@ -98,7 +98,7 @@ def test_each_provider_has_its_own_places_also_when_another_is_chosen_in_between
     asyncio.run(story())
 
 
-def test_who_comes_too_early_waits_once_until_it_may_begin() -> None:
+def test_a_call_that_comes_too_early_waits_once_until_it_may_begin() -> None:
     async def story() -> list[float]:
         waits, clock = list[float](), [0.0]
 
@@ -108,8 +108,8 @@ def test_who_comes_too_early_waits_once_until_it_may_begin() -> None:
 
         answer = asyncio.Event()
         answer.set()
-        limits = {"requests_per_minute": 4, "now": lambda: clock[0], "wait": wait}
-        calls = ModelCalls(Slow("one", answer), _submit, Streams(), lambda: 1.0, **limits)  # type: ignore[arg-type]
+        timing, limits = Timing(lambda: 1.0, wait, lambda: clock[0]), CallLimits(requests_per_minute=4)
+        calls = ModelCalls(Slow("one", answer), _submit, Observers(Streams()), timing, limits)
         for _ in range(5):
             await calls.ask(CallOwner(epic="E-1"), "a", REQUEST)
         return waits

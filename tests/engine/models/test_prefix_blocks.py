@@ -1,4 +1,4 @@
-"""A request as blocks, for every provider the same: what is sent first stands first."""
+"""A request as blocks, the same for every provider, in the order in which they are sent."""
 
 from msgspec.structs import replace
 
@@ -44,6 +44,6 @@ def test_tools_that_may_not_be_called_any_more_are_still_told() -> None:
 def test_a_result_that_is_shortened_later_is_found() -> None:
     *before, _ = REQUEST.messages
     shortened = replace(REQUEST, messages=(*before, Message("tool", "x" * 10, call_id="c1"), Message("user", "more")))
-    found = prefix_break(blocks_of(REQUEST), blocks_of(shortened))
-    assert found is not None
-    assert (found.block, found.how, found.again) == ("message 3 (tool)", "changed", 0)
+    breaks = prefix_break(blocks_of(REQUEST), blocks_of(shortened))
+    assert breaks is not None
+    assert (breaks.block, breaks.how, breaks.again) == ("message 3 (tool)", "changed", 0)

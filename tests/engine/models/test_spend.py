@@ -1,5 +1,5 @@
-"""However calls interleave, break off, are retried, cut off by deaths and made again: no budget is ever exceeded, and
-what was booked is what the model says it used (SPEC P7).
+"""No budget is ever exceeded, however calls interleave, fail, are retried or are interrupted by crashes; the recorded
+usage is the usage that the model reports.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ ENDED = ("done", "blocked", "aborted", "ready")
 
 
 class Plan(Struct, frozen=True):
-    """A life: what models cost and how they fail, what may be spent, and when it dies."""
+    """One scenario: prices and faults of models, budgets, and when the process crashes."""
 
     rules: tuple[dict[str, Any], ...]
     caps: Caps
     workers: int
     gate_failures: int
-    deaths: tuple[tuple[int, bool], ...]  # so many events after a start, before or after they are written
+    deaths: tuple[tuple[int, bool], ...]  # events after a start, and whether the crash is after the write
 
 
 def _rules(data: dict[str, Any]) -> tuple[dict[str, Any], ...]:
@@ -41,7 +41,7 @@ def _rules(data: dict[str, Any]) -> tuple[dict[str, Any], ...]:
         {"id": name, "depends_on": list(TICKETS[:number][: data["depends"]]), "verify": [f"check {name}"]}
         for number, name in enumerate(TICKETS)
     ]
-    found: list[dict[str, Any]] = [
+    rules: list[dict[str, Any]] = [
         {"match": "PATH: Epic", "tier": "Tier 1", "reply": json.dumps(tracks)},
         {"match": "PATH: Sprint", "tier": "Tier 2", "reply": json.dumps(tickets)},
         {"match": "# A script failed", "tier": "Tier 4", "reply": "a typo"},
@@ -51,11 +51,11 @@ def _rules(data: dict[str, Any]) -> tuple[dict[str, Any], ...]:
         {"match": "Verification FAILED", "tool_calls": [{"name": "change"}]},
         {"match": "", "reply": "done"},
     ]
-    for rule, (dollars, delay) in zip(found, data["figures"], strict=True):
+    for rule, (dollars, delay) in zip(rules, data["figures"], strict=True):
         rule |= {"usage": {"input": dollars, "output": dollars // 3}, "delay_s": delay / 1_000}
     for number, fault, times in data["faults"]:  # answers like another rule, but for the first times
-        found.insert(0, {**found[number], "fault": fault, "times": times})
-    return tuple(found)
+        rules.insert(0, {**rules[number], "fault": fault, "times": times})
+    return tuple(rules)
 
 
 _amount = st.one_of(st.none(), st.integers(0, 120))
@@ -71,7 +71,7 @@ plans = st.builds(
             "faults": st.lists(_faults, max_size=3),
         }
     ).map(_rules),
-    st.builds(Caps, _amount, _amount, _amount, _tiers.map(lambda found: tuple(found.items()))),
+    st.builds(Caps, _amount, _amount, _amount, _tiers.map(lambda caps: tuple(caps.items()))),
     st.integers(1, 4),
     st.integers(0, 4),
     st.lists(st.tuples(st.integers(1, 60), st.booleans()), max_size=3).map(tuple),
@@ -79,7 +79,7 @@ plans = st.builds(
 
 
 async def live(world: World, plan: Plan) -> None:
-    """Until nothing of the epic can move any more, or until the journal dies."""
+    """Runs until the epic has ended or the journal fails."""
     async with world.process(approve_all=True, caps=plan.caps, workers=plan.workers) as process:
         if not process.state.epics:
             await process.workbench.submit(ANN, PlanEpic("Go"))
@@ -147,7 +147,7 @@ def check_caps(ledger: Ledger, caps: Caps, version: int) -> None:
 
 
 def check_scopes_agree(ledger: Ledger) -> None:
-    """All calls are for an epic: it and the tiers come to the same sum, and a track to no less than its tickets."""
+    """Every call belongs to an epic: its sum equals the tiers' sum, and a track's sum covers its tickets."""
     sums: Counter[str] = Counter()
     for scope in {*ledger.used, *ledger.reserved}:
         sums[scope.kind] += ledger.committed(scope)

@@ -1,4 +1,4 @@
-"""What models say is kept in memory, its end, and all of it together is bounded (SPEC C7)."""
+"""Streams keep the end of each text in memory, within bounds for one stream and for all."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +26,7 @@ def test_of_a_long_text_the_end_stays() -> None:
     assert streams.text("a").endswith("199998 199999 ")
 
 
-def test_the_texts_heard_from_longest_ago_go_first() -> None:
+def test_the_least_recently_used_texts_are_dropped_first() -> None:
     streams = Streams()
     streams.add("again and again", "first ")
     for number in range(KEYS + 10):

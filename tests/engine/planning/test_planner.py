@@ -1,4 +1,4 @@
-"""An epic becomes tracks, tracks become tickets, the first starts; an answer that cannot be used is repaired once."""
+"""Planning: an epic becomes tracks, tracks become tickets, the first starts; an unusable answer is repaired once."""
 
 import asyncio
 import json
@@ -39,11 +39,16 @@ def rule(match: str, reply: str, **more: Any) -> dict[str, Any]:
 GOOD = [rule(EPIC, fence(TRACKS)), rule(SPRINT, fence(TICKETS)), rule("# Ticket", "done")]
 
 
-def world(*rules: dict[str, Any]) -> World:
-    made = World()
-    made.rules = list(rules)
-    made.workspaces.files = {"a.py": b"def a(): ...", "b.py": b"B = 1", ".env": b"KEY=secret-in-env", "notes.txt": b"x"}
-    return made
+def make_world(*rules: dict[str, Any]) -> World:
+    world = World()
+    world.rules = list(rules)
+    world.workspaces.files = {
+        "a.py": b"def a(): ...",
+        "b.py": b"B = 1",
+        ".env": b"KEY=secret-in-env",
+        "notes.txt": b"x",
+    }
+    return world
 
 
 async def planned(process: Process, text: str = "Go to the moon") -> State:
@@ -51,14 +56,14 @@ async def planned(process: Process, text: str = "Go to the moon") -> State:
     return await process.until(lambda state: state.epics["E-1"].status != "planning")
 
 
-def told(made: World, path: str) -> list[str]:
-    return [r.messages[-1].text for r in made.requests if r.messages[-1].text.startswith(path)]
+def told(world: World, path: str) -> list[str]:
+    return [r.messages[-1].text for r in world.requests if r.messages[-1].text.startswith(path)]
 
 
 def test_an_epic_is_planned_accepted_and_worked_on() -> None:
     async def story() -> None:
-        made = world(*GOOD)
-        async with made.process() as process:
+        world = make_world(*GOOD)
+        async with world.process() as process:
             state = await planned(process)
             assert [plan.id for plan in state.epics["E-1"].proposed] == ["one", "two"]
             await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
@@ -72,13 +77,13 @@ def test_an_epic_is_planned_accepted_and_worked_on() -> None:
             assert state.tracks["two"].status == "ready", "only the first track starts by itself"
             used = {tier: usage.input for tier, usage in state.usage.items()}
             assert used == {"Tier 1": 100, "Tier 2": 200, "Tier 3": 200}
-        (epic,) = told(made, EPIC)
+        (epic,) = told(world, EPIC)
         assert "### EPIC:\nGo to the moon" in epic
         assert "a.py\nb.py" in epic
-        sprint = next(text for text in told(made, SPRINT) if "First" in text)
+        sprint = next(text for text in told(world, SPRINT) if "First" in text)
         assert sprint.index("### TRACK BRIEF:\nFirst\n\nabout a.py") < sprint.index("### MODULE SKELETONS:\n#### a.py")
         assert "secret-in-env" not in sprint
-        assert made.streams.text("Tier 1 (Orchestrator)").startswith("So:")
+        assert world.streams.text("Tier 1 (Orchestrator)").startswith("So:")
 
     asyncio.run(story())
 
@@ -86,27 +91,27 @@ def test_an_epic_is_planned_accepted_and_worked_on() -> None:
 @pytest.mark.parametrize("bad", ["I would rather not.", fence(TRACKS)[:-20], fence([{"id": "../x"}]), fence([])])
 def test_one_repair_turn_names_the_fault(bad: str) -> None:
     async def story() -> None:
-        made = world(rule(EPIC, bad, times=1), *GOOD)
-        async with made.process() as process:
+        world = make_world(rule(EPIC, bad, times=1), *GOOD)
+        async with world.process() as process:
             state = await planned(process)
             assert state.epics["E-1"].status == "proposed"
             assert state.usage["Tier 1"] == Usage(200, 20), "both answers are booked"
-        first, repair = told(made, EPIC)
+        first, repair = told(world, EPIC)
         assert "Your answer cannot be used: " in repair
         assert first != repair
-        assert [m.role for m in made.requests[1].messages] == ["user", "assistant", "user"]
+        assert [m.role for m in world.requests[1].messages] == ["user", "assistant", "user"]
 
     asyncio.run(story())
 
 
 def test_a_second_useless_answer_is_a_clear_failure() -> None:
     async def story() -> None:
-        made = world(rule(EPIC, "no"))
-        async with made.process() as process:
+        world = make_world(rule(EPIC, "no"))
+        async with world.process() as process:
             state = await planned(process)
-            reason = "the planner's answer cannot be used, also after it was told why: the answer holds no JSON list of"
+            reason = "the planner's answer cannot be used, even after one correction: the answer holds no JSON list of"
             assert state.epics["E-1"].reason == f"{reason} tracks"
-        assert len(made.requests) == 2
+        assert len(world.requests) == 2
 
     asyncio.run(story())
 
@@ -115,33 +120,33 @@ def test_tickets_that_cannot_be_planned_block_only_their_track_and_can_be_tried_
     async def story() -> None:
         cycle = [{"id": "a", "depends_on": ["b"]}, {"id": "b", "depends_on": ["a"]}]
         bad = (rule("BRIEF:\nFirst", fence(cycle), times=1), rule("a -> b -> a", "no", times=1))
-        made = world(*bad, *GOOD)
-        async with made.process(approve_all=True) as process:
+        world = make_world(*bad, *GOOD)
+        async with world.process(approve_all=True) as process:
             await planned(process)
             state = await process.until_status("blocked", "one")
             await process.until_status("ready", "two")
             assert state.tracks["one"].fault.endswith("the answer holds no JSON list of tickets")
             await process.workbench.submit(ANN, StartTrack("one"))
             state = await process.until_status("done", "one")
-        assert any("a -> b -> a" in text for text in told(made, SPRINT))
+        assert any("a -> b -> a" in text for text in told(world, SPRINT))
 
     asyncio.run(story())
 
 
 def test_without_a_model_or_with_one_that_fails_planning_says_so() -> None:
     async def story() -> None:
-        made = world()
-        async with made.process() as process:
+        world = make_world()
+        async with world.process() as process:
             state = await planned(process)
             assert state.epics["E-1"].reason.startswith("no model is configured to plan with")
-        made = world({"match": EPIC, "fault": 500})
-        async with made.process() as process:
+        world = make_world({"match": EPIC, "fault": 500})
+        async with world.process() as process:
             state = await planned(process)
             assert state.epics["E-1"].reason == (
                 "the model does not answer: the scripted model failed as told: 500: the server failed (tried 6 times)"
             )
-        made = world({"match": "something else"})
-        async with made.process() as process:
+        world = make_world({"match": "something else"})
+        async with world.process() as process:
             state = await planned(process)
             assert state.epics["E-1"].reason.startswith("no rule of the script answers")
             assert not state.calls
@@ -151,8 +156,8 @@ def test_without_a_model_or_with_one_that_fails_planning_says_so() -> None:
 
 def test_a_dropped_epic_is_planned_no_further() -> None:
     async def story() -> None:
-        made = world(rule(EPIC, fence(TRACKS), delay_s=600))
-        async with made.process() as process:
+        world = make_world(rule(EPIC, fence(TRACKS), delay_s=600))
+        async with world.process() as process:
             await process.workbench.submit(ANN, PlanEpic("Go"))
             await process.until(lambda state: bool(state.calls))
             await process.workbench.submit(ANN, DropEpic("E-1"))
@@ -169,9 +174,9 @@ def test_a_plan_over_budget_is_not_made(caps: Caps, names: str) -> None:
     """Each call costs $0.001: an epic of $0.002999 pays for itself and two sprints, not for the first worker."""
 
     async def story() -> None:
-        made = world(*GOOD)
-        made.price = Price(input=10)
-        async with made.process(approve_all=True, caps=caps) as process:
+        world = make_world(*GOOD)
+        world.price = Price(input=10)
+        async with world.process(approve_all=True, caps=caps) as process:
             await process.workbench.submit(ANN, PlanEpic("Go"))
             state = await process.until(
                 lambda s: s.epics["E-1"].budget or any(track.status == "blocked" for track in s.tracks.values())
@@ -197,11 +202,11 @@ def test_planners_see_code_that_the_brief_names_first_and_never_secrets() -> Non
     assert listed(tuple(f"src/a/b/c/{n}.py" for n in range(MOST_PATHS + 1))) == "src/a/b/ (2,001 files)"
 
 
-# ── death at every event ─────────────────────────────────────────────────────────────────
+# ── a crash at every event ───────────────────────────────────────────────────────────────
 
 
-async def live(made: World) -> None:
-    async with made.process() as process:
+async def live(world: World) -> None:
+    async with world.process() as process:
         if not process.state.epics:
             await process.workbench.submit(ANN, PlanEpic("Go to the moon"))
         while True:
@@ -219,37 +224,37 @@ def settled(state: State) -> bool:
     return "two" in state.tracks and state.tracks["two"].status == "ready" and state.tracks["one"].status == "done"
 
 
-def a_world() -> World:
-    made = world(rule("### EPIC:", "no"), *GOOD)
-    made.price = Price(input=1)
-    return made
+def priced_world() -> World:
+    world = make_world(rule("### EPIC:", "no"), *GOOD)
+    world.price = Price(input=1)
+    return world
 
 
 def length() -> int:
-    made = a_world()
-    asyncio.run(live(made))
-    return made.journal.head().version
+    world = priced_world()
+    asyncio.run(live(world))
+    return world.journal.head().version
 
 
 @pytest.mark.parametrize("after_writing", [False, True], ids=["before-the-commit", "after-the-commit"])
 @pytest.mark.parametrize("at", range(1, length() + 1))
 def test_a_death_while_planning_loses_nothing_and_asks_nothing_twice(at: int, *, after_writing: bool) -> None:
     async def lives() -> World:
-        made = a_world()
-        made.journal.at, made.journal.after_writing = at, after_writing
+        world = priced_world()
+        world.journal.at, world.journal.after_writing = at, after_writing
         try:
-            await live(made)
+            await live(world)
         except JournalError:
-            made.journal.at = None
-            await live(made)
-        return made
+            world.journal.at = None
+            await live(world)
+        return world
 
-    made = asyncio.run(lives())
-    events = [recorded.event for recorded in made.journal.read()]
+    world = asyncio.run(lives())
+    events = [recorded.event for recorded in world.journal.read()]
     asked = Counter(e.ticket or e.kind for e in events if isinstance(e, ApprovalRequested))
     assert asked == {"tracks": 1, "T-1": 1, "T-2": 1}
     assert Counter(e.ticket for e in events if isinstance(e, TicketCompleted)) == {"T-1": 1, "T-2": 1}
     answers = [e for e in events if isinstance(e, PlannerAnswered)]
     reserved = [e for e in events if isinstance(e, CallReserved)]
     assert len(answers) == 4, "no answer is paid for twice"
-    assert len(made.requests) <= len(reserved), "nothing is asked before its cost is set aside"
+    assert len(world.requests) <= len(reserved), "nothing is asked before its cost is set aside"

@@ -12,7 +12,7 @@ from interlock.errors import Misconfigured, Unavailable
 from interlock.ports.model import Message, ModelRequest, Reply, close_model, ignore_text
 from interlock.providers.catalog import facts_of
 from interlock.providers.credentials import KEYS
-from interlock.providers.endpoints import hosted_model
+from interlock.providers.endpoints import HttpAccess, ModelUse, hosted_model
 from interlock.providers.gemini.cache import CLOSING_S, ServerCaches
 from interlock.providers.http.channel import Channel, Endpoint
 from interlock.providers.priced import Priced, Tariff
@@ -34,10 +34,12 @@ class Scene:
         self.model = hosted_model(
             "gemini",
             {KEYS["gemini"][0]: KEY},
-            base_url=loopback.url,
-            count=lambda text: self.tokens if "functionDeclarations" in text else 1,
-            now=lambda: self.at,
-            price=lambda model, usage: usage.input + 10 * usage.cache_write + 100 * usage.cache_read,
+            HttpAccess(base_url=loopback.url),
+            ModelUse(
+                count=lambda text: self.tokens if "functionDeclarations" in text else 1,
+                now=lambda: self.at,
+                price=lambda model, usage: usage.input + 10 * usage.cache_write + 100 * usage.cache_read,
+            ),
         )
 
     async def ask(self, system: str = "Be exact.", **more: Any) -> Reply:

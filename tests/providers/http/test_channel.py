@@ -12,7 +12,7 @@ import pytest
 from interlock.domain.values.budgets import Usage
 from interlock.errors import Misconfigured, Unavailable
 from interlock.ports.model import Message, Picture, ignore_text
-from interlock.providers.endpoints import HOSTED, hosted_model, place_of, usual_limits
+from interlock.providers.endpoints import HOSTED, HttpAccess, ModelUse, hosted_model, place_of, usual_limits
 from interlock.providers.http.channel import Channel, Endpoint, checked_address
 from interlock.providers.http.errors import refusal, told
 from interlock.providers.http.http_model import TokenLimits
@@ -196,7 +196,9 @@ def test_address_and_key_come_from_the_environment() -> None:
         async with serving(openai_server.playing(lambda _: SAID)) as server:
             environ = {"OPENAI_BASE_URL": f"{server.url}/v1", "OPENAI_API_KEY": f" {openai_server.KEY}\n"}
             model = hosted_model("openai", environ)
-            reply = await hosted_model("openai", environ, model=openai_server.MODEL).complete(request(), ignore_text)
+            reply = await hosted_model("openai", environ, use=ModelUse(model=openai_server.MODEL)).complete(
+                request(), ignore_text
+            )
             assert (model.name, reply.model) == ("openai", openai_server.MODEL)
 
     asyncio.run(story())
@@ -209,10 +211,12 @@ def test_a_local_server_needs_no_key_but_a_model() -> None:
 
     async def story() -> None:
         async with serving(play) as server:
-            reply = await hosted_model("vllm", {}, base_url=server.url, model="any").complete(request(), ignore_text)
+            reply = await hosted_model("vllm", {}, HttpAccess(base_url=server.url), ModelUse(model="any")).complete(
+                request(), ignore_text
+            )
             assert reply.message.text == "Grüße, wörld 🌍."
-            with pytest.raises(Misconfigured, match="needs a model: use --model"):
-                await hosted_model("vllm", {}, base_url=server.url).complete(request(), ignore_text)
+            with pytest.raises(Misconfigured, match="must be told which model to ask: use --model"):
+                await hosted_model("vllm", {}, HttpAccess(base_url=server.url)).complete(request(), ignore_text)
 
     asyncio.run(story())
 
@@ -280,8 +284,8 @@ def test_the_first_request_costs_little_to_import() -> None:
         before = time.process_time()
         from interlock.errors import Unavailable
         from interlock.ports.model import Message, ModelRequest, ignore_text
-        from interlock.providers.endpoints import hosted_model
-        model = hosted_model("ollama", {}, base_url="http://127.0.0.1:1", model="m")
+        from interlock.providers.endpoints import HttpAccess, ModelUse, hosted_model
+        model = hosted_model("ollama", {}, HttpAccess(base_url="http://127.0.0.1:1"), ModelUse(model="m"))
         try:
             asyncio.run(model.complete(ModelRequest("t", None, None, "", (Message("user", "a"),), ()), ignore_text))
         except Unavailable:

@@ -1,4 +1,4 @@
-"""`/api/approvals`: the inbox over HTTP. Answering takes the approve token (SPEC A4)."""
+"""`/api/approvals`: the inbox over HTTP. Answering requires the approve token."""
 
 import json
 from typing import Annotated, Literal
@@ -9,7 +9,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from interlock import wire
 from interlock.api.bridge import Bridge
-from interlock.api.routes.replies import FINDS, READS, WRITES, Asking, Limit, Offset, next_offset, raw, who
+from interlock.api.routes.replies import FINDS, READS, WRITES, Asking, Limit, Offset, authority_of, next_offset, raw
 from interlock.api.routes.schemas import AnswerShape, Approvals, ApprovalShape, Edits
 from interlock.desk.buttons import answer
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
@@ -21,40 +21,55 @@ Which = Literal["pending", "answered", "withdrawn", "all"]
 
 
 def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
-    @get("/api/approvals", responses=READS, summary="What waits for a person", sync_to_thread=False)
-    def inbox(
+    @get(
+        "/api/approvals",
+        operation_id="ApiApprovalsInbox",
+        responses=READS,
+        summary="What waits for a person",
+        sync_to_thread=False,
+    )
+    def show_approvals(
         which: Annotated[Which, QueryParameter(name="state", description="which of them")] = "pending",
         offset: Offset = 0,
         limit: Limit = 100,
     ) -> Response[Approvals]:
         """Oldest first, a page at a time, each with its whole payload."""
-        now = bridge.front.state
-        found = list_approvals(now, which, offset, limit)
-        total = len(now.pending) if which == "pending" else _count(bridge, which)
-        page = [approval_dict(approval) for approval in found]
+        state = bridge.front.state
+        page = [approval_dict(approval) for approval in list_approvals(state, which, offset, limit)]
+        total = len(state.pending) if which == "pending" else len(list_approvals(state, which))
         return raw(
             wire.encode({"approvals": page, "total": total, "next_offset": next_offset(offset, len(page), total)})
         )
 
-    @get("/api/approvals/{approval:str}", responses=FINDS, summary="One approval", sync_to_thread=False)
-    def one(approval: FromPath[str]) -> Response[ApprovalShape]:
+    @get(
+        "/api/approvals/{approval:str}",
+        operation_id="ApiApprovalsOne",
+        responses=FINDS,
+        summary="One approval",
+        sync_to_thread=False,
+    )
+    def show_approval(approval: FromPath[str]) -> Response[ApprovalShape]:
         """Who asks, why, and exactly what would run."""
         return raw(wire.encode(approval_dict(bridge.front.state.approval(approval))))
 
-    @post("/api/approvals/{approval:str}", status_code=200, responses=WRITES, summary="Answer it")
-    async def give(request: Asking, approval: FromPath[str], data: JSONBody[AnswerShape]) -> Response[ApprovalShape]:
+    @post(
+        "/api/approvals/{approval:str}",
+        operation_id="ApiApprovalsGive",
+        status_code=200,
+        responses=WRITES,
+        summary="Answer it",
+    )
+    async def answer_approval(
+        request: Asking, approval: FromPath[str], data: JSONBody[AnswerShape]
+    ) -> Response[ApprovalShape]:
         """The first answer counts; whoever comes later gets 409 and is told who answered. Edited text is what runs."""
-        by = who(bridge, request)
+        by = authority_of(bridge, request)
         by.must_answer()
         command = _command(bridge.front.state.approval(approval), data)
         await bridge.over(answer(bridge.desk, by, command))
         return raw(wire.encode(approval_dict(bridge.front.state.approval(approval))))
 
-    return [inbox, one, give]
-
-
-def _count(bridge: Bridge, which: Which) -> int:
-    return len(list_approvals(bridge.front.state, which))
+    return [show_approvals, show_approval, answer_approval]
 
 
 def _command(approval: Approval, data: AnswerShape) -> AnswerApproval:
@@ -66,12 +81,12 @@ def _command(approval: Approval, data: AnswerShape) -> AnswerApproval:
 def _edited(approval: Approval, edits: Edits | str | None) -> tuple[str | None, str | None]:
     if edits is None or isinstance(edits, str):
         return edits, None
-    given = {name: value for name in Edits.__struct_fields__ if (value := getattr(edits, name)) is not None}
+    edited = {name: value for name in Edits.__struct_fields__ if (value := getattr(edits, name)) is not None}
     fitting = {"script": {"script"}, "tool": {"arguments"}, "ask": {"arguments"}, "spawn": {"prompt", "context"}}
     allowed = {"tracks": {"tracks"}, **fitting}.get(approval.kind, set[str]())
-    if wrong := sorted(set(given) - allowed):
+    if wrong := sorted(set(edited) - allowed):
         raise BadValue(f"a {approval.kind} approval has no {' or '.join(wrong)} to edit")
-    text = next((given[name] for name in ("script", "arguments", "prompt", "tracks") if name in given), None)
+    text = next((edited[name] for name in ("script", "arguments", "prompt", "tracks") if name in edited), None)
     if text is not None and not isinstance(text, str):
         text = json.dumps(text, ensure_ascii=False)
-    return text, given.get("context")
+    return text, edited.get("context")

@@ -1,7 +1,7 @@
-"""`/api/ask`: a program outside asks and waits for a person's word (SPEC H6).
+"""`/api/ask`: an outside program asks a person and waits for the answer.
 
-An ask is as lasting as its asker: who goes away takes the question along. Where the workbench itself went away, the
-asker may come back with the same `key` and go on waiting; one that does not come back in time is withdrawn.
+If the program disconnects, the ask is withdrawn. After a restart of the workbench the program may reconnect with the
+same `key` and continue to wait; an ask without a reconnection in time is withdrawn.
 """
 
 import asyncio
@@ -27,22 +27,22 @@ from interlock.domain.values.gates import Blob
 MOST_INLINE = 4_096
 
 RETURN_S = 60
-"""How long an ask from before a restart waits for its asker."""
+"""Seconds that an ask from before a restart waits for its program to reconnect."""
 
 
 class Asks:
     def __init__(self, bridge: Bridge, live: Live) -> None:
         self._bridge = bridge
         self._live = live
-        self._waiting: dict[str, int] = {}  # approval → how many wait for it just now
+        self._waiting: dict[str, int] = {}  # approval → number of requests that wait for it
 
     async def ask(self, request: Asking, data: AskShape) -> AskAnswer:
-        approval = await self._bridge.over(self._asked(data))
+        approval = await self._bridge.over(self._request(data))
         self._waiting[approval] = self._waiting.get(approval, 0) + 1
         answered = asyncio.ensure_future(self._live.answered(approval, lambda: not self._pending(approval)))
-        gone = asyncio.ensure_future(_gone(request))
+        disconnected = asyncio.ensure_future(_disconnected(request))
         try:
-            await asyncio.wait((answered, gone), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((answered, disconnected), return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._waiting[approval] -= 1
             alone = not self._waiting[approval]
@@ -50,42 +50,44 @@ class Asks:
                 del self._waiting[approval]
                 self._live.forget(approval)
             answered.cancel()
-            gone.cancel()
+            disconnected.cancel()
         if self._pending(approval) and alone and not self._live.ended:
-            await self._bridge.over(self._withdraw(approval, "its asker has gone"))
+            await self._bridge.over(self._withdraw(approval, "the asking program disconnected"))
         return _answer(self._bridge.front.state.approval(approval), data)
 
-    async def expect_back(self) -> None:
-        """After a restart: who asked before has a while to come back."""
-        left = [found.id for found in self._bridge.front.state.pending_approvals() if found.kind == "ask"]
-        if not left:
+    async def await_reconnections(self) -> None:
+        """After a restart: withdraws asks whose programs do not reconnect in time."""
+        asks = [approval.id for approval in self._bridge.front.state.pending_approvals() if approval.kind == "ask"]
+        if not asks:
             return
         await asyncio.sleep(RETURN_S)
-        for approval in left:
+        for approval in asks:
             if approval not in self._waiting and self._pending(approval):
-                await self._bridge.over(self._withdraw(approval, "its asker did not come back after a restart"))
+                await self._bridge.over(
+                    self._withdraw(approval, "the asking program did not reconnect after a restart")
+                )
 
     def _pending(self, approval: str) -> bool:
         return isinstance(self._bridge.front.state.approval(approval).state, Pending)
 
-    async def _asked(self, data: AskShape) -> str:
+    async def _request(self, data: AskShape) -> str:
         front = self._bridge.front
         deadline = None if data.deadline_s is None else self._bridge.backstage.later(data.deadline_s)
         name = data.asker if data.asker.isprintable() and data.asker else "outside"
         text = json.dumps(data.args, ensure_ascii=False)
-        named, whole = sha256(text.encode()).hexdigest(), None
-        if len(text) > MOST_INLINE:  # big texts are kept beside the journal
+        digest, whole = sha256(text.encode()).hexdigest(), None
+        if len(text) > MOST_INLINE:  # large texts are stored beside the journal
             whole = Blob(await self._bridge.backstage.keep(text.encode()), len(text.encode()))
             text = json.dumps({"too long to show here": f"{whole.size:,} bytes, kept as {whole.sha256}"})
         command = AskPerson(
             tool=data.tool,
             arguments=text,
-            arguments_sha256=named,
+            arguments_sha256=digest,
             whole=whole,
             asker=f"program:{name}",
             key=data.key,
             directory=data.cwd,
-            why=f"{name} asks before it does this",
+            why=f"{name} asks for permission",
             deadline=deadline,
         )
         if (before := earlier_ask(front.state, command)) is not None:
@@ -98,16 +100,16 @@ class Asks:
 
 
 def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
-    @post("/api/ask", status_code=200, responses=WRITES, summary="Ask a person, and wait")
-    async def ask(request: Asking, data: JSONBody[AskShape]) -> AskAnswer:
+    @post("/api/ask", operation_id="ApiAskAsk", status_code=200, responses=WRITES, summary="Ask a person, and wait")
+    async def ask_person(request: Asking, data: JSONBody[AskShape]) -> AskAnswer:
         """Answers when the person has decided; `args` are then what may run. Hanging up withdraws the question."""
         return await asks.ask(request, data)
 
-    return [ask]
+    return [ask_person]
 
 
-async def _gone(request: Asking) -> None:
-    """Until the client hangs up."""
+async def _disconnected(request: Asking) -> None:
+    """Waits until the client disconnects."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
@@ -119,8 +121,8 @@ def _answer(approval: Approval, data: AskShape) -> AskAnswer:
             changed = "" if edited is None else "a person changed the arguments"
             return AskAnswer("allow", args, message or changed, approval.id)
         case Answered(message=message):
-            return AskAnswer("deny", data.args, message or "a person said no", approval.id)
+            return AskAnswer("deny", data.args, message or "a person rejected it", approval.id)
         case Pending():
-            return AskAnswer("deny", data.args, "the workbench is ending; nobody has answered", approval.id)
+            return AskAnswer("deny", data.args, "the workbench is ending; the ask was not answered", approval.id)
         case withdrawn:
             return AskAnswer("deny", data.args, f"the question was withdrawn: {withdrawn.why}", approval.id)

@@ -1,7 +1,6 @@
 """`/status` and `/api/gui`: the desk over HTTP, through the same handlers as the window."""
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 from litestar import Response, get, post
@@ -11,7 +10,7 @@ from litestar.params import FromPath, JSONBody
 from interlock import wire
 from interlock.api.bridge import Bridge
 from interlock.api.live import Live
-from interlock.api.routes.replies import FINDS, READS, WRITES, Asking, promises, raw, who
+from interlock.api.routes.replies import FINDS, READS, WRITES, Asking, authority_of, promises, raw
 from interlock.api.routes.schemas import (
     ClearAsk,
     Click,
@@ -29,78 +28,116 @@ from interlock.api.routes.schemas import (
     Status,
     Value,
 )
+from interlock.api.routes.status_json import StatusJson
 from interlock.desk.authority import Authority
 from interlock.desk.buttons import click
-from interlock.desk.desk_json import TicketPictures, gui_state, indicator, value_of, whole_status
+from interlock.desk.desk_json import gui_state, indicator, value_of
 from interlock.domain.messages.commands.external_ask_commands import WithdrawAsk
 from interlock.version import VERSION
 from interlock.views.mma_status import tier_usage
 
-Picture = Callable[[], bytes]
+
+def gui_routes(bridge: Bridge, live: Live, status: StatusJson) -> list[HTTPRouteHandler]:
+    return [_status_route(bridge), *_desk_routes(bridge, live, status), *_window_routes(bridge, live), *_acting(bridge)]
 
 
-def status_picture(bridge: Bridge, live: Live) -> Picture:
-    """The whole `mma_status` as JSON, made once for each state of things however many ask."""
-    made: tuple[object, bytes] = (None, b"")
-    tickets = TicketPictures()
-
-    def picture() -> bytes:
-        nonlocal made
-        now = (bridge.front.state.version, bridge.desk.view.version, live.changes)
-        if made[0] != now:
-            made = (now, wire.encode(whole_status(bridge.desk, live.texts(), tickets.show)))
-        return made[1]
-
-    return picture
-
-
-def gui_routes(bridge: Bridge, live: Live, picture: Picture) -> list[HTTPRouteHandler]:
-    desk = bridge.desk
-
-    @get("/status", responses=promises(), security=[{}, {"token": []}], summary="Is it there?", sync_to_thread=False)
-    def status(request: Asking) -> Status:
+def _status_route(bridge: Bridge) -> HTTPRouteHandler:
+    @get(
+        "/status",
+        operation_id="StatusStatus",
+        responses=promises(),
+        security=[{}, {"token": []}],
+        summary="Is it there?",
+        sync_to_thread=False,
+    )
+    def show_status(request: Asking) -> Status:
         """Without a token only `{"status": "ok"}`. A `X-Interlock-Challenge` header is answered by the proof that the
         server knows the token of `api.json`: HMAC-SHA256 of the challenge, in `X-Interlock-Proof-Drive`.
         """
-        state = request.scope["state"]
         return Status(
             "ok",
             VERSION,
-            desk.fixed.get("project_root", ""),
+            bridge.desk.fixed.get("project_root", ""),
             os.getpid(),
-            state["capability"],
+            request.scope["state"]["capability"],
             bridge.front.state.version,
             bridge.sandbox,
             bridge.test_policy,
         )
 
-    @get("/api/gui/state", responses=READS, summary="What is at the desk", sync_to_thread=False)
-    def state() -> Response[GuiState]:
+    return show_status
+
+
+def _desk_routes(bridge: Bridge, live: Live, status: StatusJson) -> list[HTTPRouteHandler]:
+    desk = bridge.desk
+
+    @get(
+        "/api/gui/state",
+        operation_id="ApiGuiStateState",
+        responses=READS,
+        summary="What is at the desk",
+        sync_to_thread=False,
+    )
+    def show_desk() -> Response[GuiState]:
         """Fields with their values, buttons, tabs, discussions and indicators."""
         return raw(wire.encode(gui_state(desk, test_policy=bridge.test_policy)))
 
-    @get("/api/gui/value/{field:str}", responses=FINDS, summary="One field", sync_to_thread=False)
-    def value(field: FromPath[str]) -> Value:
+    @get(
+        "/api/gui/value/{field:str}",
+        operation_id="ApiGuiValueFieldValue",
+        responses=FINDS,
+        summary="One field",
+        sync_to_thread=False,
+    )
+    def show_field(field: FromPath[str]) -> Value:
         """A field of the desk, or a key of `mma_status`."""
         return Value(field, value_of(desk, field, live.texts()))
 
-    @get("/api/gui/indicator/{name:str}", responses=FINDS, summary="One indicator", sync_to_thread=False)
-    def indicate(name: FromPath[str]) -> dict[str, bool]:
+    @get(
+        "/api/gui/indicator/{name:str}",
+        operation_id="ApiGuiIndicatorNameIndicate",
+        responses=FINDS,
+        summary="One indicator",
+        sync_to_thread=False,
+    )
+    def show_indicator(name: FromPath[str]) -> dict[str, bool]:
         """Such as `thinking`: whether a model is being asked."""
         return indicator(desk, name, test_policy=bridge.test_policy)
 
-    @get("/api/gui/mma_status", responses=READS, summary="Where the run stands", sync_to_thread=False)
-    def mma() -> Response[MmaStatus]:
+    @get(
+        "/api/gui/mma_status",
+        operation_id="ApiGuiMmaStatusMma",
+        responses=READS,
+        summary="Where the run stands",
+        sync_to_thread=False,
+    )
+    def show_mma_status() -> Response[MmaStatus]:
         """The track in view, who is at work, what waits for a person, and what models are saying."""
-        return raw(picture())
+        return raw(status())
 
-    @get("/api/gui/diagnostics", responses=READS, summary="Figures of the window", sync_to_thread=False)
-    def diagnostics() -> Diagnostics:
+    return [show_desk, show_field, show_indicator, show_mma_status]
+
+
+def _window_routes(bridge: Bridge, live: Live) -> list[HTTPRouteHandler]:
+    @get(
+        "/api/gui/diagnostics",
+        operation_id="ApiGuiDiagnosticsDiagnostics",
+        responses=READS,
+        summary="Figures of the window",
+        sync_to_thread=False,
+    )
+    def show_diagnostics() -> Diagnostics:
         """All null where there is no window."""
         return Diagnostics(None, None, None, None) if bridge.window is None else Diagnostics(*bridge.window.figures())
 
-    @get("/api/gui/health", responses=READS, summary="Does everything work?", sync_to_thread=False)
-    def health() -> Health:
+    @get(
+        "/api/gui/health",
+        operation_id="ApiGuiHealthHealth",
+        responses=READS,
+        summary="Does everything work?",
+        sync_to_thread=False,
+    )
+    def show_health() -> Health:
         """Panels that raised, and whether the journal takes records."""
         broken = bridge.backstage.broken()
         window = bridge.window
@@ -108,23 +145,39 @@ def gui_routes(bridge: Bridge, live: Live, picture: Picture) -> list[HTTPRouteHa
         status = "degraded" if broken or panels else "ok"
         return Health(status, window is not None, panels, broken, live.followers)
 
-    @post("/api/gui", status_code=200, responses=WRITES, summary="Do something at the desk")
+    return [show_diagnostics, show_health]
+
+
+def _acting(bridge: Bridge) -> list[HTTPRouteHandler]:
+    @post("/api/gui", operation_id="ApiGuiAct", status_code=200, responses=WRITES, summary="Do something at the desk")
     async def act(request: Asking, data: JSONBody[GuiAction]) -> Done:
         """What a hand does in the window: write into a field, click a button, choose from a list."""
-        return Done("ok", await bridge.over(_act(bridge, who(bridge, request), data)))
+        return Done("ok", await bridge.over(_act(bridge, authority_of(bridge, request), data)))
 
-    @post("/api/session/reset", status_code=200, responses=WRITES, summary="A clean desk")
-    async def reset(request: Asking) -> Done:
+    @post(
+        "/api/session/reset",
+        operation_id="ApiSessionResetReset",
+        status_code=200,
+        responses=WRITES,
+        summary="A clean desk",
+    )
+    async def reset_desk(request: Asking) -> Done:
         """As `btn_reset`: ends the chat's turn, clears inputs and streams, withdraws asks. Tracks and history stay."""
-        return Done("ok", await bridge.over(click(desk, who(bridge, request), "btn_reset")))
+        return Done("ok", await bridge.over(click(bridge.desk, authority_of(bridge, request), "btn_reset")))
 
-    @post("/api/shutdown", status_code=200, responses=WRITES, summary="End the workbench")
-    async def shutdown() -> Done:
+    @post(
+        "/api/shutdown",
+        operation_id="ApiShutdownShutdown",
+        status_code=200,
+        responses=WRITES,
+        summary="End the workbench",
+    )
+    async def shut_down() -> Done:
         """What is under way stops; everything is in the journal."""
         bridge.stop()
         return Done("ok", {"stopping": True})
 
-    return [status, state, value, indicate, mma, diagnostics, health, act, reset, shutdown]
+    return [act, reset_desk, shut_down]
 
 
 async def _act(bridge: Bridge, by: Authority, data: GuiAction) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How routes answer: what each error is over HTTP, and which answers the description promises."""
+"""What all routes share: replies, errors over HTTP, the caller's authority, and query parameters."""
 
 from typing import Annotated, Any, cast
 
@@ -11,7 +11,10 @@ from interlock import errors
 from interlock.api.bridge import Bridge
 from interlock.api.routes.schemas import Problem
 from interlock.desk.authority import Authority
+from interlock.domain.messages.commands.command import Command
+from interlock.domain.values.gates import Gate
 from interlock.errors import BadValue
+from interlock.ports.front import Receipt
 
 Asking = Request[Any, Any, Any]
 
@@ -42,21 +45,21 @@ Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="how many at m
 
 
 QUERIES: dict[str, tuple[str, ...]] = {
-    "inbox": ("state", "offset", "limit"),
-    "tracks": ("offset", "limit"),
-    "tickets": ("offset", "limit"),
-    "discussions": ("offset", "limit"),
-    "journal": ("after", "limit"),
-    "usage": ("by",),
-    "events": ("after",),
-    "executions": ("category", "status", "page_size", "page_token"),
-    "execution": ("include_logs",),
+    "list_approvals": ("state", "offset", "limit"),
+    "list_tracks": ("offset", "limit"),
+    "list_tickets": ("offset", "limit"),
+    "list_discussions": ("offset", "limit"),
+    "read_journal": ("after", "limit"),
+    "read_usage": ("by",),
+    "follow_events": ("after",),
+    "list_executions": ("category", "status", "page_size", "page_token"),
+    "show_execution": ("include_logs",),
 }
-"""By the name of the route's function: what may stand behind the question mark."""
+"""The query parameters of each route, by the name of its function."""
 
 
 def promises(*codes: int) -> dict[int, ResponseSpec]:
-    """The refusals of every route, and those of this one."""
+    """The error responses of every route, and these ones."""
     return {
         code: ResponseSpec(Problem, description=_ABOUT[code], generate_examples=False)
         for code in (401, 403, 421, *codes)
@@ -74,12 +77,12 @@ def refused(_: Asking, error: errors.InterlockError) -> Response[Problem]:
 
 
 def wrong(_: Asking, error: HTTPException) -> Response[Problem]:
-    """What the framework refuses: with a sentence, and 422 for whatever cannot be understood."""
+    """Translates errors of the framework; its 400 becomes 422, as the description promises."""
     code = 422 if error.status_code == 400 else error.status_code
-    words = str(error.detail) or error.__class__.__name__
+    text = str(error.detail) or error.__class__.__name__
     for fault in cast("list[dict[str, Any]]", error.extra if isinstance(error.extra, list) else []):
-        words += f"; {fault.get('key', '')}: {fault.get('message', '')}"
-    return Response(Problem(words, type(error).__name__), status_code=code, headers=error.headers)
+        text += f"; {fault.get('key', '')}: {fault.get('message', '')}"
+    return Response(Problem(text, type(error).__name__), status_code=code, headers=error.headers)
 
 
 def unreadable(_: Asking, error: Exception) -> Response[Problem]:
@@ -87,37 +90,49 @@ def unreadable(_: Asking, error: Exception) -> Response[Problem]:
 
 
 def failed(_: Asking, error: Exception) -> Response[Problem]:
-    """A mistake of ours: whoever asked is told no more than its name."""
-    return Response(Problem("something went wrong here; it is a bug", type(error).__name__), status_code=500)
+    """A bug of the server: the client learns only the error's class."""
+    return Response(Problem("internal error: this is a bug in Interlock", type(error).__name__), status_code=500)
 
 
 def raw(body: bytes) -> Response[Any]:
-    """JSON that is made already."""
+    """A reply whose body is JSON already."""
     return Response(body, media_type="application/json")
 
 
-def who(bridge: Bridge, request: Asking) -> Authority:
+async def submit(bridge: Bridge, request: Asking, command: Command) -> Receipt:
+    """Submits a command for the caller."""
+    return await bridge.over(bridge.front.submit(authority_of(bridge, request).actor, command))
+
+
+def require_network_right(by: Authority, *gates: tuple[Gate, ...]) -> None:
+    """Only a caller that may answer approvals may add gates with network access."""
+    if any(gate.network for group in gates for gate in group):
+        by.must_answer()
+
+
+def authority_of(bridge: Bridge, request: Asking) -> Authority:
+    """What the token of this request allows."""
     capability = request.scope["state"]["capability"]
     test = bridge.test_policy and capability == "drive"
     return Authority(
         actor="test:api" if test else bridge.person,
         answers=(capability == "approve" or test) and bridge.sandbox != "off",
         places=bridge.test_policy,
-        why_not="with the sandbox off approvals are answered only in a window or a terminal"
+        why_not="with the sandbox off, approvals can be answered only in a window or a terminal"
         if bridge.sandbox == "off"
         else "",
     )
 
 
 async def known_query(request: Asking) -> None:
-    """A misspelt parameter is a mistake, not nothing."""
+    """Refuses unknown query parameters instead of ignoring them."""
     if not request.scope["query_string"]:
         return
     known = QUERIES.get(request.scope["route_handler"].fn.__name__, ())
     for name in request.query_params:
         if name not in known:
-            says = f"; known are {', '.join(known)}" if known else ""
-            raise BadValue(f"no query parameter {name!r} here{says}")
+            hint = f"; known are {', '.join(known)}" if known else ""
+            raise BadValue(f"no query parameter {name!r} here{hint}")
 
 
 def next_offset(offset: int, shown: int, total: int) -> int | None:

@@ -1,4 +1,4 @@
-"""What goes over the wire of the HTTP API, as its description shows it; the domain's own types where they fit."""
+"""The JSON shapes of the HTTP API, as its description shows them; domain types are used where they fit."""
 
 from typing import Annotated, Any, Literal
 
@@ -165,7 +165,7 @@ class AskLine(Struct, frozen=True):
 
 
 class MmaStatus(Struct, frozen=True):
-    """Where a run stands (SPEC H5)."""
+    """Where a run stands."""
 
     mma_status: Annotated[str, Meta(description="the track's in view, or of the one that runs; else idle")]
     active_tier: str
@@ -302,7 +302,7 @@ class Reason(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TicketShape(Struct, frozen=True):
-    """A ticket (SPEC D1), and what it is at."""
+    """A ticket, and what it is at."""
 
     id: str
     track: str

@@ -1,4 +1,4 @@
-"""The memory of tests over HTTP: what ran, how it ended, how often before (SPEC U5)."""
+"""`/api/tests`: the history of test executions over HTTP."""
 
 from typing import Annotated, Literal
 
@@ -73,27 +73,29 @@ Token = Annotated[str, QueryParameter(description="`next_page_token` of the page
 Logs = Annotated[bool, QueryParameter(description="with its logs")]
 
 
-def tests_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
-    @get("/api/tests", responses=READS, summary="Tests that ran", sync_to_thread=False)
-    def executions(
+def test_history_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
+    @get(
+        "/api/tests", operation_id="ApiTestsExecutions", responses=READS, summary="Tests that ran", sync_to_thread=False
+    )
+    def list_executions(
         category: Categories = None, status: Statuses = None, page_size: Size = 0, page_token: Token = ""
     ) -> Response[TestList]:
         """The latest first. Pages stay where they are while others are added."""
         page = list_tests(bridge.front.state.tests, category or "", status or "", page_size, page_token)
         return raw(wire.encode(page))
 
-    @get("/api/tests/{test_id:str}", responses=FINDS, summary="One test")
-    async def execution(test_id: FromPath[str], include_logs: Logs = False) -> Response[WholeTest]:
+    @get("/api/tests/{test_id:str}", operation_id="ApiTestsTestIdExecution", responses=FINDS, summary="One test")
+    async def show_execution(test_id: FromPath[str], include_logs: Logs = False) -> Response[WholeTest]:
         """Its outcome, whole."""
         history = bridge.front.state.tests
-        found = get_test(history, test_id).execution
-        text = await bridge.over(bridge.backstage.kept_text(found.whole.sha256)) if found.whole else None
-        told = (
-            info_of(history, found),
+        execution = get_test(history, test_id).execution
+        text = await bridge.over(bridge.backstage.kept_text(execution.whole.sha256)) if execution.whole else None
+        parts = (
+            info_of(history, execution),
             status_of(history, test_id),
-            results_of(history, restored(found, text), include_logs=include_logs),
+            results_of(history, restored(execution, text), include_logs=include_logs),
         )
-        plain = {name: value for part in told for name, value in wire.to_plain(part).items()}
+        plain = {name: value for part in parts for name, value in wire.to_plain(part).items()}
         return raw(wire.encode({name: plain[name] for name in WholeTest.__struct_fields__}))
 
-    return [executions, execution]
+    return [list_executions, show_execution]

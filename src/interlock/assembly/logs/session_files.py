@@ -1,7 +1,7 @@
 """The files of one session's logs, in `.interlock/logs/sessions/<YYYYMMDD_HHMMSS>/`.
 
-Written by a thread of its own, bounded in every direction. What cannot be written is lost, harms nobody, and is said
-once.
+A thread of its own writes them; sizes and queue are bounded. An entry that cannot be written is dropped, with one
+warning per session.
 """
 
 import contextlib
@@ -13,10 +13,10 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
-LARGEST = 10_000_000  # bytes of one file before it is put aside
-FILES = 3  # of one log: the one that is written, and those put aside
-WAITING = 10_000  # entries that may wait to be written
-_PATIENCE_S = 1  # at the end: for a place in the queue, and for what is left
+LARGEST = 10_000_000  # bytes of one file before it is rotated
+FILES = 3  # files of one log: the current one and rotated ones
+WAITING = 10_000  # entries in the queue
+_PATIENCE_S = 1  # seconds to wait at the end for the queue and for the thread
 
 Now = Callable[[], str]
 """RFC 3339 in UTC."""
@@ -24,7 +24,7 @@ Now = Callable[[], str]
 
 class SessionFiles:
     def __init__(self, folder: Path, now: Now, keep_days: int = 30) -> None:
-        """`folder` is the project's own; nothing is made in it before there is something to write."""
+        """`folder` is the project's `.interlock`; subfolders are created with the first entry."""
         self._sessions = folder / "logs" / "sessions"
         self._scripts = folder / "scripts" / "generated"
         self.now = now
@@ -38,7 +38,7 @@ class SessionFiles:
         self.warnings: tuple[str, ...] = ()
 
     def append(self, name: str, text: Callable[[], str]) -> None:
-        """What `text` gives, in its turn, at the end of a file; it is called by the thread that writes."""
+        """Queues an entry for a file. The writing thread calls `text` to format it."""
         with self._starting:
             if self._closed:
                 return
@@ -48,10 +48,10 @@ class SessionFiles:
         try:
             self._entries.put_nowait((name, text))
         except queue.Full:
-            self._lost("more was to be written than the disk can take")
+            self._lost("entries arrive faster than the disk can write them")
 
     def script(self, text: str) -> None:
-        """A script as it is about to run, in `.interlock/scripts/generated/<YYYYMMDD_HHMMSS>_<number>.sh`."""
+        """Writes a script to `.interlock/scripts/generated/<YYYYMMDD_HHMMSS>_<number>.sh`."""
         at = stamp(self.now())
         try:
             self._scripts.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ class SessionFiles:
             self._lost(str(error.strerror or error))
 
     def close(self) -> None:
-        """What is written by now stays; a disk that hangs is not waited for."""
+        """Waits at most a second for each step: a disk may hang."""
         with self._starting:
             self._closed = True
         if self._thread is not None:
@@ -97,7 +97,7 @@ class SessionFiles:
                     newer.replace(older)
 
     def _begin(self) -> Path:
-        """A folder of this session; what is older than it is to be kept is removed."""
+        """Creates this session's folder, and removes folders and scripts older than `keep_days`."""
         at = stamp(self.now())
         place = self._sessions / at
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -114,9 +114,9 @@ class SessionFiles:
 
     def _lost(self, why: str) -> None:
         if not self.warnings:
-            self.warnings = (f"something could not be written to the logs and is missing there: {why}",)
+            self.warnings = (f"some entries could not be written to the logs: {why}",)
 
 
 def stamp(at: str) -> str:
-    """2026-01-31T12:00:00.000000Z as 20260131_120000."""
+    """Converts 2026-01-31T12:00:00.000000Z to 20260131_120000."""
     return f"{at[:10].replace('-', '')}_{at[11:19].replace(':', '')}"

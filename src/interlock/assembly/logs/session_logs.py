@@ -1,9 +1,8 @@
-"""What a session writes down for people, without secrets: what was said to models and by them, tool calls, calls of
-CLI agents, requests to the API, and the scripts that ran (SPEC L1, P9).
+"""The logs of a session, without secrets: messages to and from models, tool calls, calls of CLI agents, requests to
+the API, and the scripts that ran.
 """
 
 import json
-import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +10,7 @@ import msgspec
 
 from interlock.assembly.logs.session_files import Now, SessionFiles
 from interlock.assembly.redaction import Redact
+from interlock.domain.values.markdown import fenced
 from interlock.engine.models.activity import Happening, ToolExecution
 from interlock.engine.models.prefix_blocks import blocks_of
 from interlock.ports.model import ModelRequest
@@ -23,7 +23,7 @@ _ARGUMENTS, _RESULT = 4_000, 2_000  # characters of a tool call's
 
 
 class SessionLogs:
-    """All of them. Nothing here raises into the work that it tells of."""
+    """All logs of a session. A failed write never raises in the caller."""
 
     def __init__(self, folder: Path, now: Now, redact: Redact, keep_days: int = 30) -> None:
         self._files = SessionFiles(folder, now, keep_days)
@@ -34,7 +34,7 @@ class SessionLogs:
         self.api = ApiHooksLog(self._files, redact)
 
     def script(self, text: str) -> None:
-        """A script that passed its approval and is about to run."""
+        """Stores an approved script right before it runs."""
         self._files.script(self._redact(text))
 
     @property
@@ -51,7 +51,7 @@ class CommsLog:
     def __init__(self, files: SessionFiles, redact: Redact) -> None:
         self._files = files
         self._redact = redact
-        self._told: dict[str, int] = {}  # by key: messages that are in the log already
+        self._logged: dict[str, int] = {}  # by key: how many messages are in the log already
 
     def write(self, direction: str, kind: str, provider: str, model: str, payload: dict[str, Any]) -> None:
         entry = {"ts": self._files.now(), "direction": direction, "kind": kind, "provider": provider, "model": model}
@@ -66,13 +66,13 @@ class CommsLog:
             self._files.append(PREFIXES, lambda: _prefix(about, request))
 
     def _plain(self, payload: dict[str, Any]) -> Any:
-        """Of a request only what the log does not hold yet: its messages grow with every turn."""
+        """Logs only the new messages of a request: each turn repeats all earlier ones."""
         plain = cast("dict[str, Any]", msgspec.to_builtins(payload))
         if (request := plain.get("request")) is not None:
             key, messages = str(plain.get("key")), request["messages"]
-            before = self._told.get(key, 0)
+            before = self._logged.get(key, 0)
             before = before if before < len(messages) else 0
-            self._told[key] = len(messages)
+            self._logged[key] = len(messages)
             shown = {"model": request["model"], "tools": [tool["name"] for tool in request["tools"]]}
             if not before:
                 shown |= {"system": request["system"], "context": request["context"]}
@@ -87,7 +87,7 @@ class ToolCallsLog:
         self._files = files
         self._redact = redact
 
-    def hear(self, happening: Happening) -> None:
+    def record(self, happening: Happening) -> None:
         if isinstance(happening, ToolExecution) and happening.ended:
             at = self._files.now()
             self._files.append("toolcalls.log", lambda: self._section(at, happening))
@@ -98,8 +98,8 @@ class ToolCallsLog:
         return (
             f"## {at} {_one_line(call.key)}: {_one_line(call.tool)}\n\n"
             f"{ended} after {call.duration_ms} ms, allowed by {_one_line(call.by)}\n\n"
-            f"{_fenced(_head(args, _ARGUMENTS), 'json')}\n\n"
-            f"{_fenced(_head(self._redact(call.result), _RESULT))}\n\n"
+            f"{fenced(_head(args, _ARGUMENTS), 'json')}\n\n"
+            f"{fenced(_head(self._redact(call.result), _RESULT))}\n\n"
         )
 
 
@@ -147,7 +147,7 @@ class ApiHooksLog:
 
 
 def _prefix(about: dict[str, Any], request: ModelRequest) -> str:
-    """Which blocks a request has, by their hashes: for finding out what broke a prefix. No text is in it."""
+    """The blocks of a request by their hashes, without texts: shows what broke a cached prefix."""
     return msgspec.json.encode(SentRequest(**about, blocks=blocks_of(request))).decode() + "\n"
 
 
@@ -156,7 +156,7 @@ def _line(entry: dict[str, Any], redact: Redact) -> str:
 
 
 def _safe(value: Any, redact: Redact) -> Any:
-    """Without secrets, and no text longer than it may be."""
+    """A copy without secrets, with long texts cut."""
     match value:
         case str():
             return redact(_head(value, _LONGEST))
@@ -174,10 +174,3 @@ def _head(text: str, most: int) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())[:200]
-
-
-def _fenced(text: str, word: str = "") -> str:
-    """In a fence that is longer than any inside."""
-    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}{word}\n{text}\n{fence}"

@@ -1,6 +1,6 @@
-"""Where each key of a TOML text stands: the standard library's reader keeps no positions.
+"""Finds the line of each key in a TOML text: the standard library's parser keeps no positions.
 
-The text must already have been read without error; this only walks it and counts lines.
+The text must be valid TOML; this module only scans it and counts lines.
 """
 
 import re
@@ -22,7 +22,7 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def key_lines(text: str) -> dict[Path, int]:
-    """Map every key, table and array of tables to the line (from 1) where it first appears."""
+    """Maps every key, table and array of tables to the line, from 1, of its first occurrence."""
     return _Walk(text).lines
 
 
@@ -39,8 +39,8 @@ class _Walk:
                 self._pair(table)
 
     def _skip(self, pattern: re.Pattern[str]) -> int:
-        if found := pattern.match(self.text, self.at):
-            self.at = found.end()
+        if match := pattern.match(self.text, self.at):
+            self.at = match.end()
         return self.at
 
     def _header(self) -> Path:
@@ -58,7 +58,7 @@ class _Walk:
         self._value(path)
 
     def _key(self, table: Path, start: int) -> Path:
-        """Read a dotted key and note its line for each of its prefixes that is new."""
+        """Reads a dotted key and records its line for each new prefix."""
         line = self.text.count("\n", 0, start) + 1
         path = table
         while True:

@@ -1,4 +1,4 @@
-"""Changing single keys of a settings file: everything else in it stays as it was, byte for byte."""
+"""Changes single keys of a settings file; all other bytes of the file stay the same."""
 
 import os
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from interlock.errors import Misconfigured
 
 
 def write_keys(path: Path, values: Mapping[tuple[str, str], str]) -> None:
-    """Set `[table] key = "text"`; an empty text removes the key. Nothing is written where nothing changes."""
+    """Sets `[table] key = "text"`; an empty text removes the key. Writes only if something changes."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 

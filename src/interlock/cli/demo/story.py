@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from interlock.domain.values.markdown import fenced
+
 EPIC = "Tax on small amounts is cut off, not rounded. Round half a cent up, test the edges, and tell our users."
 TRACK = "fix-rounding"
 
@@ -103,7 +105,7 @@ class Edges(unittest.TestCase):
 
 
 def _fenced(value: object) -> str:
-    return f"```json\n{json.dumps(value, indent=1)}\n```"
+    return fenced(json.dumps(value, indent=1), "json")
 
 
 def _call(name: str, **args: str) -> dict[str, Any]:

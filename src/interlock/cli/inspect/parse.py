@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from interlock.assembly.locations import root_of, user_folder, user_settings
-from interlock.assembly.settings.settings import load_settings
+from interlock.assembly.settings.load import load_settings
 from interlock.cli.terminal.exits import DONE, wrong_usage
 from interlock.cli.terminal.output import say_json
 from interlock.domain.reading.command_language import CommandLine, Operator, parse_command

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from interlock.assembly.build import conducting
-from interlock.assembly.service import ModelSelection, Service
+from interlock.assembly.service import ModelSelection, OpenService, Service
 from interlock.assembly.window import Beside, end_with, harness_beside, make_window, serve_beside
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.model_choices import with_choices
@@ -38,10 +38,10 @@ def gui(args: Any) -> int:
     reason = "the window was closed"
     try:
         try:
-            service.open()
+            opened = service.open()
         except JournalInUse as busy:
             raise JournalInUse(f"{busy}; end that first, or use the window it has", busy.pid) from None
-        _show(args, service)
+        _show(args, opened)
     except KeyboardInterrupt:
         reason = "interrupted"
     except BaseException:
@@ -54,7 +54,7 @@ def gui(args: Any) -> int:
     os._exit(DONE)  # threads of libraries and of the graphics driver are not waited for
 
 
-def _show(args: Any, service: Service) -> None:
+def _show(args: Any, service: OpenService) -> None:
     settings = service.project.state_dir / "window.ini" if args.backend == "desktop" else None
     hands = None
     if args.enable_test_harness:

@@ -30,7 +30,7 @@ def serve(args: Any) -> int:
             raise JournalInUse(
                 f"{busy}; end that first ('interlock serve' holds the project it serves)", busy.pid
             ) from None
-        port = service.serve_http(args.port)
+        port = opened.serve_http(args.port)
         url = f"http://127.0.0.1:{port}"
         files = {"api_file": str(project.folder / "run" / "api.json"), "approve_file": str(approve_file(project))}
         if args.json:
@@ -46,7 +46,7 @@ def serve(args: Any) -> int:
         if args.test_policy:
             say(paint("TEST POLICY: the drive token may answer approvals.", "bad", sys.stderr), sys.stderr)
         sys.stdout.flush()
-        service.wait()
+        opened.wait()
     except KeyboardInterrupt:
         reason = "interrupted"
     finally:

@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from interlock.api.control_client import ControlClient
-from interlock.assembly.build import OpenWorkbench, open_workbench
+from interlock.assembly.build import open_workbench
 from interlock.assembly.locations import root_of
 from interlock.assembly.model_choice import ModelMaker
+from interlock.assembly.open_workbench import OpenWorkbench
 from interlock.assembly.project import Project, open_project, read_state
 from interlock.cli.terminal.output import paint, say
 from interlock.domain.messages.commands.command import HumanCommand

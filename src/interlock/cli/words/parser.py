@@ -8,19 +8,8 @@ from interlock.cli.words.harness_words import driving_words
 from interlock.cli.words.model_words import add_models
 from interlock.cli.words.talk_words import add_talks
 from interlock.cli.words.test_words import history_words
+from interlock.providers.names import PROVIDERS
 
-PROVIDERS = (
-    "anthropic",
-    "gemini",
-    "openai",
-    "deepseek",
-    "openrouter",
-    "ollama",
-    "llama.cpp",
-    "vllm",
-    "gemini_cli",
-    "scripted",
-)
 # We speak one language: to look for others in a dozen folders, for every word, is half of the time that parsing takes.
 setattr(argparse, "_", str)  # noqa: B010  it has no public name
 _FORMAT = argparse.RawDescriptionHelpFormatter

@@ -18,7 +18,7 @@ from interlock.domain.messages.events.discussion_events import DiscussionStarted
 from interlock.domain.values.approvals import ALLOWED, Approval
 from interlock.domain.values.discussions import Discussion, Quiet, Unsure, Waiting
 from interlock.domain.values.gates import Blob
-from interlock.engine.agents.chat import check_words
+from interlock.engine.agents.chat import check_message
 from interlock.engine.models.streams import ANSWERING, THINKING
 from interlock.errors import Rejected, Unavailable
 from interlock.ports.model import Message
@@ -32,7 +32,7 @@ def chat(args: Any) -> int:
     if text is None and args.discussion is None:
         raise Rejected("say something: interlock chat 'TEXT'; or name a discussion to go on with: --in D-1")
     if text is not None:
-        check_words(text)  # before a discussion is begun for it
+        check_message(text)  # before a discussion is begun for it
     # Nothing else goes on because somebody asks a question: tracks wait for 'resume'.
     conduct = conducting(project, auto_queue=False, approve_all=args.approve == "all", workers=None, focus=())
     with open_session(project, conduct, model_of(project, args)) as session:

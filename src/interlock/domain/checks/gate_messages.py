@@ -1,10 +1,10 @@
 """Texts about a failed gate: feedback for the worker, questions for a person."""
 
-import re
 from collections.abc import Sequence
 
 from interlock.domain.checks.fingerprints import fingerprint
 from interlock.domain.values.gates import Gate, GateResult
+from interlock.domain.values.markdown import fenced, longest_run
 
 TAIL = 2_000
 RETURNS = "gate_action: `retry` (the worker is told this and tries again), `skip` (go on, unverified) or `abort`."
@@ -48,7 +48,7 @@ def fresh_brief(goal: str, results: Sequence[GateResult], changed: str, max_atte
             "",
             "Do not repeat what did not help. What they changed is still there; read it before you go on:",
             "",
-            _fenced(changed.strip("\n") or "(nothing is changed)"),
+            fenced(changed.strip("\n") or "(nothing is changed)"),
             "",
             bounce_back(results[-1], len(results), max_attempts),
         ]
@@ -127,24 +127,13 @@ def _output(result: GateResult) -> str:
     text = (result.stderr if result.stderr.strip() else result.stdout)[-TAIL:].strip("\n")
     if not text.strip():
         text = "(no output)"
-    return _fenced(text)
-
-
-def _fenced(text: str) -> str:
-    fence = "`" * max(3, 1 + _longest_run(text))
-    return f"{fence}\n{text}\n{fence}"
+    return fenced(text)
 
 
 def _code(text: str) -> str:
-    """A Markdown code span, or a fenced block for several lines, that the text cannot close."""
-    run = _longest_run(text)
+    """A Markdown code span, or for several lines a fenced block, that nothing in the text can close."""
     if "\n" in text:
-        fence = "`" * max(3, run + 1)
-        return f"\n{fence}sh\n{text}\n{fence}"
-    ticks = "`" * (run + 1)
+        return f"\n{fenced(text, 'sh')}"
+    ticks = "`" * (longest_run(text) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{ticks}{pad}{text}{pad}{ticks}"
-
-
-def _longest_run(text: str) -> int:
-    return max(map(len, re.findall(r"`+", text)), default=0)

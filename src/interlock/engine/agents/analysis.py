@@ -1,36 +1,35 @@
-"""Tier 4 looks at a script that failed: what was the cause, what would fix it (SPEC T4).
+"""Tier 4 analyses a failed script: its root cause and a suggested fix.
 
-It is an extra. Whatever goes wrong with it, the worker gets its result all the same.
+The analysis is optional: if it fails, the worker gets the script's result without it.
 """
-
-from importlib.resources import files
 
 from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.models.calls import ModelCalls
+from interlock.engine.prompts.load import load_prompt
 from interlock.errors import Misconfigured, OverBudget, Unavailable
 from interlock.ports.model import Message, ModelRequest
 
 TIER = "Tier 4"
 HEADING = "\nQA ANALYSIS:\n"
-TAIL = 2_000  # characters of the output that it sees
+TAIL = 2_000  # characters of the output in the request
 
 
 async def analysed(
     calls: ModelCalls, party: CallOwner, description: str, script: str, exit_code: int, output: str
 ) -> str:
-    """What is appended to the script's result."""
-    said = failed_script(description, script, exit_code, output)
-    system = (files("interlock.engine") / "prompts" / "tier4_analysis.md").read_text(encoding="utf-8")
-    request = ModelRequest(TIER, party.ticket or None, None, system, (Message("user", said),), ())
+    """The text that is appended to the script's result."""
+    report = failed_script(description, script, exit_code, output)
+    system = load_prompt("tier4_analysis")
+    request = ModelRequest(TIER, party.ticket or None, None, system, (Message("user", report),), ())
     try:
         reply = await calls.consult(party, f"Tier 4 (QA): {party.ticket}", request)
     except (OverBudget, Unavailable, Misconfigured) as error:
         return _none(str(error))
-    return HEADING + reply.message.text.strip() if reply.message.text.strip() else _none("it said nothing")
+    return HEADING + reply.message.text.strip() if reply.message.text.strip() else _none("the answer was empty")
 
 
 def failed_script(description: str, script: str, exit_code: int, output: str) -> str:
-    """Everything that Tier 4 sees."""
+    """The request to Tier 4."""
     return "\n\n".join(
         (
             "# A script failed",

@@ -1,4 +1,4 @@
-"""Conversations as values: what is still unanswered, what is sent, what an edit of the human's means."""
+"""Pure functions on conversations: open tool calls, the messages of a request, edits of a call."""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from interlock.ports.tools import Preview
 
 
 def unanswered(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
-    """The calls of the last round that have no answer yet."""
+    """The calls of the last round that have no result yet."""
     answered = set[str]()
     for message in reversed(messages):
         if message.role == "tool":
@@ -24,7 +24,7 @@ def unanswered(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
 
 
 def rounds_since_asked(messages: Sequence[Message]) -> int:
-    """How often tools were called for the latest request: whatever the model was last told by a user."""
+    """How many rounds of tool calls followed the latest message of a user."""
     rounds = 0
     for message in reversed(messages):
         if message.role == "user":
@@ -34,40 +34,41 @@ def rounds_since_asked(messages: Sequence[Message]) -> int:
 
 
 def distinct(calls: Sequence[ToolCall], messages: Sequence[Message]) -> tuple[ToolCall, ...]:
-    """The calls, each with an id of its own: an answer must never count for another call."""
+    """The calls with unique ids, so that no result is assigned to another call."""
     taken = {"", *(call.id for message in messages for call in message.calls)}
-    found: list[ToolCall] = []
+    unique: list[ToolCall] = []
     for call in calls:
         name, number = call.id, 1
         while name in taken:
             number += 1
             name = f"{call.id or 'call'}-{number}"
         taken.add(name)
-        found.append(call if name == call.id else replace(call, id=name))
-    return tuple(found)
+        unique.append(call if name == call.id else replace(call, id=name))
+    return tuple(unique)
 
 
 def for_request(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """As the model gets them: results of the newest round whole, older ones shortened, all of them within bounds;
-    what was said about changed files only the last time, because what was said before is no longer true.
+    """The messages of a request: results of the newest round are whole, older ones are shortened.
+
+    Only the last note about changed files is sent: earlier ones are outdated.
     """
     newest = max((number for number, message in enumerate(messages) if message.role == "assistant"), default=-1)
     updated = max((number for number, message in enumerate(messages) if message.updates), default=-1)
-    told: list[Message] = []
-    heard = 0
+    sent: list[Message] = []
+    result_bytes = 0
     for number, message in enumerate(messages):
         if message.role == "user":
-            heard = 0
+            result_bytes = 0
         if message.role != "tool":
-            told.append(replace(message, updates="", seen=(), reasoning=""))
+            sent.append(replace(message, updates="", seen=(), reasoning=""))
             continue
-        heard += len(message.text.encode(errors="replace"))
+        result_bytes += len(message.text.encode(errors="replace"))
         most = NEWEST if number > newest else OLDER
-        text = shortened(message, most) if heard <= REQUEST_BYTES else f"{shortened(message, LEAST)}\n{WARNING}"
+        text = shortened(message, most) if result_bytes <= REQUEST_BYTES else f"{shortened(message, LEAST)}\n{WARNING}"
         if number == updated:
             text = f"{text}\n\n{message.updates}"
-        told.append(Message("tool", text, call_id=message.call_id, images=message.images))
-    return tuple(told)
+        sent.append(Message("tool", text, call_id=message.call_id, images=message.images))
+    return tuple(sent)
 
 
 def why_asked(preview: Preview, reason: str = "") -> str:
@@ -77,10 +78,10 @@ def why_asked(preview: Preview, reason: str = "") -> str:
 
 
 def edited_call(call: ToolCall, decided: Answered) -> tuple[dict[str, Any] | str, str]:
-    """The arguments to use, and what the model must be told about them."""
+    """The arguments to use and a note about them for the model; or, as a text, why the edit cannot be used."""
     if decided.edited is None:
-        left = "" if decided.hunks is None else f"The human allowed only hunks {', '.join(map(str, decided.hunks))}.\n"
-        return call.args, left
+        note = "" if decided.hunks is None else f"The human allowed only hunks {', '.join(map(str, decided.hunks))}.\n"
+        return call.args, note
     if call.name == "run_shell":
         return {**call.args, "script": decided.edited}, f"The human changed the script to:\n{decided.edited}\n\n"
     try:

@@ -1,8 +1,8 @@
-"""A model and its tools in conversation, whoever it is for.
+"""The loop of a model and its tools, for tickets and discussions alike.
 
-It asks the model, runs the tools that only read, and asks before the others. Where a person must be asked it ends, and
-goes on from the same messages when there is an answer: everything it knows is in them (SPEC P3). Keeping the messages
-and knowing the answers is its host's part.
+It asks the model, runs reading tools, and requires permission for changing ones. Where a person must answer it ends;
+after the answer it continues from the same messages, which are its whole state. A host stores the messages and
+provides the answers.
 """
 
 import asyncio
@@ -34,10 +34,10 @@ from interlock.ports.tools import Preview, ToolOutcome, ToolPlace, Tools, ToolSp
 from interlock.ports.work import PolicyVerdict
 
 READING = "policy:reading"
-"""Who lets a tool run that changes nothing."""
+"""The actor that allows tools which change nothing."""
 
 AT_ONCE = 8
-"""Reading calls of one turn that run together."""
+"""The most reading calls that run at the same time."""
 
 LAST_CALL = (
     "The limit of {} rounds of tools is reached; no more tools can be called. Answer now with what you have: what is"
@@ -49,70 +49,70 @@ MEANWHILE = "The user says, while you are at work:\n\n{}"
 
 
 class Terms(Struct, frozen=True):
-    """What a conversation is held with."""
+    """The parameters of a conversation."""
 
     party: CallOwner
-    key: str  # of the stream its text is shown under
+    key: str  # of the stream that shows its text
     tier: str
     system: str
     place: ToolPlace
     offered: tuple[ToolSpec, ...]
-    rounds: int  # of tools, for one request
+    rounds: int  # the most rounds of tool calls for one request
     model: str | None = None
-    context: str = ""  # what it is about, told after `system`
+    context: str = ""  # sent after `system`
 
 
 class Question(Struct, frozen=True):
-    """A person must be asked first."""
+    """A person must answer first."""
 
     payload: ToolPayload | ScriptPayload
     why: str
 
 
 class Answer(Struct, frozen=True):
-    """The model has said its last word."""
+    """The model's final answer."""
 
     text: str
-    limited: bool = False  # because it had no rounds left
+    limited: bool = False  # it ended because the limit of rounds was reached
 
 
 class Host(Protocol):
-    """Holds a conversation: keeps its messages, and knows what people and rules say to its questions."""
+    """Stores a conversation's messages, and provides the answers of people and rules."""
 
     async def keep_reply(self, message: Message, booked: Booked) -> None: ...
 
     async def keep_result(self, message: Message, call: ToolCall, outcome: ToolOutcome, by: str) -> None: ...
 
-    def told(self) -> tuple[str, ...]:
-        """What the user has said meanwhile, and is not in the conversation yet."""
+    def notes(self) -> tuple[str, ...]:
+        """Notes of the user that are not in the conversation yet."""
         ...
 
-    async def keep_heard(self, message: Message) -> bool:
-        """The first of that, as the message that it is now; False: there is nothing to go on with any more."""
+    async def keep_delivered(self, message: Message) -> bool:
+        """Records that the first note was delivered as this message; False if the conversation is over."""
         ...
 
     async def permission(self, call: ToolCall, preview: Preview) -> PolicyVerdict:
-        """What rules say to a call that changes something."""
+        """The verdict of the rules on a changing call."""
         ...
 
     def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
-        """What a person has said to this very call, and the approval's id."""
+        """A person's answer to this call, and the approval's id."""
         ...
 
     def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, str] | None:
-        """What a person has said to exactly this before a crash cut it off."""
+        """A person's answer to exactly this payload in an attempt that a crash ended."""
         ...
 
     async def begin(self, call: ToolCall) -> None:
-        """A call that changes something is about to run: recorded first where its effect would outlive a crash."""
+        """Called before a changing call runs; records it if its effect would outlive a crash."""
         ...
 
     async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:
-        """What is to be said beside the result of a call that changed something, or tried to."""
+        """A text to append to the result of a changing call."""
         ...
 
     async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:
-        """Exactly what would happen, as a person is asked about it."""
+        """Exactly what would happen, for the approval."""
         ...
 
 
@@ -136,26 +136,26 @@ class Dialogue:
         self._redact = redact
 
     async def hold(self) -> Answer | Question:
-        """As far as it goes now. Raises OverBudget and Unavailable when the model cannot be asked."""
+        """Continues until an answer or a question. Raises OverBudget and Unavailable from model calls."""
         while True:
             if calls := unanswered(self._messages):
                 if (question := await self._answer(calls)) is not None:
                     return question
                 continue
-            await self._hear()
+            await self._deliver_notes()
             limited = rounds_since_asked(self._messages) >= self._terms.rounds
             last = self._messages[-1]
             if last.role == "assistant":
                 return Answer(last.text, limited)
             await self._ask(last_call=limited)
 
-    async def _hear(self) -> None:
-        """What the user has said joins here: after all results of a round, before the model is asked again."""
-        for text in self._host.told():
-            word = Message("user", MEANWHILE.format(text))
-            if not await self._host.keep_heard(word):
+    async def _deliver_notes(self) -> None:
+        """Adds the user's notes after all results of a round, before the next model call."""
+        for text in self._host.notes():
+            note = Message("user", MEANWHILE.format(text))
+            if not await self._host.keep_delivered(note):
                 return
-            self._messages.append(word)
+            self._messages.append(note)
 
     # ── the model ────────────────────────────────────────────────────────────────────────
 
@@ -178,33 +178,34 @@ class Dialogue:
         booked = await self._calls.ask(terms.party, terms.key, request)
         reply = booked.reply.message
         calls = () if last_call else distinct(reply.calls, self._messages)
-        said = Message(
+        message = Message(
             "assistant",
             self._redact(reply.text),
             calls,
-            # A provider's own state is good only as it came: with a secret in it, it is not kept at all.
+            # A provider's state works only unchanged: if it holds a secret, it is not stored at all.
             session=reply.session if self._redact(reply.session) == reply.session else "",
             reasoning=self._redact(reply.reasoning),
         )
-        await self._host.keep_reply(said, booked)
-        self._messages.append(said)
+        await self._host.keep_reply(message, booked)
+        self._messages.append(message)
 
     # ── its tools ────────────────────────────────────────────────────────────────────────
 
     async def _answer(self, calls: Sequence[ToolCall]) -> Question | None:
-        """Results of the first call, and of those after it that only read as well, kept in their order; or the
-        question that must be answered first.
+        """Runs the first call, together with directly following ones that only read; stores results in order.
+
+        Returns the question that a person must answer first, if there is one.
         """
         reading = list(takewhile(lambda call: not self._changes(call), calls))[:AT_ONCE]
         met = await self._files.met(self._messages, reading or calls[:1])
         if not reading:
-            told = await self._change(calls[0])
-            if isinstance(told, Question):
-                return told
-            await self._keep(calls[0], *told, met, last=len(calls) == 1)
+            outcome = await self._change(calls[0])
+            if isinstance(outcome, Question):
+                return outcome
+            await self._keep(calls[0], *outcome, met, last=len(calls) == 1)
             return None
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._heard(call, call.args, self._read(call), READING)) for call in reading]
+            tasks = [group.create_task(self._observed(call, call.args, self._read(call), READING)) for call in reading]
         for number, (call, task) in enumerate(zip(reading, tasks, strict=True), 1):
             await self._keep(call, task.result(), READING, met, last=number == len(calls))
             met = ()
@@ -213,24 +214,25 @@ class Dialogue:
     async def _keep(
         self, call: ToolCall, outcome: ToolOutcome, by: str, met: tuple[ShownFile, ...], *, last: bool
     ) -> None:
-        """With the last result of a round comes what has become of the files that were shown before."""
+        """Stores a result; the last one of a round carries the note about changed files."""
         updates, now = await self._files.changed(self._messages, met) if last else ("", ())
         text = self._redact(outcome.text)
-        about = (self._calls.provider, self._terms.model or self._calls.usual(self._terms.tier))
-        self._calls.comms("IN", "tool_call", *about, {"key": self._terms.key, "call": call, "allowed_by": by})
-        self._calls.comms("OUT", "tool_result", *about, {"key": self._terms.key, "id": call.id, "text": text})
+        about = (self._calls.provider, self._terms.model or self._calls.default_model(self._terms.tier))
+        self._calls.log("IN", "tool_call", *about, {"key": self._terms.key, "call": call, "allowed_by": by})
+        self._calls.log("OUT", "tool_result", *about, {"key": self._terms.key, "id": call.id, "text": text})
         answer = Message("tool", text, call_id=call.id, updates=updates, seen=(*met, *now))
         await self._host.keep_result(answer, call, outcome, by)
         self._messages.append(answer)
 
     def _changes(self, call: ToolCall) -> bool:
-        """Nothing that may not be called can change anything."""
+        """Only an offered tool with readable arguments can change something."""
         return not call.unread and any(spec.changes for spec in self._terms.offered if spec.name == call.name)
 
     async def _read(self, call: ToolCall) -> ToolOutcome:
         if call.unread:
-            said = call.unread[:200]
-            return ToolOutcome(f"The arguments of {call.name} must be a JSON object, not: {said}", failed=True)
+            return ToolOutcome(
+                f"The arguments of {call.name} must be a JSON object, not: {call.unread[:200]}", failed=True
+            )
         if call.name == READ_TOOL_OUTPUT.name:
             return read_tool_output(self._messages, call.args)
         names = [spec.name for spec in self._terms.offered]
@@ -242,24 +244,24 @@ class Dialogue:
         return ToolOutcome(f"There is no tool {call.name[:100]!r}. The nearest: {', '.join(near)}.", failed=True)
 
     async def _change(self, call: ToolCall) -> Question | tuple[ToolOutcome, str]:
-        """The outcome and who allowed it, or the question."""
+        """The outcome and the actor or rule that allowed it, or the question."""
         place = self._terms.place
         try:
             preview = await self._tools.preview(place, call.name, call.args)
         except ToolFailure as failure:
             return ToolOutcome(str(failure), failed=True), READING
         answer = self._host.answer_to(call)
-        said = await self._host.permission(call, preview) if answer is None else None
-        if said is not None and said.verdict == "allow":
-            rule = f"policy:{said.rule}"
-            return await self._run(call, call.args, rule, env=said.env), rule
-        if said is not None and said.verdict == "deny":
-            told = f"DENIED by the rule {said.rule!r}: {said.reason}. It did not run, and asking again does not help."
-            return ToolOutcome(told, failed=True), f"policy:{said.rule}"
+        verdict = await self._host.permission(call, preview) if answer is None else None
+        if verdict is not None and verdict.verdict == "allow":
+            rule = f"policy:{verdict.rule}"
+            return await self._run(call, call.args, rule, env=verdict.env), rule
+        if verdict is not None and verdict.verdict == "deny":
+            denial = f"DENIED by the rule {verdict.rule!r}: {verdict.reason}. It did not run; do not ask again."
+            return ToolOutcome(denial, failed=True), f"policy:{verdict.rule}"
         payload = await self._host.payload(call, preview)
         if answer is None:
             if (answer := self._host.answer_before(payload)) is None:
-                return Question(payload, why_asked(preview, said.reason if said else ""))
+                return Question(payload, why_asked(preview, verdict.reason if verdict else ""))
         elif _is_other(payload, answer[0]):
             return Question(payload, "what it would do has changed")
         return await self._decided(call, *answer)
@@ -284,26 +286,26 @@ class Dialogue:
     ) -> ToolOutcome:
         await self._host.begin(call)
         place = replace(self._terms.place, env=env) if env else self._terms.place
-        outcome = await self._heard(call, args, self._tools.run(place, call.name, args, hunks), by)
+        outcome = await self._observed(call, args, self._tools.run(place, call.name, args, hunks), by)
         return ToolOutcome(outcome.text + await self._host.comment(call, args, outcome), outcome.failed)
 
-    async def _heard(
+    async def _observed(
         self, call: ToolCall, args: dict[str, Any], running: Awaitable[ToolOutcome], by: str
     ) -> ToolOutcome:
-        """Runs it, and whoever looks on hears of its beginning and its end."""
+        """Runs a call and publishes its beginning and its end."""
         now, tell = asyncio.get_running_loop().time, self._calls.activity.tell
-        begun, about = now(), ToolExecution(self._terms.key, self._terms.tier, call.name, args, by=by)
-        tell(about)
+        started, execution = now(), ToolExecution(self._terms.key, self._terms.tier, call.name, args, by=by)
+        tell(execution)
         try:
             outcome = await running
         except asyncio.CancelledError:
             self._calls.activity.withdrawn(self._terms.key)
             raise
-        took = round((now() - begun) * 1000)
-        tell(replace(about, ended=True, result=outcome.text, failed=outcome.failed, duration_ms=took))
+        took = round((now() - started) * 1000)
+        tell(replace(execution, ended=True, result=outcome.text, failed=outcome.failed, duration_ms=took))
         return outcome
 
 
 def _is_other(payload: ToolPayload | ScriptPayload, decided: Answered) -> bool:
-    """What would run is not what was allowed. An edit is what a person wrote, and a no holds for anything."""
+    """Whether the payload differs from the approved one. Edits and rejections hold for any payload."""
     return decided.decision != "reject" and decided.edited is None and digest(payload) != decided.digest

@@ -1,45 +1,47 @@
-"""What is said about a file that changed: all of it, or how it differs, or where to look (SPEC V6)."""
+"""The note about changed files: the whole file, a diff, or an outline, depending on its size."""
 
 import re
 from collections.abc import Callable, Sequence
 from difflib import unified_diff
 
+from interlock.domain.values.markdown import fenced
+
 HEADING = "[SYSTEM: FILES UPDATED]\n\n"
 WHOLE_LINES = 200  # a file with no more is shown whole
-MOST = 40_000  # characters of all that is said at once
-EACH = 20_000  # of one file
+MOST = 40_000  # characters of one note
+EACH = 20_000  # characters of one file
 _COMPARED = 4_000  # lines between the first and the last that differ
 _AROUND = 3
 _HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 
 Outline = Callable[[str, str], str]
-"""Of a path and its text; empty where there is none."""
+"""From a path and its text: an outline, or empty if there is none."""
 
 
 def block(changes: Sequence[tuple[str, str | None, str | None]], outline: Outline) -> str:
-    """Of each file its path, the text it had (None: not known, or none) and the text it has (None: it is gone)."""
+    """`changes` are path, old text (None if unknown or new) and new text (None if deleted) of each file."""
     parts: list[str] = []
     left = MOST
     for path, before, now in changes:
-        said = _said(path, before, now, outline)
-        if len(said) > left:
-            said = f"{path} has changed too; read it again."
-        left -= len(said)
-        parts.append(said)
+        part = _note(path, before, now, outline)
+        if len(part) > left:
+            part = f"{path} has changed too; read it again."
+        left -= len(part)
+        parts.append(part)
     return HEADING + "\n\n".join(parts) if parts else ""
 
 
-def _said(path: str, before: str | None, now: str | None, outline: Outline) -> str:
+def _note(path: str, before: str | None, now: str | None, outline: Outline) -> str:
     if now is None:
         return f"{path} was deleted."
     rows = _lines(now)
     count = f"{len(rows):,} {'line' if len(rows) == 1 else 'lines'}"
     if len(rows) <= WHOLE_LINES and len(now) <= EACH:
-        return f"{path} ({count}):\n{_fenced(now)}"
+        return f"{path} ({count}):\n{fenced(now.removesuffix(chr(10)))}"
     if before is not None and (diff := _difference(path, _lines(before), rows)):
-        return f"{path} ({count}), what changed:\n{_fenced(diff)}"
-    seen = _within(outline(path, now).rstrip())
-    shown = f":\n{_fenced(seen)}" if seen else "."
+        return f"{path} ({count}), what changed:\n{fenced(diff)}"
+    overview = _within(outline(path, now).rstrip())
+    shown = f":\n{fenced(overview)}" if overview else "."
     return f"{path} ({count}) is new or has changed a lot; read the lines you need with get_file_slice{shown}"
 
 
@@ -51,7 +53,7 @@ def _within(outline: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """As editors and diffs count them: a form feed ends none, and a last line without an end is not the same line."""
+    """Lines as editors and diffs count them. A last line without a newline differs from one with it."""
     lines = text.split("\n")
     if lines[-1]:
         lines[-1] += "\n\\ No newline at end of file"
@@ -61,7 +63,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _difference(path: str, before: list[str], now: list[str]) -> str:
-    """Only the lines from the first to the last that differ are compared: that is what makes it quick."""
+    """A unified diff; equal lines at the start and the end are skipped, which makes it fast."""
     same = 0
     while same < min(len(before), len(now)) and before[same] == now[same]:
         same += 1
@@ -70,22 +72,16 @@ def _difference(path: str, before: list[str], now: list[str]) -> str:
         tail += 1
     if max(len(before), len(now)) - same - tail > _COMPARED:
         return ""
-    start, kept = max(same - _AROUND, 0), max(tail - _AROUND, 0)
-    old, new = before[start : len(before) - kept], now[start : len(now) - kept]
+    start, end = max(same - _AROUND, 0), max(tail - _AROUND, 0)
+    old, new = before[start : len(before) - end], now[start : len(now) - end]
     lines = list(unified_diff(old, new, f"a/{path}", f"b/{path}", lineterm="", n=_AROUND))
     text = "\n".join(_moved(line, start) for line in lines)
     return text if len(text) <= EACH else ""
 
 
 def _moved(line: str, by: int) -> str:
-    found = _HUNK.match(line)
-    if found is None:
+    match = _HUNK.match(line)
+    if match is None:
         return line
-    old, new = int(found[1]) + by, int(found[3]) + by
-    return f"@@ -{old}{found[2] or ''} +{new}{found[4] or ''} @@"
-
-
-def _fenced(text: str) -> str:
-    longest = max(map(len, re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{text.removesuffix(chr(10))}\n{fence}"
+    old, new = int(match[1]) + by, int(match[3]) + by
+    return f"@@ -{old}{match[2] or ''} +{new}{match[4] or ''} @@"

@@ -1,11 +1,10 @@
-"""Gates in words: a separate model call sees only the diff and the criteria, and says pass or fail (SPEC G2).
+"""Gates with criteria: a separate model call sees only the diff and the criteria, and answers pass or fail.
 
-Disposable: after a crash it is asked again.
+The call is disposable: after a crash it is made again.
 """
 
 import time
 from collections.abc import Callable
-from importlib.resources import files
 
 from interlock.domain.reading.judge_answer import judge_question, verdict_of
 from interlock.domain.state.state import State
@@ -13,6 +12,7 @@ from interlock.domain.values.gates import Gate, GateResult
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import TicketSpec
 from interlock.engine.models.calls import ModelCalls
+from interlock.engine.prompts.load import load_prompt
 from interlock.errors import InterlockError, OverBudget
 from interlock.ports.model import Message, ModelRequest
 from interlock.ports.work import GateRunner
@@ -23,7 +23,7 @@ AGAIN = 'That is neither a pass nor a fail. Answer with one JSON object: {"verdi
 
 
 class JudgedGates:
-    """Plays GateRunner: criteria go to a model, commands to the shell."""
+    """Implements `GateRunner`: a model judges criteria, the shell runs commands."""
 
     def __init__(
         self, shell: GateRunner, calls: ModelCalls | None, workspaces: Workspaces, state: Callable[[], State]
@@ -34,53 +34,51 @@ class JudgedGates:
         self._state = state
 
     async def run(self, track: str, ticket: TicketSpec, gate: int, commit: str) -> GateResult:
-        """Raises OverBudget where the judge may not be asked."""
-        asked = ticket.verify[gate]
-        if asked.criteria is None:
+        """Raises OverBudget if no budget is left for the judge."""
+        wanted = ticket.verify[gate]
+        if wanted.criteria is None:
             return await self._shell.run(track, ticket, gate, commit)
         if self._calls is None:
-            return _ended(asked, "error", "criteria are judged by a model, and none is chosen: give --provider", 0)
+            return _result(wanted, "error", "criteria are judged by a model, but none is configured: use --provider", 0)
         party = CallOwner(track=track, ticket=ticket.id, attempt=self._state().ticket(track, ticket.id).attempts)
         began = time.monotonic()
         try:
             diff = await self._workspaces.diff(commit)
-            found = await self._judged(self._calls, party, asked.criteria, diff)
+            verdict = await self._judged(self._calls, party, wanted.criteria, diff)
         except OverBudget:
-            raise  # no fault of the work's, which must not be sent back for it
+            raise  # not a failure of the work: it must not be sent back
         except InterlockError as error:
-            return _ended(asked, "error", f"it could not be judged: {error}", _since(began))
-        if found is None:
-            return _ended(asked, "error", "the judge said neither pass nor fail", _since(began))
-        passed, reason = found
-        return _ended(asked, "passed" if passed else "failed", reason, _since(began))
+            return _result(wanted, "error", f"it could not be judged: {error}", _since(began))
+        if verdict is None:
+            return _result(wanted, "error", "the judge answered neither pass nor fail", _since(began))
+        passed, reason = verdict
+        return _result(wanted, "passed" if passed else "failed", reason, _since(began))
 
     async def _judged(self, calls: ModelCalls, party: CallOwner, criteria: str, diff: str) -> tuple[bool, str] | None:
         messages = (Message("user", judge_question(criteria, diff)),)
         key = f"Tier 4 (QA): {party.ticket}"
         for _ in range(2):
-            reply = await calls.consult(party, key, ModelRequest(TIER, party.ticket, None, _prompt(), messages, ()))
-            if (found := verdict_of(reply.message.text)) is not None:
-                return found
+            reply = await calls.consult(
+                party, key, ModelRequest(TIER, party.ticket, None, load_prompt("judge"), messages, ())
+            )
+            if (verdict := verdict_of(reply.message.text)) is not None:
+                return verdict
             messages = (*messages, reply.message, Message("user", AGAIN))
         return None
 
 
-def _ended(gate: Gate, status: str, said: str, took_ms: int) -> GateResult:
+def _result(gate: Gate, status: str, reason: str, took_ms: int) -> GateResult:
     known = {"passed": ("passed", 0), "failed": ("failed", 1), "error": ("error", -1)}
-    word, code = known[status]
+    gate_status, code = known[status]
     return GateResult(
-        status=word,  # pyright: ignore[reportArgumentType]  one of the three above
+        status=gate_status,  # pyright: ignore[reportArgumentType]  one of the three above
         exit_code=code,
         command=gate.shown,
         duration_ms=took_ms,
-        stdout=said if status != "error" else "",
-        explanation=said if status == "error" else "",
+        stdout=reason if status != "error" else "",
+        explanation=reason if status == "error" else "",
     )
 
 
 def _since(began: float) -> int:
     return int((time.monotonic() - began) * 1000)
-
-
-def _prompt() -> str:
-    return (files("interlock.engine") / "prompts" / "judge.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What rules say to a call that would change something, before any person is asked."""
+"""Evaluates the rules for a changing call, before a person is asked."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ NO_POLICY = PolicyVerdict("ask", "", "")
 async def permission(
     policy: Policy | None, call: ToolCall, preview: Preview, place: ToolPlace, own: Sequence[str] = ()
 ) -> PolicyVerdict:
-    """In a thread: a rule may look at many files."""
+    """Scripts are evaluated in a thread: a rule may read many files."""
     if policy is None:
         return OWN_GATE if preview.script is not None and preview.script in own else NO_POLICY
     if preview.script is None:

@@ -1,7 +1,7 @@
-"""The files a model has been shown, and what became of them since.
+"""Tracks the files that a model has been shown, and finds those that changed since.
 
-What it was last shown is in the conversation's own messages: each names the texts of the files it is about, and those
-are kept beside the journal. So a conversation that goes on in another process compares as well as the one before it.
+The messages of a conversation name the file contents they showed, and these are stored beside the journal. So a
+conversation that continues in another process makes the same comparison.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from interlock.ports.model import Message, ShownFile, ToolCall
 from interlock.ports.tools import ToolPlace, Tools
 
 MOST_FILES = 200
-MOST_KEPT = 1_000_000  # characters of a text that is kept to be compared with
+MOST_KEPT = 1_000_000  # characters of a text that is stored for a later diff
 
 
 def no_outline(path: str, text: str) -> str:
@@ -24,7 +24,7 @@ def no_outline(path: str, text: str) -> str:
 
 
 class TrackedFiles:
-    """Of one conversation. `start` names the files that its first message shows."""
+    """The files of one conversation. `start` are the files in its first message."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class TrackedFiles:
         self._outline = outline
 
     async def met(self, messages: Sequence[Message], calls: Sequence[ToolCall] = ()) -> tuple[ShownFile, ...]:
-        """Files that come into sight now: those of the start, and those that these calls are about."""
+        """Files that are shown for the first time: those in `start`, and those that these calls name."""
         known = _last_seen(messages)
         named = [path for call in calls if isinstance(path := call.args.get("path"), str)]
         new = dict.fromkeys(path for name in (*self._start, *named) if (path := self._plain(name)) not in known)
@@ -51,22 +51,22 @@ class TrackedFiles:
         return tuple([await self._seen(path, text) for path, text in now.items()])
 
     async def changed(self, messages: Sequence[Message], met: Sequence[ShownFile]) -> tuple[str, tuple[ShownFile, ...]]:
-        """What is to be said about files that differ from what was last shown, and how they are now."""
+        """A note about files that differ from what was last shown, and their current contents."""
         known = {**_last_seen(messages), **{seen.path: seen for seen in met}}
-        found: list[ShownFile] = []
+        current: list[ShownFile] = []
         changes: list[tuple[str, str | None, str | None]] = []
         for path, text in (await self._now(list(known))).items():
             seen = known[path]
             if _name(text) == seen.sha256:
                 continue
-            found.append(await self._seen(path, text))
+            current.append(await self._seen(path, text))
             changes.append((path, await self._before(seen), text))
-        said = await asyncio.to_thread(block, changes, self._outline) if changes else ""
-        return said, tuple(found)
+        note = await asyncio.to_thread(block, changes, self._outline) if changes else ""
+        return note, tuple(current)
 
     async def _now(self, paths: list[str]) -> dict[str, str | None]:
-        found = await self._tools.texts(self._place, paths) if paths else {}
-        return {path: None if text is None else self._redact(text) for path, text in found.items()}
+        texts = await self._tools.texts(self._place, paths) if paths else {}
+        return {path: None if text is None else self._redact(text) for path, text in texts.items()}
 
     async def _seen(self, path: str, text: str | None) -> ShownFile:
         kept = text is not None and len(text) <= MOST_KEPT
@@ -80,7 +80,7 @@ class TrackedFiles:
         try:
             return await self._texts.read(seen.sha256)
         except JournalError:
-            return None  # somebody removed it; then there is nothing to compare with
+            return None  # the stored text was removed: there is nothing to compare with
 
     def _plain(self, path: str) -> str:
         return normpath(path.removeprefix(self._place.root.rstrip("/") + "/"))

@@ -1,4 +1,4 @@
-"""A ticket's conversation, as its dialogue sees it: kept in the journal, asked about through approvals."""
+"""The host of a ticket's conversation: stores messages in the journal and asks questions as approvals."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -6,54 +6,43 @@ from typing import Any
 from msgspec.structs import replace
 
 from interlock.domain.messages.commands.attempt_commands import FinishTool, FinishTurn
-from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.steering_commands import Hear
 from interlock.domain.rules.steering_rules import undelivered_notes
-from interlock.domain.state.state import State
 from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload, digest
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import Ticket
+from interlock.engine.agents.context import JournalAccess, Toolbox
 from interlock.engine.agents.permission import permission
 from interlock.engine.agents.tool_payload import tool_payload
-from interlock.engine.blobs import KeptTexts
 from interlock.engine.models.calls import Booked
-from interlock.ports.front import Receipt
 from interlock.ports.model import Message, ToolCall
 from interlock.ports.tools import Preview, ToolOutcome, ToolPlace
-from interlock.ports.work import Policy, PolicyVerdict
-
-Send = Callable[[Command], Awaitable[Receipt]]
-ScriptTerms = Callable[[Ticket, str, str, str], ScriptPayload]
-"""Of a ticket, a script, a directory and a call: exactly what would run."""
+from interlock.ports.work import PolicyVerdict
 
 Analyse = Callable[[str, int, str], Awaitable[str]]
-"""Of a script that failed, its exit code and its output: what is said about it."""
+"""From a failed script, its exit code and its output: an analysis for the worker."""
 
 
 class TicketHost:
-    """Plays `Host` for the attempt that is under way."""
+    """Implements `Host` for one attempt."""
 
     def __init__(
         self,
         ticket: Ticket,
         tier: str,
         place: ToolPlace,
-        texts: KeptTexts,
-        send: Send,
-        state: Callable[[], State],
-        terms: ScriptTerms,
+        journal: JournalAccess,
+        toolbox: Toolbox,
         analyse: Analyse | None = None,
-        policy: Policy | None = None,
     ) -> None:
         self._ticket = ticket
         self._tier = tier
         self._place = place
-        self._texts = texts
-        self._send = send
-        self._state = state
-        self._terms = terms
+        self._texts = journal.texts
+        self._send = journal.send
+        self._state = journal.state
+        self._toolbox = toolbox
         self._analyse = analyse
-        self._policy = policy
 
     async def keep_reply(self, message: Message, booked: Booked) -> None:
         kept, reply = await self._texts.message(message), booked.reply
@@ -63,16 +52,16 @@ class TicketHost:
         kept = await self._texts.message(message)
         await self._send(FinishTool(*self._name, kept, call.name, outcome.failed, by))
 
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         return undelivered_notes(self._state(), self._party)
 
-    async def keep_heard(self, message: Message) -> bool:
+    async def keep_delivered(self, message: Message) -> bool:
         receipt = await self._send(Hear(self._party, await self._texts.message(message)))
         return bool(receipt.records)
 
     async def permission(self, call: ToolCall, preview: Preview) -> PolicyVerdict:
         own = tuple(gate.command for gate in self._ticket.spec.verify if gate.command)
-        return await permission(self._policy, call, preview, self._place, own)
+        return await permission(self._toolbox.policy, call, preview, self._place, own)
 
     def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
         if self._ticket.grant is None:
@@ -89,18 +78,18 @@ class TicketHost:
             asked = approval.payload
             if not isinstance(asked, ToolPayload | ScriptPayload) or not isinstance(approval.state, Answered):
                 continue
-            if digest(replace(payload, call=asked.call)) == approval.digest:  # but for the call's own name
+            if digest(replace(payload, call=asked.call)) == approval.digest:  # equal except for the call's id
                 return approval.state, name
         return None
 
     async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:
         directory = self._place.root
         if preview.script is not None:
-            return self._terms(self._ticket, preview.script, directory, call.id)
+            return self._toolbox.script_terms(preview.script, directory, call.id)
         return await tool_payload(self._texts, call, preview, directory)
 
     async def begin(self, call: ToolCall) -> None:
-        """In a sandboxed worktree it is disposable: nothing to record."""
+        """Records nothing: a call in a sandboxed worktree is disposable."""
 
     async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:
         if self._analyse is None or not outcome.exit_code:

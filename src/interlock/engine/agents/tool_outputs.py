@@ -1,4 +1,4 @@
-"""What a tool said, as the model gets it: whole in its own round, shortened later, and readable again by a handle."""
+"""Tool results in requests: whole in their own round, shortened later, and readable again by a handle."""
 
 from hashlib import sha256
 from typing import Annotated, Any
@@ -10,12 +10,12 @@ from interlock.ports.model import Message
 from interlock.ports.tools import ToolOutcome, ToolSpec
 
 NEWEST, OLDER = 40_000, 8_000  # characters of a result: in its own round, and later
-REQUEST_BYTES = 500_000  # of results for one request; more than that comes
-LEAST = 2_000  # characters of each result, with a warning
-PIECE = 39_000  # characters that one reading gives at most
+REQUEST_BYTES = 500_000  # of all results since the last user message; beyond it results are cut to LEAST
+LEAST = 2_000  # characters of a result that is cut, with a warning
+PIECE = 39_000  # characters that one call of read_tool_output returns at most
 
 WARNING = (
-    f"[WARNING: the tools have said more than {REQUEST_BYTES:,} bytes for this request; from here on a result is cut to"
+    f"[WARNING: the tool results of this request exceed {REQUEST_BYTES:,} bytes; from here on each result is cut to"
     f" {LEAST:,} characters. Read less, or finish with what you have.]"
 )
 
@@ -39,12 +39,12 @@ READ_TOOL_OUTPUT = ToolSpec(
 
 
 def with_reading(offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
-    """The tools as they are sent: whoever has results shortened can read the rest."""
+    """The tools as they are sent, with the one that reads shortened results."""
     return (*offered, READ_TOOL_OUTPUT)
 
 
 def handle_of(message: Message) -> str:
-    """The beginning of the name that the message is kept by beside the journal."""
+    """The beginning of the name under which the message is stored."""
     return sha256(msgspec.json.encode(message)).hexdigest()[:12]
 
 
@@ -59,7 +59,7 @@ def shortened(message: Message, most: int) -> str:
 
 
 def read_tool_output(messages: list[Message], args: dict[str, Any]) -> ToolOutcome:
-    """Only what the tools said in this very conversation can be read."""
+    """Reads only results of this conversation."""
     try:
         wanted = msgspec.convert(args, ReadToolOutput, strict=False)
     except msgspec.ValidationError as error:

@@ -1,4 +1,4 @@
-"""What a person is shown of a tool call before it may run."""
+"""The approval payload of a tool call."""
 
 import json
 from hashlib import sha256
@@ -15,6 +15,6 @@ async def tool_payload(texts: KeptTexts, call: ToolCall, preview: Preview, direc
     )
     arguments = json.dumps(call.args, ensure_ascii=False, sort_keys=True)
     named = sha256(arguments.encode(errors="replace")).hexdigest()
-    if len(arguments) > INLINE:  # the whole stands in the model's own message; here is what names it
+    if len(arguments) > INLINE:  # the model's message holds all of it; the payload has its digest
         arguments = arguments[:INLINE] + f"… ({len(arguments):,} characters)"
     return ToolPayload(call.id, call.name, arguments, named, preview.title, len(preview.hunks), diff, directory, whole)

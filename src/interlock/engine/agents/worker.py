@@ -1,8 +1,8 @@
-"""A worker: a model, its tools, one ticket, one worktree.
+"""A worker: a model with tools that works on one ticket in one worktree.
 
-The conversation lives in the journal, a text per message, so it can stop at a question and go on whenever the answer
-comes, in this process or another. A model call and a tool call in the sandboxed worktree are disposable: after a
-crash in the middle of one, the attempt is lost and a new one begins.
+Every message is stored beside the journal, so the conversation can stop at a question and continue after the answer,
+in this process or the next. Model calls and tool calls in the sandboxed worktree are disposable: after a crash the
+attempt is lost and a new one begins.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,28 +21,26 @@ from interlock.domain.messages.commands.attempt_commands import (
     SubmitWork,
 )
 from interlock.domain.messages.commands.command import Command
-from interlock.domain.state.state import State
 from interlock.domain.values.approvals import SpawnPayload, digest
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import Grant, Ticket
 from interlock.engine.agents.analysis import analysed
+from interlock.engine.agents.context import JournalAccess, Toolbox
 from interlock.engine.agents.dialogue import Answer, Dialogue, Question, Terms
 from interlock.engine.agents.file_updates import Outline
 from interlock.engine.agents.shown_files import TrackedFiles, no_outline
-from interlock.engine.agents.ticket_host import Analyse, ScriptTerms, Send, TicketHost
-from interlock.engine.blobs import Fetch, Keep, KeptTexts
+from interlock.engine.agents.ticket_host import Analyse, TicketHost
 from interlock.engine.models.calls import ModelCalls
 from interlock.errors import OverBudget, Unavailable
 from interlock.ports.model import Message
-from interlock.ports.tools import ToolPlace, Tools
-from interlock.ports.work import Policy
+from interlock.ports.tools import ToolPlace
 from interlock.ports.workspaces import Workspace, Workspaces
 
 TIER = "Tier 3"
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """How workers work: as the settings say."""
+    """The settings of workers."""
 
     max_tool_rounds: int = 50
     analyse_failures: bool = True
@@ -54,7 +52,7 @@ USUAL = Options()
 
 
 class Brief(Struct, frozen=True):
-    """Everything a worker is told at its start."""
+    """Everything a worker gets at its start."""
 
     system: str
     prompt: str
@@ -62,38 +60,31 @@ class Brief(Struct, frozen=True):
 
 
 class Worker:
-    """Does one ticket's work as far as it can go now; the command it returns tells what comes next."""
+    """Works on one ticket until it is done or has a question."""
 
     def __init__(
         self,
         calls: ModelCalls,
-        tools: Tools,
+        toolbox: Toolbox,
         workspaces: Workspaces,
-        keep: Keep,
-        fetch: Fetch,
-        send: Send,
-        state: Callable[[], State],
-        terms: ScriptTerms,
+        journal: JournalAccess,
         brief: Callable[[Ticket, Workspace], Awaitable[Brief]],
-        redact: Callable[[str], str] = str,
         options: Options = USUAL,
         outline: Outline = no_outline,
-        policy: Policy | None = None,
     ) -> None:
         self._calls = calls
-        self._tools = tools
+        self._toolbox = toolbox
+        self._tools = toolbox.tools
         self._workspaces = workspaces
-        self._texts = KeptTexts(keep, fetch)
-        self._send = send
-        self._state = state
-        self._terms = terms
+        self._journal = journal
+        self._texts = journal.texts
         self._brief = brief
-        self._redact = redact
+        self._redact = journal.redact
         self._options = options
         self._outline = outline
-        self._policy = policy
 
     async def work(self, ticket: Ticket) -> Command:
+        """Returns the command that reports the result or asks the question."""
         name = (ticket.track, ticket.id, ticket.attempts)
         if ticket.session:
             workspace = await self._workspaces.current(ticket.track, ticket.id)
@@ -109,7 +100,7 @@ class Worker:
                 return asked
             seen = await self._files(ticket, workspace).met(())
             first = Message("user", asked, seen=seen)
-            await self._send(StartSession(*name, await self._texts.message(first)))
+            await self._journal.send(StartSession(*name, await self._texts.message(first)))
             messages = [first]
         return await self._converse(ticket, workspace, brief, messages)
 
@@ -128,7 +119,7 @@ class Worker:
             model_for(ticket, self._options.escalation),
         )
         analyse = self._analyst(party, ticket) if self._options.analyse_failures else None
-        host = TicketHost(ticket, TIER, place, self._texts, self._send, self._state, self._terms, analyse, self._policy)
+        host = TicketHost(ticket, TIER, place, self._journal, self._toolbox, analyse)
         try:
             files = self._files(ticket, workspace)
             ended = await Dialogue(self._calls, self._tools, host, terms, messages, files, self._redact).hold()
@@ -141,13 +132,13 @@ class Worker:
                 return AskWorker(*name, payload, why)
             case Answer(text, limited=True):
                 rounds = self._options.max_tool_rounds
-                return FailWork(*name, f"the limit of {rounds} tool rounds was reached; it last said: {text[:500]}")
+                return FailWork(*name, f"the limit of {rounds} tool rounds was reached; its last text: {text[:500]}")
             case Answer(text):
                 return await self._hand_in(ticket, workspace, text)
 
     def _files(self, ticket: Ticket, workspace: Workspace) -> TrackedFiles:
         place, spec = _place(workspace), ticket.spec
-        folder = relpath(workspace.path, place.root)  # where the ticket's paths begin
+        folder = relpath(workspace.path, place.root)  # the ticket's paths are relative to it
         named = [join(folder, name) for name in (spec.target_file, *spec.context_requirements) if name]
         return TrackedFiles(self._tools, place, self._texts, named, self._redact, self._outline)
 
@@ -170,9 +161,9 @@ class Worker:
         return SubmitWork(*name, saved, text[:2_000], judges)
 
     async def _may_start(self, ticket: Ticket, brief: Brief) -> AskWorker | str:
-        """The first message as it was allowed, or the question."""
+        """The first message as it was approved, or the question whether the worker may start."""
         shown, whole = await self._texts.shortened(brief.context)
-        model = model_for(ticket, self._options.escalation) or self._calls.usual(TIER)
+        model = model_for(ticket, self._options.escalation) or self._calls.default_model(TIER)
         payload = SpawnPayload(ticket.spec.assigned_to, model, brief.prompt, shown, whole)
         for grant in (ticket.grant, ticket.spawn):
             if grant is not None:
@@ -185,10 +176,10 @@ class Worker:
 
 
 def _first(prompt: str, context: str, grant: Grant) -> str:
-    """What a person changed stands there exactly as it was written, and the model is told so."""
+    """Prompt and context, with a note for the model if a person changed them."""
     changed = [name for name, text in (("prompt", grant.edited), ("context", grant.context)) if text is not None]
-    said = f"[A person changed the {' and the '.join(changed)} above before you began.]" if changed else ""
-    return "\n\n".join(part for part in (prompt, context, said) if part).strip()
+    note = f"[A person changed the {' and the '.join(changed)} above before you began.]" if changed else ""
+    return "\n\n".join(part for part in (prompt, context, note) if part).strip()
 
 
 def _place(workspace: Workspace) -> ToolPlace:

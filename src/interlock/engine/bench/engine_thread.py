@@ -1,4 +1,4 @@
-"""The engine's own thread: one asyncio loop, and a way in from the others."""
+"""The engine's own thread: one asyncio loop that other threads submit work to."""
 
 import asyncio
 import threading
@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 ENDING_S = 1.5
-"""For what is under way when everything ends."""
+"""How long cancelled tasks may clean up at the end."""
 
 
 class EngineThread:
-    """Long-lived: sandboxes die with the thread that started them, so it must outlive the work."""
+    """Must outlive the work: a sandbox dies with the thread that started it."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -28,7 +28,7 @@ class EngineThread:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run it there and wait for it here. An interrupt here cancels it there."""
+        """Runs a coroutine on the engine's loop and waits for it. An interrupt cancels it."""
         future = self.start(work)
         try:
             return future.result()
@@ -37,7 +37,7 @@ class EngineThread:
             raise
 
     def stop(self) -> None:
-        """What was interrupted may put right what it had begun, for a moment."""
+        """Cancels all tasks and gives them a moment to clean up."""
         self.call(_settle())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -49,8 +49,8 @@ class EngineThread:
 
 
 async def _settle() -> None:
-    left = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in left:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
         task.cancel()
-    if left:
-        await asyncio.wait(left, timeout=ENDING_S)
+    if tasks:
+        await asyncio.wait(tasks, timeout=ENDING_S)

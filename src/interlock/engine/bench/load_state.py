@@ -1,4 +1,4 @@
-"""From a journal to the state it tells: the checkpoint if it holds, then the rows after it."""
+"""Loads the state from a journal: the checkpoint if it is valid, then the rows after it."""
 
 import gc
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ class Readable(Protocol):
 
 
 def load_state(journal: Readable, *, use_checkpoint: bool = True) -> State:
-    """Many small objects and no garbage: the collector would only look at them again and again."""
+    """Switches garbage collection off meanwhile: loading makes many objects and no garbage."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -31,7 +31,7 @@ def load_state(journal: Readable, *, use_checkpoint: bool = True) -> State:
         return replay(journal.read(state.version), state)
     except (KeyError, AttributeError, msgspec.MsgspecError) as error:
         raise JournalCorrupt(
-            f"the journal tells a story that cannot be ({error!r}); 'interlock journal verify' tells more"
+            f"the journal's events contradict each other ({error!r}); run 'interlock journal verify' for details"
         ) from error
     finally:
         if collecting:

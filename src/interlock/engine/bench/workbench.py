@@ -1,8 +1,8 @@
-"""The single writer: decides, commits in groups, and only then tells anybody.
+"""The single writer: decides commands, commits their records in groups, and publishes them when they are durable.
 
-Lives on one asyncio loop. While a batch is being fsynced on the journal's own thread, the next one
-gathers: decided on state that already includes the one being written. Answers, snapshots and
-reactions of a batch are released when it is durable; if it cannot be, they never happen.
+It runs on one asyncio loop. While the journal's own thread writes a batch, the next batch is collected; its commands
+are decided on a state that includes the batch being written. Receipts, snapshots and reactions of a batch are released
+when it is durable. If the append fails, the batch and everything decided on it are dropped.
 """
 
 import asyncio
@@ -10,8 +10,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from msgspec.structs import replace
+
 from interlock import wire
 from interlock.domain.messages.commands.command import Command
+from interlock.domain.messages.commands.discussion_commands import StartDiscussion
+from interlock.domain.messages.commands.steering_commands import Tell
 from interlock.domain.messages.envelopes import Actor, Recorded, Submission
 from interlock.domain.state.state import State
 from interlock.domain.step import step
@@ -23,17 +27,26 @@ Waiter = tuple["asyncio.Future[Receipt]", Receipt]
 Reaction = Callable[[Sequence[Recorded], State], None]
 
 RECENT = 4_096
-"""Records kept in memory for followers; whoever is further behind reads the journal."""
-_PAGE = 512  # records read from it at once
+"""Records kept in memory for followers; a follower further behind reads the journal."""
+_PAGE = 512  # records read from the journal at once
 
 
 class Workbench:
     def __init__(
-        self, journal: Journal, clock: Clock, ids: Ids, state: State, *, checkpoint_every: int = 20_000
+        self,
+        journal: Journal,
+        clock: Clock,
+        ids: Ids,
+        state: State,
+        *,
+        checkpoint_every: int = 20_000,
+        redact: Callable[[str], str] = str,
     ) -> None:
+        """`redact` removes secrets from texts that are recorded as a person typed them."""
         self._journal = journal
         self._clock = clock
         self._ids = ids
+        self._redact = redact
         self._durable = state
         self._ahead = state
         self._records: list[Recorded] = []
@@ -52,12 +65,12 @@ class Workbench:
 
     @property
     def state(self) -> State:
-        """The latest state that is durable."""
+        """The latest durable state."""
         return self._durable
 
     @property
     def broken(self) -> JournalError | None:
-        """Why nothing is taken any more, if so."""
+        """Why no command is accepted any more; None while the journal can be written."""
         return self._broken
 
     def on_durable(self, reaction: Reaction) -> None:
@@ -67,24 +80,25 @@ class Workbench:
         return await self.send(actor, command)
 
     def send(self, actor: Actor, command: Command) -> "asyncio.Future[Receipt]":
-        """Decided now; the future is done when its events are durable, or failed with the reason."""
+        """Decides the command now; the future completes when its records are durable, or fails with the reason."""
         answer: asyncio.Future[Receipt] = self._loop.create_future()
         if self._broken is not None:
             answer.set_exception(self._broken)
             return answer
+        command = _redacted(command, self._redact)
         submission = Submission(self._ids.new(), actor, command)
         try:
-            wire.encode(command)  # a text that cannot be written must fail here, not a whole batch later
-            taken = step(self._ahead, submission, self._clock.now())
+            wire.encode(command)  # a text that cannot be encoded fails here, not with a whole batch later
+            transition = step(self._ahead, submission, self._clock.now())
         except UnicodeEncodeError:
             answer.set_exception(Rejected("the text is not valid Unicode"))
             return answer
         except Rejected as refusal:
             answer.set_exception(refusal)
             return answer
-        self._ahead = taken.state
-        self._records.extend(taken.records)
-        self._waiters.append((answer, Receipt(taken.state.version, taken.records)))
+        self._ahead = transition.state
+        self._records.extend(transition.records)
+        self._waiters.append((answer, Receipt(transition.state.version, transition.records)))
         if not self._committing:
             self._committing = True
             self._idle.clear()
@@ -97,20 +111,20 @@ class Workbench:
         return follower
 
     def end_following(self) -> None:
-        """Followers get what is left, and then the end."""
+        """Followers receive the remaining records, then the end."""
         for follower in self._followers:
             follower.finish()
 
     async def keep(self, content: bytes) -> str:
-        """Keep a big text beside the journal; durable when this returns its name."""
+        """Stores a large text beside the journal; it is durable when this returns its name."""
         return await self._loop.run_in_executor(self._thread, self._journal.put_blob, content)
 
     async def settled(self) -> None:
-        """Everything taken so far is durable, or has failed."""
+        """Waits until every accepted command is durable or has failed."""
         await self._idle.wait()
 
     async def close(self) -> None:
-        """Everything taken is committed, a checkpoint kept, the journal closed."""
+        """Commits every accepted command, saves a checkpoint, and closes the journal."""
         await self._idle.wait()
         if self._broken is None:
             self._checkpoint()
@@ -143,7 +157,7 @@ class Workbench:
                 answer.set_exception(self._broken)
         self._committing = False
         self._idle.set()
-        self._tell(())
+        self._publish(())
 
     def _release(self, records: list[Recorded], waiters: list[Waiter], state: State) -> None:
         self._durable = state
@@ -151,7 +165,7 @@ class Workbench:
         for answer, receipt in waiters:
             if not answer.done():
                 answer.set_result(receipt)
-        self._tell(records)
+        self._publish(records)
         grown = state.version - self._checkpointed
         if grown >= self._checkpoint_every and grown >= _size(state):
             self._checkpoint()
@@ -161,14 +175,14 @@ class Workbench:
             self._committing = False
             self._idle.set()
 
-    def _tell(self, records: Sequence[Recorded]) -> None:
+    def _publish(self, records: Sequence[Recorded]) -> None:
         for reaction in self._reactions:
             reaction(records, self._durable)
         for follower in self._followers:
             follower.wake()
 
     def _checkpoint(self) -> None:
-        """Written on the journal's thread, after the batch it pictures and before the next one."""
+        """Saves the state on the journal's thread, after its last batch and before the next one."""
         state = self._durable
         if state.version == self._checkpointed:
             return
@@ -182,7 +196,7 @@ class Workbench:
         self._thread.submit(save)
 
     async def since(self, after: int) -> Sequence[Recorded]:
-        """Durable records after a version, as many as are at hand; empty when there are none."""
+        """Some durable records after a version; empty if there are none."""
         if after >= self._durable.version:
             return ()
         recent = self._recent
@@ -192,18 +206,18 @@ class Workbench:
         until = self._durable.version
 
         def read() -> list[Recorded]:
-            found: list[Recorded] = []
+            page: list[Recorded] = []
             for recorded in self._journal.read(after):
-                if recorded.version > until or len(found) == _PAGE:
+                if recorded.version > until or len(page) == _PAGE:
                     break
-                found.append(recorded)
-            return found
+                page.append(recorded)
+            return page
 
         return await self._loop.run_in_executor(self._thread, read)
 
 
 class Follower:
-    """A position in the journal; costs nothing while it waits and nothing when it is slow."""
+    """A position in the journal, without a queue: a slow follower costs nothing."""
 
     def __init__(self, workbench: Workbench, after: int) -> None:
         self._workbench = workbench
@@ -213,7 +227,7 @@ class Follower:
         self._ending = False
 
     async def next(self) -> Sequence[Recorded]:
-        """At least one record; empty only when there will be no more."""
+        """The next records; empty only at the end."""
         while not self._closed and self._workbench.state.version <= self._after:
             if self._ending or self._workbench.broken is not None:
                 return ()
@@ -229,7 +243,7 @@ class Follower:
         self._news.set()
 
     def finish(self) -> None:
-        """There will be no more: what is left is still told."""
+        """Ends after the remaining records."""
         self._ending = True
         self._news.set()
 
@@ -239,6 +253,17 @@ class Follower:
         self._workbench._followers.discard(self)  # pyright: ignore[reportPrivateUsage]  same module
 
 
+def _redacted(command: Command, redact: Callable[[str], str]) -> Command:
+    """Notes and titles are recorded as a person typed them, so secrets are removed before."""
+    match command:
+        case Tell(text):
+            return replace(command, text=redact(text))
+        case StartDiscussion(title):
+            return replace(command, title=redact(title))
+        case _:
+            return command
+
+
 def _size(state: State) -> int:
-    """Checkpoints cost the size of the state: the bigger, the rarer."""
+    """The cost of a checkpoint: larger states are saved less often."""
     return sum(track.total for track in state.tracks.values()) + len(state.approvals) + len(state.tests.kept)

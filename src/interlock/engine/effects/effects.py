@@ -1,26 +1,38 @@
-"""What the state calls for is done: one effect per ticket at most, started when its stage says so,
-cancelled when the stage has moved on for another reason.
+"""Runs effects: at most one for each name, started when the state requires it, cancelled when it no longer does.
 
-Effects are compared with the state after every durable batch, for the tickets it touched. That is
-why a restart needs nothing special: the same comparison, over all tickets, starts what is missing.
+The conductor compares effects with the state after every durable batch, for the tickets that the batch touched. A
+restart needs no special case: the same comparison, over all tickets, starts what is missing.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
 
+from msgspec import Struct
+
+from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.event_base import OfApproval, OfTicket
 from interlock.domain.state.state import State
 from interlock.domain.values.tickets import Blocked, Cancelled, Completed, Merging, Ticket, Verifying, Working
+from interlock.errors import InterlockError
 
 Token = tuple[object, ...]
 
 CLEAN = "clean"
-"""The effect that removes a ticket's folder: short, and better finished than cancelled."""
+"""The effect that removes a ticket's folder: short, so it is finished rather than cancelled."""
 
 
-class Running:
-    """An effect under way. `reporting`: it has its outcome and is handing it in."""
+class Effect(Struct, frozen=True):
+    """Work that the state requires. Effects with equal tokens are the same piece of work."""
+
+    token: Token
+    work: Callable[[], Awaitable[Command | None]]  # returns the outcome; None if there is nothing to report
+    failed: Callable[[str], Command]  # makes the outcome of a failure from its reason
+
+
+class _Running:
+    """An effect that runs. `reporting`: its outcome is being submitted, so it must not be cancelled."""
 
     def __init__(self, token: Token) -> None:
         self.token = token
@@ -28,20 +40,18 @@ class Running:
         self.task: asyncio.Task[None] | None = None
 
 
-Effect = Callable[[Running], Coroutine[object, object, None]]
-
-
 class Effects:
-    """Named effects with at most one of each name at a time; a next one waits until the last is gone."""
+    """Effects by name. A new effect of a name waits until the previous one has ended."""
 
-    def __init__(self) -> None:
-        self._running: dict[str, Running] = {}
+    def __init__(self, report: Callable[[Command], Awaitable[object]]) -> None:
+        self._report = report
+        self._running: dict[str, _Running] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
-    def want(self, name: str, token: Token | None, effect: Effect) -> None:
-        """Make it so that the effect for `name` is the one with `token` (None: none at all)."""
+    def want(self, name: str, effect: Effect | None) -> None:
+        """Makes `effect` the one that runs under `name`; None cancels the running one."""
         now = self._running.get(name)
-        if now is not None and now.token == token:
+        if now is not None and effect is not None and now.token == effect.token:
             return
         before: asyncio.Task[None] | None = None
         if now is not None:
@@ -49,32 +59,35 @@ class Effects:
             before = now.task
             if before is not None and not now.reporting:
                 before.cancel()
-        if token is None:
+        if effect is None:
             return
-        running = Running(token)
+        running = _Running(effect.token)
         self._running[name] = running
         task = asyncio.ensure_future(self._run(name, running, before, effect))
         running.task = task
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
-    async def _run(
-        self,
-        name: str,
-        running: Running,
-        before: "asyncio.Task[None] | None",
-        effect: Effect,
-    ) -> None:
+    async def _run(self, name: str, running: _Running, before: "asyncio.Task[None] | None", effect: Effect) -> None:
+        """Every failure becomes an outcome with a reason: without one the ticket would wait forever."""
         try:
             if before is not None and not before.done():
                 await asyncio.wait((before,))
-            await effect(running)
+            try:
+                outcome = await effect.work()
+            except InterlockError as error:
+                outcome = effect.failed(str(error))
+            except Exception as error:  # noqa: BLE001  a bug must end as a recorded failure, too
+                outcome = effect.failed(_internal_error(error))
+            running.reporting = True
+            if outcome is not None:
+                await self._report(outcome)
         finally:
             if self._running.get(name) is running:
                 del self._running[name]
 
     async def stop(self) -> None:
-        """Cancel everything (but let cleaning finish) and wait until it is gone."""
+        """Cancels every effect except the removal of folders, and waits until all have ended."""
         cleaning = {running.task for running in self._running.values() if running.token[0] == CLEAN}
         self._running.clear()
         ending = tuple(self._ending)
@@ -84,17 +97,18 @@ class Effects:
         if ending:
             await asyncio.wait(ending)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._running)
+
+def _internal_error(error: Exception) -> str:
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"internal error: {type(error).__name__}: {error} ({where.name}, line {where.lineno})"
 
 
 def token_of(ticket: Ticket) -> Token | None:
-    """What this ticket's stage calls for; equal tokens are the same piece of work."""
+    """Identifies the work that this ticket's stage requires; None if it requires none."""
     stage = ticket.stage
     match stage:
         case Working():
-            # With the count of resumes: asking and being answered may fall into one batch, and then it begins anew.
+            # Includes the count of resumes: a question and its answer may be in one batch, and then the work restarts.
             return ("work", ticket.attempts, ticket.resumes)
         case Verifying():
             return ("gate", ticket.attempts, stage.gate, stage.attempt_count, stage.saved.commit)
@@ -109,14 +123,14 @@ def token_of(ticket: Ticket) -> Token | None:
 
 
 def touched(records: Sequence[Recorded], state: State) -> list[Ticket]:
-    """The tickets these records are about, each once, as they stand now."""
-    seen: dict[tuple[str, str], None] = {}
+    """The tickets that these records are about, each once, in their current state."""
+    names: dict[tuple[str, str], None] = {}
     for recorded in records:
         event = recorded.event
         if isinstance(event, OfTicket):
-            seen[(event.track, event.ticket)] = None
+            names[(event.track, event.ticket)] = None
         elif isinstance(event, OfApproval):
             approval = state.approvals[event.approval]
             if approval.ticket is not None:
-                seen[(approval.track, approval.ticket)] = None
-    return [state.tracks[track].tickets[ticket] for track, ticket in seen]
+                names[(approval.track, approval.ticket)] = None
+    return [state.tracks[track].tickets[ticket] for track, ticket in names]

@@ -1,7 +1,7 @@
-"""Merging to a track's branch: one commit per ticket, in turn; tickets that wait together are verified together.
+"""Merges tickets to their track's branch: one commit per ticket, in order; waiting tickets are verified together.
 
-A lasting effect: after a crash the branch itself tells whether it happened (the commit with the
-ticket's trailer), so nothing is merged twice and nothing is asked.
+Merging is a lasting effect. After a crash the branch shows whether it happened: the commit has the ticket's trailer.
+So no ticket is merged twice, and no person is asked.
 """
 
 import asyncio
@@ -20,16 +20,16 @@ from interlock.ports.work import GateRunner
 from interlock.ports.workspaces import Combined, Conflict, Workspaces
 
 MOST = 3_000
-"""Characters of a conflict that a new attempt is told: enough to see it, little enough for an event."""
+"""Characters of a conflict in the message to the new attempt: an event stores them."""
 
 BATCH = 32
-"""Tickets that are merged together at most."""
+"""The most tickets that are merged together."""
 
 Send = Callable[[Command], Awaitable[Receipt]]
 
 
 class _Entry:
-    """A ticket that waits to be merged; whoever has the turn may have merged it along."""
+    """A ticket in the queue. `outcome` is set if an earlier entry merged it too."""
 
     def __init__(self, ticket: Ticket) -> None:
         self.ticket = ticket
@@ -37,7 +37,7 @@ class _Entry:
 
 
 class MergeQueue:
-    """First come, first merged; tracks do not wait for one another."""
+    """One queue for each track, first in first out."""
 
     def __init__(self, workspaces: Workspaces, gates: GateRunner, send: Send) -> None:
         self._workspaces = workspaces
@@ -47,10 +47,10 @@ class MergeQueue:
         self._waiting: dict[str, list[_Entry]] = {}
 
     async def merge(self, ticket: Ticket) -> Command:
-        """The command that tells what came of it. Waits for the ticket's turn first."""
+        """Waits for the ticket's turn, merges it, and returns the command that reports the outcome."""
         before = self._turn.get(ticket.track)
-        mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._turn[ticket.track] = mine
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._turn[ticket.track] = done
         entry, waiting = _Entry(ticket), self._waiting.setdefault(ticket.track, [])
         waiting.append(entry)
         try:
@@ -61,14 +61,14 @@ class MergeQueue:
             return await self._merge(ticket) if entry.outcome is None else entry.outcome
         finally:
             waiting.remove(entry)
-            mine.set_result(None)
-            if self._turn.get(ticket.track) is mine:
+            done.set_result(None)
+            if self._turn.get(ticket.track) is done:
                 del self._turn[ticket.track], self._waiting[ticket.track]
 
     async def _merge_together(self, waiting: list[_Entry]) -> None:
-        """Those that fit on one another are verified once, on the tree of them all, and published at once.
+        """Verifies the waiting tickets once, on their combined tree, and publishes them together.
 
-        Where that fails nothing has happened: each is merged in its own turn.
+        If that fails, nothing has changed, and each ticket is merged in its own turn.
         """
         chain = await self._chain([entry for entry in waiting if entry.outcome is None][:BATCH])
         if len(chain) < 2:
@@ -76,7 +76,7 @@ class MergeQueue:
         first, last = chain[0][1], chain[-1][1]
         if not await self._verified([entry.ticket for entry, _ in chain], last):
             return
-        if any(entry not in waiting for entry, _ in chain):  # one was taken back meanwhile
+        if any(entry not in waiting for entry, _ in chain):  # a ticket was cancelled meanwhile
             return
         if await self._workspaces.publish(chain[0][0].ticket.track, Combined(first.tip, last.commit, last.tree)):
             for entry, combined in chain:
@@ -84,7 +84,7 @@ class MergeQueue:
                 entry.outcome = FinishMerge(ticket.track, ticket.id, ticket.attempts, combined.commit)
 
     async def _chain(self, entries: list[_Entry]) -> list[tuple[_Entry, Combined]]:
-        """Each one's commit on that of the one before; who does not fit, or is merged already, is left out."""
+        """Commits stacked on one another; tickets with conflicts or already merged are left out."""
         chain: list[tuple[_Entry, Combined]] = []
         for entry in entries:
             ticket = entry.ticket
@@ -97,15 +97,15 @@ class MergeQueue:
             )
             if isinstance(combined, Combined):
                 chain.append((entry, combined))
-            if len(chain) == 1 and _stays(chain[0][0].ticket, chain[0][1].tree):
-                return chain  # it needs no run at all: the others wait for the moment that takes
+            if len(chain) == 1 and _is_verified_on(chain[0][0].ticket, chain[0][1].tree):
+                return chain  # needs no gate run: merging it alone is faster than verifying all
         return chain
 
     async def _verified(self, tickets: list[Ticket], combined: Combined) -> bool:
-        """Every gate of theirs passes on the combined tree; one that several share runs once."""
+        """Whether every gate passes on the combined tree; a gate that several tickets share runs once."""
         results: dict[bytes, GateResult] = {}
         for ticket in tickets:
-            if _stays(ticket, combined.tree):
+            if _is_verified_on(ticket, combined.tree):
                 continue
             for number, gate in enumerate(ticket.spec.verify):
                 key = msgspec.json.encode(gate)
@@ -113,7 +113,7 @@ class MergeQueue:
                     try:
                         results[key] = await self._gates.run(ticket.track, ticket.spec, number, combined.commit)
                     except OverBudget:
-                        return False  # each is then told on its own
+                        return False  # merging one by one reports it for each ticket
                 if not results[key].passed:
                     return False
         for ticket in tickets:
@@ -129,12 +129,12 @@ class MergeQueue:
         name = (ticket.track, ticket.id, ticket.attempts)
         spaces = self._workspaces
         while True:
-            if there := await spaces.merged_commit(ticket.track, ticket.id):
-                return FinishMerge(*name, there)
+            if commit := await spaces.merged_commit(ticket.track, ticket.id):
+                return FinishMerge(*name, commit)
             combined = await spaces.combine(ticket.track, ticket.id, stage.saved, commit_message(ticket))
             if isinstance(combined, Conflict):
                 return RedoAttempt(*name, _conflict_text(combined))
-            if not _stays(ticket, combined.tree):
+            if not _is_verified_on(ticket, combined.tree):
                 try:
                     failure = await self._verify_again(ticket, combined)
                 except OverBudget as error:
@@ -145,7 +145,7 @@ class MergeQueue:
                 return FinishMerge(*name, combined.commit)
 
     async def _verify_again(self, ticket: Ticket, combined: Combined) -> str | None:
-        """The track moved on since the gates passed: they must pass on the tree that will be merged."""
+        """Runs the gates again: the branch has moved since they passed. Returns the failure, or None."""
         for number, _ in enumerate(ticket.spec.verify):
             result = await self._gates.run(ticket.track, ticket.spec, number, combined.commit)
             report = ReportGate(ticket.track, ticket.id, ticket.attempts, number, result, tree=combined.tree)
@@ -155,14 +155,14 @@ class MergeQueue:
         return None
 
 
-def _stays(ticket: Ticket, tree: str) -> bool:
-    """Its gates have passed on exactly this tree, or it has none that must."""
+def _is_verified_on(ticket: Ticket, tree: str) -> bool:
+    """Whether the ticket needs no gate run: its gates passed on this tree, or it is unverified."""
     stage = ticket.stage
     return isinstance(stage, Merging) and (stage.unverified or stage.saved.tree == tree)
 
 
 def commit_message(ticket: Ticket) -> str:
-    """Subject and body of the ticket's one commit; the trailer is added where commits are made."""
+    """Subject and body of the ticket's commit; workspaces add the trailer."""
     subject, _, rest = ticket.spec.description.strip().partition("\n")
     subject = subject.strip() or f"Ticket {ticket.id}"
     if len(subject) > 72:

@@ -1,5 +1,6 @@
-"""One attempt's work and one gate's run. Both are disposable: after a crash they are thrown away and
-done again (the work as a new attempt, the gate on the saved tree).
+"""One attempt's work and one gate's run. Both are disposable.
+
+After a crash the work is repeated as a new attempt, and the gate is run again on the saved tree.
 """
 
 import msgspec
@@ -36,7 +37,7 @@ NO_PROVIDER = f"no model is configured for {{}} tickets; {HOW}"
 
 
 async def do_work(ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | None) -> Command:
-    """The command that tells what came of it."""
+    """Runs one attempt, as far as approvals allow; returns the command that reports the outcome."""
     spec = ticket.spec
     if spec.assigned_to != "shell":
         if worker is None:
@@ -45,22 +46,24 @@ async def do_work(ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | N
     name = (ticket.track, ticket.id, ticket.attempts)
     edited = ticket.grant.edited if ticket.grant else None
     assignment = Assignment(ticket.track, spec, ticket.attempts, edited or spec.script or "", why=ticket.why)
-    terms = crew.terms(assignment)
-    if ticket.grant is None or ticket.grant.digest != digest(terms):
-        verdict = policy.script(assignment.script, terms.directory)
+    prepared = crew.prepare(assignment)
+    approved = digest(prepared.terms)
+    if ticket.grant is None or ticket.grant.digest != approved:
+        verdict = policy.script(assignment.script, prepared.terms.directory)
         if verdict.verdict == "allow" and verdict.env:
-            assignment = replace(assignment, env=verdict.env)
-            terms = crew.terms(assignment)
-        if ticket.grant is not None and ticket.grant.digest != digest(terms):
+            prepared = crew.prepare(replace(assignment, env=verdict.env))
+            approved = digest(prepared.terms)
+        terms = prepared.terms
+        if ticket.grant is not None and ticket.grant.digest != approved:
             return AskScript(*name, terms, f"what would run has changed since {ticket.grant.approval} was answered")
         if ticket.grant is None:
             if verdict.verdict == "deny":
                 return FailWork(*name, f"denied by {verdict.rule}: {verdict.reason}")
             if verdict.verdict == "ask":
                 return AskScript(*name, terms, verdict.reason)
-            if verdict.rule:  # asked and answered, so that the journal tells who allowed exactly what
+            if verdict.rule:  # recorded as requested and answered: the journal names the rule that allowed these terms
                 return AskScript(*name, terms, verdict.reason or "a rule allows it", allowed_by=verdict.rule)
-    match await crew.work(replace(assignment, digest=digest(terms))):
+    match await prepared.run(approved):
         case Done(saved, summary):
             return SubmitWork(*name, saved, summary)
         case Failed(reason):
@@ -101,28 +104,28 @@ async def run_gate(
 
 
 async def _also(ticket: Ticket, stage: Verifying, gates: GateRunner, state: State) -> str:
-    """The gates after the one that failed, run on the same tree, so that whoever fixes it hears of all at once.
+    """Runs the gates after the failed one on the same tree, so that all failures are reported together.
 
-    A judge costs money and waits its turn; so does what may use the network, whose effects last.
+    Gates with criteria cost money, and gates with network access may have lasting effects: these are not run.
     """
-    found: list[tuple[Gate, GateResult | None]] = []
+    results: list[tuple[Gate, GateResult | None]] = []
     for number, gate in enumerate(ticket.spec.verify):
         if number > stage.gate:
             runs = gate.criteria is None and not gate.network and not state.conductor.gates.network
             saved = stage.saved.commit
-            found.append((gate, await gates.run(ticket.track, ticket.spec, number, saved) if runs else None))
-    return other_gates_section(found)
+            results.append((gate, await gates.run(ticket.track, ticket.spec, number, saved) if runs else None))
+    return other_gates_section(results)
 
 
 async def _changed(workspaces: Workspaces, stage: Verifying) -> str:
     try:
         return await workspaces.changed(stage.saved.base, stage.saved.commit)
-    except InterlockError as error:  # a summary is no reason to give up
+    except InterlockError as error:  # the brief works without a summary
         return f"(not known: {error})"
 
 
 def _goal(ticket: Ticket) -> str:
-    """What the worker was asked to do: as a person changed it, or as the ticket says it."""
+    """The worker's task: the prompt as a person edited it, or the ticket's description."""
     if ticket.spawn is not None and ticket.spawn.edited:
         return ticket.spawn.edited
     spec = ticket.spec

@@ -1,6 +1,6 @@
-"""Tests beyond what the settings keep are forgotten, and their pictures removed (SPEC U5). The journal keeps its rows.
+"""Forgets test executions beyond the configured limits and removes their screenshots. The journal keeps its rows.
 
-Forgetting is an event, not a rule of the state: settings may change, and a replay must not.
+Forgetting is an event, not a rule of the state: settings may change, but a replay must give the same state.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from interlock.errors import InterlockError
 from interlock.ports.front import Receipt
 from interlock.ports.journal import Clock
 
-_SLACK = 100  # a hundredth more than the limit may come before all beyond it go at once
+_SLACK = 100  # forgets in batches: only when the limit is exceeded by a hundredth
 
 
 class RetentionWorkbench(Protocol):
@@ -38,7 +38,7 @@ class Retention:
         keep_days: int,
         remove: Callable[[tuple[str, ...]], None],
     ) -> None:
-        """`remove` deletes the artefacts at these paths, and those that are too old; it runs in a thread."""
+        """`remove` deletes the artefacts at these paths and outdated ones; it runs in a thread."""
         self._bench = bench
         self._clock = clock
         self._keep = keep
@@ -46,36 +46,36 @@ class Retention:
         self._remove = remove
         self._known = bench.state.tests
         self._forgetting = False
-        self._under_way: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """What came due while nobody was there."""
+        """Forgets what became due while no process ran."""
         await self._forget(0)
-        self._soon(asyncio.to_thread(self._remove, ()))
+        self._in_background(asyncio.to_thread(self._remove, ()))
 
     async def close(self) -> None:
-        """What was begun is ended; a disk that hangs is not waited for."""
+        """Waits at most a second for deletions: a disk may hang."""
         with suppress(TimeoutError):
             async with asyncio.timeout(1):
-                while self._under_way:
-                    await asyncio.wait(tuple(self._under_way))
+                while self._tasks:
+                    await asyncio.wait(tuple(self._tasks))
 
     def react(self, records: Sequence[Recorded], state: State) -> None:
-        """After records became durable."""
+        """Called after each durable batch."""
         before, self._known = self._known, state.tests
         if before is state.tests:
             return
-        if gone := _left_behind(before, records, state.tests):
-            self._soon(asyncio.to_thread(self._remove, gone))
+        if gone := _forgotten_screenshots(before, records, state.tests):
+            self._in_background(asyncio.to_thread(self._remove, gone))
         if not self._forgetting and self._due(state.tests, self._keep // _SLACK):
             self._forgetting = True
-            self._soon(self._forget(self._keep // _SLACK))
+            self._in_background(self._forget(self._keep // _SLACK))
 
     async def _forget(self, slack: int) -> None:
         try:
             if self._due(self._bench.state.tests, slack):
                 await self._bench.submit(SYSTEM, ForgetTests(self._keep, self._oldest_moment()))
-        except InterlockError:  # the journal cannot be written: whoever writes next is told
+        except InterlockError:  # the journal cannot be written: the next command reports it
             return
         finally:
             self._forgetting = False
@@ -88,19 +88,19 @@ class Retention:
         moment = datetime.fromisoformat(self._clock.now()) - self._days
         return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
-    def _soon(self, work: Coroutine[Any, Any, None]) -> None:
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
 
-def _left_behind(before: History, records: Sequence[Recorded], after: History) -> tuple[str, ...]:
-    """Pictures of tests that were there, or came with these records, and are forgotten now."""
+def _forgotten_screenshots(before: History, records: Sequence[Recorded], after: History) -> tuple[str, ...]:
+    """Screenshots of executions that were kept before, or are new in these records, and are forgotten now."""
     numbers = range(before.oldest, min(before.count + 1, after.oldest))
-    gone = [before.kept[number].execution for number in numbers]
-    gone += [
+    forgotten = [before.kept[number].execution for number in numbers]
+    forgotten += [
         recorded.event.execution
         for recorded in records
         if isinstance(recorded.event, TestExecuted) and after.ids[recorded.event.execution.test_id] < after.oldest
     ]
-    return tuple(execution.screenshot_path for execution in gone if execution.screenshot_path)
+    return tuple(execution.screenshot_path for execution in forgotten if execution.screenshot_path)

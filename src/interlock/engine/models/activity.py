@@ -1,7 +1,7 @@
-"""What goes on between models, tools and whoever asked, as it happens: in memory, for looking at (SPEC P9).
+"""Live activity of models and tools, in memory, for front ends and logs.
 
-`ai_status` is the status of the user's own request: a discussion's turn, or planning. Workers are at work by themselves
-and do not move it; their calls and tools are heard all the same.
+`ai_status` is the status of the user's own request: a discussion's turn, or planning. Workers do not change it, but
+their calls and tools are published as well.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ _KEYS = 256  # requests whose status is kept: the latest
 
 
 class RequestStart(Struct, frozen=True):
-    """A model is asked. `key` names the stream, such as `Discussion: D-1`."""
+    """A model call begins. `key` names the stream, such as `Discussion: D-1`."""
 
     key: str
     tier: str
@@ -33,7 +33,7 @@ class RequestStart(Struct, frozen=True):
 
 
 class ResponseReceived(Struct, frozen=True):
-    """It has answered, or will not: then `error` says why."""
+    """A model call has ended; `error` is its failure."""
 
     key: str
     tier: str
@@ -43,7 +43,7 @@ class ResponseReceived(Struct, frozen=True):
 
 
 class ToolExecution(Struct, frozen=True):
-    """A tool begins (`ended` false) and ends. `by` is who or what let it run."""
+    """A tool call begins (`ended` is false) or ends. `by` is the rule or approval that allowed it."""
 
     key: str
     tier: str
@@ -61,7 +61,7 @@ Listener = Callable[[Happening], None]
 
 
 class Activity:
-    """Written by the engine's thread; its texts may be read by any."""
+    """Written on the engine's thread; its texts may be read on any thread."""
 
     def __init__(self) -> None:
         self.ai_status = IDLE
@@ -70,11 +70,11 @@ class Activity:
         self._listeners: list[Listener] = []
 
     def status(self, key: str) -> str:
-        """Of one discussion or planner."""
+        """The status of one discussion or planner."""
         return self._statuses.get(key, IDLE)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Hears what happens, after `ai_status` says so. Returns what ends the listening."""
+        """The listener is called after `ai_status` is updated. Returns a function that removes it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -87,7 +87,7 @@ class Activity:
             listener(happening)
 
     def withdrawn(self, key: str) -> None:
-        """The request is not waited for any more."""
+        """The request was cancelled."""
         if key in self._statuses:
             self._set(key, IDLE)
 
@@ -107,7 +107,7 @@ class Activity:
 
 
 def _status(happening: Happening) -> str | None:
-    """What it makes of the status; None: nothing."""
+    """The status after it; None if the status stays the same."""
     match happening:
         case RequestStart():
             return SENDING

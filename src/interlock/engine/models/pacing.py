@@ -1,6 +1,6 @@
-"""How many calls of a provider may be under way, and how many may begin in a minute (SPEC P2).
+"""Rate limits of a provider: how many calls run at once, and how many may begin in a minute.
 
-Each provider has a pace of its own. Nobody looks again and again: who must wait is told at once until when.
+Each provider has its own limits. No polling: callers learn their start time immediately.
 """
 
 import asyncio
@@ -14,8 +14,9 @@ MINUTE_S = 60.0
 
 
 class Pace(Struct, frozen=True):
-    """`burst` calls at once, then one every `interval_s`; `due` is when the one after the last would come in steady
-    pace.
+    """A token bucket: `burst` calls at once, then one every `interval_s`.
+
+    `due` is when the next call would begin at a steady pace.
     """
 
     burst: int
@@ -23,19 +24,19 @@ class Pace(Struct, frozen=True):
     due: float = float("-inf")
 
     def next(self, now: float) -> tuple[float, "Pace"]:
-        """When a call that comes now may begin, and the pace after it."""
+        """When a call that arrives now may begin, and the pace after it."""
         begin = max(now, self.due - (self.burst - 1) * self.interval_s)
         return begin, Pace(self.burst, self.interval_s, max(self.due, begin) + self.interval_s)
 
 
 def per_minute(calls: int) -> Pace:
-    """Never more than so many begin in any minute; a quarter of them at once."""
+    """Allows at most `calls` in any minute, a quarter of them at once."""
     burst = max(1, calls // 4)
     return Pace(burst, MINUTE_S / (calls - burst + 1))
 
 
 class Gateway:
-    """The way to one provider."""
+    """Limits the calls of one provider."""
 
     def __init__(
         self,
@@ -44,15 +45,15 @@ class Gateway:
         wait: Callable[[float], Awaitable[None]],
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """No limit for a minute: 0."""
+        """`requests_per_minute` 0 means no limit."""
         self._in_flight = asyncio.Semaphore(max_in_flight)
         self._pace = per_minute(requests_per_minute) if requests_per_minute else None
         self._wait = wait
         self._now = now
 
     @asynccontextmanager
-    async def passing(self) -> AsyncGenerator[None]:
-        """Its turn comes in the order of asking; a place is held before the pace is asked, so that it begins then."""
+    async def slot(self) -> AsyncGenerator[None]:
+        """Waits for a free slot, first come first served, then for the pace; holds the slot during the call."""
         async with self._in_flight:
             if self._pace is not None:
                 now = self._now()

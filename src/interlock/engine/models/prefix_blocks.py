@@ -1,4 +1,4 @@
-"""A request as the blocks that it is sent in: tools, system prompt, context, messages."""
+"""Splits a request into the blocks that a provider's cache compares: tools, system prompt, context, messages."""
 
 from hashlib import sha256
 

@@ -1,11 +1,11 @@
-"""What models are saying just now: text in memory, by key, never in the journal (SPEC P3, C7)."""
+"""The text that models stream now: in memory, by key, never in the journal."""
 
 from collections.abc import Callable, Mapping
 
-MOST = 200_000  # characters kept of one stream: its end
+MOST = 200_000  # characters kept of one stream, from its end
 KEYS = 256  # streams kept: the latest
-ALL = 2_000_000  # characters of all of them
-_PIECE = 4_096  # characters: shorter pieces are kept together, a model says a few letters at a time
+ALL = 2_000_000  # characters of all streams
+_PIECE = 4_096  # characters: shorter pieces are joined, because models stream a few letters at a time
 
 THINKING, ANSWERING = "[thinking]\n", "\n[/thinking]\n\n"
 
@@ -13,12 +13,12 @@ Listener = Callable[[str, str], None]
 
 
 class Streams:
-    """Bounded texts by key such as `Tier 3 (Worker): T-001`; listeners get each piece as it comes."""
+    """Bounded texts by key such as `Tier 3 (Worker): T-001`; listeners receive each piece immediately."""
 
     def __init__(self) -> None:
         self._texts: dict[str, list[str]] = {}
         self._sizes: dict[str, int] = {}
-        self._size = 0  # of all of them
+        self._size = 0  # characters of all streams
         self._listeners: list[Listener] = []
         self._clears: list[Callable[[], None]] = []
 
@@ -36,7 +36,7 @@ class Streams:
             pieces = ["".join(pieces)[-MOST:]]
             self._size -= size - MOST
             size = MOST
-        self._texts[key] = pieces  # put last: the streams heard from longest ago go first
+        self._texts[key] = pieces  # reinserted last: the least recently used streams are dropped first
         self._sizes[key] = size
         while len(self._texts) > KEYS or (self._size > ALL and len(self._texts) > 1):
             oldest = next(iter(self._texts))
@@ -46,7 +46,7 @@ class Streams:
             listener(key, piece)
 
     def part(self, key: str) -> None:
-        """Another message begins: it stands apart from the one before."""
+        """Separates the next message from the one before."""
         if key in self._texts:
             self.add(key, "\n\n")
 
@@ -57,7 +57,7 @@ class Streams:
         return {key: self.text(key) for key in self._texts}
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Returns what ends the listening."""
+        """Returns a function that removes the listener."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -72,21 +72,21 @@ class Streams:
             cleared()
 
 
-class Voice:
-    """What one answer adds to a stream: its words, and what it thinks aloud under headings of its own."""
+class AnswerWriter:
+    """Adds one answer to a stream, with its reasoning between markers."""
 
     def __init__(self, streams: Streams, key: str) -> None:
         self._streams = streams
         self._key = key
         self._thinking = False
 
-    def said(self, piece: str) -> None:
-        self._turn(thinking=False, piece=piece)
+    def text(self, piece: str) -> None:
+        self._add(piece, thinking=False)
 
-    def thought(self, piece: str) -> None:
-        self._turn(thinking=True, piece=piece)
+    def reasoning(self, piece: str) -> None:
+        self._add(piece, thinking=True)
 
-    def _turn(self, *, thinking: bool, piece: str) -> None:
+    def _add(self, piece: str, *, thinking: bool) -> None:
         if piece and thinking != self._thinking:
             self._thinking = thinking
             self._streams.add(self._key, THINKING if thinking else ANSWERING)

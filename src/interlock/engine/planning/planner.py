@@ -1,11 +1,10 @@
-"""Planners: Tier 1 makes tracks of an epic, Tier 2 makes tickets of a track.
+"""Planners: Tier 1 splits an epic into tracks, Tier 2 splits a track into tickets.
 
-Each question and its answer is one record, so a planner's answer is never paid for twice: after a crash the
-conversation goes on from the last answer. The call itself is disposable.
+A question and its answer are one record, so no answer is paid for twice: after a crash the conversation continues
+from the last answer. A model call itself is disposable.
 """
 
 from collections.abc import Awaitable, Callable
-from importlib.resources import files
 from typing import TypeVar
 
 import msgspec
@@ -14,63 +13,51 @@ from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.epic_commands import FailPlanning, FinishPlanning, PlanTickets, ProposeTracks
 from interlock.domain.reading.planner_answer import plans_from_answer, tickets_from_answer
 from interlock.domain.rules.epic_rules import check_plans
-from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.epics import Epic
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.model_calls import CallOwner
-from interlock.engine.blobs import Fetch, Keep, KeptTexts
+from interlock.engine.agents.context import JournalAccess
 from interlock.engine.models.calls import ModelCalls
 from interlock.engine.planning.survey import Surveyor
+from interlock.engine.prompts.load import load_prompt
 from interlock.errors import OverBudget, Rejected, Unavailable
-from interlock.ports.front import Receipt
 from interlock.ports.model import Message, ModelRequest
 
 EPIC_PATH = "PATH: Epic Initialization"
 TRACK_PATH = "PATH: Sprint Planning"
 ANSWERS = 2  # the first, and one repaired
 
-Found = TypeVar("Found")
+Plan = TypeVar("Plan")
 
 
 class Planner:
-    def __init__(
-        self,
-        calls: ModelCalls,
-        surveyor: Surveyor,
-        keep: Keep,
-        fetch: Fetch,
-        send: Callable[[Command], Awaitable[Receipt]],
-        state: Callable[[], State],
-        redact: Callable[[str], str] = str,
-    ) -> None:
+    def __init__(self, calls: ModelCalls, surveyor: Surveyor, journal: JournalAccess) -> None:
         self._calls = calls
         self._surveyor = surveyor
-        self._texts = KeptTexts(keep, fetch)
-        self._send = send
-        self._state = state
-        self._redact = redact
+        self._texts = journal.texts
+        self._send = journal.send
+        self._state = journal.state
+        self._redact = journal.redact
 
     async def plan_epic(self, epic: Epic) -> Command:
-        """The tracks it would become, or why there are none."""
+        """Proposes the epic's tracks, or reports why planning failed."""
 
         async def question() -> str:
             listing = await self._surveyor.listing()
             return f"{EPIC_PATH}\n\n### EPIC:\n{epic.text}\n\n### REPOSITORY:\n{listing}"
 
-        session = _Session(
-            CallOwner(epic=epic.id), "Tier 1", "Tier 1 (Orchestrator)", EPIC_PATH, "tier1_orchestrator.md"
-        )
+        session = _Session(CallOwner(epic=epic.id), "Tier 1", "Tier 1 (Orchestrator)", EPIC_PATH, "tier1_orchestrator")
         try:
-            found = await self._converse(
+            plans = await self._converse(
                 session, epic.planning, question, lambda text: check_plans(self._state(), plans_from_answer(text))
             )
         except (Rejected, Unavailable) as error:
             return FailPlanning(epic.id, "", _why(error), isinstance(error, OverBudget))
-        return ProposeTracks(epic.id, found)
+        return ProposeTracks(epic.id, plans)
 
     async def plan_track(self, track: Track) -> Command:
-        """Its tickets, or why there are none."""
+        """Plans the track's tickets, or reports why planning failed."""
 
         async def question() -> str:
             brief = f"{track.title}\n\n{track.description}".strip()
@@ -80,22 +67,22 @@ class Planner:
                 "Write the tickets of this track."
             )
 
-        session = _Session(CallOwner(track=track.id), "Tier 2", "Tier 2 (Tech Lead)", TRACK_PATH, "tier2_tech_lead.md")
+        session = _Session(CallOwner(track=track.id), "Tier 2", "Tier 2 (Tech Lead)", TRACK_PATH, "tier2_tech_lead")
         try:
-            found = await self._converse(session, track.planning, question, tickets_from_answer)
+            tickets = await self._converse(session, track.planning, question, tickets_from_answer)
         except (Rejected, Unavailable) as error:
             return FailPlanning(track.epic, track.id, _why(error), isinstance(error, OverBudget))
-        return PlanTickets(track.id, found)
+        return PlanTickets(track.id, tickets)
 
     async def _converse(
         self,
         session: "_Session",
-        said: tuple[Blob, ...],
+        before: tuple[Blob, ...],
         question: Callable[[], Awaitable[str]],
-        read: Callable[[str], Found],
-    ) -> Found:
-        """Raises Rejected with what is wrong when the repaired answer cannot be used either."""
-        messages = [await self._texts.read_message(blob) for blob in said]
+        read: Callable[[str], Plan],
+    ) -> Plan:
+        """Asks until `read` accepts an answer; raises Rejected if the repaired answer cannot be used either."""
+        messages = [await self._texts.read_message(blob) for blob in before]
         while True:
             fault = ""
             if messages:
@@ -104,10 +91,10 @@ class Planner:
                 except Rejected as wrong:
                     fault = str(wrong)
                 if len(messages) >= 2 * ANSWERS:
-                    raise Rejected(f"the planner's answer cannot be used, also after it was told why: {fault}")
+                    raise Rejected(f"the planner's answer cannot be used, even after one correction: {fault}")
             asked = Message("user", self._redact(_repair(session.path, fault) if messages else await question()))
             messages.append(asked)
-            request = ModelRequest(session.tier, None, None, prompt(session.prompt), tuple(messages), ())
+            request = ModelRequest(session.tier, None, None, load_prompt(session.prompt), tuple(messages), ())
             booked = await self._calls.ask(session.party, session.key, request)
             reply = booked.reply
             answer = Message("assistant", self._redact(reply.message.text), session=reply.message.session)
@@ -125,10 +112,6 @@ class _Session(msgspec.Struct, frozen=True):
     key: str
     path: str
     prompt: str
-
-
-def prompt(name: str) -> str:
-    return (files("interlock.engine") / "prompts" / name).read_text(encoding="utf-8")
 
 
 def _repair(path: str, fault: str) -> str:

@@ -1,17 +1,18 @@
-"""A picture of the repository for planners: which files there are, and the skeletons of as many as fit."""
+"""A summary of the repository for planners: its paths, and the skeletons of as many files as fit."""
 
 import asyncio
 import posixpath
 import re
 from collections.abc import Callable
 
+from interlock.domain.values.markdown import fenced
 from interlock.engine.planning.follow_links import reach
 from interlock.ports.tools import CodeViews
 from interlock.ports.workspaces import Survey, Workspaces
 
 MOST_TEXT = 120_000  # characters of skeletons
-MOST_FILES = 400  # read for them
-MOST_SIZE = 400_000  # bytes of a file that is still worth a skeleton
+MOST_FILES = 400  # with skeletons
+MOST_SIZE = 400_000  # bytes of a file; larger files are skipped
 MOST_PATHS = 2_000
 MOST_INSTRUCTIONS = 40_000
 
@@ -27,27 +28,27 @@ class Surveyor:
         self._views = views
 
     async def listing(self) -> str:
-        """The paths, shortened to folders where there are too many."""
+        """The repository's paths, or its folders with counts if there are too many."""
         survey = await self._workspaces.survey()
         return listed(survey.files)
 
     async def orientation(self) -> str:
-        """The project's own instructions and its paths: what a chat about it begins with."""
+        """The project's instructions and paths: the context of a discussion."""
         survey = await self._workspaces.survey()
         blocks: list[str] = []
         for name in ("AGENTS.md", "CLAUDE.md"):
             if name not in survey.files:
                 continue
-            found = await reach(self._workspaces.read, survey.commit, name)
-            if found.content is not None and not self._views.is_secret(found.path):
-                text = found.content.decode(errors="replace")[:MOST_INSTRUCTIONS]
+            file = await reach(self._workspaces.read, survey.commit, name)
+            if file.content is not None and not self._views.is_secret(file.path):
+                text = file.content.decode(errors="replace")[:MOST_INSTRUCTIONS]
                 blocks.append(f"### INSTRUCTIONS OF THE PROJECT ({name}):\n{text}")
                 break
         blocks.append(f"### REPOSITORY:\n{listed(survey.files)}")
         return "\n\n".join(blocks)
 
     async def skeletons(self, brief: str) -> str:
-        """Files that the brief names come first, then those nearest to the top."""
+        """Files that the brief names come first, then files nearest to the root."""
         survey = await self._workspaces.survey()
         blocks: list[str] = []
         size, left_out = 0, 0
@@ -56,10 +57,10 @@ class Surveyor:
                 left_out += 1
                 continue
             content = await self._workspaces.read(survey.commit, path)
-            if not isinstance(content, bytes) or len(content) > MOST_SIZE:  # a link: its file has a name of its own
+            if not isinstance(content, bytes) or len(content) > MOST_SIZE:  # a link's target is listed itself
                 continue
             text = await asyncio.to_thread(self._views.skeleton, path, content)
-            block = fenced(path, text)
+            block = f"#### {path}\n{fenced(text)}"
             if size + len(block) > MOST_TEXT:
                 left_out += 1
                 continue
@@ -71,7 +72,7 @@ class Surveyor:
 
 
 def ranked(survey: Survey, brief: str, is_secret: Callable[[str], bool]) -> list[str]:
-    """Code only, and nothing that may hold secrets."""
+    """Paths of code files that hold no secrets, the most relevant first."""
     words = {word.lower() for word in _WORD.findall(brief)}
 
     def place(path: str) -> tuple[int, int, str]:
@@ -92,9 +93,3 @@ def listed(files: tuple[str, ...]) -> str:
         folders[folder] = folders.get(folder, 0) + 1
     shown = [f"{folder}/ ({count:,} files)" for folder, count in sorted(folders.items())][:MOST_PATHS]
     return "\n".join(shown)
-
-
-def fenced(path: str, text: str) -> str:
-    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"#### {path}\n{fence}\n{text}\n{fence}"

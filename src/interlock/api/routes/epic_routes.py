@@ -1,0 +1,30 @@
+"""`/api/epics`: epics over HTTP."""
+
+from litestar import Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import JSONBody
+
+from interlock import wire
+from interlock.api.bridge import Bridge
+from interlock.api.routes.replies import READS, WRITES, Asking, raw, submit
+from interlock.api.routes.schemas import Done, Epics, NewEpic
+from interlock.domain.messages.commands.epic_commands import PlanEpic
+from interlock.domain.messages.events.epic_events import EpicAdded
+
+_SHOWN = ("id", "text", "status", "reason", "tracks")
+
+
+def epic_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
+    @get("/api/epics", operation_id="ApiEpicsEpics", responses=READS, summary="Epics", sync_to_thread=False)
+    def list_epics() -> Response[Epics]:
+        """Goals in words, and what became of them."""
+        epics = bridge.front.state.epics_in_order()
+        return raw(wire.encode({"epics": [{key: getattr(epic, key) for key in _SHOWN} for epic in epics]}))
+
+    @post("/api/epics", operation_id="ApiEpicsPlan", status_code=200, responses=WRITES, summary="Plan an epic")
+    async def plan_epic(request: Asking, data: JSONBody[NewEpic]) -> Done:
+        """Its tracks are proposed as an approval of kind `tracks`."""
+        receipt = await submit(bridge, request, PlanEpic(data.text))
+        return Done("ok", {"epic": next(r.event.epic for r in receipt.records if isinstance(r.event, EpicAdded))})
+
+    return [list_epics, plan_epic]

@@ -1,0 +1,106 @@
+"""`/api/journal`, `/api/usage`, `/api/texts` and `/api/events`: records over HTTP."""
+
+from typing import Annotated
+
+from litestar import Response, get
+from litestar.handlers import HTTPRouteHandler
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import FromQuery, HeaderParameter, PathParameter, QueryParameter
+from litestar.response import Stream
+
+from interlock import wire
+from interlock.api.bridge import Bridge
+from interlock.api.event_stream import Followed, frames
+from interlock.api.live import Live
+from interlock.api.routes.replies import FINDS, READS, Limit, raw
+from interlock.api.routes.schemas import JournalPage, KeptText, UsageShape
+from interlock.api.routes.status_json import StatusJson
+from interlock.errors import BadValue, NotFound
+from interlock.views.costs import UsageGrouping, usage_rows
+
+Version = Annotated[int, QueryParameter(ge=0, le=2**53, description="events after this version")]
+Sha256 = Annotated[str, PathParameter(pattern="^[0-9a-f]{64}$", description="its name")]
+After = Annotated[int | None, QueryParameter(ge=0, le=2**53, description="begin after this version")]
+LastEventId = Annotated[
+    str | None, HeaderParameter(name="Last-Event-ID", description="the same, as browsers send it on reconnect")
+]
+
+_EVENTS = ResponseSpec(
+    str,
+    description="`id` and `event` of each frame are the version and the type of a journal event; `stream`,"
+    " `response`, `mma_state_update`, `mma_spawn_approval`, `mma_step_approval` come without an id",
+    media_type="text/event-stream",  # pyright: ignore[reportArgumentType]  any text will do
+    generate_examples=False,
+)
+
+
+def journal_routes(bridge: Bridge, live: Live, status: StatusJson) -> list[HTTPRouteHandler]:
+    @get("/api/journal", operation_id="ApiJournalJournal", responses=READS, summary="What was recorded")
+    async def read_journal(after: Version = 0, limit: Limit = 100) -> Response[JournalPage]:
+        """Events after a version, in order; the last one's version is where the next page begins."""
+        records = await bridge.over(bridge.backstage.records(after))
+        return raw(wire.encode({"events": records[:limit], "head": bridge.front.state.version}))
+
+    @get(
+        "/api/usage",
+        operation_id="ApiUsageUsage",
+        responses=READS,
+        summary="What models have cost",
+        sync_to_thread=False,
+    )
+    def read_usage(by: FromQuery[UsageGrouping] = "tier") -> Response[UsageShape]:
+        """Tokens and dollars; `unknown_usd` is set aside for calls that broke off or are under way."""
+        rows = {
+            row.name: {
+                **wire.to_plain(row.used),
+                "cost_usd": row.used.cost_usd,
+                "unknown_usd": row.unknown / 1e6,
+            }
+            for row in usage_rows(bridge.front.state, by)
+        }
+        return raw(wire.encode({"by": by, "usage": rows}))
+
+    @get("/api/texts/{sha256:str}", operation_id="ApiTextsSha256Text", responses=FINDS, summary="A long text")
+    async def read_text(sha256: Sha256) -> KeptText:
+        """A prompt, a diff or an output that an event names by its hash."""
+        content = await bridge.over(bridge.backstage.kept_text(sha256))
+        if content is None:
+            raise NotFound(f"no text {sha256}")
+        return KeptText(sha256, len(content), content.decode(errors="replace"))
+
+    return [read_journal, read_usage, read_text, _events_route(bridge, live, status)]
+
+
+def _events_route(bridge: Bridge, live: Live, status: StatusJson) -> HTTPRouteHandler:
+    @get(
+        "/api/events",
+        operation_id="ApiEventsEvents",
+        media_type="text/event-stream",
+        responses={**READS, 200: _EVENTS},
+        summary="Follow everything",
+        sync_to_thread=False,
+    )
+    def follow_events(after: After = None, last_event_id: LastEventId = None) -> Stream:
+        """Server-Sent Events. From now on, or without gap or repeat after a version; texts so far, then deltas."""
+        begin = _version(last_event_id) if last_event_id else after
+        if begin is not None and begin > bridge.front.state.version:
+            raise BadValue(f"this journal ends at {bridge.front.state.version}: {begin} is another's")
+        return Followed(
+            live,
+            begin,
+            lambda follower: frames(
+                live,
+                follower,
+                lambda version: bridge.over(bridge.backstage.records(version)),
+                lambda: bridge.front.state,
+                status,
+            ),
+        )
+
+    return follow_events
+
+
+def _version(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 15:
+        raise BadValue("Last-Event-ID is the version of a journal event")
+    return int(text)

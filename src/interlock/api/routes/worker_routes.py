@@ -1,0 +1,75 @@
+"""`/api/workers`: running attempts over HTTP."""
+
+from typing import Literal
+
+from litestar import Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath, JSONBody
+
+from interlock import wire
+from interlock.api.bridge import Bridge
+from interlock.api.routes.replies import READS, WRITES, Asking, authority_of, raw, submit
+from interlock.api.routes.schemas import Done, WhichTicket, WhichTrack, Workers
+from interlock.domain.messages.commands.approval_commands import ApproveTask
+from interlock.domain.messages.commands.ticket_commands import KillWorker
+from interlock.domain.messages.commands.track_commands import PauseTrack, ResumeTrack
+from interlock.views.board import worker_rows
+
+WorkerVerb = Literal["pause", "resume"]
+
+
+def worker_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
+    def ticket_status(which: WhichTicket) -> Done:
+        status = bridge.front.state.ticket(which.track, which.ticket).status
+        return Done("ok", {"ticket": which.ticket, "status": status})
+
+    @get(
+        "/api/workers",
+        operation_id="ApiWorkersAtWork",
+        responses=READS,
+        summary="Who is at work",
+        sync_to_thread=False,
+    )
+    def list_workers() -> Response[Workers]:
+        """Every attempt under way, also those that wait for an answer."""
+        state = bridge.front.state
+        return raw(wire.encode({"workers": worker_rows(state), "most": state.conductor.workers}))
+
+    @post(
+        "/api/workers",
+        operation_id="ApiWorkersSpawn",
+        status_code=200,
+        responses=WRITES,
+        summary="Let a ticket's worker start",
+    )
+    async def start_worker(request: Asking, data: JSONBody[WhichTicket]) -> Done:
+        """Answers the step approval that the ticket waits for, and so takes the approve token."""
+        authority_of(bridge, request).must_answer()
+        await submit(bridge, request, ApproveTask(data.track, data.ticket))
+        return ticket_status(data)
+
+    @post(
+        "/api/workers/kill",
+        operation_id="ApiWorkersKillKill",
+        status_code=200,
+        responses=WRITES,
+        summary="Kill a worker",
+    )
+    async def kill_worker(request: Asking, data: JSONBody[WhichTicket]) -> Done:
+        """With everything that it started."""
+        await submit(bridge, request, KillWorker(data.track, data.ticket))
+        return ticket_status(data)
+
+    @post(
+        "/api/workers/{deed:str}",
+        operation_id="ApiWorkersDeedHold",
+        status_code=200,
+        responses=WRITES,
+        summary="Pause or resume a track's workers",
+    )
+    async def hold_workers(request: Asking, deed: FromPath[WorkerVerb], data: JSONBody[WhichTrack]) -> Done:
+        """Paused: what runs finishes, nothing new starts."""
+        await submit(bridge, request, PauseTrack(data.track) if deed == "pause" else ResumeTrack(data.track))
+        return Done("ok", {"track": data.track, "status": bridge.front.state.track(data.track).status})
+
+    return [list_workers, start_worker, kill_worker, hold_workers]

@@ -1,0 +1,242 @@
+"""Reads the settings from the user's file and the project's file, and reports mistakes by file and line."""
+
+import difflib
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast, get_args, get_origin
+
+import msgspec
+from msgspec import Meta
+
+from interlock.assembly.settings.settings import Budgets, LimitSettings, Settings, Texts
+from interlock.assembly.settings.toml_lines import key_lines
+from interlock.errors import Misconfigured
+
+
+class Key(NamedTuple):
+    """One documented setting."""
+
+    name: str
+    allowed: str
+    default: str
+    description: str
+
+
+_ONLY_THE_USERS = {
+    "endpoints": "set the addresses of models, because your keys are sent there",
+    "prices": "set the prices of models, because your budgets depend on them",
+}
+
+# From most to least strict: the stricter of the two files' values is used. `auto` is never weaker than Landlock.
+_STRICTNESS = ("bubblewrap", "auto", "landlock", "off")
+
+_Table = dict[str, Any]
+
+
+def user_settings_file(environ: Mapping[str, str], home: Path) -> Path:
+    """`$XDG_CONFIG_HOME/interlock/config.toml`; a relative XDG_CONFIG_HOME counts as unset."""
+    base = Path(environ.get("XDG_CONFIG_HOME", ""))
+    return (base if base.is_absolute() else home / ".config") / "interlock" / "config.toml"
+
+
+def load_settings(user_file: Path, project_file: Path) -> Settings:
+    """Reads both files; either may be missing. The project's values override the user's, but cannot loosen them."""
+    user = _read(user_file, str(user_file))
+    project = _read(project_file, project_file.name)
+    if project.values.get("sandbox") == "off":
+        raise project.wrong(
+            ("sandbox",),
+            f'a project must not switch the sandbox off; to do so, write sandbox = "off" into {user_file}',
+        )
+    for name, why in _ONLY_THE_USERS.items():
+        if name in project.values:
+            raise project.wrong((name,), f"a project must not {why}; to do so, write [{name}] into {user_file}")
+    merged = _merge(user.values, project.values)
+    if levels := [file["sandbox"] for file in (user.values, project.values) if "sandbox" in file]:
+        merged["sandbox"] = min(levels, key=_STRICTNESS.index)
+    for table, defaults in (("budgets", Budgets()), ("limits", LimitSettings())):
+        for name in project.values.get(table, {}):
+            if most := user.values.get(table, {}).get(name, getattr(defaults, name)):
+                merged[table][name] = min(most, merged[table][name] or most)
+    return msgspec.convert(merged, Settings)
+
+
+class Start(NamedTuple):
+    """A program or right in a project's settings; the user trusts it by its digest."""
+
+    key: str
+    text: str
+    what: str  # its effect, in words
+
+    @property
+    def digest(self) -> str:
+        # Existing trust stores know the setup command by its text alone.
+        named = self.text if self.key == _SETUP else f"{self.key}\0{self.text}"
+        return hashlib.sha256(named.encode()).hexdigest()
+
+
+_SETUP = "workspace.setup"
+
+
+def started_by(project: Settings, own: Settings) -> tuple[Start, ...]:
+    """The programs and rights that are in the merged settings but not in the user's own."""
+    starts: list[Start] = []
+    if project.workspace.setup is not None and project.workspace.setup != own.workspace.setup:
+        starts.append(Start(_SETUP, project.workspace.setup, "run in every new worktree"))
+    if project.gemini_cli.command != own.gemini_cli.command:
+        starts.append(Start("gemini_cli.command", project.gemini_cli.command, "run as the model gemini_cli"))
+    if project.gates.network and not own.gates.network:
+        starts.append(Start("gates.network", "the network", "granted to every gate"))
+    return tuple(starts)
+
+
+def documented_keys() -> tuple[Key, ...]:
+    return tuple(
+        Key(".".join(path), _allowed(field), _shown(field.default), _meta(field).description or "")
+        for path, field in _leaves(Settings, ())
+    )
+
+
+class _File(NamedTuple):
+    """The content of a settings file; empty if the file does not exist."""
+
+    label: str
+    lines: Mapping[tuple[str, ...], int]
+    values: _Table
+
+    def wrong(self, path: tuple[str, ...], message: str) -> Misconfigured:
+        return Misconfigured(f"{self.label}:{self.lines[path]}: {message}")
+
+
+def _read(path: Path, label: str) -> _File:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return _File(label, {}, {})
+    except OSError as error:
+        raise Misconfigured(f"{label}: cannot be read: {error.strerror}") from error
+    try:
+        text = data.decode().replace("\r\n", "\n")
+        values = tomllib.loads(text)
+        file = _File(label, key_lines(text), values)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Misconfigured(f"{label}:{line}: not UTF-8 text") from error
+    except tomllib.TOMLDecodeError as error:
+        raise Misconfigured(_syntax_message(label, data, str(error))) from error
+    except RecursionError as error:
+        raise Misconfigured(f"{label}: nested too deeply") from error
+    _check(file, file.values, Settings, ())
+    return file
+
+
+def _syntax_message(label: str, data: bytes, message: str) -> str:
+    reason = re.sub(r" \(at .*\)$", "", message)
+    if match := re.search(r"\(at line (\d+), column (\d+)\)", message):
+        return f"{label}:{match[1]}: not valid TOML: {reason} (column {match[2]})"
+    return f"{label}:{len(data.splitlines())}: not valid TOML: {reason} (at the end of the file)"
+
+
+def _check(file: _File, table: _Table, struct: type[msgspec.Struct], path: tuple[str, ...]) -> None:
+    fields = {field.name: field for field in msgspec.structs.fields(struct)}
+    for name, value in table.items():
+        here = (*path, name)
+        if here == ("policy",):  # the policy package reads and checks the rules
+            if not isinstance(value, list) or not all(isinstance(rule, dict) for rule in cast(list[object], value)):
+                raise file.wrong(here, "policy must be a list of tables, each under [[policy]]")
+            continue
+        if (field := fields.get(name)) is None:
+            raise file.wrong(here, f"unknown key {'.'.join(here)!r}; {_suggestion(name, struct)}")
+        if inner := _table_type(field):
+            if not isinstance(value, dict):
+                raise file.wrong(here, f"{'.'.join(here)} must be a table, not {_shown(value)}")
+            _check(file, cast(_Table, value), inner, here)
+            continue
+        try:
+            msgspec.convert(value, field.type)
+        except msgspec.ValidationError as error:
+            message = f"{'.'.join(here)} must be {_allowed(field)}, not {_shown(value)}"
+            raise file.wrong(here, message) from error
+
+
+def _suggestion(name: str, struct: type[msgspec.Struct]) -> str:
+    here = [field.name for field in msgspec.structs.fields(struct)]
+    elsewhere = {path[-1]: ".".join(path) for path, _ in _leaves(Settings, ())}
+    if name not in elsewhere and (near := difflib.get_close_matches(name, here, n=1)):
+        return f"did you mean {near[0]!r}?"
+    if near := difflib.get_close_matches(name, elsewhere, n=1):
+        return f"did you mean {elsewhere[near[0]]!r}?"
+    return f"known here: {', '.join(here)}"
+
+
+def _merge(under: _Table, over: _Table) -> _Table:
+    merged = dict(under)
+    for name, value in over.items():
+        below = merged.get(name)
+        both_tables = isinstance(below, dict) and isinstance(value, dict)
+        merged[name] = _merge(cast(_Table, below), cast(_Table, value)) if both_tables else value
+    return merged
+
+
+def _leaves(
+    struct: type[msgspec.Struct], path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], msgspec.structs.FieldInfo]]:
+    for field in msgspec.structs.fields(struct):
+        here = (*path, field.name)
+        if inner := _table_type(field):
+            yield from _leaves(inner, here)
+        else:
+            yield here, field
+
+
+def _table_type(field: msgspec.structs.FieldInfo) -> type[msgspec.Struct] | None:
+    if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
+        return field.type
+    return None
+
+
+def _meta(field: msgspec.structs.FieldInfo) -> Meta:
+    return field.type.__metadata__[0]
+
+
+def _allowed(field: msgspec.structs.FieldInfo) -> str:
+    meta = _meta(field)
+    if meta.extra:
+        return meta.extra["allowed"]
+    kind = get_args(field.type)[0]
+    if kind is bool:
+        return "true or false"
+    if kind is float:
+        return f"a number from {meta.ge:g} to {meta.le:g}"
+    if kind is int:
+        return f"a whole number from {meta.ge} to {meta.le}"
+    if kind == Texts:
+        return "a list of texts"
+    if get_origin(kind) is Literal:
+        return " or ".join(_shown(choice) for choice in get_args(kind))
+    return "a text"
+
+
+def _shown(value: object) -> str:
+    """A value in TOML notation, shortened."""
+    match value:
+        case None:
+            return "unset"
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "a table" if value else "none"
+        case list() | tuple():
+            items = cast(list[object], value)
+            return _short(f"[{', '.join('[…]' if isinstance(item, list) else _shown(item) for item in items)}]")
+        case str():
+            return repr(_short(value))
+        case _:
+            return _short(str(value))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:79] + "…"

@@ -1,0 +1,36 @@
+"""What every agent works with: the journal it reads and reports to, and its tools."""
+
+from collections.abc import Awaitable, Callable
+
+from msgspec import Struct
+
+from interlock.domain.messages.commands.command import Command
+from interlock.domain.state.state import State
+from interlock.domain.values.approvals import ScriptPayload
+from interlock.engine.blobs import KeptTexts
+from interlock.ports.front import Receipt
+from interlock.ports.tools import Tools
+from interlock.ports.work import Policy
+
+Send = Callable[[Command], Awaitable[Receipt]]
+"""Submits a report; its receipt is empty if it was not recorded."""
+
+ScriptTerms = Callable[[str, str, str], ScriptPayload]
+"""From a script, a directory and a call id: exactly what would run."""
+
+
+class JournalAccess(Struct, frozen=True):
+    """Reads the state and stored texts, and submits reports. `redact` removes secrets before a text is stored."""
+
+    texts: KeptTexts
+    send: Send
+    state: Callable[[], State]
+    redact: Callable[[str], str] = str
+
+
+class Toolbox(Struct, frozen=True):
+    """An agent's tools and the rules for them. Without a policy every change is asked about."""
+
+    tools: Tools
+    script_terms: ScriptTerms
+    policy: Policy | None = None
