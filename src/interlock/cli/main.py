@@ -31,21 +31,17 @@ def _answer(words: list[str]) -> int:
         return 0
     from interlock.cli.words.parser import parse
 
-    args = parse(words)
-    return _run(args.handler, args)
+    namespace = parse(words)
 
-
-def _run(handler: str, args: object) -> int:
-    from importlib import import_module
-
+    from interlock.cli.arguments import arguments_of, load_handler
     from interlock.cli.terminal.exits import report
     from interlock.errors import InterlockError
 
-    module, _, function = handler.partition(":")
     try:
-        return int(getattr(import_module(f"interlock.cli.{module}"), function)(args))
+        handler, kind = load_handler(namespace.handler)
+        return handler(arguments_of(namespace, kind))
     except InterlockError as error:
-        return report(error, args)
+        return report(error, as_json=getattr(namespace, "json", False))
 
 
 def _unwritten(why: OSError) -> int:

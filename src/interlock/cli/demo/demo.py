@@ -6,11 +6,11 @@ answers its own approvals, and every answer is labelled as such.
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from interlock.assembly.build import conducting
 from interlock.assembly.model_choice import scripted_rules
 from interlock.assembly.project import make_sample, open_project
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.demo.report import report
 from interlock.cli.demo.story import EPIC, FILES, PRICE, RULES, TRACK
 from interlock.cli.terminal.exits import BLOCKED, DONE
@@ -23,7 +23,11 @@ from interlock.domain.messages.envelopes import Recorded
 from interlock.errors import Rejected
 
 
-def demo(args: Any) -> int:
+class DemoArgs(CommandArgs, frozen=True):
+    dir: str | None
+
+
+def demo(args: DemoArgs) -> int:
     root = Path(args.dir).absolute() if args.dir else Path(tempfile.mkdtemp(prefix="interlock-demo-"))
     if root.exists() and any(root.iterdir()):
         raise Rejected(f"{root} is not empty; name a folder that does not exist yet")

@@ -5,7 +5,6 @@ import platform
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 from interlock.assembly.locations import current_folder
 from interlock.assembly.model_choice import first_provider
@@ -17,6 +16,7 @@ from interlock.assembly.project import (
     open_project,
     sandbox_report,
 )
+from interlock.cli.arguments import CommandArgs, NoArgs
 from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.cli.terminal.output import paint, say, say_json
 from interlock.cli.terminal.sessions import open_session, project_of
@@ -24,12 +24,12 @@ from interlock.errors import Misconfigured
 from interlock.version import VERSION
 
 
-def version(args: Any) -> int:
+def version(args: NoArgs) -> int:
     say(f"interlock {VERSION}")
     return DONE
 
 
-def init(args: Any) -> int:
+def init(args: CommandArgs) -> int:
     root = Path(args.project) if args.project else current_folder()
     if not root.is_dir():
         raise Misconfigured(f"{root} is not a folder")
@@ -49,7 +49,7 @@ def init(args: Any) -> int:
     return DONE
 
 
-def doctor(args: Any) -> int:
+def doctor(args: CommandArgs) -> int:
     project = project_of(args)
     found = asyncio.run(sandbox_report(project))
     checks: list[tuple[str, bool, str]] = [

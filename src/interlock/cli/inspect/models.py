@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from interlock.assembly.model_choice import ask_once, first_provider, today
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.cli.terminal.sessions import project_of
@@ -19,7 +20,20 @@ from interlock.providers.pricing import valid_on
 from interlock.views.display import safe
 
 
-def list_(args: Any) -> int:
+class ListArgs(CommandArgs, frozen=True):
+    provider: str | None
+
+
+class CallArgs(CommandArgs, frozen=True):
+    provider: str | None
+    model: str | None
+
+
+class KeyArgs(CommandArgs, frozen=True):
+    provider: str
+
+
+def list_(args: ListArgs) -> int:
     chosen = [facts for facts in catalog() if args.provider in (None, facts.provider)]
     keys = {name: key_of(name, os.environ, desktop_keyring) is not None for name in KEYS}
     if args.json:
@@ -39,7 +53,7 @@ def list_(args: Any) -> int:
     return DONE
 
 
-def test(args: Any) -> int:
+def test(args: CallArgs) -> int:
     project = project_of(args)
     provider = args.provider or first_provider(project.settings.provider.name)
     if provider is None:
@@ -58,7 +72,7 @@ def test(args: Any) -> int:
     return DONE
 
 
-def key_set(args: Any) -> int:
+def key_set(args: KeyArgs) -> int:
     """Never from the command line, where everybody who may see processes sees it."""
     if sys.stdin.isatty():
         key = getpass.getpass(f"key for {args.provider}: ")
@@ -70,12 +84,12 @@ def key_set(args: Any) -> int:
     return _done(args, "kept in the keyring")
 
 
-def key_delete(args: Any) -> int:
+def key_delete(args: KeyArgs) -> int:
     keep_key(args.provider, None)
     return _done(args, "taken out of the keyring")
 
 
-def _done(args: Any, what: str) -> int:
+def _done(args: KeyArgs, what: str) -> int:
     if args.json:
         say_json({"provider": args.provider, "done": what})
     else:

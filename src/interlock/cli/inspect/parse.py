@@ -5,6 +5,7 @@ from typing import Any
 
 from interlock.assembly.locations import root_of, user_folder, user_settings
 from interlock.assembly.settings.settings import load_settings
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE, wrong_usage
 from interlock.cli.terminal.output import say_json
 from interlock.domain.reading.command_language import CommandLine, Operator, parse_command
@@ -15,12 +16,16 @@ from interlock.library.gate_ids import GateIds
 from interlock.library.library import Library
 
 
-def parse(args: Any) -> int:
+class ParseArgs(CommandArgs, frozen=True):
+    command: str
+
+
+def parse(args: ParseArgs) -> int:
     root = root_of(args.project)
     try:
         line = parse_command(args.command)
     except Rejected as wrong:
-        return wrong_usage(f"parse: {wrong}", args)
+        return wrong_usage(f"parse: {wrong}", as_json=args.json)
     gates = load_settings(user_settings(), root / "interlock.toml").gates
     defaults = GateDefaults(gates.max_attempts, gates.timeout_s)
     say_json(as_plain(line, Library(root, user_folder()), defaults, GateIds(os.urandom(6).hex())))

@@ -1,10 +1,10 @@
 """`interlock policy …`: what rules say, which there are, whether their examples hold."""
 
 from pathlib import Path
-from typing import Any
 
 from interlock.assembly.locations import FOLDER, current_folder, root_of
 from interlock.assembly.project import Project, open_project, policy_of, rule_sources
+from interlock.cli.arguments import CommandArgs, ProjectArgs
 from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.errors import Misconfigured
@@ -15,7 +15,12 @@ from interlock.views.display import one_line, safe
 _COLOUR = {"allow": "good", "ask": "waiting", "deny": "bad"}
 
 
-def check(args: Any) -> int:
+class CheckArgs(CommandArgs, frozen=True):
+    command: str
+    cwd: str | None
+
+
+def check(args: CheckArgs) -> int:
     """Any verdict is an answer: exit 0."""
     project = _project(args)
     folder = Path(args.cwd) if args.cwd else project.root if project else current_folder()
@@ -31,7 +36,7 @@ def check(args: Any) -> int:
     return DONE
 
 
-def list_(args: Any) -> int:
+def list_(args: CommandArgs) -> int:
     sources = rule_sources(_project(args))
     trusted = sources.trusted()
     rows = [
@@ -54,7 +59,7 @@ def list_(args: Any) -> int:
     return DONE
 
 
-def test(args: Any) -> int:
+def test(args: CommandArgs) -> int:
     failed = rule_sources(_project(args)).failed()
     if args.json:
         say_json({"ok": not failed, "failed": failed})
@@ -66,7 +71,7 @@ def test(args: Any) -> int:
     return ERROR if failed else DONE
 
 
-def _project(args: Any) -> Project | None:
+def _project(args: ProjectArgs) -> Project | None:
     """The one around here; without one only the user's and the shipped rules count."""
     root = root_of(args.project)
     there = args.project is not None or (root / FOLDER).exists() or (root / "interlock.toml").exists()

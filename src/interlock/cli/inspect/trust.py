@@ -1,12 +1,13 @@
 """`interlock trust`: what came with a project and would grant rights or start programs, and a yes to exactly that."""
 
 import sys
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
 from interlock.assembly.project import POLICY, SETUP, Project, Thing, project_starts, things_to_trust, trust_store
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import APPROVAL, DONE
 from interlock.cli.terminal.output import paint, say, say_json
 from interlock.cli.terminal.sessions import project_of
@@ -18,7 +19,12 @@ class _Shown(Struct, frozen=True):
     state: Literal["trusted", "new", "changed"]
 
 
-def trust(args: Any) -> int:
+class TrustArgs(CommandArgs, frozen=True):
+    show: bool
+    yes: bool
+
+
+def trust(args: TrustArgs) -> int:
     project: Project = project_of(args)
     shown = _look(project)
     waiting = [one for one in shown if one.state != "trusted"]

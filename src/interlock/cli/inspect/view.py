@@ -4,8 +4,9 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.cli.terminal.output import colour_on, say, say_json
 from interlock.codeviews.folders.cache import Cache, cache_folder
@@ -16,7 +17,13 @@ from interlock.codeviews.views import tokens
 from interlock.views.display import name_of_file, safe
 
 
-def view(args: Any) -> int:
+class ViewArgs(CommandArgs, frozen=True):
+    kind: Literal["skeleton", "curated", "summary", "outline"]
+    paths: tuple[str, ...]
+    no_cache: bool
+
+
+def view(args: ViewArgs) -> int:
     paths: list[str] = [os.path.join(args.project or "", path) for path in args.paths]
     alone = len(paths) == 1 and not os.path.isdir(paths[0]) and os.path.lexists(paths[0])
     done = _Done()

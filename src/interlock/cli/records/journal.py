@@ -4,9 +4,9 @@ import gzip
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from interlock.assembly.project import Project, export_rows, journal_report, project_reader, rebuild_journal_head
+from interlock.cli.arguments import CommandArgs, ProjectArgs
 from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.cli.terminal.output import paint, say, say_json
 from interlock.cli.terminal.sessions import RemoteSession, project_of
@@ -18,7 +18,29 @@ from interlock.views.display import one_line
 from interlock.wire import encode, encode_state, event_name, to_plain
 
 
-def show(args: Any) -> int:
+class ShowArgs(CommandArgs, frozen=True):
+    after: int
+    last: int
+    follow: bool
+
+
+class VerifyArgs(CommandArgs, frozen=True):
+    rebuild_head: bool
+
+
+class ExportArgs(ProjectArgs, frozen=True):
+    file: str | None
+
+
+class ArchiveArgs(CommandArgs, frozen=True):
+    file: str | None
+
+
+class ReplayArgs(CommandArgs, frozen=True):
+    to: int | None
+
+
+def show(args: ShowArgs) -> int:
     project = project_of(args)
     reader = project_reader(project)
     try:
@@ -34,7 +56,7 @@ def show(args: Any) -> int:
     return DONE
 
 
-def verify(args: Any) -> int:
+def verify(args: VerifyArgs) -> int:
     project = project_of(args)
     report = rebuild_journal_head(project) if args.rebuild_head else journal_report(project)
     if args.json:
@@ -47,7 +69,7 @@ def verify(args: Any) -> int:
     return DONE if report.ok else ERROR
 
 
-def export(args: Any) -> int:
+def export(args: ExportArgs) -> int:
     project = project_of(args)
     if not args.file or args.file == "-":
         for line in export_rows(project):
@@ -62,7 +84,7 @@ def export(args: Any) -> int:
     return DONE
 
 
-def archive(args: Any) -> int:
+def archive(args: ArchiveArgs) -> int:
     """A verified copy, compressed; the journal itself is left as it is."""
     project = project_of(args)
     report = journal_report(project)
@@ -85,7 +107,7 @@ def archive(args: Any) -> int:
     return DONE
 
 
-def replay(args: Any) -> int:
+def replay(args: ReplayArgs) -> int:
     reader = project_reader(project_of(args))
     try:
         last = reader.head().version

@@ -6,10 +6,11 @@ import time
 from hashlib import sha256
 from pathlib import Path
 from secrets import randbelow
-from typing import Any
+from typing import Literal
 
 from interlock.assembly.project import Project, keep_text, kept_text, read_state
 from interlock.assembly.redaction import redactor
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.records.junit import MOST_BYTES, executions, read_junit
 from interlock.cli.records.yaml_text import as_yaml
 from interlock.cli.terminal.exits import DONE, report
@@ -18,7 +19,7 @@ from interlock.cli.terminal.sessions import open_session, project_of
 from interlock.domain.checks.test_history_texts import fit, unfolded
 from interlock.domain.messages.commands.test_history_commands import RecordTests
 from interlock.domain.rules.test_history_rules import check_new
-from interlock.domain.values.test_history import HIGHEST, LOWEST, Execution, History, SuiteReport, unused_id
+from interlock.domain.values.test_history import HIGHEST, LOWEST, Category, Execution, History, SuiteReport, unused_id
 from interlock.errors import BadValue, JournalError, Misconfigured, NotFound
 from interlock.views.display import one_line, safe
 from interlock.views.test_history import Status, TestStatus, found_test, list_tests, moment, results_of
@@ -29,8 +30,26 @@ COLOURS: dict[Status, str] = {"PASSED": "good", "FAILED": "bad", "TIMEOUT": "bad
 SYMBOLS: dict[Status, str] = {"PASSED": "✓", "FAILED": "✗", "TIMEOUT": "⧗"}
 
 
-def say_status(found: TestStatus, args: Any) -> None:
-    if args.json:
+class ResultsArgs(CommandArgs, frozen=True):
+    test_id: str
+    include_logs: bool
+
+
+class ListArgs(CommandArgs, frozen=True):
+    category: Category | None
+    status: Literal["passed", "failed", "timeout"] | None
+    limit: int
+    page_token: str
+
+
+class IngestArgs(CommandArgs, frozen=True):
+    file: str
+    category: Category
+    again: bool
+
+
+def say_status(found: TestStatus, *, as_json: bool) -> None:
+    if as_json:
         say_json(to_plain(found))
         return
     say(f"Test ID: {safe(found.test_id)}")
@@ -51,13 +70,13 @@ def say_status(found: TestStatus, args: Any) -> None:
         say(f"Assertion failed: {safe(failure)}")
 
 
-def results(args: Any) -> int:
+def results(args: ResultsArgs) -> int:
     project = project_of(args)
     history = read_state(project).tests
     try:
         found = found_test(history, args.test_id).execution
     except NotFound as error:
-        report(error, args)
+        report(error, as_json=args.json)
         return EXITS["UNKNOWN"]
     shown = results_of(history, _whole(project, found), include_logs=args.include_logs)
     if args.json:
@@ -67,7 +86,7 @@ def results(args: Any) -> int:
     return EXITS[shown.status]
 
 
-def list_(args: Any) -> int:
+def list_(args: ListArgs) -> int:
     history = read_state(project_of(args)).tests
     page = list_tests(history, args.category or "", args.status or "", args.limit, args.page_token)
     if args.json:
@@ -101,7 +120,7 @@ def list_(args: Any) -> int:
     return DONE
 
 
-def ingest(args: Any) -> int:
+def ingest(args: IngestArgs) -> int:
     project = project_of(args)
     content, name = _read(args.file)
     digest = sha256(content).hexdigest()

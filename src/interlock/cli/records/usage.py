@@ -4,13 +4,14 @@ import shutil
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from interlock.assembly.logs.session_logs import PREFIXES
 from interlock.assembly.model_choice import saved_by_cache
 from interlock.assembly.project import Project, project_reader, read_state
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.cli.terminal.sessions import project_of
@@ -27,8 +28,13 @@ _NARROW, _WIDEST = 50, 60  # columns: below the one there is no plot, beyond the
 _REQUESTS = 100_000  # that are looked through for broken prefixes
 
 
-def usage(args: Any) -> int:
-    if args.what == "cache":
+class UsageArgs(CommandArgs, frozen=True):
+    report: Literal["cache"] | None
+    by: Literal["tier", "epic", "track", "ticket"]
+
+
+def usage(args: UsageArgs) -> int:
+    if args.report == "cache":
         return _cache(args)
     project = project_of(args)
     rows = usage_rows(read_state(project), args.by)
@@ -105,7 +111,7 @@ def _plain(row: UsageRow) -> dict[str, Any]:
 # ── caches ───────────────────────────────────────────────────────────────────────────────
 
 
-def _cache(args: Any) -> int:
+def _cache(args: UsageArgs) -> int:
     project = project_of(args)
     requests = list(islice(_sent(project), _REQUESTS))
     found = broken_prefixes(requests)

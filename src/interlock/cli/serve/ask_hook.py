@@ -12,9 +12,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
-from typing import Any, cast
+from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
+from interlock.cli.arguments import ProjectArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.client import ApiError, ApiHookClient, Gone, NotServing, Server, find_api_file, read_api_file
 
@@ -33,7 +34,12 @@ MOST_RETURNS = 20
 Answer = dict[str, Any]
 
 
-def ask_hook(args: Any) -> int:
+class AskHookArgs(ProjectArgs, frozen=True):
+    agent: Literal["auto", "claude", "codex", "gemini"]
+    deadline: float | None
+
+
+def ask_hook(args: AskHookArgs) -> int:
     """Exit 0 with the agent's own kind of JSON, also for a no; 2, which blocks with every agent, for bad input."""
     try:
         hook = _read(sys.stdin.buffer.read(), args.agent)

@@ -3,16 +3,16 @@
 import os
 import sys
 import threading
-from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from interlock.assembly.build import conducting
 from interlock.assembly.service import ModelSelection, Service
 from interlock.assembly.window import Beside, end_with, harness_beside, make_window, serve_beside
+from interlock.cli.arguments import ModelArgs
 from interlock.cli.terminal.exits import DONE
-from interlock.cli.terminal.model_choices import with_choices
+from interlock.cli.terminal.model_choices import with_tool_rounds
 from interlock.cli.terminal.output import paint, say
 from interlock.cli.terminal.sessions import actor, project_of
 from interlock.cli.terminal.signals import end_in_order
@@ -22,7 +22,21 @@ CLOSING_S = 1.6
 """What is not closed by then is left as it is: everything that counts is in the journal."""
 
 
-def gui(args: Any) -> int:
+class GuiArgs(ModelArgs, frozen=True):
+    backend: Literal["desktop", "null", "egl"]
+    theme: Literal["dark", "light"]
+    enable_test_hooks: bool
+    port: int
+    enable_test_harness: bool
+    test_harness_port: int
+    test_policy: bool
+    auto_queue: bool
+    workers: int | None
+    screenshot: str | None
+    frames: int
+
+
+def gui(args: GuiArgs) -> int:
     from interlock.gui.window.backends import check
 
     check(args.backend)
@@ -31,7 +45,7 @@ def gui(args: Any) -> int:
     if args.script and args.provider != "scripted":
         raise Misconfigured("--script goes with --provider scripted")
     end_in_order(once=True)
-    project = with_choices(project_of(args), Namespace(max_tool_rounds=args.max_tool_rounds, model=None))
+    project = with_tool_rounds(project_of(args), args.max_tool_rounds)
     conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)
     choice = ModelSelection(args.provider or "", args.model or "", args.script or "")
     service = Service(project, conduct, choice, actor(), test_policy=args.test_policy)
@@ -54,7 +68,7 @@ def gui(args: Any) -> int:
     os._exit(DONE)  # threads of libraries and of the graphics driver are not waited for
 
 
-def _show(args: Any, service: Service) -> None:
+def _show(args: GuiArgs, service: Service) -> None:
     settings = service.project.state_dir / "window.ini" if args.backend == "desktop" else None
     hands = None
     if args.enable_test_harness:

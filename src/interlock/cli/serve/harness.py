@@ -2,9 +2,10 @@
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from interlock.assembly.project import read_state
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.records.test_history import EXITS, say_status
 from interlock.cli.terminal.exits import DONE, ERROR, USAGE, report, wrong_usage
 from interlock.cli.terminal.output import paint, say, say_json, table
@@ -20,33 +21,82 @@ if TYPE_CHECKING:
 NO_HARNESS = 5
 
 
-def click(args: Any) -> int:
+class WidgetArgs(CommandArgs, frozen=True):
+    widget_key: str
+
+
+class ClickArgs(WidgetArgs, frozen=True):
+    target: str
+    button: Literal["left", "right", "double", "middle"]
+
+
+class TypeArgs(WidgetArgs, frozen=True):
+    target: str
+    text: str
+    clear: bool
+
+
+class WaitArgs(WidgetArgs, frozen=True):
+    condition: str
+    timeout_ms: int
+    poll_ms: int
+
+
+class AssertArgs(WidgetArgs, frozen=True):
+    condition: str
+    message: str
+
+
+class RunArgs(CommandArgs, frozen=True):
+    prompt: str
+
+
+class ScreenshotArgs(CommandArgs, frozen=True):
+    output_path: str
+    window: str
+
+
+class DiscoverArgs(CommandArgs, frozen=True):
+    window: str
+    widget_type: str
+
+
+class StatusArgs(CommandArgs, frozen=True):
+    test_id: str
+    follow: bool
+
+
+def click(args: ClickArgs) -> int:
     if not args.target and not args.widget_key:
-        return wrong_usage("test click: name what to click: a TARGET such as 'button:Plan it', or --widget-key", args)
-    return _driven(args, lambda calls: calls.click(args.target, args.type, args.widget_key))
+        return wrong_usage(
+            "test click: name what to click: a TARGET such as 'button:Plan it', or --widget-key", as_json=args.json
+        )
+    return _driven(args, lambda calls: calls.click(args.target, args.button, args.widget_key))
 
 
-def type_(args: Any) -> int:
+def type_(args: TypeArgs) -> int:
     text = sys.stdin.read() if args.text == "-" else args.text
     return _driven(args, lambda calls: calls.type(args.target, text, clear_first=args.clear, key=args.widget_key))
 
 
-def wait(args: Any) -> int:
-    return _driven(args, lambda calls: calls.wait(args.condition, args.timeout or 5_000, args.poll, args.widget_key))
+def wait(args: WaitArgs) -> int:
+    return _driven(
+        args, lambda calls: calls.wait(args.condition, args.timeout_ms or 5_000, args.poll_ms, args.widget_key)
+    )
 
 
-def assert_(args: Any) -> int:
+def assert_(args: AssertArgs) -> int:
     return _driven(args, lambda calls: calls.check(args.condition, args.message, args.widget_key))
 
 
-def run(args: Any) -> int:
+def run(args: RunArgs) -> int:
     """Its steps are tests of their own; the id is that of the whole."""
     if not args.prompt.strip():
-        return wrong_usage('test run: the prompt says nothing: try "Open Inbox and verify it loads"', args)
+        return wrong_usage('test run: the prompt says nothing: try "Open Inbox and verify it loads"', as_json=args.json)
     return _driven(args, lambda calls: calls.run(args.prompt))
 
 
-def screenshot(args: Any) -> int:
+def screenshot(args: ScreenshotArgs) -> int:
     def shown(calls: "Calls") -> int:
         answer = calls.screenshot(args.window, args.output_path)
         if args.json:
@@ -58,9 +108,9 @@ def screenshot(args: Any) -> int:
     return _with(args, shown)
 
 
-def discover(args: Any) -> int:
+def discover(args: DiscoverArgs) -> int:
     def shown(calls: "Calls") -> int:
-        answer = calls.discover(args.window, args.type)
+        answer = calls.discover(args.window, args.widget_type)
         if args.json:
             say_json(_plain(answer))
             return DONE
@@ -90,16 +140,16 @@ def discover(args: Any) -> int:
     return _with(args, shown)
 
 
-def status(args: Any) -> int:
+def status(args: StatusArgs) -> int:
     """Of one that has ended from the history; of one under way from the harness, to its end with `--follow`."""
     found = status_of(read_state(project_of(args)).tests, args.test_id)
     if found.status == "UNKNOWN":
         found = _live(args) or found
-    say_status(found, args)
+    say_status(found, as_json=args.json)
     return EXITS[found.status]
 
 
-def _live(args: Any) -> TestStatus | None:
+def _live(args: StatusArgs) -> TestStatus | None:
     try:
         with _calls(args) as calls:
             if not args.follow:
@@ -113,7 +163,7 @@ def _live(args: Any) -> TestStatus | None:
         return None
 
 
-def _driven(args: Any, act: Callable[["Calls"], Any]) -> int:
+def _driven(args: CommandArgs, act: Callable[["Calls"], Any]) -> int:
     """One test: what became of it, and its exit code."""
 
     def done(calls: "Calls") -> int:
@@ -131,19 +181,19 @@ def _driven(args: Any, act: Callable[["Calls"], Any]) -> int:
     return _with(args, done)
 
 
-def _with(args: Any, work: Callable[["Calls"], int]) -> int:
+def _with(args: CommandArgs, work: Callable[["Calls"], int]) -> int:
     try:
         with _calls(args) as calls:
             return work(calls)
     except NoHarness as error:
-        report(error, args)
+        report(error, as_json=args.json)
         return NO_HARNESS
     except BadValue as error:
-        report(error, args)
+        report(error, as_json=args.json)
         return USAGE
 
 
-def _calls(args: Any) -> "Calls":
+def _calls(args: CommandArgs) -> "Calls":
     from interlock.uitest.calls import Calls  # a tenth of a second: not before a window is to be driven
 
     file = project_of(args).folder / "run" / "harness.json"

@@ -1,22 +1,29 @@
 """`interlock serve`: the workbench without a window, driven over HTTP."""
 
 import sys
-from argparse import Namespace
-from typing import Any
 
 from interlock.assembly.build import conducting
 from interlock.assembly.service import ModelSelection, Service, approve_file
+from interlock.cli.arguments import ModelArgs
 from interlock.cli.terminal.exits import DONE
-from interlock.cli.terminal.model_choices import with_choices
+from interlock.cli.terminal.model_choices import with_tool_rounds
 from interlock.cli.terminal.output import paint, say, say_json_line
 from interlock.cli.terminal.sessions import actor, project_of
 from interlock.cli.terminal.signals import end_in_order
 from interlock.errors import JournalInUse, Misconfigured
 
 
-def serve(args: Any) -> int:
+class ServeArgs(ModelArgs, frozen=True):
+    json: bool
+    port: int
+    test_policy: bool
+    auto_queue: bool
+    workers: int | None
+
+
+def serve(args: ServeArgs) -> int:
     end_in_order()
-    project = with_choices(project_of(args), Namespace(max_tool_rounds=args.max_tool_rounds, model=None))
+    project = with_tool_rounds(project_of(args), args.max_tool_rounds)
     if args.script and args.provider != "scripted":
         raise Misconfigured("--script goes with --provider scripted")
     conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)

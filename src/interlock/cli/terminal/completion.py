@@ -1,14 +1,20 @@
 """`interlock completion SHELL`: a script made from the parser itself, so it cannot be out of date."""
 
 import argparse
-from typing import Any
+from typing import Literal
+
+from msgspec import Struct
 
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import say
 from interlock.cli.words.parser import build
 
 
-def completion(args: Any) -> int:
+class CompletionArgs(Struct, frozen=True):
+    shell: Literal["bash", "zsh", "fish"]
+
+
+def completion(args: CompletionArgs) -> int:
     words = {path: " ".join(found) for path, found in _walk(build(), "")}
     say({"bash": _bash, "zsh": _zsh, "fish": _fish}[args.shell](words))
     return DONE

@@ -14,16 +14,16 @@ BUDGET = 5
 INTERRUPTED = 130
 
 
-def wrong_usage(sentence: str, args: object) -> int:
+def wrong_usage(sentence: str, *, as_json: bool) -> int:
     """The words themselves are wrong."""
-    if getattr(args, "json", False):
+    if as_json:
         sys.stdout.write(json.dumps({"error": sentence, "kind": "Usage"}) + "\n")
     sys.stderr.write(f"interlock {sentence}\n")
     return USAGE
 
 
-def report(error: InterlockError, args: object) -> int:
-    if getattr(args, "json", False):
+def report(error: InterlockError, *, as_json: bool) -> int:
+    if as_json:
         shown: dict[str, object] = {"error": str(error), "kind": type(error).__name__}
         if isinstance(error, JournalInUse):
             shown["pid"] = error.pid

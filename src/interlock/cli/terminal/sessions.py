@@ -7,13 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from interlock.api.control_client import ControlClient
 from interlock.assembly.build import OpenWorkbench, open_workbench
 from interlock.assembly.locations import root_of
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.project import Project, open_project, read_state
+from interlock.cli.arguments import ProjectArgs
 from interlock.cli.terminal.output import paint, say
 from interlock.domain.messages.commands.command import HumanCommand
 from interlock.domain.messages.commands.conductor_commands import StartConductor
@@ -59,7 +60,7 @@ class Session(Protocol):
     ) -> None: ...
 
 
-def project_of(args: Any) -> Project:
+def project_of(args: ProjectArgs) -> Project:
     return open_project(root_of(args.project))
 
 

@@ -2,23 +2,44 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from interlock.assembly.locations import user_settings
 from interlock.assembly.project import Project, lasting_rule, read_state
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import say, say_json, table
 from interlock.cli.terminal.prompts import describe
 from interlock.cli.terminal.sessions import open_session, project_of
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
-from interlock.domain.values.approvals import Answered, Approval, ScriptPayload
+from interlock.domain.values.approvals import Answered, Approval, Decision, ScriptPayload
 from interlock.errors import Misconfigured, Rejected
 from interlock.policy.always_rules import append_rule
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import as_dict, listing, state_word, title
 
 
-def list_(args: Any) -> int:
+class ListArgs(CommandArgs, frozen=True):
+    state: Literal["pending", "answered", "withdrawn", "all"]
+    limit: int
+    offset: int
+
+
+class ShowArgs(CommandArgs, frozen=True):
+    approval: str
+
+
+class AnswerArgs(CommandArgs, frozen=True):
+    approval: str
+    decision: Decision
+    edit: str | None
+    edit_context: str | None
+    hunks: str | None
+    always: bool
+    message: str
+
+
+def list_(args: ListArgs) -> int:
     state = read_state(project_of(args))
     found = listing(state, args.state, args.offset, args.limit or None)
     if args.json:
@@ -37,8 +58,8 @@ def list_(args: Any) -> int:
     return DONE
 
 
-def show(args: Any) -> int:
-    approval = read_state(project_of(args)).approval(args.id)
+def show(args: ShowArgs) -> int:
+    approval = read_state(project_of(args)).approval(args.approval)
     if args.json:
         say_json(as_dict(approval))
     else:
@@ -47,16 +68,16 @@ def show(args: Any) -> int:
     return DONE
 
 
-def answer(args: Any) -> int:
+def answer(args: AnswerArgs) -> int:
     hunks = _numbers(args.hunks) if args.hunks else None
     edited, context = _text(args.edit), _text(args.edit_context)
     project = project_of(args)
     with open_session(project) as session:
-        rule = _rule(session.state.approval(args.id), args, project) if args.always else ""
+        rule = _rule(session.state.approval(args.approval), args, project) if args.always else ""
         if rule:
             say(f"a rule for {user_settings()}:\n\n{safe(rule)}", sys.stderr)
-        session.submit(AnswerApproval(args.id, args.decision, edited, args.message, hunks, context))
-        approval = session.state.approval(args.id)
+        session.submit(AnswerApproval(args.approval, args.decision, edited, args.message, hunks, context))
+        approval = session.state.approval(args.approval)
     if rule:
         append_rule(user_settings(), rule)
     if args.json:
@@ -68,7 +89,7 @@ def answer(args: Any) -> int:
     return DONE
 
 
-def _rule(approval: Approval, args: Any, project: Project) -> str:
+def _rule(approval: Approval, args: AnswerArgs, project: Project) -> str:
     """The narrowest that allows what is asked. Raises Rejected where none can, or it would not help."""
     payload = approval.payload
     if not isinstance(payload, ScriptPayload) or args.decision != "approve" or args.edit:

@@ -7,6 +7,7 @@ from msgspec import json
 
 from interlock.assembly.build import conducting
 from interlock.assembly.project import Project, kept_text, read_state
+from interlock.cli.arguments import CommandArgs, WorkArgs
 from interlock.cli.terminal.exits import APPROVAL, BUDGET, DONE, ERROR
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import paint, say, say_json, table
@@ -26,7 +27,16 @@ from interlock.views.display import one_line, safe
 from interlock.views.inbox import as_dict
 
 
-def chat(args: Any) -> int:
+class ChatArgs(WorkArgs, frozen=True):
+    text: str | None
+    discussion: str | None
+
+
+class ShowArgs(CommandArgs, frozen=True):
+    discussion: str
+
+
+def chat(args: ChatArgs) -> int:
     project = with_choices(project_of(args), args)
     text = read_text("-") if args.text == "-" else args.text
     if text is None and args.discussion is None:
@@ -34,16 +44,16 @@ def chat(args: Any) -> int:
     if text is not None:
         check_words(text)  # before a discussion is begun for it
     # Nothing else goes on because somebody asks a question: tracks wait for 'resume'.
-    conduct = conducting(project, auto_queue=False, approve_all=args.approve == "all", workers=None, focus=())
+    conduct = conducting(project, auto_queue=False, approve_all=args.approve_all, workers=None, focus=())
     with open_session(project, conduct, model_of(project, args)) as session:
         since = session.state.version
         name = args.discussion or _started(session, text)
         if text is not None:
             session.say(name, text)
-        return _listen(session, project, session.state.discussion(name).id, since, args)
+        return _listen(session, project, session.state.discussion(name).id, since, as_json=args.json)
 
 
-def list_(args: Any) -> int:
+def list_(args: CommandArgs) -> int:
     found = read_state(project_of(args)).discussions_in_order()
     if args.json:
         say_json([_row(each) for each in found])
@@ -55,7 +65,7 @@ def list_(args: Any) -> int:
     return DONE
 
 
-def show(args: Any) -> int:
+def show(args: ShowArgs) -> int:
     project = project_of(args)
     found = read_state(project).discussion(args.discussion)
     messages = [_message(project, blob) for blob in found.messages]
@@ -84,10 +94,10 @@ def _started(session: Session, text: str | None) -> str:
     return next(r.event.discussion for r in receipt.records if isinstance(r.event, DiscussionStarted))
 
 
-def _listen(session: Session, project: Project, name: str, since: int, args: Any) -> int:
+def _listen(session: Session, project: Project, name: str, since: int, *, as_json: bool) -> int:
     """Until it is the user's turn again; questions are asked where there is a terminal to ask in."""
     prompts = Prompts()
-    heard = _Voice(f"Discussion: {name}", quiet=args.json or not sys.stdout.isatty())
+    heard = _Voice(f"Discussion: {name}", quiet=as_json or not sys.stdout.isatty())
     end = session.listen(heard.hear)
     try:
         for _ in session.follow(since):
@@ -96,8 +106,8 @@ def _listen(session: Session, project: Project, name: str, since: int, args: Any
                 break
             if isinstance(found.stage, Waiting | Unsure):
                 asked = session.state.approval(found.stage.approval)
-                if not prompts.possible or args.json:
-                    return _waits(found, asked, args)
+                if not prompts.possible or as_json:
+                    return _waits(found, asked, as_json=as_json)
                 heard.stop()
                 prompts.ask(session, asked)
     finally:
@@ -105,7 +115,7 @@ def _listen(session: Session, project: Project, name: str, since: int, args: Any
     heard.stop()
     if not isinstance(session.state.discussion(name).stage, Quiet):
         raise Unavailable(f"the workbench that was answering has ended; go on with: interlock chat --in {name}")
-    return _told(session, project, session.state.discussion(name), heard, args)
+    return _told(session, project, session.state.discussion(name), heard, as_json=as_json)
 
 
 class _Voice:
@@ -133,8 +143,8 @@ class _Voice:
             self._open = False
 
 
-def _waits(found: Discussion, asked: Approval, args: Any) -> int:
-    if args.json:
+def _waits(found: Discussion, asked: Approval, *, as_json: bool) -> int:
+    if as_json:
         say_json({**_row(found), "answer": None, "pending_approvals": [as_dict(asked)]})
     else:
         say(f"{found.id} waits for approval {asked.id}:", sys.stderr)
@@ -144,17 +154,17 @@ def _waits(found: Discussion, asked: Approval, args: Any) -> int:
     return APPROVAL
 
 
-def _told(session: Session, project: Project, found: Discussion, heard: _Voice, args: Any) -> int:
+def _told(session: Session, project: Project, found: Discussion, heard: _Voice, *, as_json: bool) -> int:
     error = found.stage.error if isinstance(found.stage, Quiet) else ""
     last = _message(project, found.messages[-1]) if found.messages else None
     answer = last.text if last is not None and last.role == "assistant" and not last.calls else None
-    if args.json:
+    if as_json:
         say_json({**_row(found), "answer": answer, "pending_approvals": []})
     elif answer is not None and not heard.spoke:
         say(safe(answer))
-    if error and not args.json:
+    if error and not as_json:
         say(paint(f"{found.id}: {safe(error)}", "bad", sys.stderr), sys.stderr)
-    if not args.json:
+    if not as_json:
         say(paint(f"go on with: interlock chat --in {found.id} 'TEXT'", "dim", sys.stderr), sys.stderr)
     if not error:
         return DONE

@@ -1,10 +1,10 @@
 """`interlock do`: one command as a track of its own, each step a ticket in a worktree of its own."""
 
 import sys
-from typing import Any
 
 from interlock.assembly.build import conducting
 from interlock.assembly.project import Project, kept_text, read_state
+from interlock.cli.arguments import WorkArgs
 from interlock.cli.terminal.exits import APPROVAL, DONE, wrong_usage
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import say, say_json
@@ -31,7 +31,12 @@ from interlock.wire import to_plain
 MOST_TEXT = 100_000
 
 
-def do(args: Any) -> int:
+class DoArgs(WorkArgs, frozen=True):
+    command: str
+    land: bool
+
+
+def do(args: DoArgs) -> int:
     project = with_choices(project_of(args), args)
     if len(args.command) > MOST_TEXT:
         raise Rejected(f"a command has at most {MOST_TEXT:,} characters, this one {len(args.command):,}")
@@ -40,11 +45,11 @@ def do(args: Any) -> int:
         # %judge only shows what there is, trusted or not.
         ready = prepare(line, project.whole_library if "judge" in line.modifiers else project.library)
     except Rejected as wrong:
-        return wrong_usage(f"do: {wrong}", args)
+        return wrong_usage(f"do: {wrong}", as_json=args.json)
     if not ready.runs:
         return _show_choices(project, ready, as_json=args.json)
     name = _free_name(read_state(project))
-    conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=None, focus=(name,))
+    conduct = conducting(project, auto_queue=True, approve_all=args.approve_all, workers=None, focus=(name,))
     with open_session(project, conduct, model_of(project, args)) as session:
         since = session.state.version
         session.submit(AddTrack(name, one_line(args.command, 80), args.command, ready.tickets))
@@ -52,7 +57,7 @@ def do(args: Any) -> int:
         code = _drive(session, name, since, args, typed=not ready.unseen)
         if code == DONE and args.land:
             shown = "nothing" if args.json else "words"
-            code = land_track(session, name, everything=args.approve == "all", shown=shown)
+            code = land_track(session, name, everything=args.approve_all, shown=shown)
         return _tell(session, project, name, code, args)
 
 
@@ -74,7 +79,7 @@ def _show_choices(project: Project, ready: Prepared, *, as_json: bool) -> int:
     return DONE
 
 
-def _drive(session: Session, name: str, since: int, args: Any, *, typed: bool) -> int:
+def _drive(session: Session, name: str, since: int, args: DoArgs, *, typed: bool) -> int:
     prompts, goal = Prompts(), Goal((name,))
     asks = prompts.possible and not args.json
     with ProgressDisplay(quiet=args.json or not asks) as progress:
@@ -103,7 +108,7 @@ def _start(session: Session, approval: str) -> None:
         return  # somebody was quicker; what they said counts
 
 
-def _tell(session: Session, project: Project, name: str, code: int, args: Any) -> int:
+def _tell(session: Session, project: Project, name: str, code: int, args: DoArgs) -> int:
     track = session.state.track(name)
     tickets = [track.tickets[ticket] for ticket in track.order]
     waiting = Goal((name,)).waiting(session.state)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from interlock.assembly.build import conducting
+from interlock.cli.arguments import WorkArgs
 from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE, wrong_usage
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import say, say_json
@@ -27,26 +28,45 @@ from interlock.views.inbox import as_dict
 from interlock.wire import to_plain
 
 
-def run(args: Any) -> int:
-    wanted = [word for word in (args.epic is not None, args.tickets, args.resume) if word]
-    if len(wanted) != 1:
-        return wrong_usage("run: give an EPIC, --tickets FILE or --resume, one of them. See --help.", args)
-    if args.resume:
-        return _go(args, _everything)
-    if args.epic is not None:
-        return _go(args, lambda session: _epic(session, args.epic))
-    command = read_tickets(args.tickets)
-    return _go(args, lambda session: _given(session, with_free_id(command, session.state, named=args.tickets)))
+class DriveArgs(WorkArgs, frozen=True):
+    """The options that `run` and `resume` share."""
+
+    land: bool
+    workers: int | None
 
 
-def resume(args: Any) -> int:
-    return _go(args, _everything if args.track is None else lambda session: _one(session, args.track))
+class RunArgs(DriveArgs, frozen=True):
+    epic: str | None
+    tickets: str | None
+    resume: bool
 
 
-def _go(args: Any, begin: Callable[[Session], Goal]) -> int:
+class ResumeArgs(DriveArgs, frozen=True):
+    track: str | None
+
+
+def run(args: RunArgs) -> int:
+    given = [args.epic is not None, bool(args.tickets), args.resume]
+    if given.count(True) != 1:
+        return wrong_usage("run: give an EPIC, --tickets FILE or --resume, one of them. See --help.", as_json=args.json)
+    if (epic := args.epic) is not None:
+        return _go(args, lambda session: _plan_epic(session, epic))
+    if file := args.tickets:
+        command = read_tickets(file)
+        return _go(args, lambda session: _add_track(session, with_free_id(command, session.state, named=file)))
+    return _go(args, _start_unfinished)
+
+
+def resume(args: ResumeArgs) -> int:
+    if (track := args.track) is None:
+        return _go(args, _start_unfinished)
+    return _go(args, lambda session: _start_track(session, track))
+
+
+def _go(args: DriveArgs, begin: Callable[[Session], Goal]) -> int:
     end_in_order(ctrl_c=False)
     project = with_choices(project_of(args), args)
-    conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=args.workers)
+    conduct = conducting(project, auto_queue=True, approve_all=args.approve_all, workers=args.workers)
     with open_session(project, conduct, model_of(project, args)) as session:
         if isinstance(session, RemoteSession) and (args.approve or args.workers or args.provider or args.model):
             say(
@@ -65,7 +85,7 @@ def _go(args: Any, begin: Callable[[Session], Goal]) -> int:
         return _finish(session, goal, _see_through(session, goal, since, args), args)
 
 
-def _everything(session: Session) -> Goal:
+def _start_unfinished(session: Session) -> Goal:
     goal = unfinished(session.state)
     mine = {name for epic in goal.epics(session.state) for name in epic.tracks}
     for name in goal.tracks(session.state):
@@ -76,23 +96,23 @@ def _everything(session: Session) -> Goal:
     return goal
 
 
-def _epic(session: Session, text: str) -> Goal:
+def _plan_epic(session: Session, text: str) -> Goal:
     receipt = session.submit(PlanEpic(text))
     return Goal(epics=[r.event.epic for r in receipt.records if isinstance(r.event, EpicAdded)])
 
 
-def _given(session: Session, command: AddTrack) -> Goal:
+def _add_track(session: Session, command: AddTrack) -> Goal:
     session.submit(command)
     session.submit(StartTrack(command.track))
     return Goal((command.track,))
 
 
-def _one(session: Session, name: str) -> Goal:
+def _start_track(session: Session, name: str) -> Goal:
     session.submit(StartTrack(session.state.track(name).id))
     return Goal((name,))
 
 
-def _see_through(session: Session, goal: Goal, since: int, args: Any) -> int:
+def _see_through(session: Session, goal: Goal, since: int, args: DriveArgs) -> int:
     """Until nothing is left to do, a track of an epic after the other, each landed before the next if so wished."""
     shown = "nothing" if args.json else "words"
     while True:
@@ -102,7 +122,7 @@ def _see_through(session: Session, goal: Goal, since: int, args: Any) -> int:
         if args.land:
             for name in goal.tracks(session.state):
                 if track_row(session.state.tracks[name]).unlanded:
-                    code = land_track(session, name, everything=args.approve == "all", shown=shown) or code
+                    code = land_track(session, name, everything=args.approve_all, shown=shown) or code
             if code != DONE:
                 return code
         following = goal.next_track(session.state)
@@ -112,7 +132,7 @@ def _see_through(session: Session, goal: Goal, since: int, args: Any) -> int:
         session.submit(StartTrack(following))
 
 
-def _drive(session: Session, goal: Goal, since: int, args: Any) -> int:
+def _drive(session: Session, goal: Goal, since: int, args: DriveArgs) -> int:
     """Watch, and ask where there is a terminal to ask in."""
     prompts = Prompts(project_of(args).folder / "blobs")
     asks = prompts.possible and not args.json
@@ -134,7 +154,7 @@ def _drive(session: Session, goal: Goal, since: int, args: Any) -> int:
     return goal.code(session.state)
 
 
-def _finish(session: Session, goal: Goal, code: int, args: Any) -> int:
+def _finish(session: Session, goal: Goal, code: int, args: DriveArgs) -> int:
     state = session.state
     waiting = goal.waiting(state)
     epics, tracks = goal.epics(state), [state.tracks[name] for name in goal.tracks(state)]

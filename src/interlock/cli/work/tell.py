@@ -1,7 +1,6 @@
 """`interlock tell` and `interlock discussions stop`: a word to whoever is at work, and the end of a turn."""
 
-from typing import Any
-
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import say, say_json
 from interlock.cli.terminal.sessions import open_session, project_of
@@ -12,10 +11,20 @@ from interlock.domain.messages.commands.steering_commands import Tell
 from interlock.domain.state.state import State
 
 
-def tell(args: Any) -> int:
+class TellArgs(CommandArgs, frozen=True):
+    recipient: str
+    text: str
+
+
+class StopArgs(CommandArgs, frozen=True):
+    discussion: str
+    message: str
+
+
+def tell(args: TellArgs) -> int:
     text = read_text("-") if args.text == "-" else args.text
     with open_session(project_of(args)) as session:
-        command = _command(session.state, args.whom, text)
+        command = _command(session.state, args.recipient, text)
         session.submit(command)
     whom = command.discussion or f"{command.track}/{command.ticket}"
     if args.json:
@@ -25,7 +34,7 @@ def tell(args: Any) -> int:
     return DONE
 
 
-def stop(args: Any) -> int:
+def stop(args: StopArgs) -> int:
     with open_session(project_of(args)) as session:
         name = session.state.discussion(args.discussion).id
         session.submit(StopTurn(name, args.message or "stopped"))

@@ -1,11 +1,12 @@
 """`interlock tickets …` and `interlock workers …`"""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from interlock.assembly.project import Project, read_state
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
 from interlock.cli.terminal.sessions import open_session, project_of
@@ -30,7 +31,35 @@ from interlock.views.display import exact, one_line, safe
 from interlock.wire import to_plain
 
 
-def list_(args: Any) -> int:
+class ListArgs(CommandArgs, frozen=True):
+    track: str | None
+    status: Literal["todo", "in_progress", "completed", "blocked", "cancelled"] | None
+    limit: int
+    offset: int
+
+
+class TicketArgs(CommandArgs, frozen=True):
+    ticket: str
+
+
+class TicketsArgs(CommandArgs, frozen=True):
+    tickets: tuple[str, ...]
+
+
+class BlockArgs(TicketsArgs, frozen=True):
+    message: str
+
+
+class EditArgs(TicketArgs, frozen=True):
+    changes: tuple[str, ...]
+    file: str | None
+
+
+class MoveArgs(TicketArgs, frozen=True):
+    position: int
+
+
+def list_(args: ListArgs) -> int:
     state = read_state(project_of(args))
     tracks = [state.track(args.track)] if args.track else [state.tracks[name] for name in state.track_order]
     chosen = [
@@ -64,7 +93,7 @@ def list_(args: Any) -> int:
     return DONE
 
 
-def show(args: Any) -> int:
+def show(args: TicketArgs) -> int:
     state = read_state(project_of(args))
     track_id, ticket_id = find(state, args.ticket)
     ticket, track = state.ticket(track_id, ticket_id), state.track(track_id)
@@ -91,14 +120,14 @@ def show(args: Any) -> int:
     return DONE
 
 
-def edit(args: Any) -> int:
+def edit(args: EditArgs) -> int:
     changes: dict[str, Any] = {}
     if args.file:
         try:
             changes = json.loads(Path(args.file).read_text())
         except (OSError, ValueError) as error:
             raise Misconfigured(f"{args.file} cannot be read: {error}") from error
-    for pair in args.set:
+    for pair in args.changes:
         key, equals, value = pair.partition("=")
         if not equals:
             raise Rejected(f"--set takes KEY=VALUE, not {pair!r}")
@@ -106,31 +135,31 @@ def edit(args: Any) -> int:
     return _each(args, [args.ticket], lambda track, ticket: EditTicket(track, ticket, changes_from_dict(changes)))
 
 
-def retry(args: Any) -> int:
-    return _each(args, args.ticket, RetryTicket)
+def retry(args: TicketsArgs) -> int:
+    return _each(args, args.tickets, RetryTicket)
 
 
-def skip(args: Any) -> int:
-    return _each(args, args.ticket, SkipTicket)
+def skip(args: TicketsArgs) -> int:
+    return _each(args, args.tickets, SkipTicket)
 
 
-def block(args: Any) -> int:
-    return _each(args, args.ticket, lambda track, ticket: BlockTicket(track, ticket, args.message))
+def block(args: BlockArgs) -> int:
+    return _each(args, args.tickets, lambda track, ticket: BlockTicket(track, ticket, args.message))
 
 
-def cancel(args: Any) -> int:
-    return _each(args, args.ticket, lambda track, ticket: CancelTicket(track, ticket, "cancelled by the user"))
+def cancel(args: TicketsArgs) -> int:
+    return _each(args, args.tickets, lambda track, ticket: CancelTicket(track, ticket, "cancelled by the user"))
 
 
-def move(args: Any) -> int:
+def move(args: MoveArgs) -> int:
     return _each(args, [args.ticket], lambda track, ticket: MoveTicket(track, ticket, args.position - 1))
 
 
-def kill(args: Any) -> int:
-    return _each(args, args.ticket, KillWorker)
+def kill(args: TicketsArgs) -> int:
+    return _each(args, args.tickets, KillWorker)
 
 
-def workers(args: Any) -> int:
+def workers(args: CommandArgs) -> int:
     rows = worker_rows(read_state(project_of(args)))
     if args.json:
         say_json(to_plain(rows))
@@ -159,7 +188,7 @@ def find(state: State, name: str) -> tuple[str, str]:
     return having[0], name
 
 
-def _each(args: Any, names: list[str], make: Callable[[str, str], TicketCommand]) -> int:
+def _each(args: CommandArgs, names: Sequence[str], make: Callable[[str, str], TicketCommand]) -> int:
     """One command per ticket, all of them or none."""
     project: Project = project_of(args)
     with open_session(project) as session:

@@ -4,11 +4,12 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec.structs import replace
 
 from interlock.assembly.project import Project, read_state
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE
 from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
 from interlock.cli.terminal.prompts import Prompts
@@ -37,7 +38,41 @@ from interlock.views.inbox import as_dict
 from interlock.wire import to_plain
 
 
-def list_(args: Any) -> int:
+class TrackArgs(CommandArgs, frozen=True):
+    track: str
+
+
+class AbortArgs(TrackArgs, frozen=True):
+    message: str
+
+
+class LandArgs(TrackArgs, frozen=True):
+    approve: Literal["all"] | None
+
+
+class EditArgs(TrackArgs, frozen=True):
+    title: str | None
+    description: str | None
+
+
+class ImportArgs(CommandArgs, frozen=True):
+    file: str
+    into: str | None
+
+
+class ProposalArgs(CommandArgs, frozen=True):
+    epic: str | None
+
+
+class AcceptArgs(ProposalArgs, frozen=True):
+    edit: str | None
+
+
+class RejectArgs(ProposalArgs, frozen=True):
+    message: str
+
+
+def list_(args: CommandArgs) -> int:
     project = project_of(args)
     rows = track_rows(read_state(project)) or filed_rows(project)
     if args.json:
@@ -63,10 +98,10 @@ def list_(args: Any) -> int:
     return DONE
 
 
-def show(args: Any) -> int:
+def show(args: TrackArgs) -> int:
     project = project_of(args)
     if found := filed_tracks(project):
-        return show_filed(found, args)
+        return show_filed(found, args.track, as_json=args.json)
     track = read_state(project).track(args.track)
     if args.json:
         shown = to_plain(track_row(track))
@@ -86,7 +121,7 @@ def show(args: Any) -> int:
     return DONE
 
 
-def import_(args: Any) -> int:
+def import_(args: ImportArgs) -> int:
     project = project_of(args)
     command = read_tickets(args.file)
     with open_session(project) as session:
@@ -104,16 +139,16 @@ def import_(args: Any) -> int:
     return DONE
 
 
-def accept(args: Any) -> int:
+def accept(args: AcceptArgs) -> int:
     edited = read_text(args.edit) if args.edit else None
     return _answer_proposal(args, AnswerApproval("", "approve", edited))
 
 
-def reject(args: Any) -> int:
+def reject(args: RejectArgs) -> int:
     return _answer_proposal(args, AnswerApproval("", "reject", message=args.message))
 
 
-def _answer_proposal(args: Any, answer: AnswerApproval) -> int:
+def _answer_proposal(args: ProposalArgs, answer: AnswerApproval) -> int:
     with open_session(project_of(args)) as session:
         waiting = {
             a.payload.epic: a.id for a in session.state.pending_approvals() if isinstance(a.payload, TracksPayload)
@@ -134,23 +169,23 @@ def _answer_proposal(args: Any, answer: AnswerApproval) -> int:
     return DONE
 
 
-def edit(args: Any) -> int:
+def edit(args: EditArgs) -> int:
     return _tell(args, EditTrack(args.track, args.title, args.description), "edited")
 
 
-def pause(args: Any) -> int:
+def pause(args: TrackArgs) -> int:
     return _tell(args, PauseTrack(args.track), "paused: running attempts finish, none start")
 
 
-def resume(args: Any) -> int:
+def resume(args: TrackArgs) -> int:
     return _tell(args, ResumeTrack(args.track), "goes on as soon as a workbench runs ('interlock resume')")
 
 
-def abort(args: Any) -> int:
+def abort(args: AbortArgs) -> int:
     return _tell(args, AbortTrack(args.track, args.message or "aborted by the user"), "aborted")
 
 
-def land(args: Any) -> int:
+def land(args: LandArgs) -> int:
     with open_session(project_of(args)) as session:
         return land_track(session, args.track, everything=args.approve == "all", shown="json" if args.json else "words")
 
@@ -243,7 +278,7 @@ def _asked(receipt: Receipt) -> str:
     return next(r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested))
 
 
-def _tell(args: Any, command: PauseTrack | ResumeTrack | AbortTrack | EditTrack, words: str) -> int:
+def _tell(args: TrackArgs, command: PauseTrack | ResumeTrack | AbortTrack | EditTrack, words: str) -> int:
     project: Project = project_of(args)
     with open_session(project) as session:
         session.submit(command)

@@ -2,17 +2,22 @@
 
 import asyncio
 import sys
-from typing import Any
 
 from interlock.assembly.locations import current_folder, root_of
 from interlock.assembly.project import verify_command
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import BLOCKED, DONE
 from interlock.cli.terminal.output import paint, say, say_json
 from interlock.domain.values.gates import GateResult
 from interlock.views.display import one_line, safe
 
 
-def verify(args: Any) -> int:
+class VerifyArgs(CommandArgs, frozen=True):
+    command: str
+    timeout: float | None
+
+
+def verify(args: VerifyArgs) -> int:
     folder = str(current_folder().resolve() if args.project is None else root_of(args.project))
     result = asyncio.run(verify_command(args.command, folder, args.timeout, before=_begin))
     if args.json:
