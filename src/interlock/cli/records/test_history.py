@@ -6,13 +6,12 @@ import time
 from hashlib import sha256
 from pathlib import Path
 from secrets import randbelow
-from typing import Literal
+from typing import Any, Literal
 
 from interlock.assembly.project import Project, keep_text, kept_text, read_state
 from interlock.assembly.redaction import redactor
 from interlock.cli.arguments import CommandArgs
 from interlock.cli.records.junit import MOST_BYTES, executions, read_junit
-from interlock.cli.records.yaml_text import as_yaml
 from interlock.cli.terminal.exits import DONE, report
 from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.cli.terminal.sessions import open_session, project_of
@@ -84,6 +83,14 @@ def results(args: ResultsArgs) -> int:
     else:
         sys.stdout.write(as_yaml(to_plain(shown)))
     return EXITS[shown.status]
+
+
+def as_yaml(value: Any) -> str:
+    """Characters that could deceive on a terminal are escaped; then all others beyond ASCII are, too."""
+    import yaml
+
+    text = yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
+    return text if text.replace("\n", "").isprintable() else yaml.safe_dump(value, sort_keys=False)
 
 
 def list_(args: ListArgs) -> int:
