@@ -32,7 +32,7 @@ from interlock.engine.bench.engine_thread import EngineThread
 from interlock.errors import Rejected
 from interlock.gui.data.frame import WindowFacts
 from interlock.gui.data.sending import Sender
-from interlock.gui.drawing.widgets import Widget
+from interlock.gui.drawing.recorded_widgets import Widget
 from interlock.gui.window.backends import Backend
 from interlock.gui.window.shell import Window, WindowDriver
 from interlock.journal.memory import MemoryJournal
@@ -169,7 +169,7 @@ def windowed(
     sandbox: str = "bubblewrap",
     test_policy: bool = False,
     careful: bool = True,
-    hands: WindowDriver | None = None,
+    driver: WindowDriver | None = None,
     backend: Backend = "null",
     **more: Any,
 ) -> Generator[Bench]:
@@ -197,7 +197,7 @@ def windowed(
         return Sender(desk, Authority(ADA, answers=True, places=True), start, kept_text, RULES)
 
     place = WindowFacts("payments", "main", sandbox, test_policy=test_policy)
-    window = Window(desk, place, sender, backend=backend, careful=careful, hands=hands, **more)
+    window = Window(desk, place, sender, backend=backend, careful=careful, driver=driver, **more)
     if state is None:
         front.workbench.on_durable(lambda records, _: window.feed.records(records))
         front.streams.listen(window.feed.text)

@@ -9,14 +9,16 @@ import pytest
 
 from interlock.desk.authority import Authority
 from interlock.domain.values.test_history import Execution, History
-from interlock.gui.drawing.widgets import Widgets
+from interlock.gui.drawing.recorded_widgets import Widgets
 from interlock.uitest.actions import Acting
 from interlock.uitest.executions import Executions, Live
-from interlock.uitest.input_driver import Click, InputDriver, Looked, Type
+from interlock.uitest.input_driver import InputDriver
 from interlock.uitest.pending_effects import Done
 from interlock.uitest.prompts import read_prompt
 from interlock.uitest.running import Runner
+from interlock.uitest.simulated_input import Click, Type
 from interlock.uitest.targets import Condition, judge
+from interlock.uitest.watches import Looked
 
 
 class _Broken(InputDriver):

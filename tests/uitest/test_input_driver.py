@@ -16,10 +16,12 @@ from interlock.domain.messages.commands.track_commands import AddTrack, StartTra
 from interlock.domain.values.approvals import Answered
 from interlock.errors import InterlockError
 from interlock.gui.window.topbar import HIGH, LOW
-from interlock.uitest.input_driver import Click, InputDriver, Looked, Type
+from interlock.uitest.input_driver import InputDriver
 from interlock.uitest.pending_effects import Done
 from interlock.uitest.running import speaking
+from interlock.uitest.simulated_input import Click, Type
 from interlock.uitest.targets import read_condition, read_target
+from interlock.uitest.watches import Looked
 from tests.api.serving import ADA, ticket
 from tests.gui.bench import Bench, asking_all, windowed
 
@@ -57,7 +59,7 @@ class Table:
 @pytest.fixture
 def table() -> Iterator[Table]:
     hands = InputDriver()
-    with windowed(hands=hands) as bench:
+    with windowed(driver=hands) as bench:
         yield Table(bench, hands)
 
 
@@ -140,7 +142,7 @@ def test_without_it_nothing_is_put_into_an_answer_that_a_person_gives(table: Tab
 @pytest.mark.parametrize("target", ["inbox.edit", "inbox.edit_script"])
 def test_without_it_what_is_asked_is_not_rewritten(target: str) -> None:
     hands = InputDriver()
-    with windowed(asking_all(), hands=hands) as bench:
+    with windowed(asking_all(), driver=hands) as bench:
         table = Table(bench, hands)
         bench.until(lambda: "inbox.edit" in bench.reachable())
         if target != "inbox.edit":

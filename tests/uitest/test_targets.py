@@ -4,7 +4,7 @@ import pytest
 from imgui_bundle import imgui
 
 from interlock.errors import BadValue
-from interlock.gui.drawing.widgets import Widgets
+from interlock.gui.drawing.recorded_widgets import Widgets
 from interlock.uitest.targets import (
     Condition,
     Target,

@@ -12,9 +12,11 @@ from interlock.desk.authority import Authority
 from interlock.domain.values.test_history import Assertion
 from interlock.errors import BadValue, InterlockError
 from interlock.uitest.executions import Executions, Live, Verb, now_ms
-from interlock.uitest.input_driver import ACTION_S, Button, Click, InputDriver, Looked, Type
+from interlock.uitest.input_driver import ACTION_S, InputDriver
 from interlock.uitest.pending_effects import Done
+from interlock.uitest.simulated_input import Button, Click, Type
 from interlock.uitest.targets import Condition, path_of, read_condition, read_target
+from interlock.uitest.watches import Looked
 
 USUAL_WAIT_MS = 5_000
 _PICTURE_S = 10.0

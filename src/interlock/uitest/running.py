@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from interlock.domain.values.test_history import Assertion
-from interlock.gui.drawing.widgets import Widgets
+from interlock.gui.drawing.recorded_widgets import Widgets
 from interlock.uitest.actions import Acting, Begun, Result
 from interlock.uitest.executions import Executions, Live
 from interlock.uitest.input_driver import InputDriver

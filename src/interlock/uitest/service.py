@@ -8,14 +8,15 @@ import grpc
 
 from interlock.domain.values.test_history import Execution, History
 from interlock.errors import BadValue, InterlockError, NotFound
-from interlock.gui.drawing.widgets import Rect, Widgets
+from interlock.gui.drawing.recorded_widgets import Rect, Widgets
 from interlock.uitest import uitest_pb2 as pb
 from interlock.uitest.actions import USUAL_WAIT_MS, Acting, Result
 from interlock.uitest.artifacts import Artifacts
 from interlock.uitest.executions import Executions, Live, now_ms
-from interlock.uitest.input_driver import Button, InputDriver
+from interlock.uitest.input_driver import InputDriver
 from interlock.uitest.prompts import read_prompt
 from interlock.uitest.running import Runner
+from interlock.uitest.simulated_input import Button
 from interlock.uitest.targets import TYPES, find, nearest, path_of, plain, read_target
 from interlock.version import VERSION
 from interlock.views.test_history import TestInfo, TestStatus, found_test, list_tests, results_of

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from interlock.errors import BadValue
-from interlock.gui.drawing.widgets import Type, Widget, Widgets
+from interlock.gui.drawing.recorded_widgets import Type, Widget, Widgets
 
 TYPES = get_args(Type)
 _TYPED = re.compile(rf"(?:(?P<path>[^:]*)/)?(?P<type>{'|'.join(TYPES)}):(?P<label>.*)", re.DOTALL)

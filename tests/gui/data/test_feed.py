@@ -7,7 +7,7 @@ from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.track_events import TrackStarted
 from interlock.engine.models.streams import ANSWERING, THINKING
 from interlock.gui.data.feed import ALL, LINES, STREAMS, WIDEST, Feed, Stream
-from interlock.gui.drawing.widgets import _Draft
+from interlock.gui.drawing.drafts import Draft
 
 
 def record(version: int) -> Recorded:
@@ -101,7 +101,7 @@ def test_one_piece_of_many_lines_is_cut_at_once() -> None:
 
 
 def test_a_draft_keeps_what_is_written_until_another_hand_writes() -> None:
-    draft = _Draft("")
+    draft = Draft("")
     for text in ("a", "ab", "abc"):
         draft.text = text
         draft.sent.append(text)

@@ -17,17 +17,17 @@ DOCS = ROOT / "docs"
 SOURCE = ROOT / "src" / "interlock" / "gui"
 PICTURES = sorted(path.stem for path in (DOCS / "screenshots").glob("*.png"))
 MADE_OF = {
-    "window": ("topbar", "guard", "widgets"),
-    "panels/dashboard": ("dashboard_panel",),
-    "panels/inbox": ("inbox_panel", "payload_view", "diff_view"),
-    "panels/tickets": ("graph_panel", "ticket_view"),
-    "panels/streams": ("streams_panel",),
-    "panels/discussion": ("chat_panel",),
-    "panels/provider": ("provider_panel",),
-    "panels/usage": ("usage_panel",),
-    "panels/timeline": ("timeline_panel",),
-    "panels/tests": ("tests_panel",),
-    "panels/diagnostics": ("diagnostics_panel",),
+    "window": ("window/topbar", "drawing/guard", "drawing/widgets", "drawing/text_widgets"),
+    "panels/dashboard": ("panels/dashboard_panel",),
+    "panels/inbox": ("panels/inbox_panel", "drawing/payload_view", "drawing/diff_view"),
+    "panels/tickets": ("panels/graph_panel", "drawing/ticket_view"),
+    "panels/streams": ("panels/streams_panel",),
+    "panels/discussion": ("panels/chat_panel",),
+    "panels/provider": ("panels/provider_panel",),
+    "panels/usage": ("panels/usage_panel",),
+    "panels/timeline": ("panels/timeline_panel",),
+    "panels/tests": ("panels/tests_panel",),
+    "panels/diagnostics": ("panels/diagnostics_panel",),
 }
 """The pages, and the modules that draw what each is about."""
 
@@ -70,7 +70,7 @@ def test_every_key_named_there_exists(page: str) -> None:
         if f'"{key}"' in source:
             continue
         family, _, last = key.partition(".")  # made of a word: tests.logs, inbox.edit_script, window.inbox
-        assert re.search(rf'f"{family}\.[a-z_]*{{', source + _shell()), key
+        assert re.search(rf'f"{family}\.[a-z_]*{{', source + _docks()), key
         panel = f"panels/{last}" in MADE_OF
         assert panel or last in words or last.removeprefix("edit_") in words, key
 
@@ -81,8 +81,8 @@ def test_every_key_that_is_drawn_is_named_there(page: str) -> None:
     assert sorted(drawn - named_in(page)) == []
 
 
-def _shell() -> str:
-    return (SOURCE / "shell.py").read_text(encoding="utf-8")
+def _docks() -> str:
+    return (SOURCE / "window" / "docks.py").read_text(encoding="utf-8")
 
 
 def test_every_picture_is_shown_somewhere_and_every_one_shown_is_drawn() -> None:

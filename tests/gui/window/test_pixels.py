@@ -46,7 +46,7 @@ def wrong_colour(bench: Bench) -> None:
 
 
 def missing_panel(bench: Bench) -> None:
-    bench.window.panels = [panel for panel in bench.window.panels if panel.name != "Tests"]
+    bench.window.panels[:] = [panel for panel in bench.window.panels if panel.name != "Tests"]
 
 
 def no_bottom_line(bench: Bench) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from imgui_bundle import imgui
 
-from interlock.gui.drawing.widgets import Widget
+from interlock.gui.drawing.recorded_widgets import Widget
 from tests.gui.bench import Bench, asking_all, windowed
 from tests.gui.stills import SCENES, still
 

@@ -70,11 +70,11 @@ def gui(args: GuiArgs) -> int:
 
 def _show(args: GuiArgs, service: Service) -> None:
     settings = service.project.state_dir / "window.ini" if args.backend == "desktop" else None
-    hands = None
+    driver = None
     if args.enable_test_harness:
         from interlock.uitest.input_driver import InputDriver
 
-        hands = InputDriver()
+        driver = InputDriver()
     window = make_window(
         service,
         actor(),
@@ -82,7 +82,7 @@ def _show(args: GuiArgs, service: Service) -> None:
         settings=settings,
         hooks=args.enable_test_hooks,
         theme=args.theme,
-        hands=hands,
+        driver=driver,
     )
     end_with(service, window)
     window.open()
@@ -115,8 +115,8 @@ def _show(args: GuiArgs, service: Service) -> None:
     def first() -> None:
         if args.enable_test_hooks:
             serve_beside(service, window, args.port, served)
-        if hands is not None:
-            beside.append(harness_beside(service, window, hands, args.test_harness_port, driven))
+        if driver is not None:
+            beside.append(harness_beside(service, window, driver, args.test_harness_port, driven))
 
     try:
         window.run(first)

@@ -126,6 +126,6 @@ def _cell(ui: Ui, draw: imgui.ImDrawList, cell: Cell | None, box: imgui.ImVec4, 
         if side >= 0:
             draw.add_text(imgui.ImVec2(box.x + 4, y), look.faint, f"{number or '':>4}")
     draw.push_clip_rect(low, end, True)
-    ui.say(cell.text)
+    ui.note_text(cell.text)
     draw.add_text(imgui.ImVec2(box.x + indent, y), ink, cell.text)
     draw.pop_clip_rect()

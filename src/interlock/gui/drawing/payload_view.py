@@ -19,12 +19,13 @@ from interlock.domain.values.approvals import (
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing.diff_view import draw_hunks, read
 from interlock.gui.drawing.prose import draw_prose
+from interlock.gui.drawing.text_widgets import clipped
 from interlock.gui.drawing.theme import NORMAL, SMALL
-from interlock.gui.drawing.widgets import Ui, clipped
+from interlock.gui.drawing.widgets import Ui
 from interlock.views.display import exact, one_line, pieces, safe
 
 
-class Answer:
+class AnswerDraft:
     """What a person has made of one approval so far."""
 
     def __init__(self, approval: Approval) -> None:
@@ -38,26 +39,26 @@ class Answer:
         self.hunks = set(range(1, payload.hunks + 1)) if isinstance(payload, ToolPayload) else set[int]()
 
 
-def draw_payload(ui: Ui, approval: Approval, mine: Answer, send: Sender) -> None:
+def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -> None:
     payload = approval.payload
     match payload:
         case ScriptPayload():
-            _text(ui, approval, mine, payload.script, "script")
+            _text(ui, approval, draft, payload.script, "script")
             net = "on" if payload.network else "off"
             wide = "worktree only" if payload.sandbox != "off" else "ANYTHING: the sandbox is off"
             _facts(ui, ("may write", wide), ("network", net))
             _place(ui, payload.directory)
-            if mine.rule:
+            if draft.rule:
                 ui.gap(2)
                 ui.small("From now on this rule of yours would allow it without asking:", ui.look.waiting)
-                _code(ui, mine.rule.strip())
+                _code(ui, draft.rule.strip())
         case ToolPayload():
-            _tool(ui, approval, payload, mine, send)
+            _tool(ui, approval, payload, draft, send)
         case SpawnPayload():
             _facts(ui, ("role", payload.role), ("model", payload.model))
             ui.small("What it will be told")
-            _text(ui, approval, mine, payload.prompt, "prompt")
-            _context(ui, approval, payload, mine, send)
+            _text(ui, approval, draft, payload.prompt, "prompt")
+            _context(ui, approval, payload, draft, send)
         case StepPayload():
             ui.wrapped(safe(payload.description))
             _facts(ui, ("done by", payload.role))
@@ -71,21 +72,21 @@ def draw_payload(ui: Ui, approval: Approval, mine: Answer, send: Sender) -> None
         case MergePayload():
             _facts(ui, ("onto", payload.branch), ("from", payload.before[:10]), ("to", payload.after[:10]))
             diff = send.text(payload.diff_blob.sha256) if payload.diff_blob else payload.diff
-            _sides(ui, mine)
-            draw_hunks(ui, read(diff or payload.diff), None, scope=approval.id, both_sides=mine.both_sides)
+            _sides(ui, draft)
+            draw_hunks(ui, read(diff or payload.diff), None, scope=approval.id, both_sides=draft.both_sides)
         case TracksPayload():
             ui.wrapped(safe(payload.text), ui.look.dim)
             for plan in payload.tracks:
                 ui.wrapped_bold(safe(plan.title))
                 ui.wrapped(safe(plan.description), ui.look.dim)
-            if mine.editing:
-                _text(ui, approval, mine, editable(approval), "tracks")
+            if draft.editing:
+                _text(ui, approval, draft, editable(approval), "tracks")
         case _:
             ui.wrapped(safe(payload.what))
             ui.wrapped(safe(payload.question), ui.look.dim)
 
 
-def _tool(ui: Ui, approval: Approval, payload: ToolPayload, mine: Answer, send: Sender) -> None:
+def _tool(ui: Ui, approval: Approval, payload: ToolPayload, draft: AnswerDraft, send: Sender) -> None:
     diff = payload.diff
     if payload.diff_blob is not None:
         diff = send.text(payload.diff_blob.sha256) or payload.diff
@@ -95,19 +96,19 @@ def _tool(ui: Ui, approval: Approval, payload: ToolPayload, mine: Answer, send: 
         ui.wrapped(words, ui.look.bad, small=True, key="inbox.unseen", scope=approval.id)
     if hunks:
         added, removed = sum(hunk.added for hunk in hunks), sum(hunk.removed for hunk in hunks)
-        ui.small(f"{len(mine.hunks)} of {payload.hunks} hunks chosen   +{added} -{removed}")
-        _sides(ui, mine)
-        draw_hunks(ui, hunks, mine.hunks, scope=approval.id, both_sides=mine.both_sides)
+        ui.small(f"{len(draft.hunks)} of {payload.hunks} hunks chosen   +{added} -{removed}")
+        _sides(ui, draft)
+        draw_hunks(ui, hunks, draft.hunks, scope=approval.id, both_sides=draft.both_sides)
     else:
         ui.small("Its arguments")
-    if mine.editing or not hunks:
-        _text(ui, approval, mine, payload.arguments, "arguments")
+    if draft.editing or not hunks:
+        _text(ui, approval, draft, payload.arguments, "arguments")
     _facts(ui, ("tool", payload.tool))
     _place(ui, payload.directory)
 
 
-def _sides(ui: Ui, mine: Answer) -> None:
-    label = "unified" if mine.both_sides else "side by side"
+def _sides(ui: Ui, draft: AnswerDraft) -> None:
+    label = "unified" if draft.both_sides else "side by side"
     imgui.push_style_var(imgui.StyleVar_.frame_padding.value, imgui.ImVec2(6, 1))
     imgui.push_font(ui.look.regular, SMALL)
     wide = imgui.calc_text_size(label).x + 12
@@ -115,34 +116,34 @@ def _sides(ui: Ui, mine: Answer) -> None:
     if imgui.get_item_rect_max().x + 6 <= end - wide:
         imgui.same_line(imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - wide)
     if ui.button("inbox.sides", label, weight="quiet"):
-        mine.both_sides = not mine.both_sides
+        draft.both_sides = not draft.both_sides
     imgui.pop_font()
     imgui.pop_style_var()
 
 
-def _text(ui: Ui, approval: Approval, mine: Answer, text: str, what: str) -> None:
-    if not mine.editing:
+def _text(ui: Ui, approval: Approval, draft: AnswerDraft, text: str, what: str) -> None:
+    if not draft.editing:
         _code(ui, text)
         return
-    rows = min(24, max(6, mine.text.count("\n") + 2))
-    new = ui.input(f"inbox.edit_{what}", mine.text, scope=approval.id, lines=rows, mono=True, label=f"edited {what}")
+    rows = min(24, max(6, draft.text.count("\n") + 2))
+    new = ui.input(f"inbox.edit_{what}", draft.text, scope=approval.id, lines=rows, mono=True, label=f"edited {what}")
     if new is not None:
-        mine.text = new
+        draft.text = new
 
 
-def _context(ui: Ui, approval: Approval, payload: SpawnPayload, mine: Answer, send: Sender) -> None:
+def _context(ui: Ui, approval: Approval, payload: SpawnPayload, draft: AnswerDraft, send: Sender) -> None:
     ui.small("What it will be shown")
     whole = payload.context
     if payload.context_blob is not None:
         whole = send.text(payload.context_blob.sha256) or payload.context
-    if not mine.editing:
+    if not draft.editing:
         _code(ui, whole)
         return
-    if mine.context == payload.context:
-        mine.context = whole
-    new = ui.input("inbox.edit_context", mine.context, scope=approval.id, lines=12, mono=True, label="edited context")
+    if draft.context == payload.context:
+        draft.context = whole
+    new = ui.input("inbox.edit_context", draft.context, scope=approval.id, lines=12, mono=True, label="edited context")
     if new is not None:
-        mine.context = new
+        draft.context = new
 
 
 class _Page(Struct, frozen=True):

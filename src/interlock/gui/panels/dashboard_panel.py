@@ -7,8 +7,9 @@ from interlock.domain.values.tickets import Verifying
 from interlock.gui.data.frame import Frame, count
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
+from interlock.gui.drawing.text_widgets import fitted
 from interlock.gui.drawing.theme import SMALL
-from interlock.gui.drawing.widgets import Ui, fitted
+from interlock.gui.drawing.widgets import Ui
 from interlock.views.board import TrackRow, WorkerRow
 from interlock.views.display import one_line, safe
 

@@ -10,9 +10,10 @@ from interlock.domain.values.tickets import Ticket
 from interlock.gui.data.frame import Frame, count
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
+from interlock.gui.drawing.text_widgets import fitted, tooltip
 from interlock.gui.drawing.theme import NORMAL, SMALL
 from interlock.gui.drawing.ticket_view import draw_ticket, draw_welcome
-from interlock.gui.drawing.widgets import FLAT, Ui, fitted, tooltip
+from interlock.gui.drawing.widgets import FLAT, Ui
 from interlock.views.display import one_line
 from interlock.views.ticket_graph import TicketGraph, graph_of
 

@@ -5,8 +5,9 @@ from imgui_bundle import imgui
 from interlock.gui.data.feed import Stream
 from interlock.gui.data.frame import Frame, clock
 from interlock.gui.data.sending import Sender
+from interlock.gui.drawing.text_widgets import clipped
 from interlock.gui.drawing.theme import NORMAL, SMALL
-from interlock.gui.drawing.widgets import Ui, clipped
+from interlock.gui.drawing.widgets import Ui
 from interlock.views.display import one_line, safe
 from interlock.views.journal_lines import Fact
 

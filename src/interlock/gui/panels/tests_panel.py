@@ -9,8 +9,9 @@ from interlock.domain.values.test_history import Execution, History, Outcome
 from interlock.gui.data.frame import Frame, count, duration
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
+from interlock.gui.drawing.text_widgets import clipped, fitted
 from interlock.gui.drawing.theme import SMALL
-from interlock.gui.drawing.widgets import Ui, clipped, fitted
+from interlock.gui.drawing.widgets import Ui
 from interlock.views.display import one_line, safe
 from interlock.views.journal_lines import seconds
 from interlock.views.test_history import moment

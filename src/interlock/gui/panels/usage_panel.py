@@ -6,8 +6,9 @@ from imgui_bundle import imgui, implot
 from interlock.domain.values.budgets import Scope, dollars
 from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
+from interlock.gui.drawing.text_widgets import fitted
 from interlock.gui.drawing.theme import SMALL, vec4
-from interlock.gui.drawing.widgets import Ui, fitted
+from interlock.gui.drawing.widgets import Ui
 from interlock.views.costs import UsageRow, cost_shown, usage_rows
 from interlock.views.display import one_line
 

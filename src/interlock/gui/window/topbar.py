@@ -6,8 +6,9 @@ from interlock.domain.values.budgets import dollars
 from interlock.gui.data.frame import Frame, count
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
+from interlock.gui.drawing.text_widgets import fitted
 from interlock.gui.drawing.theme import NORMAL, SMALL
-from interlock.gui.drawing.widgets import Ui, fitted
+from interlock.gui.drawing.widgets import Ui
 from interlock.views.display import one_line
 
 HIGH = 44.0
