@@ -16,8 +16,8 @@ def test_init_asks_nothing_and_git_ignores_what_it_makes(project: Project) -> No
     assert project.run("tracks", "list").out.startswith("no tracks yet")
 
 
-def test_doctor_says_who_would_be_asked(project: Project) -> None:
-    assert "nobody can be asked yet" in project.run("doctor").out
+def test_doctor_names_the_provider_that_would_be_used(project: Project) -> None:
+    assert "no provider has a key yet" in project.run("doctor").out
     project.env["ANTHROPIC_API_KEY"] = "sk-planted"
     said = project.run("doctor")
     assert ("model      anthropic" in said.out, "sk-planted" in said.out + said.err) == (True, False)

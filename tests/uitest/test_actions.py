@@ -83,7 +83,7 @@ def test_a_caller_who_has_gone_before_the_beginning_leaves_nothing_queued(verb: 
     with pytest.raises(RuntimeError, match="the caller has gone"):
         verb(stage, _gone)
     assert stage.under_way() == ()
-    assert [(each.status, each.error_message) for each in stage.ended] == [("timeout", "whoever asked has gone away")]
+    assert [(each.status, each.error_message) for each in stage.ended] == [("timeout", "the caller has disconnected")]
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -92,7 +92,7 @@ def test_a_mistake_of_the_window_ends_the_test(verb: Verb) -> None:
     with pytest.raises(KeyError):
         verb(stage, lambda live: None)
     assert stage.under_way() == ()
-    said = "a mistake in Interlock: KeyError: 'lost'"
+    said = "a bug in Interlock: KeyError: 'lost'"
     assert [(each.status, each.error_message) for each in stage.ended] == [("failed", said)]
 
 

@@ -18,7 +18,7 @@ from interlock.errors import InterlockError
 from interlock.gui.window.topbar import HIGH, LOW
 from interlock.uitest.input_driver import InputDriver
 from interlock.uitest.pending_effects import Done
-from interlock.uitest.running import speaking
+from interlock.uitest.running import text_target
 from interlock.uitest.simulated_input import Click, Type
 from interlock.uitest.targets import read_condition, read_target
 from interlock.uitest.watches import Looked
@@ -353,7 +353,7 @@ def test_a_panel_contains_every_word_in_it_whether_widget_or_not(table: Table) -
     ("name", "target"), [("Inbox", "window:Inbox"), ("Discussion", "window:Discussion"), ("Goal", "input:Goal")]
 )
 def test_a_sentence_means_the_panel_of_that_title_or_else_the_widget(table: Table, name: str, target: str) -> None:
-    assert str(speaking(table.until_done(table.hands.widgets()), name)) == target
+    assert str(text_target(table.until_done(table.hands.widgets()), name)) == target
 
 
 def test_bars_have_their_place(table: Table) -> None:

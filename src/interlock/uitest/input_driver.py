@@ -205,11 +205,11 @@ class InputDriver:
             self._user = window.send.by  # until `_return_to_user`
         window.send.by = queued.by
         effects: list[Future[Any]] = []
-        window.send.set_off = effects
+        window.send.effects = effects
         try:
             return SimulatedInput(window, test).perform(ctx, queued.action), effects
         finally:
-            window.send.set_off = None
+            window.send.effects = None
 
     # ── explaining failures ──────────────────────────────────────────────────────────────
 

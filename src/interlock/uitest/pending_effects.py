@@ -55,7 +55,7 @@ class PendingEffects:
         """Once per frame, after it is drawn: a confirmed effect is then also visible."""
         left: list[_PendingAction] = []
         for pending in self._open:
-            over = not send.under_way(pending.effects)
+            over = not send.any_open(pending.effects)
             if not over and now < pending.deadline:
                 left.append(pending)
                 continue

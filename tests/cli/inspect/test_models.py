@@ -77,7 +77,7 @@ def test_a_wrong_key_gives_the_vendors_sentence_and_not_the_key(project: Project
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("test",), "no model can be asked: set GEMINI_API_KEY"),
+        (("test",), "no provider has a key: set GEMINI_API_KEY"),
         (("test", "openai"), "there is no key for 'openai': set OPENAI_API_KEY"),
         (("key", "set", "openai"), "a key is one line of printable text"),
         (("key", "delete", "openai"), "the package `keyring` is not installed"),

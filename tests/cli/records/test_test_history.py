@@ -116,7 +116,7 @@ def test_a_prompt_that_says_nothing_is_a_mistake_in_the_words(project: Project) 
     said = project.run("test", "run", "--prompt", "  ")
     assert (said.code, said.err) == (
         2,
-        'interlock test run: the prompt says nothing: try "Open Inbox and verify it loads"\n',
+        'interlock test run: the prompt is empty: try "Open Inbox and verify it loads"\n',
     )
 
 

@@ -188,7 +188,7 @@ def test_input_that_cannot_be_read_blocks_with_every_agent(project: Project, giv
     """Exit 2 and words on stderr: any other failure would let the tool run."""
     code, said, err = told(hook(project, given))
     assert (code, said) == (2, None)
-    assert err.startswith("Interlock says no, so the tool may not run: ")
+    assert err.startswith("Interlock denies the tool: ")
     assert (err.count("\n"), "Traceback" in err) == (1, False)
 
 

@@ -36,7 +36,7 @@ def test_reading_is_free_and_the_answer_is_all_of_stdout(project: Project) -> No
     model = scripted(project, RULES)
     said = project.run("chat", "look at it", *model)
     assert (said.code, said.out) == (0, "Three lines.\n"), said
-    assert "go on with: interlock chat --in D-1" in said.err
+    assert "continue with: interlock chat --in D-1" in said.err
     said = project.run("chat", "hello", "--in", "D-1", "--json", *model)
     assert said.json == {
         "id": "D-1",
@@ -152,7 +152,7 @@ def test_discussions_that_are_not_there_are_said_to_be(project: Project) -> None
         assert "no discussion 'D-9'" in error_of(project.run(*words, "--json"))
     for name in ("", "D-1\n", NOT_TEXT, "x" * 100_000):
         assert "no discussion" in error_of(project.run("discussions", "show", name, "--json"))
-    assert "say something" in error_of(project.run("chat", "--json", *model))
+    assert "write a message" in error_of(project.run("chat", "--json", *model))
 
 
 # ── do ───────────────────────────────────────────────────────────────────────────────────

@@ -42,7 +42,7 @@ def test_what_was_told_is_heard_by_the_attempt_after_a_kill(project: Project) ->
     running = project.start("run", "--tickets", tickets(project), "--approve", "all", *scripted(project, [slow]))
     until_asked(project)
     said = project.run("tell", "x/T", "mind the names")
-    assert (said.code, "x/T is told" in said.out) == (0, True), said
+    assert (said.code, "note for x/T recorded" in said.out) == (0, True), said
     running.kill()
     running.communicate(timeout=60)
     assert project.run("run", "--resume", "--approve", "all", *scripted(project, [HEARD, DEAF])).code == 3

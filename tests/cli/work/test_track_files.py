@@ -23,7 +23,7 @@ PLAN = {
         shell("three", "echo 3 > 3", "two"),
     ],
 }
-NOTE = "there is no journal here; this is what the files in conductor/tracks say\n"
+NOTE = "there is no journal here; read from the files in conductor/tracks\n"
 
 
 def stored(project: Project) -> Path:

@@ -24,7 +24,7 @@ def drawn(bench: Bench, font: str, words: str, *, spell: bool = False) -> str:
 
     def draw(*given: object) -> None:
         imgui.push_font(getattr(bench.window.look, font), NORMAL)
-        found.append(bench.window.look.drawn(words, spell=spell))
+        found.append(bench.window.look.drawable(words, spell=spell))
         imgui.pop_font()
 
     panel.draw = draw  # pyright: ignore[reportAttributeAccessIssue]
@@ -109,7 +109,7 @@ def test_what_a_ticket_says_ends_with_dots_where_it_has_no_room(letter: str) -> 
         panel = bench.window.panels[0]
 
         def draw(*_: object) -> None:
-            words = _within(font, NORMAL, bench.window.look.drawn(letter * 40), 100)
+            words = _within(font, NORMAL, bench.window.look.drawable(letter * 40), 100)
             imgui.push_font(font, NORMAL)
             found.append((words, imgui.calc_text_size(words).x))
             imgui.pop_font()

@@ -1,7 +1,7 @@
 """`interlock demo`: from a goal in words to landed commits, on a sample repository with a real bug.
 
-No key, no network: the model is the scripted one. Its first fix fails the gate, it is told so, and fixes it. The demo
-answers its own approvals, and every answer is labelled as such.
+It needs no key and no network: the model is scripted. Its first fix fails the gate; the failure goes back to the model,
+which then fixes the bug. The demo answers its own approvals, and every answer is labelled as such.
 """
 
 import tempfile
@@ -37,7 +37,7 @@ def demo(args: DemoArgs) -> int:
     if not args.json:
         say(f"A sample repository with a bug in it: {root}")
         say(f"The goal: {EPIC}")
-        say(paint("Approvals are answered by the demo itself and recorded as policy:approve-all.", "waiting"))
+        say(paint("The demo answers its approvals itself; they are recorded as policy:approve-all.", "waiting"))
         say()
     conduct = conducting(project, auto_queue=True, approve_all=True, workers=None)
     with LocalSession(project, conduct, sample=True, model=scripted_rules(RULES, PRICE)) as session:

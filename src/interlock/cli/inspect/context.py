@@ -1,4 +1,4 @@
-"""`interlock context`: exactly what a worker would be sent, block by block, before it is sent."""
+"""`interlock context`: the exact blocks that a worker would get."""
 
 import asyncio
 import os
@@ -44,14 +44,14 @@ def context(args: ContextArgs) -> int:
 
 
 def _for_files(project: Project, files: Sequence[str], folder: str | None) -> Ticket:
-    """A ticket that wants exactly these files: the first is the one to change."""
+    """A ticket with exactly these files: the first is its target, the others its context."""
     names = [_inside(project, os.path.join(folder or "", name)) for name in files]
     spec = TicketSpec(id="files", target_file=names[0], context_requirements=tuple(names[1:]))
     return Ticket(track="", spec=spec, created_at="")
 
 
 def _inside(project: Project, name: str) -> str:
-    """The path from the project's folder."""
+    """The path relative to the project's folder. Raises Misconfigured for anything but a readable file there."""
     path = Path(os.path.abspath(name))
     root = Path(os.path.abspath(project.root))
     if not path.is_relative_to(root):
@@ -61,7 +61,7 @@ def _inside(project: Project, name: str) -> str:
         raise Misconfigured(f"{name} is not in the project's folder {project.root}")
     if path.is_dir():
         raise Misconfigured(f"{name} is a folder; name files")
-    if not path.is_symlink() and path.exists() and not path.is_file():  # a worktree cannot hold it
+    if not path.is_symlink() and path.exists() and not path.is_file():  # git cannot store it
         raise Misconfigured(f"{name} is {_kind(path)}; name files")
     if path.is_file() and not os.access(path, os.R_OK):
         raise Misconfigured(f"{name} cannot be read: Permission denied")
@@ -104,7 +104,7 @@ def _heading(block: BriefBlock) -> str:
 
 
 def _count(block: BriefBlock, separator: str) -> int:
-    """With what is sent between it and the next one: so they add up to what all of them are."""
+    """Tokens of a block with its separator, so that the counts add up to the whole message."""
     text = (block.text + separator).encode(errors="replace")
     if block.kind == "file":
         return tokens.count(text, language_of(block.name, text))

@@ -1,4 +1,4 @@
-"""`interlock policy …`: what rules say, which there are, whether their examples hold."""
+"""`interlock policy …`: check a command, list the rules, test their examples."""
 
 from pathlib import Path
 
@@ -21,18 +21,18 @@ class CheckArgs(CommandArgs, frozen=True):
 
 
 def check(args: CheckArgs) -> int:
-    """Any verdict is an answer: exit 0."""
+    """Exit code 0 for every verdict."""
     project = _project(args)
     folder = Path(args.cwd) if args.cwd else project.root if project else current_folder()
     if not folder.is_dir():
         raise Misconfigured(f"{folder} is not a folder")
-    rule_sources(project).rules()  # a mistake in a file is told, not turned into a verdict
-    found = policy_of(project).script(args.command, str(folder))
+    rule_sources(project).rules()  # raises for an error in a rule file, which would otherwise become a verdict
+    judgement = policy_of(project).script(args.command, str(folder))
     if args.json:
-        say_json({"verdict": found.verdict, "rule": found.rule, "reason": found.reason})
+        say_json({"verdict": judgement.verdict, "rule": judgement.rule, "reason": judgement.reason})
     else:
-        reason = f": {safe(found.reason)}" if found.reason else ""
-        say(f"{paint(found.verdict, _COLOUR[found.verdict])} ({safe(found.rule)}){reason}")
+        reason = f": {safe(judgement.reason)}" if judgement.reason else ""
+        say(f"{paint(judgement.verdict, _COLOUR[judgement.verdict])} ({safe(judgement.rule)}){reason}")
     return DONE
 
 
@@ -55,7 +55,7 @@ def list_(args: CommandArgs) -> int:
         ],
     )
     if not trusted:
-        say("the project's rules only tighten until you trust them: interlock trust")
+        say("the project's rules can only forbid or ask until you trust them: interlock trust")
     return DONE
 
 
@@ -72,10 +72,10 @@ def test(args: CommandArgs) -> int:
 
 
 def _project(args: ProjectArgs) -> Project | None:
-    """The one around here; without one only the user's and the shipped rules count."""
+    """The project of this folder; without a project only the user's and the shipped rules apply."""
     root = root_of(args.project)
-    there = args.project is not None or (root / FOLDER).exists() or (root / "interlock.toml").exists()
-    return open_project(root) if there or (root / ".git").exists() else None
+    is_project = args.project is not None or (root / FOLDER).exists() or (root / "interlock.toml").exists()
+    return open_project(root) if is_project or (root / ".git").exists() else None
 
 
 def _about(rule: Rule) -> str:

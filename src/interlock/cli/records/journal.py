@@ -1,4 +1,4 @@
-"""`interlock journal …`: reading never needs the lock, and nothing here changes a row."""
+"""`interlock journal …`: reading needs no lock, and no row is changed."""
 
 import gzip
 import sys
@@ -51,7 +51,7 @@ def show(args: ShowArgs) -> int:
     finally:
         reader.close()
     if args.follow:
-        sys.stdout.flush()  # whoever reads a pipe waits for this
+        sys.stdout.flush()  # the reader of a pipe waits for these lines
         _follow(project, after, as_json=args.json)
     return DONE
 
@@ -65,7 +65,7 @@ def verify(args: VerifyArgs) -> int:
         say(paint(f"ok: {report.rows} rows, unbroken; head {report.head[:16]}…", "good"))
     else:
         say(paint(f"NOT OK: {report.problem}", "bad"), sys.stderr)
-        say(f"{report.rows} rows before that are as they were written", sys.stderr)
+        say(f"the {report.rows} rows before that are unchanged", sys.stderr)
     return DONE if report.ok else ERROR
 
 
@@ -85,11 +85,11 @@ def export(args: ExportArgs) -> int:
 
 
 def archive(args: ArchiveArgs) -> int:
-    """A verified copy, compressed; the journal itself is left as it is."""
+    """Write a verified, compressed copy; the journal itself is not changed."""
     project = project_of(args)
     report = journal_report(project)
     if not report.ok:
-        raise Misconfigured(f"the journal is not whole and is not archived: {report.problem}")
+        raise Misconfigured(f"the journal is damaged, so it is not archived: {report.problem}")
     name = args.file or f"journal-{report.rows:08d}.jsonl.gz"
     try:
         with gzip.open(name, "xt", encoding="utf-8") as file:
@@ -140,7 +140,7 @@ def _follow(project: Project, after: int, *, as_json: bool) -> None:
     try:
         session = RemoteSession(project)
     except Unavailable:
-        say("nobody is working on this project now; there is nothing to follow", sys.stderr)
+        say("no workbench runs on this project; there is nothing to follow", sys.stderr)
         return
     with session:
         for recorded in session.client.follow(after):

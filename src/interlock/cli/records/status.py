@@ -1,4 +1,4 @@
-"""`interlock status`: where things stand, in one look."""
+"""`interlock status`: a short overview."""
 
 from functools import reduce
 

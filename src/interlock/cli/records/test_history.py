@@ -1,4 +1,4 @@
-"""`interlock test status`, `results`, `list`, `ingest`: the memory of tests, with or without a running workbench."""
+"""`interlock test status`, `results`, `list`, `ingest`: the test history, with or without a running workbench."""
 
 import os
 import sys
@@ -47,25 +47,25 @@ class IngestArgs(CommandArgs, frozen=True):
     again: bool
 
 
-def say_status(found: TestStatus, *, as_json: bool) -> None:
+def say_status(status: TestStatus, *, as_json: bool) -> None:
     if as_json:
-        say_json(to_plain(found))
+        say_json(to_plain(status))
         return
-    say(f"Test ID: {safe(found.test_id)}")
-    say(f"Status: {paint(found.status, COLOURS.get(found.status))}")
-    if found.status == "UNKNOWN":
+    say(f"Test ID: {safe(status.test_id)}")
+    say(f"Status: {paint(status.status, COLOURS.get(status.status))}")
+    if status.status == "UNKNOWN":
         return
-    say(f"Execution Time: {found.execution_time_ms} ms")
-    for word, at in (
-        ("Queued", found.queued_at_ms),
-        ("Started", found.started_at_ms),
-        ("Completed", found.completed_at_ms),
+    say(f"Execution Time: {status.execution_time_ms} ms")
+    for name, at in (
+        ("Queued", status.queued_at_ms),
+        ("Started", status.started_at_ms),
+        ("Completed", status.completed_at_ms),
     ):
         if at:
-            say(f"{word}: {moment(at)}")
-    if found.error_message:
-        say(f"Error: {safe(found.error_message)}")
-    for failure in found.assertion_failures:
+            say(f"{name}: {moment(at)}")
+    if status.error_message:
+        say(f"Error: {safe(status.error_message)}")
+    for failure in status.assertion_failures:
         say(f"Assertion failed: {safe(failure)}")
 
 
@@ -73,11 +73,11 @@ def results(args: ResultsArgs) -> int:
     project = project_of(args)
     history = read_state(project).tests
     try:
-        found = found_test(history, args.test_id).execution
+        execution = found_test(history, args.test_id).execution
     except NotFound as error:
         report(error, as_json=args.json)
         return EXITS["UNKNOWN"]
-    shown = results_of(history, _whole(project, found), include_logs=args.include_logs)
+    shown = results_of(history, _with_whole_texts(project, execution), include_logs=args.include_logs)
     if args.json:
         say_json(to_plain(shown))
     else:
@@ -181,31 +181,31 @@ class _Ids:
         self._given: set[str] = set()
 
     def new(self) -> str:
-        while (found := unused_id(self._history, self._prefix, _draw)) in self._given:
+        while (test_id := unused_id(self._history, self._prefix, _draw)) in self._given:
             pass
-        self._given.add(found)
-        return found
+        self._given.add(test_id)
+        return test_id
 
 
 def _draw() -> int:
     return LOWEST + randbelow(HIGHEST - LOWEST + 1)
 
 
-def _whole(project: Project, execution: Execution) -> Execution:
+def _with_whole_texts(project: Project, execution: Execution) -> Execution:
     if execution.whole is None:
         return execution
     try:
         return unfolded(execution, kept_text(project, execution.whole.sha256))
-    except JournalError:  # it was removed: what the journal holds itself is left
+    except JournalError:  # the blob was removed: use the part that the journal holds
         return execution
 
 
-def _read(named: str) -> tuple[bytes, str]:
-    """As much as is ever read, and the name it goes by."""
-    if named == "-":
+def _read(path: str) -> tuple[bytes, str]:
+    """At most MOST_BYTES + 1 bytes of the file, and its name."""
+    if path == "-":
         return sys.stdin.buffer.read(MOST_BYTES + 1), "stdin"
     try:
-        with Path(named).open("rb") as file:
-            return file.read(MOST_BYTES + 1), Path(named).name
+        with Path(path).open("rb") as file:
+            return file.read(MOST_BYTES + 1), Path(path).name
     except OSError as error:
-        raise Misconfigured(f"{named} cannot be read: {error.strerror}") from None
+        raise Misconfigured(f"{path} cannot be read: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""`interlock usage`: tokens and money, as a table and as bars; `interlock usage cache`: what broke a prefix."""
+"""`interlock usage`: tokens and cost as a table and as bars; `interlock usage cache`: broken cache prefixes."""
 
 import shutil
 import sys
@@ -23,9 +23,9 @@ from interlock.views.prefix import CacheBreak, SentRequest, broken_prefixes
 from interlock.views.spend import bars, spending
 from interlock.wire import to_plain
 
-_EVENTS = 200_000  # the latest, that money over time is drawn from
-_NARROW, _WIDEST = 50, 60  # columns: below the one there is no plot, beyond the other no bar
-_REQUESTS = 100_000  # that are looked through for broken prefixes
+_EVENTS = 200_000  # the latest events, from which cost over time is computed
+_NARROW, _WIDEST = 50, 60  # columns: the least for a plot, the most for a bar
+_REQUESTS = 100_000  # the most requests that are searched for broken prefixes
 
 
 class UsageArgs(CommandArgs, frozen=True):
@@ -39,7 +39,7 @@ def usage(args: UsageArgs) -> int:
     project = project_of(args)
     rows = usage_rows(read_state(project), args.by)
     if args.json:
-        say_json({row.name: _plain(row) for row in rows})
+        say_json({row.name: _as_dict(row) for row in rows})
     elif not rows:
         say("no model was called yet")
     else:
@@ -62,7 +62,7 @@ def _table(rows: tuple[UsageRow, ...], by: str) -> None:
         ],
     )
     if any(row.unknown for row in rows):
-        say(paint("UNKNOWN: set aside for calls that broke off or are under way; it counts as spent", "dim"))
+        say(paint("UNKNOWN: reserved for interrupted or running calls; it counts as spent", "dim"))
     if calls := sum(row.used.without_price for row in rows):
         say(
             paint(
@@ -72,7 +72,7 @@ def _table(rows: tuple[UsageRow, ...], by: str) -> None:
 
 
 def _plot(rows: tuple[UsageRow, ...], project: Project) -> None:
-    """Where there is money to show, and room."""
+    """Bars, if there is a cost and the terminal is wide enough."""
     room = shutil.get_terminal_size().columns
     costs = [row.used.cost + row.unknown for row in rows]
     if room < _NARROW or not any(costs):
@@ -104,7 +104,7 @@ def _bars(values: list[tuple[str, Micros]], room: int, *, plain: bool) -> None:
         say(f"{safe(name):{names}}  {cost:>{digits}}  {paint(bar, 'running')}".rstrip())
 
 
-def _plain(row: UsageRow) -> dict[str, Any]:
+def _as_dict(row: UsageRow) -> dict[str, Any]:
     return {**to_plain(row.used), "cost_usd": row.used.cost_usd, "unknown_usd": row.unknown / 1e6}
 
 
@@ -114,15 +114,17 @@ def _plain(row: UsageRow) -> dict[str, Any]:
 def _cache(args: UsageArgs) -> int:
     project = project_of(args)
     requests = list(islice(_sent(project), _REQUESTS))
-    found = broken_prefixes(requests)
-    paid = [saved_by_cache(project, each.sent.provider, each.sent.model, each.broken.again) for each in found]
+    breaks = broken_prefixes(requests)
+    paid = [saved_by_cache(project, each.sent.provider, each.sent.model, each.broken.again) for each in breaks]
     if args.json:
-        say_json({"requests": len(requests), "breaks": [_break(*each) for each in zip(found, paid, strict=True)]})
+        say_json(
+            {"requests": len(requests), "breaks": [_break_as_dict(*pair) for pair in zip(breaks, paid, strict=True)]}
+        )
         return DONE
     if not requests:
         say("no request is in the logs yet (.interlock/logs/sessions)")
         return DONE
-    if found:
+    if breaks:
         table(
             ("WHEN", "WHO", "BLOCK", "", "TOKENS", "AGAIN", "PAID"),
             [
@@ -135,30 +137,30 @@ def _cache(args: UsageArgs) -> int:
                     f"{each.broken.again:,}",
                     "unknown" if cost is None else dollars(cost),
                 )
-                for each, cost in zip(found, paid, strict=True)
+                for each, cost in zip(breaks, paid, strict=True)
             ],
         )
         say(
-            paint("AGAIN: tokens after the block that had been sent before; PAID: what a cache would have saved", "dim")
+            paint("AGAIN: tokens after the block that were sent before; PAID: what a cache hit would have saved", "dim")
         )
-    again = sum(each.broken.again for each in found)
+    again = sum(each.broken.again for each in breaks)
     known = [cost for cost in paid if cost is not None]
-    total = "" if found and not known else f" for {dollars(sum(known))}"
-    say(f"{len(requests):,} requests, {len(found):,} broke their prefix: about {again:,} tokens paid again{total}")
+    total = "" if breaks and not known else f" for {dollars(sum(known))}"
+    say(f"{len(requests):,} requests, {len(breaks):,} broke their prefix: about {again:,} tokens paid again{total}")
     return DONE
 
 
-def _break(found: CacheBreak, paid: Micros | None) -> dict[str, Any]:
-    sent, broken = found.sent, found.broken
+def _break_as_dict(cache_break: CacheBreak, paid: Micros | None) -> dict[str, Any]:
+    sent, broken = cache_break.sent, cache_break.broken
     about = {"ts": sent.ts, "key": sent.key, "attempt": sent.attempt, "provider": sent.provider, "model": sent.model}
     return {**about, "call": sent.call, **to_plain(broken), "paid_usd": None if paid is None else paid / 1e6}
 
 
 def _sent(project: Project) -> Iterator[SentRequest]:
-    """Oldest first; what cannot be read is left out, as logs may be cut off anywhere."""
+    """Logged requests, oldest first; unreadable lines are skipped, as a log may end anywhere."""
     folders = (project.folder / "logs" / "sessions").glob("*")
     for folder in sorted(folders):
-        for file in sorted(folder.glob(f"{PREFIXES}*"), reverse=True):  # those put aside are older, by their number
+        for file in sorted(folder.glob(f"{PREFIXES}*"), reverse=True):  # rotated files are older, by their number
             with file.open("rb") as lines:
                 for line in lines:
                     try:

@@ -19,7 +19,7 @@ from interlock.cli.terminal.signals import end_in_order
 from interlock.errors import JournalInUse, Misconfigured
 
 CLOSING_S = 1.6
-"""What is not closed by then is left as it is: everything that counts is in the journal."""
+"""The most time for closing; an unfinished shutdown is harmless, because the journal is already durable."""
 
 
 class GuiArgs(ModelArgs, frozen=True):
@@ -54,7 +54,7 @@ def gui(args: GuiArgs) -> int:
         try:
             service.open()
         except JournalInUse as busy:
-            raise JournalInUse(f"{busy}; end that first, or use the window it has", busy.pid) from None
+            raise JournalInUse(f"{busy}; end that process first, or use its window", busy.pid) from None
         _show(args, service)
     except KeyboardInterrupt:
         reason = "interrupted"
@@ -62,10 +62,10 @@ def gui(args: GuiArgs) -> int:
         _stop(service, "the window did not open")
         raise
     _stop(service, reason)
-    with suppress(OSError):  # the terminal may be gone
+    with suppress(OSError):  # the terminal may be closed
         sys.stdout.flush()
         sys.stderr.flush()
-    os._exit(DONE)  # threads of libraries and of the graphics driver are not waited for
+    os._exit(DONE)  # do not wait for threads of libraries and of the graphics driver
 
 
 def _show(args: GuiArgs, service: Service) -> None:
@@ -102,31 +102,31 @@ def _show(args: GuiArgs, service: Service) -> None:
             sys.stderr,
         )
 
-    def served(port: int) -> None:
+    def http_started(port: int) -> None:
         say(f"HTTP hooks at http://127.0.0.1:{port}")
         sys.stdout.flush()
 
-    def driven(port: int) -> None:
+    def harness_started(port: int) -> None:
         say(f"test harness at 127.0.0.1:{port}")
         sys.stdout.flush()
 
     beside: list[Beside] = []
 
-    def first() -> None:
+    def start_servers() -> None:
         if args.enable_test_hooks:
-            serve_beside(service, window, args.port, served)
+            serve_beside(service, window, args.port, http_started)
         if driver is not None:
-            beside.append(harness_beside(service, window, driver, args.test_harness_port, driven))
+            beside.append(harness_beside(service, window, driver, args.test_harness_port, harness_started))
 
     try:
-        window.run(first)
+        window.run(start_servers)
     finally:
-        for each in beside:
-            each.stop()
+        for server in beside:
+            server.stop()
 
 
 def _stop(service: Service, reason: str) -> None:
-    """In good order where that is quick; a task that hangs does not keep the window."""
+    """Stop the service, but wait at most CLOSING_S: a hanging task must not keep the window open."""
     closing = threading.Thread(target=service.stop, args=(reason,), daemon=True)
     closing.start()
     closing.join(CLOSING_S)

@@ -1,4 +1,4 @@
-"""Exit codes, and how an error reaches the person or the script that asked."""
+"""Exit codes, and the printing of errors for people (stderr) and scripts (JSON on stdout)."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ INTERRUPTED = 130
 
 
 def wrong_usage(sentence: str, *, as_json: bool) -> int:
-    """The words themselves are wrong."""
+    """Report arguments that parse but contradict each other."""
     if as_json:
         sys.stdout.write(json.dumps({"error": sentence, "kind": "Usage"}) + "\n")
     sys.stderr.write(f"interlock {sentence}\n")
@@ -30,6 +30,6 @@ def report(error: InterlockError, *, as_json: bool) -> int:
         sys.stdout.write(json.dumps(shown) + "\n")
     hint = ""
     if isinstance(error, JournalCorrupt):
-        hint = "\nIt stays readable: 'interlock journal show' and 'interlock journal export' work."
+        hint = "\nThe journal can still be read: 'interlock journal show' and 'interlock journal export' work."
     sys.stderr.write(f"interlock: {error}{hint}\n")
     return ERROR

@@ -1,4 +1,4 @@
-"""Which model the command line asks for."""
+"""The model that the command-line options and the settings select."""
 
 import sys
 
@@ -19,19 +19,19 @@ def model_of(project: Project, args: ModelArgs) -> ModelMaker | None:
             raise Misconfigured("--script goes with --provider scripted")
         settings = project.settings.provider
         chosen = first_provider(settings.name)
-        return _warned(project, chosen, settings.model) if chosen else None
+        return _with_warnings(project, chosen, settings.model) if chosen else None
     if args.provider == "scripted" and not args.script:
-        raise Misconfigured("--provider scripted needs --script FILE, the rules it answers by")
+        raise Misconfigured("--provider scripted needs --script FILE, the rules of its answers")
     if args.provider != "scripted" and args.script:
         raise Misconfigured("--script goes with --provider scripted")
-    return _warned(project, args.provider, None, args.script)
+    return _with_warnings(project, args.provider, None, args.script)
 
 
-def _warned(project: Project, provider: str, model: str | None, script: str | None = None) -> ModelMaker:
-    made = make_model(project, provider, model, script=script)
-    for words in model_warnings(project, provider, model):
-        say(paint(safe(words), "waiting", sys.stderr), sys.stderr)
-    return made
+def _with_warnings(project: Project, provider: str, model: str | None, script: str | None = None) -> ModelMaker:
+    maker = make_model(project, provider, model, script=script)
+    for warning in model_warnings(project, provider, model):
+        say(paint(safe(warning), "waiting", sys.stderr), sys.stderr)
+    return maker
 
 
 def with_choices(project: Project, args: ModelArgs) -> Project:

@@ -1,4 +1,4 @@
-"""`interlock approvals …`"""
+"""`interlock approvals …`."""
 
 import sys
 from pathlib import Path
@@ -41,18 +41,18 @@ class AnswerArgs(CommandArgs, frozen=True):
 
 def list_(args: ListArgs) -> int:
     state = read_state(project_of(args))
-    found = listing(state, args.state, args.offset, args.limit or None)
+    approvals = listing(state, args.state, args.offset, args.limit or None)
     if args.json:
-        say_json([as_dict(approval) for approval in found])
+        say_json([as_dict(approval) for approval in approvals])
         return DONE
-    if not found:
+    if not approvals:
         say("nothing waits for you" if args.state == "pending" else "none")
         return DONE
     table(
         ("ID", "KIND", "STATE", "TICKET", "WHAT"),
         [
             (a.id, a.kind, state_word(a), f"{a.track}/{a.ticket}" if a.ticket else a.track, one_line(title(a), 80))
-            for a in found
+            for a in approvals
         ],
     )
     return DONE
@@ -75,7 +75,7 @@ def answer(args: AnswerArgs) -> int:
     with open_session(project) as session:
         rule = _rule(session.state.approval(args.approval), args, project) if args.always else ""
         if rule:
-            say(f"a rule for {user_settings()}:\n\n{safe(rule)}", sys.stderr)
+            say(f"new rule in {user_settings()}:\n\n{safe(rule)}", sys.stderr)
         session.submit(AnswerApproval(args.approval, args.decision, edited, args.message, hunks, context))
         approval = session.state.approval(args.approval)
     if rule:
@@ -85,12 +85,12 @@ def answer(args: AnswerArgs) -> int:
     elif isinstance(approval.state, Answered):
         say(f"{approval.id}: {approval.state.decision} by {approval.state.by}")
         if session.state.running and not session.state.conductor.on:
-            say("'interlock resume' goes on with the work")
+            say("'interlock resume' continues the work")
     return DONE
 
 
 def _rule(approval: Approval, args: AnswerArgs, project: Project) -> str:
-    """The narrowest that allows what is asked. Raises Rejected where none can, or it would not help."""
+    """The narrowest rule that allows this script. Raises Rejected if no rule can, or if it would have no effect."""
     payload = approval.payload
     if not isinstance(payload, ScriptPayload) or args.decision != "approve" or args.edit:
         raise Rejected("--always is for approving a script as it is")

@@ -1,4 +1,4 @@
-"""`interlock do`: one command as a track of its own, each step a ticket in a worktree of its own."""
+"""`interlock do`: one command as a track of its own; each step is a ticket with its own worktree."""
 
 import sys
 
@@ -42,10 +42,10 @@ def do(args: DoArgs) -> int:
         raise Rejected(f"a command has at most {MOST_TEXT:,} characters, this one {len(args.command):,}")
     try:
         line = parse_command(args.command)
-        # %judge only shows what there is, trusted or not.
+        # %judge only shows the library files, trusted or not.
         ready = prepare(line, project.whole_library if "judge" in line.modifiers else project.library)
-    except Rejected as wrong:
-        return wrong_usage(f"do: {wrong}", as_json=args.json)
+    except Rejected as error:
+        return wrong_usage(f"do: {error}", as_json=args.json)
     if not ready.runs:
         return _show_choices(project, ready, as_json=args.json)
     name = _free_name(read_state(project))
@@ -58,11 +58,11 @@ def do(args: DoArgs) -> int:
         if code == DONE and args.land:
             shown = "nothing" if args.json else "words"
             code = land_track(session, name, everything=args.approve_all, shown=shown)
-        return _tell(session, project, name, code, args)
+        return _report(session, project, name, code, args)
 
 
 def _show_choices(project: Project, ready: Prepared, *, as_json: bool) -> int:
-    """`%judge`: what would be used, and nothing runs."""
+    """`%judge`: print the files and gates that would be used; nothing runs."""
     texts = {"framework": ready.framework, "style": ready.style}
     if as_json:
         files = {kind: None if file is None else str(file) for kind, file in texts.items()}
@@ -90,14 +90,14 @@ def _drive(session: Session, name: str, since: int, args: DoArgs, *, typed: bool
                 break
             waiting = goal.waiting(state)
             if waiting and waiting[0].kind == "spawn" and typed:
-                _start(session, waiting[0].id)  # whoever typed the command has seen all of it
+                _start(session, waiting[0].id)  # the user typed this command, so its prompt needs no further approval
             elif waiting and asks:
                 with progress.paused():
                     prompts.ask(session, waiting[0])
             elif waiting and is_stuck(state, (name,)):
                 return APPROVAL
     if not goal.over(session.state):
-        raise Unavailable(f"the workbench that was at work here has ended; 'interlock resume {name}' goes on")
+        raise Unavailable(f"the workbench has ended; 'interlock resume {name}' continues")
     return goal.code(session.state)
 
 
@@ -105,10 +105,10 @@ def _start(session: Session, approval: str) -> None:
     try:
         session.submit(AnswerApproval(approval, "approve", message="typed as a command of its own"))
     except Rejected:
-        return  # somebody was quicker; what they said counts
+        return  # answered elsewhere meanwhile; that answer counts
 
 
-def _tell(session: Session, project: Project, name: str, code: int, args: DoArgs) -> int:
+def _report(session: Session, project: Project, name: str, code: int, args: DoArgs) -> int:
     track = session.state.track(name)
     tickets = [track.tickets[ticket] for ticket in track.order]
     waiting = Goal((name,)).waiting(session.state)
@@ -129,7 +129,7 @@ def _tell(session: Session, project: Project, name: str, code: int, args: DoArgs
             say(f"waits for you: interlock approvals answer {approval.id} {answers}", sys.stderr)
         say(f"then: interlock resume {name}", sys.stderr)
     if code == DONE and not args.land:
-        say(f"its work is on branch interlock/{name}; 'interlock tracks land {name}' brings it to yours", sys.stderr)
+        say(f"its work is on branch interlock/{name}; 'interlock tracks land {name}' merges it into yours", sys.stderr)
     return code
 
 

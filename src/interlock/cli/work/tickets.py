@@ -1,4 +1,4 @@
-"""`interlock tickets …` and `interlock workers …`"""
+"""`interlock tickets …` and `interlock workers …`."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -132,31 +132,33 @@ def edit(args: EditArgs) -> int:
         if not equals:
             raise Rejected(f"--set takes KEY=VALUE, not {pair!r}")
         changes[key.strip()] = _value(key.strip(), value)
-    return _each(args, [args.ticket], lambda track, ticket: EditTicket(track, ticket, changes_from_dict(changes)))
+    return _submit_each(
+        args, [args.ticket], lambda track, ticket: EditTicket(track, ticket, changes_from_dict(changes))
+    )
 
 
 def retry(args: TicketsArgs) -> int:
-    return _each(args, args.tickets, RetryTicket)
+    return _submit_each(args, args.tickets, RetryTicket)
 
 
 def skip(args: TicketsArgs) -> int:
-    return _each(args, args.tickets, SkipTicket)
+    return _submit_each(args, args.tickets, SkipTicket)
 
 
 def block(args: BlockArgs) -> int:
-    return _each(args, args.tickets, lambda track, ticket: BlockTicket(track, ticket, args.message))
+    return _submit_each(args, args.tickets, lambda track, ticket: BlockTicket(track, ticket, args.message))
 
 
 def cancel(args: TicketsArgs) -> int:
-    return _each(args, args.tickets, lambda track, ticket: CancelTicket(track, ticket, "cancelled by the user"))
+    return _submit_each(args, args.tickets, lambda track, ticket: CancelTicket(track, ticket, "cancelled by the user"))
 
 
 def move(args: MoveArgs) -> int:
-    return _each(args, [args.ticket], lambda track, ticket: MoveTicket(track, ticket, args.position - 1))
+    return _submit_each(args, [args.ticket], lambda track, ticket: MoveTicket(track, ticket, args.position - 1))
 
 
 def kill(args: TicketsArgs) -> int:
-    return _each(args, args.tickets, KillWorker)
+    return _submit_each(args, args.tickets, KillWorker)
 
 
 def workers(args: CommandArgs) -> int:
@@ -174,29 +176,29 @@ def workers(args: CommandArgs) -> int:
 
 
 def find(state: State, name: str) -> tuple[str, str]:
-    """`TRACK/TICKET`, or a ticket's id alone where only one track has it."""
+    """Track and ticket of `TRACK/TICKET`, or of a ticket's id that only one track has."""
     track, slash, ticket = name.partition("/")
     if slash:
         state.ticket(track, ticket)
         return track, ticket
-    having = [track_id for track_id in state.track_order if name in state.tracks[track_id].tickets]
-    if len(having) > 1:
-        named = ", ".join(f"{track_id}/{name}" for track_id in having)
-        raise Rejected(f"several tracks have a ticket {name!r}: say which of {named}")
-    if not having:
+    tracks = [track_id for track_id in state.track_order if name in state.tracks[track_id].tickets]
+    if len(tracks) > 1:
+        named = ", ".join(f"{track_id}/{name}" for track_id in tracks)
+        raise Rejected(f"several tracks have a ticket {name!r}: name one of {named}")
+    if not tracks:
         raise Rejected(f"no ticket {name!r}; 'interlock tickets list' shows them")
-    return having[0], name
+    return tracks[0], name
 
 
-def _each(args: CommandArgs, names: Sequence[str], make: Callable[[str, str], TicketCommand]) -> int:
-    """One command per ticket, all of them or none."""
+def _submit_each(args: CommandArgs, names: Sequence[str], make: Callable[[str, str], TicketCommand]) -> int:
+    """Submit one command per ticket, all or none."""
     project: Project = project_of(args)
     with open_session(project) as session:
-        found = [find(session.state, name) for name in names]
-        commands: tuple[TicketCommand, ...] = tuple(make(track, ticket) for track, ticket in found)
+        pairs = [find(session.state, name) for name in names]
+        commands: tuple[TicketCommand, ...] = tuple(make(track, ticket) for track, ticket in pairs)
         session.submit(commands[0] if len(commands) == 1 else Bulk(commands))
-        tickets = [session.state.ticket(track, ticket) for track, ticket in found]
-        tracks = [session.state.track(track) for track, _ in found]
+        tickets = [session.state.ticket(track, ticket) for track, ticket in pairs]
+        tracks = [session.state.track(track) for track, _ in pairs]
     if args.json:
         say_json([ticket_to_dict(ticket) for ticket in tickets])
     else:
@@ -206,7 +208,7 @@ def _each(args: CommandArgs, names: Sequence[str], make: Callable[[str, str], Ti
 
 
 def _value(key: str, text: str) -> Any:
-    """Text is taken as it is for the fields that are text; JSON elsewhere."""
+    """Text fields take the text unchanged; other fields take JSON."""
     if key in ("description", "script", "priority", "assigned_to", "target_file", "model_override") and text != "null":
         return text
     try:

@@ -1,4 +1,4 @@
-"""`interlock tracks …`"""
+"""`interlock tracks …`."""
 
 import json
 import re
@@ -79,7 +79,7 @@ def list_(args: CommandArgs) -> int:
         say_json(to_plain(rows))
         return DONE
     if not rows:
-        say("no tracks yet; 'interlock run EPIC' plans some, 'interlock run --tickets FILE' takes yours")
+        say("no tracks yet; 'interlock run EPIC' plans some, 'interlock run --tickets FILE' runs yours")
         return DONE
     table(
         ("TRACK", "STATUS", "DONE", "BLOCKED", "TITLE"),
@@ -100,8 +100,8 @@ def list_(args: CommandArgs) -> int:
 
 def show(args: TrackArgs) -> int:
     project = project_of(args)
-    if found := filed_tracks(project):
-        return show_filed(found, args.track, as_json=args.json)
+    if filed := filed_tracks(project):
+        return show_filed(filed, args.track, as_json=args.json)
     track = read_state(project).track(args.track)
     if args.json:
         shown = to_plain(track_row(track))
@@ -170,19 +170,19 @@ def _answer_proposal(args: ProposalArgs, answer: AnswerApproval) -> int:
 
 
 def edit(args: EditArgs) -> int:
-    return _tell(args, EditTrack(args.track, args.title, args.description), "edited")
+    return _submit(args, EditTrack(args.track, args.title, args.description), "edited")
 
 
 def pause(args: TrackArgs) -> int:
-    return _tell(args, PauseTrack(args.track), "paused: running attempts finish, none start")
+    return _submit(args, PauseTrack(args.track), "paused: running attempts finish, none start")
 
 
 def resume(args: TrackArgs) -> int:
-    return _tell(args, ResumeTrack(args.track), "goes on as soon as a workbench runs ('interlock resume')")
+    return _submit(args, ResumeTrack(args.track), "continues as soon as a workbench runs ('interlock resume')")
 
 
 def abort(args: AbortArgs) -> int:
-    return _tell(args, AbortTrack(args.track, args.message or "aborted by the user"), "aborted")
+    return _submit(args, AbortTrack(args.track, args.message or "aborted by the user"), "aborted")
 
 
 def land(args: LandArgs) -> int:
@@ -193,29 +193,15 @@ def land(args: LandArgs) -> int:
 def land_track(
     session: Session, track: str, *, everything: bool, shown: Literal["words", "json", "nothing"] = "words"
 ) -> int:
-    """Ask for the landing, answer it if a person is there, and tell what came of it."""
-    found = session.state.track(track).landing
-    if found is None or found.state in ("landed", "failed"):
-        waiting = [a for a in session.state.pending_approvals() if a.kind == "merge" and a.track == track]
-        if not waiting:
-            approval_id = _asked(session.ask_landing(track))
-        else:
-            approval_id = waiting[0].id
-        approval = session.state.approval(approval_id)
-        if approval_id in session.state.pending.values():
-            prompts = Prompts()
-            if everything:
-                session.submit(AnswerApproval(approval_id, "approve", message="--approve all"))
-            elif prompts.possible and shown == "words":
-                prompts.ask(session, approval)
-            else:
-                if shown == "json":
-                    say_json({"state": "asked", "pending_approvals": [as_dict(approval)]})
-                say(
-                    f"landing waits for approval {approval_id}: interlock approvals answer {approval_id} approve",
-                    sys.stderr,
-                )
-                return APPROVAL
+    """Request the landing, answer its approval if possible, and report the outcome.
+
+    `everything`: answer the approval without asking.
+    """
+    landing = session.state.track(track).landing
+    if (landing is None or landing.state in ("landed", "failed")) and not _answer_landing(
+        session, track, everything=everything, shown=shown
+    ):
+        return APPROVAL
     for _ in session.follow():
         landing = session.state.track(track).landing
         if landing is not None and landing.state in ("landed", "failed"):
@@ -226,7 +212,7 @@ def land_track(
     if shown == "json":
         say_json(to_plain(landing) if landing else {"state": "rejected"})
     elif shown == "nothing":
-        pass  # whoever asked for it tells of it with all the rest
+        pass  # the caller reports it with its other results
     elif landing and landing.state == "landed":
         say(paint(f"landed on {landing.branch}: {landing.after[:12]}", "good"))
     else:
@@ -234,8 +220,28 @@ def land_track(
     return DONE if landing and landing.state == "landed" else BLOCKED
 
 
+def _answer_landing(session: Session, track: str, *, everything: bool, shown: str) -> bool:
+    """False if the landing's approval stays pending."""
+    pending = [a for a in session.state.pending_approvals() if a.kind == "merge" and a.track == track]
+    approval_id = pending[0].id if pending else _approval_in(session.ask_landing(track))
+    approval = session.state.approval(approval_id)
+    if approval_id not in session.state.pending.values():
+        return True
+    prompts = Prompts()
+    if everything:
+        session.submit(AnswerApproval(approval_id, "approve", message="--approve all"))
+    elif prompts.possible and shown == "words":
+        prompts.ask(session, approval)
+    else:
+        if shown == "json":
+            say_json({"state": "asked", "pending_approvals": [as_dict(approval)]})
+        say(f"landing waits for approval {approval_id}: interlock approvals answer {approval_id} approve", sys.stderr)
+        return False
+    return True
+
+
 def read_text(file: str) -> str:
-    """A file's text, or what comes on stdin."""
+    """The text of a file, or of stdin for `-`."""
     try:
         return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -243,7 +249,7 @@ def read_text(file: str) -> str:
 
 
 def read_tickets(file: str) -> AddTrack:
-    """A track from a JSON file (or stdin); mistakes are named with file and line."""
+    """A track from a JSON file or stdin; errors name the file and the line."""
     text = read_text(file)
     try:
         data = json.loads(text)
@@ -261,7 +267,7 @@ def read_tickets(file: str) -> AddTrack:
 
 
 def with_free_id(command: AddTrack, state: State, named: str) -> AddTrack:
-    """A track without an id is named after its file, with a number if that is taken."""
+    """A track without an id gets the name of its file, with a number if that id exists."""
     if command.track:
         return command
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(named).stem).strip("-._")[:50]
@@ -274,11 +280,11 @@ def with_free_id(command: AddTrack, state: State, named: str) -> AddTrack:
     return AddTrack(name, title, command.description, command.tickets)
 
 
-def _asked(receipt: Receipt) -> str:
+def _approval_in(receipt: Receipt) -> str:
     return next(r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested))
 
 
-def _tell(args: TrackArgs, command: PauseTrack | ResumeTrack | AbortTrack | EditTrack, words: str) -> int:
+def _submit(args: TrackArgs, command: PauseTrack | ResumeTrack | AbortTrack | EditTrack, outcome: str) -> int:
     project: Project = project_of(args)
     with open_session(project) as session:
         session.submit(command)
@@ -286,5 +292,5 @@ def _tell(args: TrackArgs, command: PauseTrack | ResumeTrack | AbortTrack | Edit
     if args.json:
         say_json(to_plain(track_row(track)))
     else:
-        say(f"track {args.track} {words}")
+        say(f"track {args.track} {outcome}")
     return DONE

@@ -14,7 +14,7 @@ class TextWidgets(WidgetRecorder):
         self.look = look
 
     def text(self, words: str, colour: int | None = None, *, key: str = "", scope: str = "") -> None:
-        shown = self.look.drawn(words)
+        shown = self.look.drawable(words)
         if colour is None:
             imgui.text_unformatted(shown)
         else:

@@ -1,4 +1,4 @@
-"""Provider: who is asked, and about which folder. What is written here counts at once."""
+"""Provider: the model provider and the folder of discussions. Changes take effect at once."""
 
 from imgui_bundle import imgui
 

@@ -9,7 +9,7 @@ from interlock.gui.drawing.theme import NORMAL
 from interlock.gui.drawing.widgets import Ui
 from interlock.views.journal_lines import Fact
 
-_NARROW = 420.0  # pixels: there what says least is left out
+_NARROW = 420.0  # pixels; below this width the least important columns are hidden
 
 
 class TimelinePanel:

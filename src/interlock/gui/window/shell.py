@@ -101,7 +101,7 @@ class Window:
         self.ui = Ui(self.look)
         self.feed = Feed(self.wake, now)
         self.send = make_sender(desk)
-        self.send.returned = self.hurry
+        self.send.on_result = self.hurry
         self.frame = Frame(desk, self.feed, place, now)
         self.guard = PanelGuard(self.ui)
         panels: list[Panel] = [
@@ -158,8 +158,8 @@ class Window:
         io.config_windows_move_from_title_bar_only = True
         io.config_flags |= imgui.ConfigFlags_.docking_enable.value
         io.config_flags |= imgui.ConfigFlags_.nav_enable_keyboard.value  # Tab reaches buttons, Space presses them
-        self.look.dress()
-        self._docks.layout_restored = self._surface.read_places()
+        self.look.apply_style()
+        self._docks.layout_restored = self._surface.read_layout()
 
     def run(self, first: Callable[[], None] | None = None, frames: int | None = None) -> None:
         """Draw until the window is closed or ended, or `frames` are drawn. `first` is called after the first frame."""
@@ -168,7 +168,7 @@ class Window:
         finally:  # also after a signal
             if self._driver is not None:
                 self._driver.closed()
-            self._surface.keep_places()
+            self._surface.save_layout()
 
     def _draw_frames(self, first: Callable[[], None] | None, frames: int | None) -> None:
         drawn = 0
