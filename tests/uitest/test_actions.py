@@ -1,4 +1,4 @@
-"""Every test that was begun ends, whatever becomes of whoever asked for it or of the window (SPEC U3)."""
+"""Every started test ends, even if its caller disconnects or the window closes."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -22,7 +22,7 @@ from interlock.uitest.watches import Looked
 
 
 class _Broken(InputDriver):
-    """Hands that make a mistake, whatever they are to do."""
+    """A driver that fails at every action."""
 
     def act(
         self, action: Click | Type, by: Authority, started: Callable[[], None], seconds: float = 30
@@ -87,17 +87,17 @@ def test_a_caller_who_has_gone_before_the_beginning_leaves_nothing_queued(verb: 
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_mistake_of_the_window_ends_the_test(verb: Verb) -> None:
+def test_a_bug_in_the_window_ends_the_test(verb: Verb) -> None:
     stage = _Stage()
     with pytest.raises(KeyError):
         verb(stage, lambda live: None)
     assert stage.under_way() == ()
-    said = "a bug in Interlock: KeyError: 'lost'"
-    assert [(each.status, each.error_message) for each in stage.ended] == [("failed", said)]
+    result = "a bug in Interlock: KeyError: 'lost'"
+    assert [(each.status, each.error_message) for each in stage.ended] == [("failed", result)]
 
 
 @pytest.mark.parametrize(("begun", "error"), [(_gone, RuntimeError), (lambda live: None, KeyError)])  # pyright: ignore[reportUnknownLambdaType]
-def test_sentences_that_break_off_are_a_failure(begun: Callable[[Live], None], error: type[Exception]) -> None:
+def test_a_prompt_that_breaks_off_is_a_failure(begun: Callable[[Live], None], error: type[Exception]) -> None:
     stage = _Stage()
     with pytest.raises(error):
         stage.runner.run("Open Inbox", read_prompt("Open Inbox"), begun=begun, going=lambda: True)
@@ -106,7 +106,7 @@ def test_sentences_that_break_off_are_a_failure(begun: Callable[[Live], None], e
 
 
 class _Waiting(_Broken):
-    """Hands in an empty window, in which nothing ever comes."""
+    """A driver of an empty window, in which no condition ever holds."""
 
     def watch(self, condition: Condition, seconds: float, every_s: float = 0.0) -> "Future[Looked]":
         future: Future[Looked] = Future()
@@ -119,7 +119,7 @@ class _Waiting(_Broken):
         return future
 
 
-def test_sentences_end_as_their_last_step_did() -> None:
+def test_a_prompt_ends_as_its_last_step_did() -> None:
     stage = _Stage()
     stage.hands = _Waiting()
     stage.acting = Acting(stage.hands, stage.executions, _Blind(), answers=False)

@@ -4,16 +4,16 @@ import sys
 
 
 def main(argv: list[str] | None = None) -> int:
-    words = sys.argv[1:] if argv is None else argv
+    arguments = sys.argv[1:] if argv is None else argv
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]  # the parent process closed it
         import os
 
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     # Only `view` accepts file names that are not text; elsewhere such bytes would fail much later.
-    if words[:1] != ["view"] and not all(map(str.isprintable, words)):
-        words = [word.encode(errors="surrogateescape").decode(errors="replace") for word in words]
+    if arguments[:1] != ["view"] and not all(map(str.isprintable, arguments)):
+        arguments = [word.encode(errors="surrogateescape").decode(errors="replace") for word in arguments]
     try:
-        code = _dispatch(words)
+        code = _dispatch(arguments)
         sys.stdout.flush()  # an error at interpreter exit could not be reported
         return code
     except KeyboardInterrupt:
@@ -23,15 +23,15 @@ def main(argv: list[str] | None = None) -> int:
         return _output_failed(error)
 
 
-def _dispatch(words: list[str]) -> int:
-    if words in (["--version"], ["-V"]):
+def _dispatch(arguments: list[str]) -> int:
+    if arguments in (["--version"], ["-V"]):
         from interlock.version import VERSION
 
         sys.stdout.write(f"interlock {VERSION}\n")
         return 0
     from interlock.cli.words.parser import parse
 
-    namespace = parse(words)
+    namespace = parse(arguments)
 
     from interlock.cli.arguments import arguments_of, load_handler
     from interlock.cli.terminal.exits import report

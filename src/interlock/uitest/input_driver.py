@@ -18,11 +18,10 @@ from msgspec.structs import replace
 from interlock.desk.authority import Authority
 from interlock.gui.drawing.recorded_widgets import Rect, Widgets
 from interlock.gui.window.shell import Window
-from interlock.uitest.futures import fail, resolve
 from interlock.uitest.pending_effects import Done, PendingEffects
 from interlock.uitest.simulated_input import Click, SimulatedInput, Type
 from interlock.uitest.targets import Condition, Verdict, judge, nearest, tree
-from interlock.uitest.watches import Looked, Watches
+from interlock.uitest.watches import Looked, Watches, fail, resolve
 
 ACTION_S = 30.0  # the time of an action, including its wait in the queue and its effects
 _FACTS = 20  # journal lines in the report of a failure

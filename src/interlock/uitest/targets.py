@@ -178,7 +178,7 @@ def plain(label: str) -> str:
 
 
 def tree(widgets: Widgets) -> str:
-    """All widgets, one line widget: the evidence of a failure when no screenshot is possible."""
+    """All widgets, one line each: the evidence of a failure when no screenshot is possible."""
     lines: list[str] = []
     window = None
     for widget in widgets.all():
@@ -199,8 +199,8 @@ def _inside(widget: Widget, path: Sequence[str]) -> bool:
     if not parts:
         return True
     scope = widget.name.partition("@")[2].replace("/", ".")
-    here = [plain(widget.window).casefold(), scope.casefold()]
-    return all(plain(part).casefold() in here for part in parts)
+    places = [plain(widget.window).casefold(), scope.casefold()]
+    return all(plain(part).casefold() in places for part in parts)
 
 
 def _likeness(wanted: str, name: str) -> float:

@@ -8,11 +8,11 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from typing import Any
 
 from msgspec import Struct
 
 from interlock.gui.drawing.recorded_widgets import Widgets
-from interlock.uitest.futures import fail, resolve
 from interlock.uitest.targets import Condition, Verdict, judge
 
 
@@ -144,3 +144,18 @@ class Watches:
             elif not wait.future.cancelled():
                 left.append(wait)
         self._idle_waits = left
+
+
+def resolve(future: "Future[Any]", work: Callable[[], Any]) -> None:
+    """Do the work, unless the caller has cancelled; its error goes to the caller."""
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(work())
+    except Exception as error:  # noqa: BLE001  goes to the caller
+        future.set_exception(error)
+
+
+def fail(future: "Future[Any]", error: Exception) -> None:
+    if not future.done() and future.set_running_or_notify_cancel():
+        future.set_exception(error)

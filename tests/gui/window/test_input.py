@@ -1,4 +1,4 @@
-"""What a hand does in the window happens at the workbench, and what others do shows in the window."""
+"""Input in the window changes the workbench, and changes by others show in the window."""
 
 from collections.abc import Iterator
 
@@ -18,8 +18,8 @@ from tests.gui.bench import RULES, Bench, asking_all, windowed
 
 @pytest.fixture
 def bench() -> Iterator[Bench]:
-    with windowed() as found:
-        yield found
+    with windowed() as bench:
+        yield bench
 
 
 def asking(bench: Bench, *names: str) -> None:
@@ -71,7 +71,7 @@ def test_a_letter_meant_for_a_question_that_has_gone_does_not_answer_the_next(be
     bench.submit(AnswerApproval("A-1", "reject"))
     bench.until(lambda: "inbox.title@A-2" in {each.name for each in bench.window.ui.shown.all()})
     io = imgui.get_io()
-    io.add_key_event(imgui.Key.a, True)  # within the blink of an eye
+    io.add_key_event(imgui.Key.a, True)  # sooner than the glance after which an answer counts
     bench.draw(2)
     io.add_key_event(imgui.Key.a, False)
     bench.draw(40)

@@ -115,7 +115,7 @@ def _cache(args: UsageArgs) -> int:
     project = project_of(args)
     requests = list(islice(_sent(project), _REQUESTS))
     breaks = broken_prefixes(requests)
-    paid = [saved_by_cache(project, each.sent.provider, each.sent.model, each.broken.again) for each in breaks]
+    paid = [saved_by_cache(project, row.sent.provider, row.sent.model, row.broken.again) for row in breaks]
     if args.json:
         say_json(
             {"requests": len(requests), "breaks": [_break_as_dict(*pair) for pair in zip(breaks, paid, strict=True)]}
@@ -129,21 +129,21 @@ def _cache(args: UsageArgs) -> int:
             ("WHEN", "WHO", "BLOCK", "", "TOKENS", "AGAIN", "PAID"),
             [
                 (
-                    each.sent.ts[:19].replace("T", " "),
-                    one_line(each.sent.key, 30),
-                    one_line(each.broken.block, 40),
-                    each.broken.how,
-                    f"{each.broken.tokens:,}",
-                    f"{each.broken.again:,}",
+                    row.sent.ts[:19].replace("T", " "),
+                    one_line(row.sent.key, 30),
+                    one_line(row.broken.block, 40),
+                    row.broken.how,
+                    f"{row.broken.tokens:,}",
+                    f"{row.broken.again:,}",
                     "unknown" if cost is None else dollars(cost),
                 )
-                for each, cost in zip(breaks, paid, strict=True)
+                for row, cost in zip(breaks, paid, strict=True)
             ],
         )
         say(
             paint("AGAIN: tokens after the block that were sent before; PAID: what a cache hit would have saved", "dim")
         )
-    again = sum(each.broken.again for each in breaks)
+    again = sum(row.broken.again for row in breaks)
     known = [cost for cost in paid if cost is not None]
     total = "" if breaks and not known else f" for {dollars(sum(known))}"
     say(f"{len(requests):,} requests, {len(breaks):,} broke their prefix: about {again:,} tokens paid again{total}")

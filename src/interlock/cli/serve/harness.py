@@ -212,6 +212,6 @@ def _plain(message: Any) -> Any:
     for field in message.DESCRIPTOR.fields:
         value = getattr(message, field.name)
         if field.message_type is not None:
-            value = [_plain(each) for each in value] if field.is_repeated else _plain(value)
+            value = [_plain(item) for item in value] if field.is_repeated else _plain(value)
         fields[field.name] = value
     return fields

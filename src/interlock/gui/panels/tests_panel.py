@@ -133,15 +133,15 @@ class TestsPanel:
         clipped(len(self._rows), high + 4, row)
         imgui.pop_style_var()
 
-    def _with_whole_texts(self, kept: Execution, send: Sender) -> Execution:
-        """The whole of it, as soon as it is here."""
-        if kept.whole is None:
-            return kept
-        if self._whole[0] != kept.test_id:
-            self._whole = (kept.test_id, None)
-        if self._whole[1] is None and (text := send.text(kept.whole.sha256)):
-            self._whole = (kept.test_id, unfolded(kept, text.encode()))
-        return self._whole[1] or kept
+    def _with_whole_texts(self, execution: Execution, send: Sender) -> Execution:
+        """The execution with its full texts, as soon as they are fetched."""
+        if execution.whole is None:
+            return execution
+        if self._whole[0] != execution.test_id:
+            self._whole = (execution.test_id, None)
+        if self._whole[1] is None and (text := send.text(execution.whole.sha256)):
+            self._whole = (execution.test_id, unfolded(execution, text.encode()))
+        return self._whole[1] or execution
 
     def _draw_detail(self, ui: Ui, frame: Frame, history: History, run: Execution) -> None:
         look = ui.look
