@@ -85,13 +85,14 @@ def lagging(folder: str, clicks: int) -> Data:
     from benchmarks.window import _loop, _service, _stream  # pyright: ignore[reportPrivateUsage]
     from interlock.assembly.window import make_window
     from interlock.desk.authority import Authority
-    from interlock.uitest.input_driver import Click, InputDriver
+    from interlock.uitest.input_driver import InputDriver
+    from interlock.uitest.simulated_input import Click
     from interlock.uitest.targets import read_condition, read_target
 
     service = _service(folder, [{"match": "", "reply": "x " * 2_000, "delay_s": 10}])
     opened = service.open()
     hands = InputDriver()
-    window = make_window(service, "human:bench", backend="null", settings=None, hooks=False, hands=hands)
+    window = make_window(service, "human:bench", backend="null", settings=None, hooks=False, driver=hands)
     window.open()
     window.draw_once()
     window.send.set_value("ai_input", "talk")

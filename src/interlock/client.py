@@ -1,4 +1,4 @@
-"""A small synchronous client of the HTTP API, for scripts and tests. Imports nothing else of ours, nothing but Python.
+"""A small synchronous client of the HTTP API, for scripts and tests. It imports only the standard library.
 
 from interlock.client import ApiHookClient
 
@@ -24,11 +24,11 @@ from threading import Event
 from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
-PAUSE_S = 0.1  # while there is no server whose events could be waited for
+PAUSE_S = 0.1  # between two attempts to reach a server that does not answer yet
 
 
 class ApiError(Exception):
-    """The server refused: `status` is HTTP's, `kind` the error's class, the text a sentence."""
+    """The server's refusal: `status` is the HTTP status, `kind` the error's class, the text its message."""
 
     def __init__(self, status: int, kind: str, message: str) -> None:
         super().__init__(message)
@@ -37,19 +37,19 @@ class ApiError(Exception):
 
 
 class NotServing(ApiError):
-    """There is no server to talk to, or it does not answer in time."""
+    """No server is reachable, or it does not answer in time."""
 
     def __init__(self, message: str) -> None:
         super().__init__(0, "NotServing", message)
 
 
 class Gone(NotServing):
-    """It went away between a question and its answer: whether the question counts, it alone knows."""
+    """The connection broke after the request was sent; the server may or may not have processed it."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One event of the stream. `id` is the journal's version; None for what is not in the journal."""
+    """One event of the stream. `id` is the journal's version, or None for an event outside the journal."""
 
     event: str
     data: Any
@@ -58,7 +58,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Server:
-    """Where it listens, and the token for it."""
+    """A server's address and the token for it."""
 
     host: str
     port: int
@@ -66,9 +66,9 @@ class Server:
 
 
 class ApiHookClient:
-    """Finds `.interlock/run/api.json` from here upwards; `INTERLOCK_API_FILE` names another.
+    """Finds `.interlock/run/api.json` in this folder or above; `INTERLOCK_API_FILE` names another file.
 
-    With `approve=True` it uses the approve token, which lies outside the project, and may answer approvals.
+    With `approve=True` the client uses the approve token, stored outside the project, and may answer approvals.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class ApiHookClient:
     def reset_session(self) -> dict[str, Any]:
         return self._post("/api/session/reset", {})["result"]
 
-    # ── looking ──────────────────────────────────────────────────────────────────────────
+    # ── reading ──────────────────────────────────────────────────────────────────────────
 
     def get_status(self) -> dict[str, Any]:
         return self._get("/status")
@@ -135,14 +135,14 @@ class ApiHookClient:
     # ── approvals ────────────────────────────────────────────────────────────────────────
 
     def list_approvals(self, state: str = "pending") -> list[dict[str, Any]]:
-        """All of them, whatever the size of a page."""
-        found: list[dict[str, Any]] = []
+        """All approvals in this state; the pages are joined."""
+        approvals: list[dict[str, Any]] = []
         offset: int | None = 0
         while offset is not None:
             page = self._get(f"/api/approvals?{urlencode({'state': state, 'offset': offset, 'limit': 1000})}")
-            found += page["approvals"]
+            approvals += page["approvals"]
             offset = page["next_offset"]
-        return found
+        return approvals
 
     def get_approval(self, approval: str) -> dict[str, Any]:
         return self._get(f"/api/approvals/{quote(approval, safe='')}")
@@ -166,7 +166,7 @@ class ApiHookClient:
     # ── waiting ──────────────────────────────────────────────────────────────────────────
 
     def wait_for_server(self, timeout: float = 15.0) -> bool:
-        """Whether it answers by then."""
+        """Wait until the server answers; False after `timeout` seconds."""
         deadline = time.monotonic() + timeout
         while True:
             try:
@@ -179,7 +179,10 @@ class ApiHookClient:
                 return True
 
     def wait_for_value(self, field: str, expected: Any, timeout: float = 10.0) -> bool:
-        """Whether the field has that value by then (a function of the value will do too). Follows, never polls."""
+        """Wait until a field has a value; False after `timeout` seconds. `expected` may be a predicate.
+
+        The client follows the event stream instead of polling.
+        """
 
         def fits() -> bool:
             value = self.get_value(field)
@@ -188,7 +191,7 @@ class ApiHookClient:
         return self.wait_until(fits, timeout)
 
     def wait_until(self, true: Callable[[], bool], timeout: float = 10.0) -> bool:
-        """Looks again after each event."""
+        """Wait until `true()` holds; it is evaluated again after each event."""
         deadline = time.monotonic() + timeout
         try:
             for _ in self.events(deadline=deadline):
@@ -199,9 +202,9 @@ class ApiHookClient:
         return true()
 
     def events(self, after: int | None = None, *, deadline: float | None = None) -> Generator[Frame]:
-        """Everything as it happens, from now on or after a version, until the server ends.
+        """Events as they happen, from now on or after a version, until the server ends.
 
-        `deadline` is a moment of `time.monotonic()`; TimeoutError when it passes.
+        `deadline` is a time of `time.monotonic()`; raises TimeoutError after it.
         """
         path = "/api/events" if after is None else f"/api/events?after={after}"
         with closing(self._open("GET", path, None, self._timeout_s)) as connection:
@@ -241,7 +244,7 @@ class ApiHookClient:
     def _open(
         self, method: str, path: str, body: dict[str, Any] | None, timeout_s: float | None
     ) -> http.client.HTTPConnection:
-        """A connection on which that is asked, after whoever is at its other end has proved to know the token."""
+        """Send the request on a new connection, after the server has proved that it knows the token."""
         server = self._server = self._server or self._find()
         connection = http.client.HTTPConnection(server.host, server.port, timeout=self._timeout_s)
         headers = {"Authorization": f"Bearer {server.token}", "Accept": "application/json"}
@@ -255,18 +258,18 @@ class ApiHookClient:
             connection.request(method, path, content, headers)
         except (NotServing, OSError, http.client.HTTPException) as error:
             connection.close()
-            self._server = self._given  # it may be back elsewhere, by another file
+            self._server = self._given  # a restarted server may have another address
             if isinstance(error, NotServing):
                 raise
             raise NotServing(f"nothing answers at {server.host}:{server.port}: {error!r}") from error
         return connection
 
     def _find(self) -> Server:
-        """As its file says, which is believed only while the project's lock is held."""
-        found = read_api_file(self._named or find_api_file())
+        """The address and token in the project's file, which is valid only while the project's lock is held."""
+        content = read_api_file(self._named or find_api_file())
         if self._approve:
-            found = read_api_file(Path(found.get("approve_file", "")))
-        return Server(str(found["host"]), int(found["port"]), str(found["token"]))
+            content = read_api_file(Path(content.get("approve_file", "")))
+        return Server(str(content["host"]), int(content["port"]), str(content["token"]))
 
 
 def find_api_file(name: str = "api.json", start: Path | None = None) -> Path:
@@ -280,39 +283,39 @@ def find_api_file(name: str = "api.json", start: Path | None = None) -> Path:
 
 
 def read_api_file(file: Path) -> dict[str, Any]:
-    """What it says, if a workbench stands behind it."""
+    """The content of the file. Raises NotServing if no workbench holds the project's lock."""
     try:
-        found: dict[str, Any] = json.loads(file.read_text())
-        if not all(found.get(key) for key in ("host", "port", "token")):
+        content: dict[str, Any] = json.loads(file.read_text())
+        if not all(content.get(key) for key in ("host", "port", "token")):
             raise ValueError("host, port or token is missing")
     except (OSError, ValueError) as error:
         raise NotServing(f"{file} cannot be used: {error}") from error
     lock = file.parent.parent / "lock"
     if file.parent.name == "run" and lock.exists() and not _is_locked(lock):
         raise NotServing(f"{file} was left behind: no workbench has this project open")
-    return found
+    return content
 
 
 def prove(connection: http.client.HTTPConnection, server: Server) -> None:
-    """Raises NotServing unless the other end of this connection knows the token, which is not sent to find out."""
+    """Raises NotServing unless the server proves that it knows the token. The token itself is not sent."""
     challenge = secrets.token_hex(16)
-    wanted = hmac.new(server.token.encode(), challenge.encode(), sha256).hexdigest()
+    expected = hmac.new(server.token.encode(), challenge.encode(), sha256).hexdigest()
     connection.request("GET", "/status", headers={"X-Interlock-Challenge": challenge})
-    connection.auto_open = 0  # what was proved here is not true of another connection
+    connection.auto_open = 0  # the proof holds for this connection only
     reply = connection.getresponse()
     reply.read()
-    shown = [reply.getheader(f"X-Interlock-Proof-{kind}", "") for kind in ("drive", "approve", "ask")]
-    if not any(hmac.compare_digest(each.encode(), wanted.encode()) for each in shown):
-        raise NotServing(f"what listens at {server.host}:{server.port} is not the workbench of this project")
+    proofs = [reply.getheader(f"X-Interlock-Proof-{kind}", "") for kind in ("drive", "approve", "ask")]
+    if not any(hmac.compare_digest(proof.encode(), expected.encode()) for proof in proofs):
+        raise NotServing(f"the server at {server.host}:{server.port} is not the workbench of this project")
 
 
 def _is_locked(lock: Path) -> bool:
-    """Whether somebody holds it, found out without touching it."""
+    """Whether a process holds this lock, read from the kernel without taking the lock."""
     try:
         lines = Path("/proc/locks").read_text().splitlines()
         inode = str(lock.stat().st_ino)
     except OSError:
-        return True  # nothing to go by: the proof decides
+        return True  # unknown here; the proof decides
     return any("FLOCK" in line and line.split()[5].rpartition(":")[2] == inode for line in lines if line.strip())
 
 
@@ -343,9 +346,9 @@ def _frames(
             name, identity, lines = "message", None, []
 
 
-def _problem(status: int, content: bytes) -> ApiError:
+def _problem(status: int, body: bytes) -> ApiError:
     try:
-        found = json.loads(content)
-        return ApiError(status, str(found["kind"]), str(found["error"]))
+        problem = json.loads(body)
+        return ApiError(status, str(problem["kind"]), str(problem["error"]))
     except (ValueError, KeyError, TypeError):
-        return ApiError(status, "Unknown", f"HTTP {status}: {content[:200].decode(errors='replace')}")
+        return ApiError(status, "Unknown", f"HTTP {status}: {body[:200].decode(errors='replace')}")

@@ -1,7 +1,7 @@
-"""An epic that becomes a track of twelve workers' tickets, and a model that plays all of them by rules.
+"""An epic that becomes a track of twelve tickets, and a scripted model for all of them.
 
-No rule counts how often it was used: what the model says depends only on the last message, so it says the same in
-every process, however often the one before it was killed.
+No rule counts its uses: the model's answer depends only on the last message. So it is the same in every process,
+however often the process before it was killed.
 """
 
 import json
@@ -35,8 +35,8 @@ TICKETS = [
     ticket("e1", "left", "right", verify=["grep -q left a.txt && grep -q right a.txt"]),
     ticket("e2", "g1", "g2", "s1", "s2", "p3", verify=["cat g1.txt g2.txt s1.txt s2.txt p3.txt"]),
 ]
-COMMITTED = [name for made in TICKETS if (name := made["id"]) != "q1"]
-"""Those that leave a commit: an analysis changes nothing."""
+COMMITTED = [name for planned in TICKETS if (name := planned["id"]) != "q1"]
+"""The tickets that leave a commit: an analysis changes nothing."""
 
 
 def call(name: str, **args: Any) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def fence(value: object) -> str:
 
 
 def _same_line(name: str, other: str) -> list[dict[str, Any]]:
-    """Looks at the file and changes the line as it stands there, the other's word in it or not."""
+    """Read the file and change the line, with or without the other ticket's change in it."""
     return [
         rule(f"# Ticket {name}", call("read_file", path="a.txt"), ticket=name),
         rule("Changed a.txt", reply=f"{name} is done", ticket=name),
@@ -99,15 +99,15 @@ RULES: list[dict[str, Any]] = [
     rule("PATH: Sprint Planning", reply=fence(TICKETS), tier="Tier 2", delay_s=0.1),
     *_same_line("left", "right"),
     *_same_line("right", "left"),
-    *(found for name in ("p1", "p2", "p3", "e1", "e2") for found in _plain(name)),
-    *(found for name in ("g1", "g2") for found in _bounced(name)),
-    *(found for name in ("s1", "s2") for found in _script(name)),
+    *(rule for name in ("p1", "p2", "p3", "e1", "e2") for rule in _plain(name)),
+    *(rule for name in ("g1", "g2") for rule in _bounced(name)),
+    *(rule for name in ("s1", "s2") for rule in _script(name)),
     rule("# Ticket q1", call("list_directory", path="."), ticket="q1"),
     rule("a.txt", reply="It is all there.", ticket="q1"),
 ]
 
 
 def scripted(project: Project, rules: object = None) -> list[str]:
-    """The words that name the model, with a script at a price."""
+    """The options that choose the scripted model, with these rules and a price."""
     file = project.tickets("rules.json", {"price": PRICE, "rules": RULES if rules is None else rules})
     return ["--provider", "scripted", "--script", file]

@@ -1,4 +1,4 @@
-"""A real project, a real git, the real program in processes of its own, in a home of its own."""
+"""A real project with real git, and the real program as separate processes with their own home folder."""
 
 import json
 import os
@@ -12,8 +12,8 @@ from typing import Any
 from tests.processes import forked
 
 
-class Said:
-    """How a command ended and what it said."""
+class CommandResult:
+    """Exit code and output of a command."""
 
     def __init__(self, code: int, out: str, err: str) -> None:
         self.code, self.out, self.err = code, out, err
@@ -62,13 +62,13 @@ class Project:
         return path
 
     def settings(self, text: str) -> None:
-        """The user's own."""
+        """Write the user's settings file."""
         file = Path(self.env["XDG_CONFIG_HOME"]) / "interlock" / "config.toml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
 
     def tickets(self, name: str, tickets: object) -> str:
-        """Outside the project, so that it does not lie about in its tree."""
+        """A file outside the project, so that git does not see it."""
         path = self.home / name
         path.write_text(json.dumps(tickets))
         return str(path)
@@ -81,9 +81,11 @@ class Project:
     def argv(self, *words: str) -> list[str]:
         return [sys.executable, "-m", "interlock.cli.main", *words]
 
-    def run(self, *words: str, stdin: str | None = None, timeout: float = 100, cwd: Path | None = None) -> Said:
+    def run(
+        self, *words: str, stdin: str | None = None, timeout: float = 100, cwd: Path | None = None
+    ) -> CommandResult:
         done = forked.run(list(words), cwd=cwd or self.root, env=self.env, stdin=stdin or "", timeout=timeout)
-        return Said(done.returncode, done.stdout, done.stderr)
+        return CommandResult(done.returncode, done.stdout, done.stderr)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -97,25 +99,25 @@ class Project:
         )
 
     def journal(self) -> list[dict[str, Any]]:
-        said = self.run("journal", "show", "--json")
-        assert said.code == 0, said
-        return [json.loads(line) for line in said.out.splitlines()]
+        result = self.run("journal", "show", "--json")
+        assert result.code == 0, result
+        return [json.loads(line) for line in result.out.splitlines()]
 
     def branch_tickets(self, track: str) -> list[str]:
         """The `Ticket:` trailers of the track's branch, oldest first."""
-        said = self.git(
+        result = self.git(
             "log",
             "--reverse",
             "--no-merges",
             "--format=%(trailers:key=Ticket,valueonly,separator=)",
             f"main..interlock/{track}",
         )
-        return [line for line in said.splitlines() if line]
+        return [line for line in result.splitlines() if line]
 
     def check_whole(self) -> None:
-        """The journal verifies, git is sound, nothing of ours is left lying or running."""
-        said = self.run("journal", "verify")
-        assert said.code == 0, said
+        """The journal verifies, git is sound, and no worktree or process is left."""
+        result = self.run("journal", "verify")
+        assert result.code == 0, result
         self.git("fsck", "--strict")
         assert self.worktrees == []
         deadline = time.monotonic() + 20
@@ -129,8 +131,8 @@ def shell(name: str, script: str, *depends_on: str, **more: Any) -> dict[str, An
 
 
 def left_running(state_home: str) -> list[str]:
-    """Processes that stand in something below this folder, and sandboxes whose keeper is gone."""
-    found: list[str] = []
+    """Processes that work below this folder, and sandboxes whose parent is gone."""
+    processes: list[str] = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
@@ -142,5 +144,5 @@ def left_running(state_home: str) -> list[str]:
             continue
         orphan = parent == 1 and words.startswith("/usr/bin/bwrap ")
         if where.startswith(state_home) or state_home in words or orphan:
-            found.append(f"{entry.name}: {words} in {where}")
-    return found
+            processes.append(f"{entry.name}: {words} in {where}")
+    return processes

@@ -1,4 +1,4 @@
-"""`interlock serve` as a real process on a real project, and how it ends."""
+"""`interlock serve` as a separate process on a real project."""
 
 import json
 import os
@@ -16,14 +16,14 @@ from interlock.client import ApiHookClient
 from tests.cli.project import Project
 
 ENDS_S = 2
-"""How long ending may take, whatever goes on."""
+"""The most seconds for ending, under any load."""
 
 SLOW_S = 10
-"""The same on a machine that does other things as well: more is a hang."""
+"""The limit on a busy machine: more means that it hangs."""
 
 
 class Serving:
-    """`url` and the rest of what it said at its start are in `said`."""
+    """`announced` is the JSON that the server prints at its start: url, port, files."""
 
     def __init__(self, project: Project, *words: str) -> None:
         self.project = project
@@ -41,25 +41,25 @@ class Serving:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         try:
-            self.said: dict[str, Any] = json.loads(line)
+            self.announced: dict[str, Any] = json.loads(line)
         except ValueError as error:
-            self.kill()  # nobody else will: whoever made us has nothing to end
-            raise AssertionError(f"it said {line!r}\n{self.errors.read_text()}") from error
-        self.port: int = self.said["port"]
+            self.kill()  # the constructor fails, so no caller could end it
+            raise AssertionError(f"it printed {line!r}\n{self.errors.read_text()}") from error
+        self.port: int = self.announced["port"]
 
     @property
     def api_file(self) -> Path:
-        return Path(self.said["api_file"])
+        return Path(self.announced["api_file"])
 
     @property
     def files(self) -> list[Path]:
-        return [self.api_file, self.api_file.with_name("ask.json"), Path(self.said["approve_file"])]
+        return [self.api_file, self.api_file.with_name("ask.json"), Path(self.announced["approve_file"])]
 
     def client(self, *, approve: bool = False) -> ApiHookClient:
         return ApiHookClient(self.api_file, approve=approve, timeout_s=30)
 
     def kill(self) -> None:
-        """As a power cut would."""
+        """kill -9, like a power cut."""
         self.process.kill()
         self.process.communicate()
 
@@ -68,7 +68,7 @@ class Serving:
         return self.ended()
 
     def ended(self, code: int = 0) -> float:
-        """How long it took from now to its end, with nothing left behind."""
+        """Seconds until the process ended; nothing is left behind."""
         begun = time.monotonic()
         self.process.communicate(timeout=SLOW_S)
         took = time.monotonic() - begun
@@ -83,30 +83,30 @@ class Serving:
 
 @contextmanager
 def serving(project: Project, *words: str) -> Generator[Serving]:
-    found = Serving(project, *words)
+    server = Serving(project, *words)
     try:
-        yield found
+        yield server
     finally:
-        if found.process.poll() is None:
-            found.process.send_signal(signal.SIGTERM)
+        if server.process.poll() is None:
+            server.process.send_signal(signal.SIGTERM)
             try:
-                found.process.communicate(timeout=SLOW_S)
+                server.process.communicate(timeout=SLOW_S)
             except subprocess.TimeoutExpired:
-                found.kill()
+                server.kill()
                 raise
-        assert found.process.stdout is not None
-        found.process.stdout.close()
+        assert server.process.stdout is not None
+        server.process.stdout.close()
 
 
 def script(project: Project, *rules: dict[str, Any]) -> list[str]:
-    """The words that make it ask the scripted model with these rules."""
+    """The options that choose the scripted model with these rules."""
     file = project.home / "rules.json"
     file.write_text(json.dumps(rules))
     return ["--provider", "scripted", "--script", str(file)]
 
 
 def hook(project: Project, given: object, *words: str, **env: str) -> "subprocess.Popen[str]":
-    """`interlock ask-hook` with its input given, still running."""
+    """A running `interlock ask-hook` that has got its input."""
     process = subprocess.Popen(
         project.argv("ask-hook", *words),
         cwd=project.root,
@@ -123,13 +123,13 @@ def hook(project: Project, given: object, *words: str, **env: str) -> "subproces
     return process
 
 
-def told(process: "subprocess.Popen[str]") -> tuple[int, Any, str]:
-    """Its exit code, what it answered (None for silence), and what it complained about."""
+def finished(process: "subprocess.Popen[str]") -> tuple[int, Any, str]:
+    """Exit code, JSON answer (None for no output) and stderr."""
     out, err = process.communicate(timeout=90)
     return process.returncode, json.loads(out) if out else None, err
 
 
 PYTHON = sys.executable
-"""The one that has Interlock, also inside a sandbox."""
+"""The Python that has Interlock installed, also inside a sandbox."""
 
 assert os.path.isabs(PYTHON)

@@ -1,4 +1,4 @@
-"""Bad input gets a clear sentence, an exit code, and nothing is lost."""
+"""Bad input gets a clear message and an exit code, and nothing is lost."""
 
 import os
 import shutil
@@ -47,8 +47,8 @@ ONE = [shell("one", "echo 1 > one.txt")]
 )
 def test_a_bad_file_of_tickets_is_refused_whole_with_its_fault(project: Project, text: str, sentence: str) -> None:
     project.write("bad.json", text)
-    said = project.run("tracks", "import", "bad.json")
-    assert (said.code, sentence in said.err) == (1, True), said
+    result = project.run("tracks", "import", "bad.json")
+    assert (result.code, sentence in result.err) == (1, True), result
     assert project.run("tracks", "list", "--json").json == []
 
 
@@ -60,15 +60,15 @@ def test_bytes_that_are_no_text_and_files_that_are_not_there_are_said(project: P
 
 def test_bytes_that_are_no_text_on_the_command_line_are_shown_as_such_and_break_nothing(project: Project) -> None:
     project.run("tracks", "import", project.tickets("plan.json", ONE))
-    said = project.run("tickets", "block", "one", "-m", os.fsdecode(b"caf\xe9"))
-    assert said.code == 0, said
+    result = project.run("tickets", "block", "one", "-m", os.fsdecode(b"caf\xe9"))
+    assert result.code == 0, result
     assert project.run("tickets", "show", "one", "--json").json["blocked_reason"] == "caf\ufffd"
 
 
 def test_a_wrong_setting_names_file_line_and_the_nearest_key(project: Project) -> None:
     project.write("interlock.toml", "# mine\n\n[conductor]\nworker = 3\n")
-    said = project.run("tracks", "list")
-    assert (said.code, "interlock.toml:4: unknown key 'conductor.worker'; did you mean 'workers'?" in said.err) == (
+    result = project.run("tracks", "list")
+    assert (result.code, "interlock.toml:4: unknown key 'conductor.worker'; did you mean 'workers'?" in result.err) == (
         1,
         True,
     )
@@ -83,8 +83,8 @@ def test_usage_errors_exit_2(project: Project) -> None:
         ["approvals", "answer", "A-1", "yes"],
     ):
         assert project.run(*words).code == 2, words
-        said = project.run(*words, "--json")
-        assert (said.code, said.json["kind"], bool(said.json["error"])) == (2, "Usage", True), said
+        result = project.run(*words, "--json")
+        assert (result.code, result.json["kind"], bool(result.json["error"])) == (2, "Usage", True), result
 
 
 def test_unknown_names_are_refused_with_the_nearest(project: Project) -> None:
@@ -110,11 +110,11 @@ def test_an_altered_removed_or_truncated_journal_is_noticed_and_stays_readable(p
         connection.execute(sql)
         connection.commit()
         connection.close()
-        said = project.run("journal", "verify", cwd=folder)
-        assert (said.code, sentence in said.err) == (1, True), said
+        result = project.run("journal", "verify", cwd=folder)
+        assert (result.code, sentence in result.err) == (1, True), result
         assert project.run("journal", "show", cwd=folder).out.count("\n") > 2
-    said = project.run("run", "--resume", cwd=project.home / "copy2")
-    assert (said.code, "rows of the journal are missing" in said.err) == (1, True), said
+    result = project.run("run", "--resume", cwd=project.home / "copy2")
+    assert (result.code, "rows of the journal are missing" in result.err) == (1, True), result
 
 
 def test_a_file_that_is_no_journal_is_said(project: Project) -> None:
@@ -123,12 +123,12 @@ def test_a_file_that_is_no_journal_is_said(project: Project) -> None:
         (project.root / ".interlock" / name).unlink(missing_ok=True)
     (project.root / ".interlock" / "journal.db").write_text("hello " * 1_000)
     for words in (["tracks", "list"], ["run", "--resume"]):
-        said = project.run(*words)
-        assert (said.code, "journal" in said.err, "Traceback" in said.err) == (1, True, False), said
+        result = project.run(*words)
+        assert (result.code, "journal" in result.err, "Traceback" in result.err) == (1, True, False), result
 
 
 def mounted(folder: Path, *options: str) -> bool:
-    """Put a file system of its own there; False where that is not allowed."""
+    """Mount a small file system there; False if that is not allowed."""
     return (
         subprocess.run(
             ("mount", "-t", "tmpfs", *options, "tmpfs", str(folder)), check=False, capture_output=True
@@ -146,8 +146,8 @@ def test_a_read_only_folder_is_said_and_reading_still_works(project: Project) ->
         file = project.tickets("plan.json", ONE)
         assert project.run("tracks", "import", file).code == 0
         subprocess.run(("mount", "-o", "remount,ro", str(project.root)), check=True)
-        said = project.run("run", "--resume")
-        assert (said.code, "Read-only file system" in said.err or "readonly" in said.err) == (1, True), said
+        result = project.run("run", "--resume")
+        assert (result.code, "Read-only file system" in result.err or "readonly" in result.err) == (1, True), result
         assert [row["id"] for row in project.run("tracks", "list", "--json").json] == ["plan"]
         assert project.run("journal", "verify").code == 0
     finally:
@@ -162,18 +162,18 @@ def test_a_full_disk_stops_the_work_with_a_sentence_and_it_goes_on_when_there_is
         subprocess.run(("git", "init", "-q", "-b", "main", str(project.root)), env=project.env, check=True)
         project.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first")
         chain = [shell(f"t{n}", f"echo {n} > f{n}", *([f"t{n - 1}"] if n else [])) for n in range(40)]
-        said = project.run("run", "--tickets", project.tickets("plan.json", chain), "--approve", "all")
-        assert said.code in (1, 3), said
-        assert "disk is full" in said.err or "No space left" in said.out + said.err, said
+        result = project.run("run", "--tickets", project.tickets("plan.json", chain), "--approve", "all")
+        assert result.code in (1, 3), result
+        assert "disk is full" in result.err or "No space left" in result.out + result.err, result
         assert project.run("journal", "verify").code == 0
         subprocess.run(("mount", "-o", "remount,size=50m", str(project.root)), check=True)
         blocked = [t["id"] for t in project.run("tickets", "list", "--status", "blocked", "--json").json]
         if blocked:
             assert project.run("tickets", "retry", *blocked).code == 0
         if "plan" not in project.run("tracks", "list").out:
-            return  # there was not even space for the tickets: nothing was taken, nothing is lost
-        said = project.run("run", "--resume", "--approve", "all")
-        assert said.code == 0, said
+            return  # no space even for the tickets: nothing was recorded, nothing is lost
+        result = project.run("run", "--resume", "--approve", "all")
+        assert result.code == 0, result
         assert len(project.branch_tickets("plan")) == 40
         project.check_whole()
     finally:

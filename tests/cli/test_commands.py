@@ -1,4 +1,4 @@
-"""The other commands, as a user would give them."""
+"""The other commands, run as a user would."""
 
 import gzip
 import json
@@ -9,24 +9,24 @@ CHAIN = [shell("one", "echo 1 > 1"), shell("two", "echo 2 > 2", "one"), shell("t
 
 
 def test_init_asks_nothing_and_git_ignores_what_it_makes(project: Project) -> None:
-    said = project.run("init", "--json")
-    assert (said.code, said.json["created"], said.json["git"]) == (0, True, "repository")
+    result = project.run("init", "--json")
+    assert (result.code, result.json["created"], result.json["git"]) == (0, True, "repository")
     assert project.git("status", "--porcelain") == ""
     assert project.run("init", "--json").json["created"] is False
     assert project.run("tracks", "list").out.startswith("no tracks yet")
 
 
-def test_doctor_says_who_would_be_asked(project: Project) -> None:
-    assert "nobody can be asked yet" in project.run("doctor").out
+def test_doctor_names_the_provider_that_would_be_used(project: Project) -> None:
+    assert "no provider has a key yet" in project.run("doctor").out
     project.env["ANTHROPIC_API_KEY"] = "sk-planted"
-    said = project.run("doctor")
-    assert ("model      anthropic" in said.out, "sk-planted" in said.out + said.err) == (True, False)
+    result = project.run("doctor")
+    assert ("model      anthropic" in result.out, "sk-planted" in result.out + result.err) == (True, False)
 
 
 def test_doctor_says_what_the_sandbox_promises(project: Project) -> None:
-    said = project.run("doctor", "--json")
-    assert (said.code, said.json["sandbox"]["detail"]) == (0, "bubblewrap")
-    assert "has no network, and sees no process but its own" in said.json["promises"]
+    result = project.run("doctor", "--json")
+    assert (result.code, result.json["sandbox"]["detail"]) == (0, "bubblewrap")
+    assert "has no network, and sees no process but its own" in result.json["promises"]
     assert "writes only in its own worktree" in project.run("doctor").out
 
 
@@ -36,8 +36,8 @@ def test_import_stores_without_running_and_adds_to_a_track(project: Project) -> 
     more = project.tickets("more.json", [shell("four", "true", "three")])
     assert project.run("tracks", "import", more, "--into", "plan").code == 0
     looped = project.tickets("bad.json", [shell("five", "true", "nine")])
-    said = project.run("tracks", "import", looped, "--into", "plan")
-    assert (said.code, "which does not exist" in said.err) == (1, True)
+    result = project.run("tracks", "import", looped, "--into", "plan")
+    assert (result.code, "which does not exist" in result.err) == (1, True)
     rows = project.run("tracks", "list", "--json").json
     assert (rows[0]["status"], rows[0]["progress"]) == ("ready", {"completed": 0, "total": 4})
 
@@ -51,16 +51,16 @@ def test_tickets_can_be_edited_moved_skipped_blocked_cancelled_and_bulk_is_all_o
     assert project.run("tickets", "move", "three", "1").code == 0
     assert [t["id"] for t in project.run("tickets", "list", "plan", "--json").json] == ["three", "one", "two"]
     assert "cannot come before 'one'" in project.run("tickets", "move", "two", "1").err
-    said = project.run("tickets", "skip", "one", "nope")
-    assert said.code == 1
+    result = project.run("tickets", "skip", "one", "nope")
+    assert result.code == 1
     assert project.run("tickets", "show", "one", "--json").json["status"] == "todo"
     assert project.run("tickets", "skip", "one").code == 0
     assert project.run("tickets", "block", "two", "-m", "wait").code == 0
     assert project.run("tickets", "cancel", "three").code == 0
-    found = {t["id"]: (t["status"], t["result"]) for t in project.run("tickets", "list", "--json").json}
-    assert found == {"one": ("completed", "skipped"), "two": ("blocked", None), "three": ("cancelled", None)}
-    said = project.run("tickets", "retry", "one")
-    assert (said.code, "completed -> todo is not possible" in said.err) == (1, True)
+    tickets = {t["id"]: (t["status"], t["result"]) for t in project.run("tickets", "list", "--json").json}
+    assert tickets == {"one": ("completed", "skipped"), "two": ("blocked", None), "three": ("cancelled", None)}
+    result = project.run("tickets", "retry", "one")
+    assert (result.code, "completed -> todo is not possible" in result.err) == (1, True)
     assert [t["id"] for t in project.run("tickets", "list", "--status", "blocked", "--json").json] == ["two"]
     assert [t["id"] for t in project.run("tickets", "list", "--limit", "1", "--offset", "1", "--json").json] == ["one"]
 
@@ -76,8 +76,8 @@ def test_a_deadline_denies_what_nobody_answers(project: Project) -> None:
     project.write("interlock.toml", "[approvals]\ndeadline_s = 1\n")
     project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "exit 0"), shell("long", "sleep 3")]))
     project.run("approvals", "answer", "A-2", "approve")
-    said = project.run("resume")  # runs the long one, while the other's second passes
-    assert said.code == 3, said
+    result = project.run("resume")  # runs the long ticket while the other's deadline passes
+    assert result.code == 3, result
     reason = project.run("tickets", "show", "one", "--json").json["blocked_reason"]
     assert reason.startswith("no answer by its deadline")
 
@@ -87,8 +87,8 @@ def test_pause_and_resume(project: Project) -> None:
     project.run("run", "--tickets", file)
     assert project.run("tracks", "pause", "plan").code == 0
     assert project.run("approvals", "answer", "A-1", "approve").code == 0
-    said = project.run("run", "--resume")
-    assert "nothing is unfinished" in said.out
+    result = project.run("run", "--resume")
+    assert "nothing is unfinished" in result.out
     assert project.run("tickets", "show", "one", "--json").json["attempts"] == 1
     assert project.run("tracks", "resume", "plan").code == 0
     assert project.run("run", "--resume", "--approve", "all").code == 0
@@ -128,10 +128,10 @@ def test_showing_for_people(project: Project) -> None:
 
 
 def test_demo_takes_a_sample_repository_from_red_to_green(project: Project) -> None:
-    said = project.run("demo", "--dir", str(project.home / "demo"))
-    assert said.code == 0, said
-    assert "policy:approve-all" in said.out
-    assert "landed on main" in said.out
+    result = project.run("demo", "--dir", str(project.home / "demo"))
+    assert result.code == 0, result
+    assert "policy:approve-all" in result.out
+    assert "landed on main" in result.out
     for told in (
         "Tier 1 answered",
         "Tier 2 answered",
@@ -139,11 +139,11 @@ def test_demo_takes_a_sample_repository_from_red_to_green(project: Project) -> N
         "Tier 4",
         "1 merge, 4 spawn, 5 tool, 1 tracks",
     ):
-        assert told in said.out, told
+        assert told in result.out, told
     assert project.run("journal", "verify", cwd=project.home / "demo").code == 0
-    said = project.run("demo", "--dir", str(project.home / "demo"))
-    assert (said.code, "is not empty" in said.err) == (1, True)
-    said = project.run("demo", "--json", "--dir", str(project.home / "demo2"))
-    assert said.json["track"]["status"] == "done"
-    assert sorted(said.json["usage"]) == ["Tier 1", "Tier 2", "Tier 3", "Tier 4"]
-    assert next(gate["result"]["status"] for gate in said.json["gates"] if gate["ticket"] == "T-001") == "failed"
+    result = project.run("demo", "--dir", str(project.home / "demo"))
+    assert (result.code, "is not empty" in result.err) == (1, True)
+    result = project.run("demo", "--json", "--dir", str(project.home / "demo2"))
+    assert result.json["track"]["status"] == "done"
+    assert sorted(result.json["usage"]) == ["Tier 1", "Tier 2", "Tier 3", "Tier 4"]
+    assert next(gate["result"]["status"] for gate in result.json["gates"] if gate["ticket"] == "T-001") == "failed"

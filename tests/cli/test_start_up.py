@@ -1,4 +1,4 @@
-"""`--version` and `--help` cost next to nothing: nothing heavy is imported for them."""
+"""`--version` and `--help` are fast: they import nothing heavy."""
 
 import os
 import resource
@@ -46,7 +46,7 @@ def test_version_is_printed_and_takes_little_more_than_python_itself() -> None:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return 1_000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
-    # CPU time, the best of several; the figure to reach is 60 ms and stands in the benchmarks.
+    # CPU time, the best of several runs; the benchmarks hold the target of 60 ms.
     over = min(cpu_ms("-m", "interlock.cli.main", "--version") for _ in range(5)) - min(
         cpu_ms("-c", "") for _ in range(5)
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from interlock.codeviews.views.view import KINDS
-from tests.cli.project import Project, Said
+from tests.cli.project import CommandResult, Project
 from tests.cli.test_start_up import imported_by
 
 SOURCE = "def f():\n    return 1\n"
@@ -109,7 +109,7 @@ def test_names_with_escapes_and_names_that_are_no_text(project: Project) -> None
     said = project.run("view", "skeleton", "d")
     assert said.code == 0
     assert said.out == f'==> "d/\\u001b[31mred.py" <==\n{SKELETON}\n==> "d/\\xff.py" <==\n{SKELETON}'
-    told: list[Said] = [project.run("view", "skeleton", "d", "--json")]
+    told: list[CommandResult] = [project.run("view", "skeleton", "d", "--json")]
     assert [file["path"] for file in json.loads(told[0].out)["files"]] == ["d/\x1b[31mred.py", "d/\ufffd.py"]
 
 

@@ -1,4 +1,4 @@
-"""The page about the HTTP API names what there is: routes, fields, buttons, methods of the client."""
+"""The page about the HTTP API names all routes, fields, buttons and client methods, and no others."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
 
 
 class Nothing:
-    """Stands where no request will ever look."""
+    """A stand-in for services that these tests never call."""
 
     def __getattr__(self, name: str) -> Any:
         return self

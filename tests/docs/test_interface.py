@@ -1,4 +1,4 @@
-"""What the documentation names exists, and what exists is documented."""
+"""Every documented command exists, and every command is documented."""
 
 import argparse
 import re
@@ -10,12 +10,12 @@ ROOT = Path(__file__).parents[2]
 
 
 def commands(parser: argparse.ArgumentParser, path: str = "interlock") -> set[str]:
-    found: set[str] = set()
+    paths: set[str] = set()
     for action in parser._actions:  # pyright: ignore[reportPrivateUsage]
         if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage]
             for name, child in dict(action.choices).items():  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType, reportUnknownVariableType]
-                found |= commands(child, f"{path} {name}")  # pyright: ignore[reportUnknownArgumentType]
-    return found or {path}
+                paths |= commands(child, f"{path} {name}")  # pyright: ignore[reportUnknownArgumentType]
+    return paths or {path}
 
 
 def test_every_command_has_its_row_in_the_interface_and_every_row_its_command() -> None:

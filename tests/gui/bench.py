@@ -1,4 +1,4 @@
-"""A real window on the null backend before a real workbench (journal in memory), and hands that reach into it."""
+"""A real window on the null backend, with a real workbench (journal in memory) and simulated input."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator, Sequence
@@ -32,14 +32,14 @@ from interlock.engine.bench.engine_thread import EngineThread
 from interlock.errors import Rejected
 from interlock.gui.data.frame import WindowFacts
 from interlock.gui.data.sending import Sender
-from interlock.gui.drawing.widgets import Widget
+from interlock.gui.drawing.recorded_widgets import Widget
 from interlock.gui.window.backends import Backend
 from interlock.gui.window.shell import Window, WindowDriver
 from interlock.journal.memory import MemoryJournal
 from interlock.ports.front import Following, Receipt
 from tests.api.serving import ADA, Equipment, Front
 
-_GLANCE = 20  # frames that a person looks before a hand moves: what has just appeared cannot be answered
+_GLANCE = 20  # frames to draw before input: an approval that has just appeared cannot be answered
 AT = "2026-01-01T00:00:00.000000Z"
 DIFF = "a.py [1] @@ -1,2 +1,2 @@ def a\n keep\n-old\n+new\na.py [2] @@ -9,1 +9,2 @@\n keep\n+more\n"
 
@@ -63,7 +63,7 @@ class Bench:
             self.window.draw_once()
 
     def until(self, true: Callable[[], bool], frames: int = 2_000) -> None:
-        """Draw until it is so: what a hand did goes to the engine's thread and comes back."""
+        """Draw until the condition holds: actions go to the engine's thread and come back."""
         pause = asyncio.run_coroutine_threadsafe
         for _ in range(frames):
             if true():
@@ -77,9 +77,9 @@ class Bench:
         self.draw(4)
 
     def widget(self, name: str) -> Widget:
-        found = self.window.ui.shown.find(name)
-        assert found is not None, f"no widget {name!r}; there are {sorted(self.window.ui.shown.keys())}"
-        return found
+        widget = self.window.ui.shown.find(name)
+        assert widget is not None, f"no widget {name!r}; there are {sorted(self.window.ui.shown.keys())}"
+        return widget
 
     def reachable(self) -> set[str]:
         return self.window.ui.shown.keys()
@@ -112,7 +112,7 @@ class Bench:
 
 
 class Rules:
-    """As policy writes them, in memory."""
+    """A rule store in memory."""
 
     def __init__(self) -> None:
         self.kept: list[str] = []
@@ -130,7 +130,7 @@ RULES = Rules()
 
 
 class StillFront:
-    """A state to look at; commands are only remembered."""
+    """A fixed state; commands are only recorded."""
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -169,11 +169,11 @@ def windowed(
     sandbox: str = "bubblewrap",
     test_policy: bool = False,
     careful: bool = True,
-    hands: WindowDriver | None = None,
+    driver: WindowDriver | None = None,
     backend: Backend = "null",
     **more: Any,
 ) -> Generator[Bench]:
-    """Without a state: a workbench that takes commands, without workers. `more` is for the window."""
+    """A window on a fixed state, or on a workbench without workers. `more` goes to the window."""
     engine = EngineThread()
     texts: dict[str, bytes] = {}
 
@@ -197,7 +197,7 @@ def windowed(
         return Sender(desk, Authority(ADA, answers=True, places=True), start, kept_text, RULES)
 
     place = WindowFacts("payments", "main", sandbox, test_policy=test_policy)
-    window = Window(desk, place, sender, backend=backend, careful=careful, hands=hands, **more)
+    window = Window(desk, place, sender, backend=backend, careful=careful, driver=driver, **more)
     if state is None:
         front.workbench.on_durable(lambda records, _: window.feed.records(records))
         front.streams.listen(window.feed.text)
@@ -243,13 +243,13 @@ def payloads(words: str = "make") -> dict[str, Payload]:
 
 
 def asking_all(words: str = "make", times: int = 1) -> State:
-    """Every kind of approval pending, so many times."""
-    found: list[Approval] = []
+    """A state with `times` pending approvals of every kind."""
+    approvals: list[Approval] = []
     for _ in range(times):
         for kind, payload in payloads(words).items():
-            found.append(
+            approvals.append(
                 Approval(
-                    id=f"A-{len(found) + 1}",
+                    id=f"A-{len(approvals) + 1}",
                     kind=kind,  # pyright: ignore[reportArgumentType]
                     asker="worker:T-1/1",
                     track="demo",
@@ -263,8 +263,8 @@ def asking_all(words: str = "make", times: int = 1) -> State:
     epic = Epic(id="E-1", text=words, status="proposed", created_at=AT, proposed=(TrackPlan("t", words, words),))
     return State(
         version=1,
-        approvals=Map({each.id: each for each in found}),
-        pending=Map({number: each.id for number, each in enumerate(found, 1)}),
+        approvals=Map({approval.id: approval for approval in approvals}),
+        pending=Map({number: approval.id for number, approval in enumerate(approvals, 1)}),
         epics=Map({"E-1": epic}),
     )
 

@@ -1,4 +1,4 @@
-"""Two pictures compared, with patience for what renderers do differently and none for what a person would see."""
+"""Compares two pictures: tolerates differences between renderers, but none that a person would see."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,27 +15,27 @@ Rect = tuple[float, float, float, float]
 
 
 def differing(old: Path, new: Path, but: Sequence[Rect] = ()) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Which squares look different; what lies in `but` (x0, y0, x1, y1) is not compared."""
+    """The squares that differ; the rectangles in `but` (x0, y0, x1, y1) are not compared."""
     one, other = _blocks(old), _blocks(new)
     assert one.shape == other.shape, f"{new}: {other.shape} squares, expected {one.shape}"
-    found = np.abs(one - other).max(axis=2) > FAR
+    squares = np.abs(one - other).max(axis=2) > FAR
     for x0, y0, x1, y1 in but:
-        found[int(y0) // BLOCK : int(y1) // BLOCK + 1, int(x0) // BLOCK : int(x1) // BLOCK + 1] = False
-    return found
+        squares[int(y0) // BLOCK : int(y1) // BLOCK + 1, int(x0) // BLOCK : int(x1) // BLOCK + 1] = False
+    return squares
 
 
 def compare(old: Path, new: Path, but: Sequence[Rect] = ()) -> str:
-    """Empty where they look the same; otherwise what to look at. The difference is drawn beside the new picture."""
-    found = differing(old, new, but)
-    count = int(found.sum())
-    if count <= found.size * ALLOWED:
+    """Empty if the pictures look the same, else a message. The difference is saved beside the new picture."""
+    squares = differing(old, new, but)
+    count = int(squares.sum())
+    if count <= squares.size * ALLOWED:
         return ""
-    rows, columns = np.nonzero(found)
+    rows, columns = np.nonzero(squares)
     mark = new.with_name(f"{new.stem}-difference.png")
-    _mark(new, found).save(mark)
+    _mark(new, squares).save(mark)
     place = f"{columns.min() * BLOCK},{rows.min() * BLOCK} to {(columns.max() + 1) * BLOCK},{(rows.max() + 1) * BLOCK}"
     return (
-        f"{old.name}: {count} of {found.size} squares differ ({place}). New: {new}  difference: {mark}"
+        f"{old.name}: {count} of {squares.size} squares differ ({place}). New: {new}  difference: {mark}"
         f"  If that is meant: python -m tests.gui.stills {old.stem}"
     )
 
@@ -48,11 +48,11 @@ def _blocks(file: Path) -> np.ndarray[Any, np.dtype[np.float64]]:
     return cut.reshape(high, BLOCK, wide, BLOCK, 3).mean(axis=(1, 3))
 
 
-def _mark(new: Path, found: np.ndarray[Any, np.dtype[np.bool_]]) -> Image.Image:
-    """The new picture, pale, with what differs as it is and framed in red."""
+def _mark(new: Path, squares: np.ndarray[Any, np.dtype[np.bool_]]) -> Image.Image:
+    """The new picture faded, with the different squares framed in red."""
     with Image.open(new) as picture:
         pixels = np.array(picture.convert("RGB"))
-    where = np.kron(found, np.ones((BLOCK, BLOCK), dtype=bool))
+    where = np.kron(squares, np.ones((BLOCK, BLOCK), dtype=bool))
     high, wide = where.shape
     part = pixels[:high, :wide]
     part[~where] = part[~where] // 3

@@ -1,4 +1,4 @@
-"""The window as a program of its own, on the null backend, and a client that speaks to it."""
+"""The window as a separate process on the null backend, and a client of its HTTP API."""
 
 import subprocess
 import threading
@@ -13,28 +13,28 @@ class Running:
     def __init__(self, process: subprocess.Popen[str], client: ApiHookClient) -> None:
         self.process = process
         self.client = client
-        self.said: list[str] = []
+        self.output: list[str] = []
 
     def end(self, seconds: float = 20) -> int:
-        """Its exit code; it has been asked to end already."""
+        """The exit code, after the request to end."""
         return self.process.wait(seconds)
 
 
 @contextmanager
 def window(project: Project, *words: str) -> Generator[Running]:
     process = project.start("gui", "--backend", "null", "--enable-test-hooks", "--port", "0", *words)
-    found = Running(process, ApiHookClient(project.root / ".interlock" / "run" / "api.json", timeout_s=30))
+    program = Running(process, ApiHookClient(project.root / ".interlock" / "run" / "api.json", timeout_s=30))
 
     def listen() -> None:
         assert process.stdout is not None
-        found.said.extend(process.stdout)
+        program.output.extend(process.stdout)
 
     reader = threading.Thread(target=listen)
     reader.start()
     try:
-        up = found.client.wait_for_server(60)
-        assert up, f"it does not answer; exit {process.poll()}: {found.said}"
-        yield found
+        up = program.client.wait_for_server(60)
+        assert up, f"it does not answer; exit {process.poll()}: {program.output}"
+        yield program
     finally:
         if process.poll() is None:
             process.kill()

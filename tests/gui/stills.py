@@ -33,12 +33,12 @@ from tests.gui.bench import Bench, windowed
 
 STORY = Path(__file__).parent / "story.jsonl"
 GOLDENS = Path(__file__).parent / "goldens"
-AFTER_S = 42  # the moment that is drawn, seconds after the last thing that happened
-SETTLE = 8  # frames until docks, scrolls and fonts stand
+AFTER_S = 42  # seconds from the last event to the drawn time
+SETTLE = 8  # frames until docks, scrolling and fonts are stable
 
 
 class StillFigures(Figures):
-    """A window that always costs the same."""
+    """Fixed performance figures."""
 
     def end(self) -> None:
         self.count += 1
@@ -46,16 +46,16 @@ class StillFigures(Figures):
 
 
 def story(mark: str) -> tuple[Recorded, ...]:
-    """All that had happened when that picture was taken."""
-    found: list[Recorded] = []
+    """The records up to the time of a picture."""
+    records: list[Recorded] = []
     for line in STORY.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         if "mark" in row:
             if row["mark"] == mark:
-                return tuple(found)
+                return tuple(records)
             continue
         event = read_event(row["schema"], json.dumps(row["event"]).encode())
-        found.append(Recorded(row["version"], row["at"], row["actor"], row["cause"], event))
+        records.append(Recorded(row["version"], row["at"], row["actor"], row["cause"], event))
     raise LookupError(mark)
 
 
@@ -104,8 +104,8 @@ def _panel(bench: Bench, name: str) -> Any:
 
 
 def _asked(bench: Bench, ticket: str) -> None:
-    found = next(each for each in bench.state.pending_approvals() if each.ticket == ticket and each.kind != "spawn")
-    _panel(bench, "Inbox")._chosen = found.id
+    approval = next(each for each in bench.state.pending_approvals() if each.ticket == ticket and each.kind != "spawn")
+    _panel(bench, "Inbox")._chosen = approval.id
 
 
 def _landing(bench: Bench) -> None:
@@ -134,7 +134,7 @@ SCENES: dict[str, tuple[str, Callable[[Bench], None] | None]] = {
     "error": ("blocked", _failing),
     "thousand-tickets": ("", None),
 }
-"""By name: how far the story had come, and what is to be seen."""
+"""By name: the progress of the story, and the steps that prepare the view."""
 
 
 @contextmanager
@@ -154,7 +154,7 @@ def in_utc() -> Generator[None]:
 
 @contextmanager
 def still(name: str, **more: Any) -> Generator[Bench]:
-    """That scene, drawn until nothing moves any more."""
+    """The scene, drawn until it is stable."""
     mark, prepare = SCENES[name]
     records = story(mark) if mark else ()
     state = replay(records) if mark else thousand()

@@ -82,7 +82,7 @@ def test_where_there_is_no_key_the_variables_are_named() -> None:
     with pytest.raises(Misconfigured) as refusal:
         provider_of(None, ALL, {}, nothing)
     assert str(refusal.value) == (
-        "no provider is configured: set GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, DEEPSEEK_API_KEY or"
+        "no provider has a key: set GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, DEEPSEEK_API_KEY or"
         " OPENROUTER_API_KEY, or give --provider"
     )
     assert listed_variables() in HOW

@@ -36,7 +36,7 @@ class Siege:
     def __init__(self, bench: Serving, pool: ThreadPoolExecutor, level: str) -> None:
         self.bench = bench
         self.client = bench.client()
-        assert bench.said["sandbox"] == level
+        assert bench.announced["sandbox"] == level
         self.person = bench.client(approve=True)
         self._pool = pool
         self._asked = 0
@@ -171,5 +171,5 @@ def test_a_discussions_script_in_the_project_itself_can_do_nothing(siege: Siege)
 
     assert client.wait_until(done, 90), client.get_value("ai_error")
     # Landlock grants a folder with all that is in it: the names of our files can be read there, and nothing else.
-    seen = ("run folder",) if siege.bench.said["sandbox"] == "landlock" else ()
+    seen = ("run folder",) if siege.bench.announced["sandbox"] == "landlock" else ()
     siege.check_refused((siege.bench.project.root / "outcome.json").read_text(), targets, seen)

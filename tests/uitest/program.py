@@ -1,4 +1,4 @@
-"""The window as a program of its own, with its harness, in a project of its own."""
+"""The window with its test harness as a separate process, in a project of its own."""
 
 import threading
 from collections.abc import Generator
@@ -10,12 +10,12 @@ from tests.cli.project import Project
 from tests.uitest.wire_client import Client
 
 
-class Driven:
-    def __init__(self, project: Project, process: "Popen[str]", client: Client, said: list[str]) -> None:
+class DrivenWindow:
+    def __init__(self, project: Project, process: "Popen[str]", client: Client, output: list[str]) -> None:
         self.project = project
         self.process = process
         self.client = client
-        self.said = said
+        self.output = output
 
     @property
     def file(self) -> Path:
@@ -27,17 +27,17 @@ def harness_file(project: Project) -> Path:
 
 
 @contextmanager
-def driven(project: Project, *words: str, backend: str = "null") -> Generator[Driven]:
+def driven(project: Project, *words: str, backend: str = "null") -> Generator[DrivenWindow]:
     process = project.start(
         "gui", "--backend", backend, "--enable-test-harness", "--test-harness-port", "0", "--test-policy", *words
     )
-    said: list[str] = []
+    result: list[str] = []
     up = threading.Event()
 
     def listen() -> None:
         assert process.stdout is not None
         for line in process.stdout:
-            said.append(line)
+            result.append(line)
             if line.startswith("test harness at"):
                 up.set()
         up.set()
@@ -45,10 +45,10 @@ def driven(project: Project, *words: str, backend: str = "null") -> Generator[Dr
     reader = threading.Thread(target=listen)
     reader.start()
     try:
-        assert up.wait(60), said
-        assert process.poll() is None, said
+        assert up.wait(60), result
+        assert process.poll() is None, result
         with Client(harness_file(project)) as client:
-            yield Driven(project, process, client, said)
+            yield DrivenWindow(project, process, client, result)
     finally:
         if process.poll() is None:
             process.kill()

@@ -1,4 +1,4 @@
-"""Every test that was begun ends, whatever becomes of whoever asked for it or of the window (SPEC U3)."""
+"""Every started test ends, even if its caller disconnects or the window closes."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -9,18 +9,20 @@ import pytest
 
 from interlock.desk.authority import Authority
 from interlock.domain.values.test_history import Execution, History
-from interlock.gui.drawing.widgets import Widgets
+from interlock.gui.drawing.recorded_widgets import Widgets
 from interlock.uitest.actions import Acting
 from interlock.uitest.executions import Executions, Live
-from interlock.uitest.input_driver import Click, InputDriver, Looked, Type
+from interlock.uitest.input_driver import InputDriver
 from interlock.uitest.pending_effects import Done
 from interlock.uitest.prompts import read_prompt
 from interlock.uitest.running import Runner
+from interlock.uitest.simulated_input import Click, Type
 from interlock.uitest.targets import Condition, judge
+from interlock.uitest.watches import Looked
 
 
 class _Broken(InputDriver):
-    """Hands that make a mistake, whatever they are to do."""
+    """A driver that fails at every action."""
 
     def act(
         self, action: Click | Type, by: Authority, started: Callable[[], None], seconds: float = 30
@@ -81,21 +83,21 @@ def test_a_caller_who_has_gone_before_the_beginning_leaves_nothing_queued(verb: 
     with pytest.raises(RuntimeError, match="the caller has gone"):
         verb(stage, _gone)
     assert stage.under_way() == ()
-    assert [(each.status, each.error_message) for each in stage.ended] == [("timeout", "whoever asked has gone away")]
+    assert [(each.status, each.error_message) for each in stage.ended] == [("timeout", "the caller has disconnected")]
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_mistake_of_the_window_ends_the_test(verb: Verb) -> None:
+def test_a_bug_in_the_window_ends_the_test(verb: Verb) -> None:
     stage = _Stage()
     with pytest.raises(KeyError):
         verb(stage, lambda live: None)
     assert stage.under_way() == ()
-    said = "a mistake in Interlock: KeyError: 'lost'"
-    assert [(each.status, each.error_message) for each in stage.ended] == [("failed", said)]
+    result = "a bug in Interlock: KeyError: 'lost'"
+    assert [(each.status, each.error_message) for each in stage.ended] == [("failed", result)]
 
 
 @pytest.mark.parametrize(("begun", "error"), [(_gone, RuntimeError), (lambda live: None, KeyError)])  # pyright: ignore[reportUnknownLambdaType]
-def test_sentences_that_break_off_are_a_failure(begun: Callable[[Live], None], error: type[Exception]) -> None:
+def test_a_prompt_that_breaks_off_is_a_failure(begun: Callable[[Live], None], error: type[Exception]) -> None:
     stage = _Stage()
     with pytest.raises(error):
         stage.runner.run("Open Inbox", read_prompt("Open Inbox"), begun=begun, going=lambda: True)
@@ -104,7 +106,7 @@ def test_sentences_that_break_off_are_a_failure(begun: Callable[[Live], None], e
 
 
 class _Waiting(_Broken):
-    """Hands in an empty window, in which nothing ever comes."""
+    """A driver of an empty window, in which no condition ever holds."""
 
     def watch(self, condition: Condition, seconds: float, every_s: float = 0.0) -> "Future[Looked]":
         future: Future[Looked] = Future()
@@ -117,7 +119,7 @@ class _Waiting(_Broken):
         return future
 
 
-def test_sentences_end_as_their_last_step_did() -> None:
+def test_a_prompt_ends_as_its_last_step_did() -> None:
     stage = _Stage()
     stage.hands = _Waiting()
     stage.acting = Acting(stage.hands, stage.executions, _Blind(), answers=False)

@@ -1,4 +1,4 @@
-"""A window with a harness and HTTP beside it, at work, closes: nothing of it is left."""
+"""A busy window with harness and HTTP API closes and leaves nothing behind."""
 
 import json
 import os
@@ -18,20 +18,20 @@ from interlock.assembly.service import ModelSelection, Service, approve_file
 from interlock.client import ApiHookClient
 from interlock.errors import Misconfigured
 from tests.cli.project import Project, shell
-from tests.uitest.program import Driven, driven
+from tests.uitest.program import DrivenWindow, driven
 
 
-def by_request(window: Driven, client: ApiHookClient) -> None:
+def by_request(window: DrivenWindow, client: ApiHookClient) -> None:
     client.shutdown()
 
 
-def by_signal(window: Driven, client: ApiHookClient) -> None:
+def by_signal(window: DrivenWindow, client: ApiHookClient) -> None:
     os.kill(window.process.pid, signal.SIGTERM)
 
 
 def is_free(port: int) -> bool:
     with socket.socket() as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # those that were hung up on linger for a minute
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # closed connections linger for a minute
         try:
             tried.bind(("127.0.0.1", port))
         except OSError:
@@ -40,17 +40,17 @@ def is_free(port: int) -> bool:
 
 
 def descendants(pid: int) -> set[int]:
-    found: set[int] = set()
-    with suppress(OSError):  # it, or one of its threads, has just ended
+    children: set[int] = set()
+    with suppress(OSError):  # the process or one of its threads has just ended
         for task in Path(f"/proc/{pid}/task").iterdir():
             with suppress(OSError):
                 for child in (task / "children").read_text().split():
-                    found |= {int(child)} | descendants(int(child))
-    return found
+                    children |= {int(child)} | descendants(int(child))
+    return children
 
 
 def comes_true(so: Callable[[], bool], seconds: float = 60) -> bool:
-    """Of processes nobody tells: they are looked at."""
+    """Poll: the kernel sends no notification about other processes."""
     until = time.monotonic() + seconds
     while not so():
         if time.monotonic() > until:
@@ -59,8 +59,8 @@ def comes_true(so: Callable[[], bool], seconds: float = 60) -> bool:
     return True
 
 
-def test_somebody_who_hangs_up_does_not_end_it(tmp_path: Path) -> None:
-    """The test engine would take that for a crash."""
+def test_a_client_that_hangs_up_does_not_end_it(tmp_path: Path) -> None:
+    """The test engine would take SIGPIPE for a crash."""
     with driven(Project(tmp_path)) as window:
         assert window.client.wait("exists:btn_reset").number(1) == 1
         os.kill(window.process.pid, signal.SIGPIPE)
@@ -69,7 +69,9 @@ def test_somebody_who_hangs_up_does_not_end_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("close", [by_request, by_signal])
-def test_ports_are_free_and_no_child_is_left(tmp_path: Path, close: Callable[[Driven, ApiHookClient], None]) -> None:
+def test_ports_are_free_and_no_child_is_left(
+    tmp_path: Path, close: Callable[[DrivenWindow, ApiHookClient], None]
+) -> None:
     project = Project(tmp_path)
     rules = project.home / "rules.json"
     rules.write_text(json.dumps([{"match": "", "reply": "a long while", "delay_s": 600}]))

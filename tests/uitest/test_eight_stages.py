@@ -1,4 +1,4 @@
-"""The eight stages with the harness alone: nothing but clicks, texts and looks at the window (SPEC S2, H8)."""
+"""The eight stages of an epic with the harness alone: clicks, texts and reading the window."""
 
 from pathlib import Path
 
@@ -15,18 +15,18 @@ def sure(answer: Message) -> Message:
 
 
 def widgets(client: Client) -> dict[str, Message]:
-    found = client.call("DiscoverWidgets")
-    return {each.text(2): each for window in found.messages(1) for each in window.messages(4)}
+    reply = client.call("DiscoverWidgets")
+    return {widget.text(2): widget for window in reply.messages(1) for widget in window.messages(4)}
 
 
 def approve_until(client: Client, condition: str) -> None:
-    """Answer whatever the inbox shows, except for tracks, until it is so."""
+    """Approve everything in the inbox except tracks, until the condition holds."""
     for _ in range(200):
         if client.wait(condition, 100).number(1):
             return
         for name in widgets(client):
             if name.startswith(("btn_approve_spawn@", "btn_approve_mma_step@", "btn_approve_tool@")):
-                client.click(name)  # it may be answered and gone by now
+                client.click(name)  # it may be answered already
     raise AssertionError(f"{condition} never came: {sorted(widgets(client))}")
 
 
@@ -56,7 +56,7 @@ def test_the_eight_stages_by_clicks_alone(tmp_path: Path) -> None:
         sure(client.wait("exists:graph.ticket@mock-ticket-2"))
         # 7: it runs, until it is done
         approve_until(client, f"text_contains:btn_mma_load_track@{tracks[0]}:done 2/2")
-        # 8: what a worker said
+        # 8: the output of a worker
         sure(client.wait("text_contains:topbar.state:"))
         stream = next(name for name in widgets(client) if name.startswith("streams.choose@Tier 3"))
         sure(client.click(stream))

@@ -1,4 +1,4 @@
-"""The harness over gRPC, asked by a client that knows only the specification's numbers (SPEC U1–U5)."""
+"""The harness over gRPC, called by a client that knows only the field numbers of the protocol."""
 
 import json
 import os
@@ -15,20 +15,20 @@ import grpc
 import pytest
 
 from tests.cli.project import Project
-from tests.uitest.program import Driven, driven, harness_file
+from tests.uitest.program import DrivenWindow, driven, harness_file
 from tests.uitest.wire_client import SERVICE, Client, Message, encode
 
 UNKNOWN, QUEUED, RUNNING, PASSED, FAILED, TIMEOUT = range(6)
 
 
 @pytest.fixture(scope="module")
-def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driven]:
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DrivenWindow]:
     with driven(Project(tmp_path_factory.mktemp("harness"))) as found:
         yield found
 
 
 @pytest.fixture
-def client(window: Driven) -> Client:
+def client(window: DrivenWindow) -> Client:
     return window.client
 
 
@@ -50,7 +50,7 @@ def test_it_answers_a_ping(client: Client) -> None:
     assert answer.text(3)
 
 
-def test_its_file_is_for_its_owner_alone_and_names_the_place(window: Driven) -> None:
+def test_its_file_is_for_its_owner_alone_and_names_the_place(window: DrivenWindow) -> None:
     assert stat.S_IMODE(window.file.stat().st_mode) == 0o600
     found = json.loads(window.file.read_text())
     assert (found["host"], found["pid"], sorted(found)) == (
@@ -62,7 +62,7 @@ def test_its_file_is_for_its_owner_alone_and_names_the_place(window: Driven) -> 
 
 @pytest.mark.parametrize("token", ["wrong", "", "ü"])
 @pytest.mark.parametrize("method", ["Ping", "Click", "ListTests"])
-def test_without_the_token_there_is_nothing(window: Driven, token: str, method: str) -> None:
+def test_without_the_token_there_is_nothing(window: DrivenWindow, token: str, method: str) -> None:
     with Client(window.file) as client:
         client.metadata = (("authorization", f"Bearer {token}".encode("ascii", "replace").decode()),)
         assert refused(client, method, {})[0] is grpc.StatusCode.UNAUTHENTICATED
@@ -70,7 +70,7 @@ def test_without_the_token_there_is_nothing(window: Driven, token: str, method: 
         assert refused(client, method, {})[0] is grpc.StatusCode.UNAUTHENTICATED
 
 
-def test_reflection_names_the_service_and_every_method(window: Driven) -> None:
+def test_reflection_names_the_service_and_every_method(window: DrivenWindow) -> None:
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
     from google.protobuf.descriptor_pool import DescriptorPool
     from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
@@ -137,7 +137,7 @@ def test_three_hundred_clicks_every_outcome_right(client: Client) -> None:
             assert (results.text(9), "topbar.state" in results.text(12)) == (
                 "",
                 True,
-            )  # no pixels: all there is, in words
+            )  # without pixels: the widget tree
 
 
 @pytest.mark.parametrize(
@@ -169,9 +169,9 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(
     client: Client, method: str, fields: dict[int, str | int | bool]
 ) -> None:
     before = client.list().number(3)
-    code, said = refused(client, method, fields)
-    assert (code, len(said) > 10) == (grpc.StatusCode.INVALID_ARGUMENT, True)
-    assert client.list().number(3) == before  # and is no test
+    code, message = refused(client, method, fields)
+    assert (code, len(message) > 10) == (grpc.StatusCode.INVALID_ARGUMENT, True)
+    assert client.list().number(3) == before  # a refused call is no test
 
 
 @pytest.mark.parametrize("method", ["StartRecording", "StopRecording"])
@@ -207,7 +207,7 @@ def test_every_widget_is_listed_with_what_it_is(client: Client) -> None:
 # ── status ───────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_test_is_running_until_it_ends_and_can_be_watched(window: Driven, client: Client) -> None:
+def test_a_test_is_running_until_it_ends_and_can_be_watched(window: DrivenWindow, client: Client) -> None:
     client.click("window:Dashboard")
     client.type("input:Goal", "")
     test_id, call = client.begin("Wait", {1: "value_equals:mma_epic_input:go on", 2: 60_000})
@@ -248,8 +248,8 @@ def test_a_caller_that_goes_away_ends_its_wait(client: Client) -> None:
     assert [each.number(1) for each in client.stream("WatchTest", {1: test_id})][-1] == TIMEOUT
 
 
-def test_those_who_wait_keep_nobody_else_from_an_answer(window: Driven, client: Client) -> None:
-    """64 may wait at once; who watched and has hung up no longer counts."""
+def test_those_who_wait_keep_nobody_else_from_an_answer(window: DrivenWindow, client: Client) -> None:
+    """64 calls may wait at the same time; a disconnected watcher does not count."""
     test_id, waiting = client.begin("Wait", {1: "exists:never", 2: 600_000})
     refused: queue.SimpleQueue[Any] = queue.SimpleQueue()
     others = [Client(window.file) for _ in range(80)]
@@ -272,7 +272,7 @@ def test_those_who_wait_keep_nobody_else_from_an_answer(window: Driven, client: 
     assert client.list(status=RUNNING).number(3) == 64
     for call in calls:
         call.cancel()
-    while client.list(status=RUNNING).number(3):  # the window is shared: it is left as it was
+    while client.list(status=RUNNING).number(3):  # the window is shared between tests
         pass
 
 
@@ -301,7 +301,7 @@ def test_ids_names_and_categories_are_as_specified(client: Client) -> None:
 # ── several at once, many, and afterwards ────────────────────────────────────────────────
 
 
-def test_several_clients_at_once_get_their_own_outcomes(window: Driven) -> None:
+def test_several_clients_at_once_get_their_own_outcomes(window: DrivenWindow) -> None:
     def work(number: int) -> list[str]:
         wrong: list[str] = []
         with Client(window.file) as client:
@@ -334,7 +334,7 @@ def test_pages_have_no_gap_and_no_repeat_while_tests_are_added(tmp_path: Path) -
             rows = page.messages(1)
             sizes.append(len(rows))
             seen += [each.text(1) for each in rows]
-            client.check("exists:btn_reset")  # while somebody reads
+            client.check("exists:btn_reset")  # while another client reads the pages
             token = page.text(2)
             if not token:
                 break
@@ -440,7 +440,7 @@ def test_with_pixels_a_failure_has_its_picture_and_pictures_are_taken(tmp_path: 
 
 @pytest.mark.soak
 @pytest.mark.timeout(600)
-def test_thirty_two_clients_for_a_minute(window: Driven) -> None:
+def test_thirty_two_clients_for_a_minute(window: DrivenWindow) -> None:
     import time
 
     until = time.monotonic() + 60
@@ -466,7 +466,7 @@ def test_thirty_two_clients_for_a_minute(window: Driven) -> None:
     with ThreadPoolExecutor(32) as pool:
         assert [each for wrong in pool.map(work, range(32)) for each in wrong] == []
     assert len(set(made)) == len(made)
-    kept = made[-9_000:]  # older ones may be forgotten: 10,000 are remembered
+    kept = made[-9_000:]  # only the last 10,000 are kept
     for test_id in kept[:: max(1, len(kept) // 500)]:
         assert window.client.status(test_id).number(1) in (PASSED, FAILED, TIMEOUT)
     print(f"[COUNT] {len(made)} executions")
@@ -477,7 +477,7 @@ def test_what_was_answered_is_there_after_kills_in_the_middle(tmp_path: Path) ->
     for moment in (7, 19, 31):
         with driven(project) as window:
 
-            def work(number: int, window: Driven = window) -> None:
+            def work(number: int, window: DrivenWindow = window) -> None:
                 with Client(window.file) as client:
                     for turn in range(1_000):
                         absent = turn % 2

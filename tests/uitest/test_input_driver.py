@@ -1,4 +1,4 @@
-"""Real input into a real window: what a click or a text came to is what is told (SPEC U3)."""
+"""Real input into a real window: the reported outcome of a click or a text is the true one."""
 
 import asyncio
 from collections.abc import Iterator
@@ -16,10 +16,12 @@ from interlock.domain.messages.commands.track_commands import AddTrack, StartTra
 from interlock.domain.values.approvals import Answered
 from interlock.errors import InterlockError
 from interlock.gui.window.topbar import HIGH, LOW
-from interlock.uitest.input_driver import Click, InputDriver, Looked, Type
+from interlock.uitest.input_driver import InputDriver
 from interlock.uitest.pending_effects import Done
-from interlock.uitest.running import speaking
+from interlock.uitest.running import text_target
+from interlock.uitest.simulated_input import Click, Type
 from interlock.uitest.targets import read_condition, read_target
+from interlock.uitest.watches import Looked
 from tests.api.serving import ADA, ticket
 from tests.gui.bench import Bench, asking_all, windowed
 
@@ -57,7 +59,7 @@ class Table:
 @pytest.fixture
 def table() -> Iterator[Table]:
     hands = InputDriver()
-    with windowed(hands=hands) as bench:
+    with windowed(driver=hands) as bench:
         yield Table(bench, hands)
 
 
@@ -85,14 +87,14 @@ def test_typing_goes_on_after_what_stands_there_or_replaces_it(table: Table) -> 
     assert table.look("value_equals:input:Goal:").verdict.holds
 
 
-def test_what_is_not_there_fails_with_the_nearest_and_all_there_is(table: Table) -> None:
+def test_a_missing_target_fails_with_the_nearest_names_and_the_tree(table: Table) -> None:
     done = table.click("button:Plan at")
     assert not done.success
     assert "button:Plan it" in done.message
     assert "button:Plan it [btn_mma_plan_epic]" in done.tree
 
 
-def test_what_is_disabled_fails_and_nothing_happens(table: Table) -> None:
+def test_a_disabled_widget_fails_and_nothing_happens(table: Table) -> None:
     done = table.click("btn_mma_plan_epic")
     assert (done.success, "disabled" in done.message) == (False, True)
     assert not table.bench.state.epics
@@ -140,7 +142,7 @@ def test_without_it_nothing_is_put_into_an_answer_that_a_person_gives(table: Tab
 @pytest.mark.parametrize("target", ["inbox.edit", "inbox.edit_script"])
 def test_without_it_what_is_asked_is_not_rewritten(target: str) -> None:
     hands = InputDriver()
-    with windowed(asking_all(), hands=hands) as bench:
+    with windowed(asking_all(), driver=hands) as bench:
         table = Table(bench, hands)
         bench.until(lambda: "inbox.edit" in bench.reachable())
         if target != "inbox.edit":
@@ -159,7 +161,7 @@ def test_with_it_the_answer_is_recorded_as_the_tests(table: Table) -> None:
     assert state.by == "test:grpc_click_12345678"
 
 
-def test_afterwards_the_person_is_who_acts_again(table: Table) -> None:
+def test_after_a_test_the_user_is_the_actor_again(table: Table) -> None:
     before = table.bench.window.send.by
     table.click("btn_reset", DRIVER)
     table.click("button:none", DRIVER)
@@ -167,7 +169,7 @@ def test_afterwards_the_person_is_who_acts_again(table: Table) -> None:
     assert table.bench.window.send.by == before
 
 
-def test_whoever_waits_keeps_nobody_from_acting(table: Table) -> None:
+def test_a_waiting_condition_does_not_delay_actions(table: Table) -> None:
     waiting = table.hands.watch(read_condition("value_equals:input:Goal:now"), 60)
     table.bench.draw()
     assert not waiting.done()
@@ -193,7 +195,7 @@ def test_a_failure_does_not_stand_in_the_way_of_what_comes_next(table: Table) ->
     assert [table.until_done(each).success for each in futures] == [False, True, False]
 
 
-def test_when_the_window_closes_whoever_waits_is_told(table: Table) -> None:
+def test_when_the_window_closes_waiting_calls_fail(table: Table) -> None:
     waiting = table.hands.watch(read_condition("exists:never"), 600)
     acting = table.hands.act(Click(read_target("btn_reset")), TESTER, lambda: None)
     table.hands.closed()
@@ -231,9 +233,9 @@ def answered(table: Table) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("frame", range(12))
-def test_a_persons_key_is_the_persons_or_nobodys_whatever_a_test_does_meanwhile(table: Table, frame: int) -> None:
+def test_a_key_of_the_user_never_counts_as_the_tests(table: Table, frame: int) -> None:
     asking(table)
-    table.bench.draw(30)  # long enough to have read it
+    table.bench.draw(30)  # longer than the glance after which an answer counts
     io = imgui.get_io()
     acting = table.hands.act(Click(read_target("streams.follow")), TESTER, lambda: None)
     for number in range(20):
@@ -264,7 +266,7 @@ def test_a_test_does_not_finish_the_click_that_a_person_began(table: Table, fram
 
 
 def test_letters_that_a_test_could_not_write_in_time_are_not_written_by_the_person(table: Table) -> None:
-    done = table.act(Type(read_target("input:Goal"), "x" * 300 + "\a"), DRIVER)  # no input keeps that one
+    done = table.act(Type(read_target("input:Goal"), "x" * 300 + "\a"), DRIVER)  # inputs drop this character
     written = len(table.bench.desk.view.values["mma_epic_input"])
     table.bench.draw(60)
     assert not done.success
@@ -273,7 +275,7 @@ def test_letters_that_a_test_could_not_write_in_time_are_not_written_by_the_pers
 
 
 class Gate:
-    """A workbench that takes its time, as long as a test likes."""
+    """A workbench that answers only when the test lets it."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
@@ -344,14 +346,14 @@ def test_a_panel_contains_every_word_in_it_whether_widget_or_not(table: Table) -
     assert table.look("text_contains:window:Dashboard:Write a goal above and plan it").verdict.holds
     assert table.look("text_contains:window:Dashboard:Plan it").verdict.holds
     assert not table.look("text_contains:window:Inbox:Plan it").verdict.holds
-    assert not table.look("text_contains:window:Usage:spent").verdict.holds  # behind others
+    assert not table.look("text_contains:window:Usage:spent").verdict.holds  # behind another window
 
 
 @pytest.mark.parametrize(
     ("name", "target"), [("Inbox", "window:Inbox"), ("Discussion", "window:Discussion"), ("Goal", "input:Goal")]
 )
-def test_a_sentence_means_the_panel_of_that_title_or_else_the_widget(table: Table, name: str, target: str) -> None:
-    assert str(speaking(table.until_done(table.hands.widgets()), name)) == target
+def test_a_name_means_the_panel_of_that_title_or_else_the_widget(table: Table, name: str, target: str) -> None:
+    assert str(text_target(table.until_done(table.hands.widgets()), name)) == target
 
 
 def test_bars_have_their_place(table: Table) -> None:

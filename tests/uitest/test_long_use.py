@@ -1,4 +1,4 @@
-"""Half an hour with the real program: hands in the window, programs over HTTP, a model that streams. It stays small.
+"""Half an hour with the real program under load: clicks, HTTP clients, a streaming model. Its memory does not grow.
 
 `make soak`; shorter or longer: INTERLOCK_SOAK_S=360.
 """
@@ -17,13 +17,13 @@ from msgspec import Struct
 
 from interlock.client import ApiError, ApiHookClient
 from tests.cli.project import Project, shell
-from tests.uitest.program import Driven, driven
+from tests.uitest.program import DrivenWindow, driven
 from tests.uitest.wire_client import Client
 
 DURATION_S = float(os.environ.get("INTERLOCK_SOAK_S", "1800"))
-WARM_S = min(600.0, DURATION_S * 2 / 3)  # until then buffers fill: streams, facts, recent records, 60 tracks in view
+WARM_S = min(600.0, DURATION_S * 2 / 3)  # until then caches fill: streams, facts, recent records, 60 tracks
 SAMPLES = 60
-GROWS_MB = 16.0  # for what rightly stays: tracks, tickets and answers of the whole time, and what the allocator keeps
+GROWS_MB = 16.0  # for tracks, tickets and answers that must stay, and for the allocator
 RULES = [
     {"match": "", "reply": "What is asked is answered at length. " * 150, "usage": {"input": 900, "output": 1_300}},
 ]
@@ -33,7 +33,7 @@ PANELS = ("Timeline", "Tests", "Usage", "Diagnostics", "Tickets", "Streams", "Di
 class Size(Struct, frozen=True):
     at_s: float
     rss_mb: float
-    own_mb: float  # what it has asked for and used, in memory or swapped out: files and what is only lent do not count
+    own_mb: float  # private memory, resident or swapped; mapped files do not count
     threads: int
     files: int
     children: int
@@ -57,9 +57,9 @@ def _mb(status: dict[str, str], name: str) -> float:
 
 
 class Use:
-    """Everybody works until it is over; what goes wrong is kept."""
+    """All loads run until the end; their errors are collected."""
 
-    def __init__(self, window: Driven) -> None:
+    def __init__(self, window: DrivenWindow) -> None:
         self.window = window
         self.project = window.project
         self.over = threading.Event()
@@ -76,7 +76,7 @@ class Use:
                 return
             try:
                 act(number)
-            except Exception as error:  # noqa: BLE001  whatever it is, the test tells it at the end
+            except Exception as error:  # noqa: BLE001  the test reports it at the end
                 if not self.over.is_set():
                     self.wrong.append(f"{act.__name__} {number}: {type(error).__name__}: {error}")
                     if len(self.wrong) > 20:
@@ -117,15 +117,15 @@ class Use:
             "description": "",
             "tickets": [shell("T-1", "seq 1 2000"), shell("T-2", "echo two > b.txt", "T-1")],
         })  # fmt: skip
-        said = self.project.run("tracks", "import", file)
-        assert said.code == 0, said
+        result = self.project.run("tracks", "import", file)
+        assert result.code == 0, result
         client = self.http()
         client.click("btn_mma_load_track", f"track-{number}")
         client.click("btn_mma_start_track", f"track-{number}")
         self.done["tracks"] += 1
 
     def follow(self, number: int) -> None:
-        """A reader that comes and goes."""
+        """A client that connects and disconnects."""
         try:
             for _ in self.http().events(0 if number % 3 == 0 else None, deadline=time.monotonic() + 5):
                 self.done["events"] += 1
@@ -160,7 +160,7 @@ def test_it_stays_as_small_as_it_was(tmp_path: Path) -> None:
                     pool.submit(use.repeat, act, pause_s)
                 while (now := time.monotonic() - began) < DURATION_S and len(use.wrong) < 20:
                     ended = window.process.poll()
-                    assert ended is None, f"it ended by itself after {now:.0f} s, {ended}: {window.said[-30:]}"
+                    assert ended is None, f"it ended by itself after {now:.0f} s, {ended}: {window.output[-30:]}"
                     sizes.append(size_of(window.process.pid, now))
                     print(f"[SIZE] {sizes[-1]} {use.done} {use.wrong[-1:]}", flush=True)
                     use.over.wait(DURATION_S / SAMPLES)

@@ -1,4 +1,4 @@
-"""Sentences are read the same way every time, or refused (SPEC U8)."""
+"""Prompts are parsed by fixed patterns, or refused."""
 
 import pytest
 

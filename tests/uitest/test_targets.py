@@ -1,10 +1,10 @@
-"""What a target or a condition means (SPEC U4)."""
+"""Targets and conditions: how they are parsed, matched and evaluated."""
 
 import pytest
 from imgui_bundle import imgui
 
 from interlock.errors import BadValue
-from interlock.gui.drawing.widgets import Widgets
+from interlock.gui.drawing.recorded_widgets import Widgets
 from interlock.uitest.targets import (
     Condition,
     Target,
@@ -38,7 +38,7 @@ def widgets() -> Widgets:
             more.get("visible", True),
         )
 
-    found = [
+    rows = [
         of("window.inbox", "Inbox", "window", "Inbox"),
         of("btn_approve_script", "\uf00c  Approve", "button", "Inbox", scope="A-1", also=("inbox.approve",)),
         of("btn_approve_script", "Approve", "button", "Inbox", scope="A-2", enabled=False),
@@ -46,7 +46,7 @@ def widgets() -> Widgets:
         of("follow", "follow", "checkbox", "Streams", value="true"),
         of("topbar.state", "IDLE", "text", "top", value="IDLE", visible=False),
     ]
-    return Widgets(found, ("Usage",))  # pyright: ignore[reportArgumentType]
+    return Widgets(rows, ("Usage",))  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_conditions_are_read(text: str, key: str, condition: Condition) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("window_visibel:Inbox", "did you mean window_visible"),
         ("", "there are window_visible"),
@@ -109,8 +109,8 @@ def test_conditions_are_read(text: str, key: str, condition: Condition) -> None:
         ("exists:", "no target"),
     ],
 )
-def test_conditions_that_cannot_be_read_are_refused(text: str, said: str) -> None:
-    with pytest.raises(BadValue, match=said):
+def test_conditions_that_cannot_be_read_are_refused(text: str, message: str) -> None:
+    with pytest.raises(BadValue, match=message):
         read_condition(text)
 
 

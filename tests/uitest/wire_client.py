@@ -1,6 +1,6 @@
-"""A client of the harness that knows nothing of ours: the field numbers of the specification, and gRPC.
+"""A client of the harness that uses only the protocol's field numbers and gRPC, and none of the generated code.
 
-Messages are written and read by hand, so that a number that changes is found out.
+Messages are encoded and decoded here, so that a changed field number fails a test.
 """
 
 import json
@@ -27,10 +27,10 @@ def encode(fields: dict[int, Value]) -> bytes:
 
 
 class Message:
-    """What came, by number; a number that did not come is empty or 0."""
+    """The fields of a message by number; a missing field is empty or 0."""
 
     def __init__(self, content: bytes) -> None:
-        self._found: dict[int, list[int | bytes]] = {}
+        self._fields: dict[int, list[int | bytes]] = {}
         at = 0
         while at < len(content):
             tag, at = _read_varint(content, at)
@@ -49,35 +49,35 @@ class Message:
                     raise AssertionError(f"wire type {other}")
 
     def _add(self, number: int, value: int | bytes) -> None:
-        self._found.setdefault(number, []).append(value)
+        self._fields.setdefault(number, []).append(value)
 
     def number(self, field: int) -> int:
-        found = self._found.get(field, [0])[-1]
-        assert isinstance(found, int)
-        return found
+        value = self._fields.get(field, [0])[-1]
+        assert isinstance(value, int)
+        return value
 
     def text(self, field: int) -> str:
-        found = self._found.get(field, [b""])[-1]
-        assert isinstance(found, bytes)
-        return found.decode()
+        value = self._fields.get(field, [b""])[-1]
+        assert isinstance(value, bytes)
+        return value.decode()
 
     def raw(self, field: int) -> bytes:
-        found = self._found.get(field, [b""])[-1]
-        assert isinstance(found, bytes)
-        return found
+        value = self._fields.get(field, [b""])[-1]
+        assert isinstance(value, bytes)
+        return value
 
     def messages(self, field: int) -> list["Message"]:
-        return [Message(each) for each in self._found.get(field, []) if isinstance(each, bytes)]
+        return [Message(each) for each in self._fields.get(field, []) if isinstance(each, bytes)]
 
     def texts(self, field: int) -> list[str]:
-        return [each.decode() for each in self._found.get(field, []) if isinstance(each, bytes)]
+        return [each.decode() for each in self._fields.get(field, []) if isinstance(each, bytes)]
 
 
 class Client:
     def __init__(self, file: Path, token: str | None = None) -> None:
-        found = json.loads(file.read_text())
-        self.channel = grpc.insecure_channel(f"{found['host']}:{found['port']}")
-        self.metadata: tuple[tuple[str, str], ...] = (("authorization", f"Bearer {token or found['token']}"),)
+        address = json.loads(file.read_text())
+        self.channel = grpc.insecure_channel(f"{address['host']}:{address['port']}")
+        self.metadata: tuple[tuple[str, str], ...] = (("authorization", f"Bearer {token or address['token']}"),)
 
     def __enter__(self) -> "Client":
         return self
@@ -86,23 +86,23 @@ class Client:
         self.channel.close()
 
     def call(self, method: str, fields: dict[int, Value] | None = None, timeout: float = 60) -> Message:
-        made: Any = self.channel.unary_unary(SERVICE + method)
-        return Message(made(encode(fields or {}), metadata=self.metadata, timeout=timeout))
+        method_call: Any = self.channel.unary_unary(SERVICE + method)
+        return Message(method_call(encode(fields or {}), metadata=self.metadata, timeout=timeout))
 
     def begin(self, method: str, fields: dict[int, Value]) -> tuple[str, Any]:
-        """The id of the test that this begins, found where those under way are listed, and what will be its answer."""
+        """Start a call; the id of its test, taken from the list of running tests, and the call's future."""
         before = {each.text(1) for each in self.list(status=2).messages(1)}
-        made: Any = self.channel.unary_unary(SERVICE + method)
-        call = made.future(encode(fields), metadata=self.metadata, timeout=60)
+        method_call: Any = self.channel.unary_unary(SERVICE + method)
+        call = method_call.future(encode(fields), metadata=self.metadata, timeout=60)
         while not call.done():
             for each in self.list(status=2).messages(1):
                 if each.text(1) not in before:
                     return each.text(1), call
-        raise AssertionError("it ended before it was seen")
+        raise AssertionError("the test ended before it was listed")
 
     def stream(self, method: str, fields: dict[int, Value]) -> Iterator[Message]:
-        made: Any = self.channel.unary_stream(SERVICE + method)
-        for content in made(encode(fields), metadata=self.metadata, timeout=60):
+        method_call: Any = self.channel.unary_stream(SERVICE + method)
+        for content in method_call(encode(fields), metadata=self.metadata, timeout=60):
             yield Message(content)
 
     # ── the calls by their fields ────────────────────────────────────────────────────────
@@ -116,8 +116,8 @@ class Client:
     def wait(self, condition: str, timeout_ms: int = 30_000) -> Message:
         return self.call("Wait", {1: condition, 2: timeout_ms})
 
-    def check(self, condition: str, said: str = "") -> Message:
-        return self.call("Assert", {1: condition, **({2: said} if said else {})})
+    def check(self, condition: str, message: str = "") -> Message:
+        return self.call("Assert", {1: condition, **({2: message} if message else {})})
 
     def status(self, test_id: str) -> Message:
         return self.call("GetTestStatus", {1: test_id})

@@ -64,7 +64,7 @@ def provider_of(configured: str | None, among: Iterable[str], environ: Mapping[s
     for name in KEYS:
         if name in among and key_of(name, environ, keyring):
             return name
-    raise Misconfigured(f"no provider is configured: set {listed_variables()}, or give --provider")
+    raise Misconfigured(f"no provider has a key: set {listed_variables()}, or give --provider")
 
 
 def listed_variables() -> str:

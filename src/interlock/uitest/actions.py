@@ -1,4 +1,4 @@
-"""The verbs of the harness: each is one test execution, from its id to its durable end (SPEC U3, U4)."""
+"""The actions of the harness. Each is one test execution, from its id to its durable record."""
 
 import time
 from collections.abc import Callable
@@ -12,25 +12,27 @@ from interlock.desk.authority import Authority
 from interlock.domain.values.test_history import Assertion
 from interlock.errors import BadValue, InterlockError
 from interlock.uitest.executions import Executions, Live, Verb, now_ms
-from interlock.uitest.input_driver import ACTION_S, Button, Click, InputDriver, Looked, Type
+from interlock.uitest.input_driver import ACTION_S, InputDriver
 from interlock.uitest.pending_effects import Done
+from interlock.uitest.simulated_input import Button, Click, Type
 from interlock.uitest.targets import Condition, path_of, read_condition, read_target
+from interlock.uitest.watches import Looked
 
 USUAL_WAIT_MS = 5_000
 _PICTURE_S = 10.0
-_GRACE_S = 1.0  # after a deadline, for the window to say itself that it has passed
-_GONE = "whoever asked has gone away"
+_GRACE_S = 1.0  # after a deadline, so that the window itself can report it
+_GONE = "the caller has disconnected"
 
 Gone = Callable[[Callable[[], Any]], Any]
-"""Calls back when the caller has gone away; False where it has."""
+"""Registers a callback for a disconnected caller; returns False if the caller is already gone."""
 
 
-def stays(call: Callable[[], Any]) -> None:
-    """A caller that never goes away."""
+def never_disconnects(call: Callable[[], Any]) -> None:
+    """For callers in this process."""
 
 
 class Shots(Protocol):
-    """Where pictures go."""
+    """Where screenshots are stored."""
 
     @property
     def possible(self) -> bool: ...
@@ -46,12 +48,14 @@ class Result(Struct, frozen=True):
     path: str = ""
     expected: str = ""
     actual: str = ""
-    late: bool = False  # it failed because its time was over
+    late: bool = False  # it failed because of its time limit
 
 
 class Acting:
-    def __init__(self, hands: InputDriver, executions: Executions, shots: Shots, *, answers: bool) -> None:
-        self._hands = hands
+    """Performs actions and checks conditions; records each as a test. `answers`: tests may answer approvals."""
+
+    def __init__(self, driver: InputDriver, executions: Executions, shots: Shots, *, answers: bool) -> None:
+        self._driver = driver
         self._executions = executions
         self._shots = shots
         self._answers = answers
@@ -84,16 +88,16 @@ class Acting:
         *,
         parent: str = "",
         begun: "Begun | None" = None,
-        gone: Gone = stays,
+        gone: Gone = never_disconnects,
     ) -> Result:
         if timeout_ms < 0 or poll_ms < 0:
-            raise BadValue("timeout_ms and poll_interval_ms cannot be negative; 0 means the usual")
+            raise BadValue("timeout_ms and poll_interval_ms cannot be negative; 0 means the default")
         meant = read_condition(condition, key)
         live = self._begin("wait", f"Wait: {condition}", parent, begun)
         live.start()
         limit = timeout_ms or USUAL_WAIT_MS
-        future = self._hands.watch(meant, limit / 1_000, poll_ms / 1_000)
-        if gone(future.cancel) is False:  # already
+        future = self._driver.watch(meant, limit / 1_000, poll_ms / 1_000)
+        if gone(future.cancel) is False:
             future.cancel()
         looked = self._awaited(live, future, limit / 1_000 + ACTION_S)
         if isinstance(looked, str):
@@ -106,28 +110,28 @@ class Acting:
         meant = read_condition(condition, key)
         live = self._begin("assert", f"Assert: {condition}", parent, begun)
         live.start()
-        looked = self._awaited(live, self._hands.look_at(meant), ACTION_S)
+        looked = self._awaited(live, self._driver.look_at(meant), ACTION_S)
         if isinstance(looked, str):
             return self._ended(live, "timeout", looked)
         return self._judged(live, meant, looked, failure, late="failed")
 
     def _begin(self, verb: Verb, name: str, parent: str, begun: "Begun | None") -> Live:
         live = self._executions.begin(verb, name, parent=parent)
-        live.frames = self._hands.frames
+        live.frames = self._driver.frames
         if begun is not None:
             try:
                 begun(live)
             except Exception:
-                self._ended(live, "timeout", _GONE)  # else it would be queued for ever
+                self._ended(live, "timeout", _GONE)  # otherwise it would stay queued for ever
                 raise
         return live
 
     def _awaited(self, live: Live, future: "Future[Any]", seconds: float) -> Any:
-        """What came of it, or why nothing did; a mistake of ours ends the test as well."""
+        """The future's result, or a message why there is none. An unexpected error ends the test, too."""
         try:
             return _outcome(future, seconds)
         except Exception as error:
-            self._ended(live, "failed", f"a mistake in Interlock: {type(error).__name__}: {error}")
+            self._ended(live, "failed", f"a bug in Interlock: {type(error).__name__}: {error}")
             raise
 
     def _act(self, verb: Verb, name: str, action: Click | Type, parent: str, begun: "Begun | None") -> Result:
@@ -138,7 +142,7 @@ class Acting:
             places=self._answers,
             why_not="the harness answers approvals only in a workbench started with --test-policy",
         )
-        done = self._awaited(live, self._hands.act(action, by, live.start), ACTION_S + _GRACE_S)
+        done = self._awaited(live, self._driver.act(action, by, live.start), ACTION_S + _GRACE_S)
         if isinstance(done, str):
             return self._ended(live, "timeout", done)
         return self._finished(live, done)
@@ -163,21 +167,21 @@ class Acting:
                 live, "passed", f"{condition} holds", key, path, verdict.expected, verdict.actual, assertion
             )
         near = f"; the nearest: {', '.join(looked.near)}" if looked.near else ""
-        what = f"{condition}: expected {verdict.expected!r}, is {verdict.actual!r}{near}"
-        message = f"{failure}: {what}" if failure else what
-        assertion = Assertion(str(condition), False, verdict.expected, verdict.actual, failure or what)
+        finding = f"{condition}: expected {verdict.expected!r}, is {verdict.actual!r}{near}"
+        message = f"{failure}: {finding}" if failure else finding
+        assertion = Assertion(str(condition), False, verdict.expected, verdict.actual, failure or finding)
         shot, tree = self._evidence(live, looked.tree)
         return self._ended(
             live, late, message, key, path, verdict.expected, verdict.actual, assertion, looked.logs, shot, tree, over
         )
 
     def _evidence(self, live: Live, tree: str) -> tuple[str, str]:
-        """A picture where there are pixels, else what stood on the screen in words."""
+        """Path of a screenshot, if the backend draws pixels, and the widget tree."""
         if not self._shots.possible:
             return "", tree
         path = self._shots.path_for(live.test_id)
         try:
-            self._hands.picture(path).result(_PICTURE_S)
+            self._driver.picture(path).result(_PICTURE_S)
         except (TimeoutError, OSError, InterlockError):
             return "", tree
         return str(path), tree
@@ -203,7 +207,7 @@ class Acting:
             message,
             assertions=(assertion,) if assertion is not None else (),
             logs=logs,
-            metrics=(("frames", self._hands.frames - live.frames),),
+            metrics=(("frames", self._driver.frames - live.frames),),
             screenshot_path=shot,
             widget_tree=tree,
             at_ms=at_ms,
@@ -215,11 +219,11 @@ class Acting:
 
 
 Begun = Callable[[Live], None]
-"""Hears of a test as soon as it has its id."""
+"""Called with a test as soon as it has its id."""
 
 
 def _outcome(future: "Future[Any]", seconds: float) -> Any:
-    """What came of it, or why nothing did."""
+    """The future's result, or a message why there is none."""
     start = time.monotonic()
     try:
         return future.result(seconds)
@@ -227,6 +231,6 @@ def _outcome(future: "Future[Any]", seconds: float) -> Any:
         return _GONE
     except TimeoutError:
         future.cancel()
-        return f"the window did nothing about it for {time.monotonic() - start:.0f} s"
+        return f"the window did not respond for {time.monotonic() - start:.0f} s"
     except ConnectionError as error:
         return str(error)

@@ -1,4 +1,4 @@
-"""Tests under way: each has an id from the start, and becomes one durable record at its end (SPEC U3)."""
+"""Running tests. Each has an id from the start and becomes one durable record at its end."""
 
 import secrets
 import time
@@ -29,7 +29,7 @@ _PREFIX: dict[Verb, str] = {
 
 
 class Live:
-    """One test that has not ended. Each of the two futures is resolved once, by whoever runs it."""
+    """One test that has not ended. Its runner resolves each of the two futures once."""
 
     def __init__(self, test_id: str, name: str, category: Category, parent: str) -> None:
         self.test_id = test_id
@@ -38,7 +38,7 @@ class Live:
         self.parent = parent
         self.queued_at_ms = now_ms()
         self.started_at_ms = 0
-        self.frames = 0  # drawn before it
+        self.frames = 0  # drawn before the test began
         self.started: Future[None] = Future()
         self.ended: Future[None] = Future()
 
@@ -48,12 +48,12 @@ class Live:
             self.started.set_result(None)
 
     def status(self) -> TestStatus:
-        word = "RUNNING" if self.started_at_ms else "QUEUED"
-        return TestStatus(self.test_id, word, self.queued_at_ms, self.started_at_ms)
+        status = "RUNNING" if self.started_at_ms else "QUEUED"
+        return TestStatus(self.test_id, status, self.queued_at_ms, self.started_at_ms)
 
 
 class Executions:
-    """`history` is what is known for good, `record` makes an end durable before it returns."""
+    """`history` reads the recorded tests; `record` returns when the record is durable."""
 
     def __init__(self, history: Callable[[], History], record: Callable[[Execution], None]) -> None:
         self._history = history
@@ -83,9 +83,9 @@ class Executions:
         widget_tree: str = "",
         at_ms: int = 0,
     ) -> Execution:
-        """Durable when it returns; whoever follows the test learns it then and not before.
+        """Record the end of a test. Followers of the test learn of it only after the record is durable.
 
-        `at_ms` is when it was over, where more was done since.
+        `at_ms` is the end time, if later work (a screenshot) must not count.
         """
         live.start()
         completed = at_ms or now_ms()
@@ -116,10 +116,10 @@ class Executions:
     def live(self, test_id: str) -> Live | None:
         return self._live.get(test_id)
 
-    def under_way(self, word: str) -> tuple[Live, ...]:
-        """Those that are QUEUED or RUNNING, the latest first."""
-        found = [each for each in tuple(self._live.values()) if each.status().status == word]
-        return tuple(reversed(found))
+    def under_way(self, status: str) -> tuple[Live, ...]:
+        """The tests with this status, QUEUED or RUNNING, the latest first."""
+        chosen = [live for live in tuple(self._live.values()) if live.status().status == status]
+        return tuple(reversed(chosen))
 
     def status(self, test_id: str) -> TestStatus:
         live = self._live.get(test_id)

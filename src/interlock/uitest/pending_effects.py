@@ -1,4 +1,4 @@
-"""What an action set off and the workbench has not answered yet: success means that it happened (SPEC U3)."""
+"""Effects of actions that the workbench has not confirmed yet: an action succeeds only when its effects do."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -9,73 +9,73 @@ from msgspec.structs import replace
 
 from interlock.gui.data.sending import Sender, failure
 
-_TURN_S = 1.0  # the next action waits so long for what the one before it set off
+_TURN_S = 1.0  # the next action waits at most so long for the effects of the one before it
 
 
 class Done(Struct, frozen=True):
-    """How an action ended: success means that it happened."""
+    """The outcome of an action."""
 
     success: bool
     message: str
     key: str = ""
     path: str = ""
     logs: tuple[str, ...] = ()
-    tree: str = ""  # of a failure: everything that was there
-    late: bool = False  # it was not over when its time was
+    tree: str = ""  # all widgets, if the action failed
+    late: bool = False  # the effects were not confirmed before the deadline
 
 
-class _Acted(Struct):
+class _PendingAction(Struct):
     done: Done
-    set_off: Sequence["Future[Any]"]
+    effects: Sequence["Future[Any]"]
     since: float
     deadline: float
-    told: "Future[Done]"
+    future: "Future[Done]"
 
 
-class Settling:
-    """Actions whose input is over. Nobody's hands are bound meanwhile: neither a person's nor another test's."""
+class PendingEffects:
+    """Actions whose input is complete. Meanwhile the user and other tests can use the window."""
 
     def __init__(self, explained: Callable[[Done], Done]) -> None:
-        self._open: list[_Acted] = []
-        self._explained = explained  # adds to a failure what was there
+        self._open: list[_PendingAction] = []
+        self._explained = explained  # adds the window's content to a failure
 
     def __bool__(self) -> bool:
         return bool(self._open)
 
     def add(
-        self, done: Done, set_off: Sequence["Future[Any]"], now: float, deadline: float, told: "Future[Done]"
+        self, done: Done, effects: Sequence["Future[Any]"], now: float, deadline: float, future: "Future[Done]"
     ) -> None:
-        self._open.append(_Acted(done, set_off, now, deadline, told))
+        self._open.append(_PendingAction(done, effects, now, deadline, future))
 
     def recent(self, now: float) -> bool:
-        """The last action may be answered any moment: what comes after it sees what it did."""
-        return any(now - each.since < _TURN_S for each in self._open)
+        """Whether the last action may be confirmed soon, so that the next one should wait for its effects."""
+        return any(now - pending.since < _TURN_S for pending in self._open)
 
     def check(self, send: Sender, now: float) -> None:
-        """Once a frame, when it is drawn: what is answered is also in sight."""
-        left: list[_Acted] = []
-        for each in self._open:
-            over = not send.under_way(each.set_off)
-            if not over and now < each.deadline:
-                left.append(each)
+        """Once per frame, after it is drawn: a confirmed effect is then also visible."""
+        left: list[_PendingAction] = []
+        for pending in self._open:
+            over = not send.any_open(pending.effects)
+            if not over and now < pending.deadline:
+                left.append(pending)
                 continue
-            done = _outcome(each) if over else _late(each.done)
-            each.told.set_result(done if done.success else self._explained(done))
+            done = _outcome(pending) if over else _late(pending.done)
+            pending.future.set_result(done if done.success else self._explained(done))
         self._open = left
 
-    def closed(self, gone: Exception) -> None:
-        for each in self._open:
-            each.told.set_exception(gone)
+    def closed(self, error: Exception) -> None:
+        for pending in self._open:
+            pending.future.set_exception(error)
         self._open = []
 
 
-def _outcome(acted: _Acted) -> Done:
-    refused = [words for each in acted.set_off if (words := failure(each))]
-    if not acted.done.success or not refused:
-        return acted.done
-    return replace(acted.done, success=False, message=f"it was refused: {'; '.join(refused)}")
+def _outcome(pending: _PendingAction) -> Done:
+    refusals = [message for effect in pending.effects if (message := failure(effect))]
+    if not pending.done.success or not refusals:
+        return pending.done
+    return replace(pending.done, success=False, message=f"it was refused: {'; '.join(refusals)}")
 
 
 def _late(done: Done) -> Done:
-    what = f"{done.message}, but the workbench has not answered in time"
-    return replace(done, success=False, message=what, late=True)
+    message = f"{done.message}, but the workbench has not answered in time"
+    return replace(done, success=False, message=message, late=True)

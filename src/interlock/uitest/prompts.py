@@ -1,7 +1,7 @@
-"""Sentences that say what to do in the window, read without a model: always the same, or refused (SPEC U8).
+"""Prompts for the window, parsed by fixed patterns without a model.
 
 `Open Inbox and verify it loads`, `click "Plan it" then wait for "Proposed"`, `type "Better" into Goal, check Goal
-contains "Bet"`. What cannot be read is refused with what can.
+contains "Bet"`. Other sentences are refused, with the list of possible forms.
 """
 
 import re
@@ -15,7 +15,7 @@ Do = Literal["open", "click", "type", "wait", "loads", "visible", "enabled", "co
 
 
 class PromptStep(Struct, frozen=True):
-    """`name` is what a person calls it: a window's title, a label, a target or a key."""
+    """`name` is a window's title, a label, a target or a key."""
 
     do: Do
     name: str
@@ -40,13 +40,13 @@ _FORMS: tuple[tuple[str, Do], ...] = (
     (rf"{_VERIFY}\s+{_THING}\s+{_IS}\s+enabled", "enabled"),
     (rf"wait\s+(?:for|until)\s+{_THING}(?:\s+(?:loads|opens|appears|{_IS}\s+(?:visible|shown|there)))?", "wait"),
 )
-_READ: tuple[tuple[re.Pattern[str], Do], ...] = tuple(
+_COMPILED: tuple[tuple[re.Pattern[str], Do], ...] = tuple(
     (re.compile(form, re.IGNORECASE | re.DOTALL), do) for form, do in _FORMS
 )
 
 
 def read_prompt(prompt: str) -> tuple[PromptStep, ...]:
-    """Raises BadValue naming the part that cannot be read."""
+    """Raises BadValue with the part that cannot be parsed."""
     steps: list[PromptStep] = []
     last = ""
     for part in _parts(prompt):
@@ -54,33 +54,33 @@ def read_prompt(prompt: str) -> tuple[PromptStep, ...]:
         last = step.name
         steps.append(step)
     if not steps:
-        raise BadValue('the prompt says nothing: try "Open Inbox and verify it loads"')
+        raise BadValue('the prompt is empty: try "Open Inbox and verify it loads"')
     return tuple(steps)
 
 
 def _parts(prompt: str) -> list[str]:
-    """Cut where a sentence or an `and` ends, outside quotes."""
-    found, start = [""], 0
+    """Split at the ends of sentences and at `and`, outside quotes."""
+    parts, start = [""], 0
     for cut in _PARTS.finditer(prompt):
         if cut[1] is not None:
             continue
-        found[-1] += prompt[start : cut.start()]
-        found.append("")
+        parts[-1] += prompt[start : cut.start()]
+        parts.append("")
         start = cut.end()
-    found[-1] += prompt[start:]
-    return [part.strip() for part in found if part.strip()]
+    parts[-1] += prompt[start:]
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _read(part: str, last: str) -> PromptStep:
-    for form, do in _READ:
-        found = form.fullmatch(part)
-        if found is not None:
-            name = _unquoted(found["name"].strip())
+    for form, do in _COMPILED:
+        match = form.fullmatch(part)
+        if match is not None:
+            name = _unquoted(match["name"].strip())
             if name.lower() in ("it", "this", "that", "they"):
                 if not last:
-                    raise BadValue(f"{part!r}: nothing was named before that {name!r} could mean")
+                    raise BadValue(f"{part!r}: {name!r} refers to nothing before it")
                 name = last
-            return PromptStep(do, name, _unquoted(found.groupdict().get("text") or ""))
+            return PromptStep(do, name, _unquoted(match.groupdict().get("text") or ""))
     raise BadValue(
         f'{part!r} cannot be read: say open X, click X, type "TEXT" into X, wait for X,'
         ' verify X loads | is visible | is enabled | contains "TEXT" | equals "TEXT"'

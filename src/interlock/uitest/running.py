@@ -1,9 +1,9 @@
-"""Several steps as one test: an execution of its own, whose steps are executions too (SPEC U8)."""
+"""A prompt's steps as one test; each step is a test of its own, too."""
 
 from collections.abc import Callable, Sequence
 
 from interlock.domain.values.test_history import Assertion
-from interlock.gui.drawing.widgets import Widgets
+from interlock.gui.drawing.recorded_widgets import Widgets
 from interlock.uitest.actions import Acting, Begun, Result
 from interlock.uitest.executions import Executions, Live
 from interlock.uitest.input_driver import InputDriver
@@ -15,13 +15,13 @@ _TYPES = ("button", "checkbox", "row", "item", "input", "window", "text")
 
 
 class Runner:
-    def __init__(self, acting: Acting, hands: InputDriver, executions: Executions) -> None:
+    def __init__(self, acting: Acting, driver: InputDriver, executions: Executions) -> None:
         self._acting = acting
-        self._hands = hands
+        self._driver = driver
         self._executions = executions
 
     def run(self, prompt: str, steps: Sequence[PromptStep], *, begun: Begun, going: Callable[[], bool]) -> Result:
-        """One after the other, until one fails or the caller is gone."""
+        """Run the steps in order until one fails or the caller disconnects."""
         live = self._executions.begin("run", f"Run: {plain(prompt)}")
         try:
             begun(live)
@@ -37,7 +37,7 @@ class Runner:
         failure, late = "", False
         for number, step in enumerate(steps, 1):
             if not going():
-                failure = f"whoever asked has gone away before step {number} of {len(steps)}"
+                failure = f"the caller has disconnected before step {number} of {len(steps)}"
                 break
             done = self._step(step, live.test_id)
             named = f"{number}. {step.do} {step.name}"
@@ -60,50 +60,50 @@ class Runner:
 
     def _step(self, step: PromptStep, parent: str) -> Result:
         act = self._acting
-        widgets = self._hands.widgets().result(_LOOK_S)
+        widgets = self._driver.widgets().result(_LOOK_S)
         match step.do:
             case "open":
-                return act.click(str(meant(widgets, step.name, ("window", *_TYPES))), parent=parent)
+                return act.click(str(target_named(widgets, step.name, ("window", *_TYPES))), parent=parent)
             case "click":
-                return act.click(str(meant(widgets, step.name, _TYPES)), parent=parent)
+                return act.click(str(target_named(widgets, step.name, _TYPES)), parent=parent)
             case "type":
-                target = str(meant(widgets, step.name, ("input",)))
+                target = str(target_named(widgets, step.name, ("input",)))
                 return act.type(target, step.text, clear_first=True, parent=parent)
             case "wait" | "loads":
-                target = meant(widgets, step.name, ("window", *_TYPES))
+                target = target_named(widgets, step.name, ("window", *_TYPES))
                 return act.wait(_visible(target), parent=parent)
             case "visible":
-                return act.check(_visible(meant(widgets, step.name, ("window", *_TYPES))), parent=parent)
+                return act.check(_visible(target_named(widgets, step.name, ("window", *_TYPES))), parent=parent)
             case "enabled":
-                return act.check(f"element_enabled:{meant(widgets, step.name, _TYPES)}", parent=parent)
+                return act.check(f"element_enabled:{target_named(widgets, step.name, _TYPES)}", parent=parent)
             case "contains":
-                return act.wait(f"text_contains:{speaking(widgets, step.name)}:{step.text}", parent=parent)
+                return act.wait(f"text_contains:{text_target(widgets, step.name)}:{step.text}", parent=parent)
             case "equals":
-                return act.wait(f"value_equals:{meant(widgets, step.name, _VALUES)}:{step.text}", parent=parent)
+                return act.wait(f"value_equals:{target_named(widgets, step.name, _VALUES)}:{step.text}", parent=parent)
 
 
 _VALUES = ("input", "text", "checkbox", "button", "row", "item")
 
 
-def meant(widgets: Widgets, name: str, types: Sequence[str]) -> Target:
-    """What a person calls so: a key or a target as it is, else the first type that has such a label."""
+def target_named(widgets: Widgets, name: str, types: Sequence[str]) -> Target:
+    """The target of a name: a written target, else the first type with such a label, else a key."""
     given = read_target(name)
     if given.type:
         return given
     for kind in types:
         target = Target(type=kind, label=name)
-        found = find(widgets, target)
-        if found.widget is not None or found.hidden:
+        match = find(widgets, target)
+        if match.widget is not None or match.hidden:
             return target
     if find(widgets, given).widget is not None:
         return given
     return Target(type=types[0], label=name)
 
 
-def speaking(widgets: Widgets, name: str) -> Target:
-    """Of a panel by its title all that stands in it is meant, also where an input is called so."""
-    titles = {each.label for each in widgets.all() if each.type == "window"}.union(widgets.hidden)
-    return Target(type="window", label=name) if name in titles else meant(widgets, name, (*_VALUES, "window"))
+def text_target(widgets: Widgets, name: str) -> Target:
+    """The target whose text is checked: a panel of that title goes before a widget of that label."""
+    titles = {widget.label for widget in widgets.all() if widget.type == "window"}.union(widgets.hidden)
+    return Target(type="window", label=name) if name in titles else target_named(widgets, name, (*_VALUES, "window"))
 
 
 def _visible(target: Target) -> str:

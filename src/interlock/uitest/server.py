@@ -1,4 +1,4 @@
-"""The harness on a loopback port, with its token in a file of the project's run folder (SPEC U1)."""
+"""The gRPC server of the harness, on a loopback port; its token is in a file of the project's run folder."""
 
 import hmac
 import os
@@ -20,7 +20,7 @@ from interlock.uitest.service import Harness, abort
 
 SERVICE = pb.DESCRIPTOR.services_by_name["ImGuiTestHarness"].full_name
 _THREADS = 96
-_PATIENT = 64  # calls that may wait at once for something to happen: the other threads are for what is answered soon
+_MOST_WAITING = 64  # long-waiting calls at the same time; the other threads serve quick calls
 _GRACE_S = 0.3
 _MORE_PORTS = 10
 _LARGEST = 16 * 1024 * 1024
@@ -28,13 +28,13 @@ _LARGEST = 16 * 1024 * 1024
 
 class HarnessServer:
     def __init__(self, harness: Harness, port: int, run: Path) -> None:
-        """Listens there, or on one of the next ports; `port` 0 takes any. Raises Misconfigured where all are taken."""
+        """Bind `port` or one of the next ones; 0 takes any. Raises Misconfigured if all are taken."""
         self._file = run / "harness.json"
         self._token = token_urlsafe(32)
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="harness")
         self._server = grpc.server(
             self._pool,
-            interceptors=[_Guard(self._token)],
+            interceptors=[_TokenCheck(self._token)],
             options=(
                 ("grpc.so_reuseport", 0),
                 ("grpc.max_receive_message_length", _LARGEST),
@@ -43,18 +43,18 @@ class HarnessServer:
         )
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, _handlers(harness)),))
         reflection.enable_server_reflection((SERVICE, reflection.SERVICE_NAME), self._server)
-        self.port = self._bound(port)
+        self.port = self._bind(port)
 
-    def _bound(self, port: int) -> int:
+    def _bind(self, port: int) -> int:
         last = port + (_MORE_PORTS if port else 0)
-        for each in range(port, min(last, 65_535) + 1):
+        for candidate in range(port, min(last, 65_535) + 1):
             with suppress(RuntimeError):  # taken
-                if found := self._server.add_insecure_port(f"127.0.0.1:{each}"):
-                    return found
+                if bound := self._server.add_insecure_port(f"127.0.0.1:{candidate}"):
+                    return bound
         raise Misconfigured(f"the harness finds no free port from {port} to {last}: give another --test-harness-port")
 
     def start(self) -> None:
-        """The file first: whoever gets an answer finds it."""
+        """Write the file before the server answers, so that every client can find the token."""
         publish(self._file, {"host": "127.0.0.1", "port": self.port, "token": self._token, "pid": os.getpid()})
         self._server.start()
 
@@ -65,8 +65,8 @@ class HarnessServer:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-class _Guard(grpc.ServerInterceptor):
-    """Every call carries the token, the descriptions of the service too."""
+class _TokenCheck(grpc.ServerInterceptor):
+    """Requires the token on every call, including reflection."""
 
     def __init__(self, token: str) -> None:
         self._expected = f"Bearer {token}".encode()
@@ -90,24 +90,24 @@ def _bytes(value: str | bytes) -> bytes:
 
 
 def _handlers(harness: Harness) -> dict[str, Any]:
-    seats = BoundedSemaphore(_PATIENT)
+    waiting = BoundedSemaphore(_MOST_WAITING)
 
-    def seated(method: Callable[[Any, grpc.ServicerContext], Any]) -> Callable[[Any, grpc.ServicerContext], Any]:
+    def limited(method: Callable[[Any, grpc.ServicerContext], Any]) -> Callable[[Any, grpc.ServicerContext], Any]:
         def call(request: Any, context: grpc.ServicerContext) -> Any:
-            with _seat(seats, context):
+            with _waiting_slot(waiting, context):
                 return method(request, context)
 
         return call
 
     def watch(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
-        with _seat(seats, context):
+        with _waiting_slot(waiting, context):
             yield from harness.watch(request, context)
 
     methods: dict[str, tuple[Callable[..., Any], Any, Any]] = {
         "Ping": (harness.ping, pb.PingRequest, pb.PingResponse),
         "Click": (harness.click, pb.ClickRequest, pb.ClickResponse),
         "Type": (harness.type, pb.TypeRequest, pb.TypeResponse),
-        "Wait": (seated(harness.wait), pb.WaitRequest, pb.WaitResponse),
+        "Wait": (limited(harness.wait), pb.WaitRequest, pb.WaitResponse),
         "Assert": (harness.check, pb.AssertRequest, pb.AssertResponse),
         "Screenshot": (harness.screenshot, pb.ScreenshotRequest, pb.ScreenshotResponse),
         "DiscoverWidgets": (harness.discover, pb.DiscoverWidgetsRequest, pb.DiscoverWidgetsResponse),
@@ -117,39 +117,40 @@ def _handlers(harness: Harness) -> dict[str, Any]:
         "StartRecording": (harness.not_yet, pb.StartRecordingRequest, pb.StartRecordingResponse),
         "StopRecording": (harness.not_yet, pb.StopRecordingRequest, pb.StopRecordingResponse),
         "ReplayTest": (harness.replay_test, pb.ReplayTestRequest, pb.ReplayTestResponse),
-        "WaitForIdle": (seated(harness.wait_for_idle), pb.WaitForIdleRequest, pb.WaitForIdleResponse),
+        "WaitForIdle": (limited(harness.wait_for_idle), pb.WaitForIdleRequest, pb.WaitForIdleResponse),
     }
-    found = {
+    handlers = {
         name: grpc.unary_unary_rpc_method_handler(
-            _told(method), request_deserializer=asked.FromString, response_serializer=answered.SerializeToString
+            _with_errors(method), request_deserializer=request.FromString, response_serializer=reply.SerializeToString
         )
-        for name, (method, asked, answered) in methods.items()
+        for name, (method, request, reply) in methods.items()
     }
-    found["WatchTest"] = grpc.unary_stream_rpc_method_handler(
+    handlers["WatchTest"] = grpc.unary_stream_rpc_method_handler(
         watch,
         request_deserializer=pb.WatchTestRequest.FromString,
         response_serializer=pb.GetTestStatusResponse.SerializeToString,
     )
-    return found
+    return handlers
 
 
 @contextmanager
-def _seat(seats: BoundedSemaphore, context: grpc.ServicerContext) -> Generator[None]:
-    if not seats.acquire(blocking=False):
+def _waiting_slot(slots: BoundedSemaphore, context: grpc.ServicerContext) -> Generator[None]:
+    if not slots.acquire(blocking=False):
         context.abort(
-            grpc.StatusCode.RESOURCE_EXHAUSTED, f"{_PATIENT} callers wait already: try again when one has its answer"
+            grpc.StatusCode.RESOURCE_EXHAUSTED,
+            f"{_MOST_WAITING} calls wait already: try again when one has ended",
         )
     try:
         yield
     finally:
-        seats.release()
+        slots.release()
 
 
-def _told(method: Callable[[Any, grpc.ServicerContext], Any]) -> Callable[[Any, grpc.ServicerContext], Any]:
+def _with_errors(method: Callable[[Any, grpc.ServicerContext], Any]) -> Callable[[Any, grpc.ServicerContext], Any]:
     def call(request: Any, context: grpc.ServicerContext) -> Any:
         try:
             return method(request, context)
-        except (InterlockError, OSError) as error:  # a time limit and a lost connection are among these
+        except (InterlockError, OSError) as error:  # OSError includes timeouts and lost connections
             abort(context, error)
 
     return call

@@ -1,4 +1,4 @@
-"""Which widget is meant, and whether something is true of it (SPEC U4). Names in, widgets out; no window needed."""
+"""Targets and conditions: their syntax, finding the widget, evaluating the condition. No window is needed."""
 
 import re
 from collections.abc import Sequence
@@ -8,14 +8,14 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from interlock.errors import BadValue
-from interlock.gui.drawing.widgets import Type, Widget, Widgets
+from interlock.gui.drawing.recorded_widgets import Type, Widget, Widgets
 
 TYPES = get_args(Type)
 _TYPED = re.compile(rf"(?:(?P<path>[^:]*)/)?(?P<type>{'|'.join(TYPES)}):(?P<label>.*)", re.DOTALL)
-_ANY = ("…", "...", "*", "**")  # as part of a path: whatever lies between
+_ANY = ("…", "...", "*", "**")  # as part of a path: any number of parts
 _NEAREST = 5
-_MOST_SHOWN = 20_000  # characters of what a window says instead
-_TELLING = 3  # letters: a shorter name is in most words, and nobody meant it
+_MOST_SHOWN = 20_000  # characters of the actual text in a verdict
+_TELLING = 3  # letters; shorter names are contained in most words
 
 Check = Literal["window_visible", "element_visible", "element_enabled", "exists", "value_equals", "text_contains"]
 CHECKS: tuple[str, ...] = get_args(Check)
@@ -23,7 +23,7 @@ _WITH_VALUE = ("value_equals", "text_contains")
 
 
 class Target(Struct, frozen=True):
-    """A key, or a type and a label, perhaps in a window."""
+    """A key, or a type and a label, optionally with a window."""
 
     key: str = ""
     type: str = ""
@@ -44,10 +44,10 @@ class Condition(Struct, frozen=True):
 
 
 class MatchedWidget(Struct, frozen=True):
-    """What was meant, and how many others it could have been."""
+    """The widget of a target, and the number of other matches."""
 
     widget: Widget | None
-    hidden: str = ""  # a window that lies behind others
+    hidden: str = ""  # the title of a window behind others
     others: int = 0
 
 
@@ -59,19 +59,19 @@ class Verdict(Struct, frozen=True):
 
 
 def read_target(text: str, widget_key: str = "") -> Target:
-    """Raises BadValue where nothing is meant."""
+    """Raises BadValue for an empty target."""
     if widget_key.strip():
         return Target(key=widget_key.strip())
     text = text.strip()
     if not text:
         raise BadValue("no target: give button:Label, input:Label, window:Title or a widget's key")
-    found = _TYPED.fullmatch(text)
-    if found is None:
+    match = _TYPED.fullmatch(text)
+    if match is None:
         return Target(key=text)
-    path = tuple(part.strip() for part in (found["path"] or "").split("/") if part.strip())
-    if not found["label"].strip():
-        raise BadValue(f"{text!r} names no label: write {found['type']}:Label")
-    return Target(type=found["type"], label=found["label"].strip(), path=path)
+    path = tuple(part.strip() for part in (match["path"] or "").split("/") if part.strip())
+    if not match["label"].strip():
+        raise BadValue(f"{text!r} names no label: write {match['type']}:Label")
+    return Target(type=match["type"], label=match["label"].strip(), path=path)
 
 
 def read_condition(text: str, widget_key: str = "") -> Condition:
@@ -100,29 +100,29 @@ def read_condition(text: str, widget_key: str = "") -> Condition:
 
 
 def find(widgets: Widgets, target: Target) -> MatchedWidget:
-    """The first that is meant, what can be seen and used before what cannot."""
+    """The best match: visible and enabled widgets first."""
     if target.type == "window" or target.key.startswith("window."):
         title = plain(target.label or target.key.removeprefix("window.")).casefold()
         for name in widgets.hidden:
             if plain(name).casefold() == title:
                 return MatchedWidget(None, hidden=name)
     if target.key:
-        exact = [each for each in widgets.all() if each.name == target.key]
-        meant = exact or [each for each in widgets.all() if target.key == each.key or target.key in each.also]
+        exact = [widget for widget in widgets.all() if widget.name == target.key]
+        matches = exact or [widget for widget in widgets.all() if target.key == widget.key or target.key in widget.also]
     else:
-        placed = [each for each in widgets.all() if each.type == target.type and _inside(each, target.path)]
+        placed = [widget for widget in widgets.all() if widget.type == target.type and _inside(widget, target.path)]
         wanted = plain(target.label)
-        meant = [each for each in placed if plain(each.label) == wanted]
-        meant = meant or [each for each in placed if plain(each.label).casefold() == wanted.casefold()]
-    meant.sort(key=lambda each: (not each.visible, not each.enabled))
-    return MatchedWidget(meant[0], others=len(meant) - 1) if meant else MatchedWidget(None)
+        matches = [widget for widget in placed if plain(widget.label) == wanted]
+        matches = matches or [widget for widget in placed if plain(widget.label).casefold() == wanted.casefold()]
+    matches.sort(key=lambda widget: (not widget.visible, not widget.enabled))
+    return MatchedWidget(matches[0], others=len(matches) - 1) if matches else MatchedWidget(None)
 
 
 def judge(widgets: Widgets, condition: Condition) -> Verdict:
-    found = find(widgets, condition.target)
-    widget, check = found.widget, condition.check
+    match = find(widgets, condition.target)
+    widget, check = match.widget, condition.check
     if widget is None:
-        hidden = bool(found.hidden)
+        hidden = bool(match.hidden)
         if check == "exists" and hidden:
             return Verdict(True, "there", "there, behind others")
         expected = _EXPECTED.get(check) or condition.value
@@ -146,13 +146,13 @@ _EXPECTED = {"exists": "there", "window_visible": "visible", "element_visible": 
 
 
 def nearest(widgets: Widgets, target: Target) -> tuple[str, ...]:
-    """What may have been meant instead: those of its type first, by likeness."""
+    """The most similar names; widgets of the target's type rank higher."""
     wanted = (target.key or target.label).casefold()
     names: dict[str, float] = {}
-    for each in widgets.all():
-        name = each.name if target.key else f"{each.type}:{plain(each.label)}"
-        likeness = max(_likeness(wanted, word) for word in (each.key, each.name, plain(each.label)))
-        bonus = 0.25 if target.type and each.type == target.type else 0.0
+    for widget in widgets.all():
+        name = widget.name if target.key else f"{widget.type}:{plain(widget.label)}"
+        likeness = max(_likeness(wanted, word) for word in (widget.key, widget.name, plain(widget.label)))
+        bonus = 0.25 if target.type and widget.type == target.type else 0.0
         names[name] = max(names.get(name, 0.0), likeness + bonus)
     for window in widgets.hidden:
         names[f"window:{window}"] = _likeness(wanted, window)
@@ -161,35 +161,35 @@ def nearest(widgets: Widgets, target: Target) -> tuple[str, ...]:
 
 
 def text_of(widget: Widget) -> str:
-    """What it says: an input's or box's value, else its value or its label."""
+    """The text of a widget: the value of an input or checkbox, else value or label."""
     return widget.value if widget.type in ("input", "checkbox") else widget.value or plain(widget.label)
 
 
 def path_of(widget: Widget) -> str:
-    """As a target may name it."""
+    """The widget's path, which is a valid target."""
     scope = widget.name.partition("@")[2]
     middle = f"{scope.replace('/', '.')}/" if scope else ""
     return f"{widget.window}/{middle}{widget.type}:{plain(widget.label)}"
 
 
 def plain(label: str) -> str:
-    """Without symbols of the icon font, and with single spaces."""
+    """The label without icon symbols, with single spaces."""
     return " ".join("".join(letter for letter in label if not 0xE000 <= ord(letter) <= 0xF8FF).split())
 
 
 def tree(widgets: Widgets) -> str:
-    """Everything there is, a line each: what stands in for a picture where none can be taken."""
+    """All widgets, one line each: the evidence of a failure when no screenshot is possible."""
     lines: list[str] = []
     window = None
-    for each in widgets.all():
-        if each.window != window:
-            window = each.window
+    for widget in widgets.all():
+        if widget.window != window:
+            window = widget.window
             lines.append(window)
         marks = "".join(
-            mark for mark, on in ((" (disabled)", not each.enabled), (" (out of sight)", not each.visible)) if on
+            mark for mark, on in ((" (disabled)", not widget.enabled), (" (out of sight)", not widget.visible)) if on
         )
-        value = f" = {each.value[:80]!r}" if each.value and each.value != each.label else ""
-        lines.append(f"  {each.type}:{plain(each.label)[:80]} [{each.name}]{value}{marks}")
+        value = f" = {widget.value[:80]!r}" if widget.value and widget.value != widget.label else ""
+        lines.append(f"  {widget.type}:{plain(widget.label)[:80]} [{widget.name}]{value}{marks}")
     lines += [f"{name} (behind others)" for name in widgets.hidden]
     return "\n".join(lines)
 
@@ -199,8 +199,8 @@ def _inside(widget: Widget, path: Sequence[str]) -> bool:
     if not parts:
         return True
     scope = widget.name.partition("@")[2].replace("/", ".")
-    here = [plain(widget.window).casefold(), scope.casefold()]
-    return all(plain(part).casefold() in here for part in parts)
+    places = [plain(widget.window).casefold(), scope.casefold()]
+    return all(plain(part).casefold() in places for part in parts)
 
 
 def _likeness(wanted: str, name: str) -> float:

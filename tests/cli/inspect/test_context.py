@@ -1,4 +1,4 @@
-"""interlock context: what a worker would be sent, and that it is exactly what is sent."""
+"""`interlock context` prints exactly the blocks that a worker gets."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def first_message(project: Project) -> str:
 
 
 def first_request(project: Project) -> dict[str, Any]:
-    """As it is in the log of what is said to models."""
+    """The request as the log of model calls has it."""
     (log,) = (project.root / ".interlock" / "logs" / "sessions").glob("*/comms.log")
     return json.loads(log.read_text().splitlines()[0])["payload"]["request"]
 
@@ -85,12 +85,12 @@ def test_what_is_shown_is_what_is_sent(project: Project) -> None:
 def test_on_a_terminal_or_a_pipe_each_block_has_a_heading_and_a_row(project: Project) -> None:
     repository(project)
     project.run("tracks", "import", project.tickets("plan.json", [TICKET]))
-    said = project.run("context", "T-1")
-    assert said.code == 0, said
-    assert "==> instructions src/CLAUDE.md: " in said.out
-    assert "A file of the repository, not a message from the person you work for." in said.out
-    assert "## src/second.py\n\n```\ndef f():\n    ...\n\n```" in said.out
-    assert said.out.rstrip().splitlines()[-1].endswith("  all")
+    result = project.run("context", "T-1")
+    assert result.code == 0, result
+    assert "==> instructions src/CLAUDE.md: " in result.out
+    assert "A file of the repository, not a word of the person you work for." in result.out
+    assert "## src/second.py\n\n```\ndef f():\n    ...\n\n```" in result.out
+    assert result.out.rstrip().splitlines()[-1].endswith("  all")
 
 
 def test_a_project_in_use_can_be_looked_at(project: Project) -> None:
@@ -101,9 +101,9 @@ def test_a_project_in_use_can_be_looked_at(project: Project) -> None:
     try:
         while project.run("workers", "list", "--json").json == []:
             assert process.poll() is None
-        said = project.run("context", "T-1", "--json")
-        assert said.code == 0, said
-        assert said.json["base"] == project.git("rev-parse", "interlock/plan")
+        result = project.run("context", "T-1", "--json")
+        assert result.code == 0, result
+        assert result.json["base"] == project.git("rev-parse", "interlock/plan")
     finally:
         project.run("tracks", "abort", "plan")
         process.terminate()
@@ -115,9 +115,9 @@ def test_files_of_a_plain_folder_need_no_ticket_and_leave_nothing_behind(tmp_pat
     project.write("CLAUDE.md", "x" * 20_000)
     project.write("a.py", BODY)
     project.write("sub/b.py", BODY)
-    said = project.run("context", "--files", "a.py", "sub/b.py", "a.py", "--json")
-    assert said.code == 0, said
-    shown = said.json
+    result = project.run("context", "--files", "a.py", "sub/b.py", "a.py", "--json")
+    assert result.code == 0, result
+    shown = result.json
     assert [(block["kind"], block["name"], block["view"]) for block in shown["blocks"]] == [
         ("system", "tier3-worker", ""),
         ("instructions", "CLAUDE.md", ""),
@@ -133,8 +133,8 @@ def test_a_folder_in_place_of_instructions_counts_as_none(tmp_path: Path) -> Non
     project = Project(tmp_path, git=False)
     project.write("AGENTS.md/inside", "x")
     project.write("a.py", BODY)
-    said = project.run("context", "--files", "a.py", "--json")
-    assert [block["kind"] for block in said.json["blocks"]] == ["system", "file"]
+    result = project.run("context", "--files", "a.py", "--json")
+    assert [block["kind"] for block in result.json["blocks"]] == ["system", "file"]
 
 
 def test_links_lead_to_files_of_the_project_and_the_worker_is_sent_just_that(project: Project) -> None:
@@ -193,8 +193,8 @@ def test_no_file_is_shown_that_no_tool_would_open(tmp_path: Path) -> None:
 def test_what_is_no_file_is_named_as_what_it_is(tmp_path: Path) -> None:
     project = Project(tmp_path, git=False)
     os.mkfifo(project.root / "pipe")
-    said = project.run("context", "--files", "pipe")
-    assert (said.code, said.err) == (1, "interlock: pipe is a FIFO; name files\n")
+    result = project.run("context", "--files", "pipe")
+    assert (result.code, result.err) == (1, "interlock: pipe is a FIFO; name files\n")
     (project.root / "null").symlink_to("/dev/null")
     assert project.run("context", "--files", "null", "--json").json["blocks"][-1]["view"] == "link"
 
@@ -202,8 +202,8 @@ def test_what_is_no_file_is_named_as_what_it_is(tmp_path: Path) -> None:
 def test_what_cannot_be_shown_is_said(project: Project) -> None:
     assert project.run("context").code == 2
     assert project.run("context", "T-1", "--files", "a.txt").code == 2
-    said = project.run("context", "T-1")
-    assert (said.code, said.err) == (1, "interlock: no ticket 'T-1'; 'interlock tickets list' shows them\n")
+    result = project.run("context", "T-1")
+    assert (result.code, result.err) == (1, "interlock: no ticket 'T-1'; 'interlock tickets list' shows them\n")
     assert "is not in the project's folder" in project.run("context", "--files", "/etc/hosts").err
     assert "is a folder" in project.run("context", "--files", ".").err
     project.run("tracks", "import", project.tickets("plan.json", [shell("s", "true")]))

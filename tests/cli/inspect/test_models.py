@@ -1,4 +1,4 @@
-"""Real providers from the command line, against a server that plays the vendor: keys, prices, budgets, logs."""
+"""Providers from the command line, against a fake vendor server: keys, prices, budgets, logs."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from interlock.providers.catalog import facts_of
-from tests.cli.project import Project, Said
+from tests.cli.project import CommandResult, Project
 from tests.providers import anthropic_server, openai_server
 from tests.providers.loopback import Loopback, Request, serving
 from tests.providers.scripts import Called, Scripted
@@ -20,11 +20,13 @@ COST = round(1_000 * PRICE.input + 500 * (PRICE.cache_read or 0) + 10 * PRICE.ou
 SECRET = "sk-planted-0123456789abcdefghij"
 
 
-def asked(project: Project, *words: str, answer: Callable[[Request], Scripted] | None = None) -> tuple[Said, Loopback]:
-    """One command with Anthropic played by a server of ours."""
+def asked(
+    project: Project, *words: str, answer: Callable[[Request], Scripted] | None = None
+) -> tuple[CommandResult, Loopback]:
+    """Run one command against a fake Anthropic server."""
     scripted = answer or (lambda request: Scripted(text=("ok",), input=1_000, output=10, cache_read=500))
 
-    async def run() -> tuple[Said, Loopback]:
+    async def run() -> tuple[CommandResult, Loopback]:
         async with serving(anthropic_server.playing(scripted)) as loopback:
             project.env["ANTHROPIC_BASE_URL"] = loopback.url
             return await asyncio.to_thread(project.run, *words), loopback
@@ -39,23 +41,23 @@ def everything_written(*folders: Path) -> dict[Path, bytes]:
 
 def test_the_list_tells_limits_prices_ends_and_keys(project: Project) -> None:
     project.env["OPENAI_API_KEY"] = "k"
-    found = {row["name"]: row for row in project.run("models", "list", "--json").json}
-    lite = found["gemini-2.5-flash-lite"]
+    models = {row["name"]: row for row in project.run("models", "list", "--json").json}
+    lite = models["gemini-2.5-flash-lite"]
     assert (lite["provider"], lite["context"], lite["output"], lite["key"]) == ("gemini", 1_048_576, 65_536, False)
     assert (lite["prices"][0]["input"], lite["successor"]) == (0.1, "gemini-3.1-flash-lite")
-    assert found["gpt-6.1-terra"]["key"] is True
-    said = project.run("models", "list", "--provider", "openai")
-    assert (said.code, "openai: a key is set" in said.out, "gemini" in said.out) == (0, True, False)
+    assert models["gpt-6.1-terra"]["key"] is True
+    result = project.run("models", "list", "--provider", "openai")
+    assert (result.code, "openai: a key is set" in result.out, "gemini" in result.out) == (0, True, False)
     assert "name one with --model" in project.run("models", "list", "--provider", "ollama").out
 
 
 def test_one_tiny_call_tells_whether_a_key_works_and_what_it_cost(project: Project) -> None:
-    said, loopback = asked(project, "models", "test", "--model", MODEL, "--json")
-    assert said.code == 0, said
-    assert said.json == {
+    result, loopback = asked(project, "models", "test", "--model", MODEL, "--json")
+    assert result.code == 0, result
+    assert result.json == {
         "provider": "anthropic",
         "model": MODEL,
-        "latency_ms": said.json["latency_ms"],
+        "latency_ms": result.json["latency_ms"],
         "input": 1_000,
         "output": 10,
         "cost_usd": COST / 1e6,
@@ -65,32 +67,34 @@ def test_one_tiny_call_tells_whether_a_key_works_and_what_it_cost(project: Proje
 
 
 def test_a_wrong_key_gives_the_vendors_sentence_and_not_the_key(project: Project) -> None:
-    async def run() -> Said:
+    async def run() -> CommandResult:
         async with serving(anthropic_server.playing(lambda request: Scripted())) as loopback:
             project.env |= {"ANTHROPIC_BASE_URL": loopback.url, "ANTHROPIC_API_KEY": SECRET}
             return await asyncio.to_thread(project.run, "models", "test", "anthropic", "--model", MODEL)
 
-    said = asyncio.run(run())
-    assert (said.code, "invalid x-api-key" in said.err, SECRET in said.out + said.err) == (1, True, False), said
+    result = asyncio.run(run())
+    assert (result.code, "invalid x-api-key" in result.err, SECRET in result.out + result.err) == (1, True, False), (
+        result
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("test",), "no provider is configured: set GEMINI_API_KEY"),
+        (("test",), "no provider has a key: set GEMINI_API_KEY"),
         (("test", "openai"), "there is no key for 'openai': set OPENAI_API_KEY"),
         (("key", "set", "openai"), "a key is one line of printable text"),
         (("key", "delete", "openai"), "the package `keyring` is not installed"),
     ],
 )
 def test_what_is_missing_is_said(project: Project, words: tuple[str, ...], sentence: str) -> None:
-    said = project.run("models", *words)
-    assert (said.code, sentence in said.err) == (1, True), said
+    result = project.run("models", *words)
+    assert (result.code, sentence in result.err) == (1, True), result
 
 
 def test_a_provider_is_chosen_by_its_key_and_its_cost_is_booked(project: Project) -> None:
-    said, _ = asked(project, "chat", "Hello", "--model", MODEL)
-    assert (said.code, said.out) == (0, "ok\n"), said
+    result, _ = asked(project, "chat", "Hello", "--model", MODEL)
+    assert (result.code, result.out) == (0, "ok\n"), result
     used = project.run("usage", "--json").json["Discussion"]
     assert used == {
         "input": 1_000,
@@ -113,8 +117,8 @@ def test_a_model_that_ends_is_warned_about_and_one_without_a_price_says_so(proje
     async def chat(model: str) -> str:
         async with serving(openai_server.playing(lambda request: Scripted(text=("ok",)))) as loopback:
             project.env["OPENAI_BASE_URL"] = f"{loopback.url}/v1"
-            said = await asyncio.to_thread(project.run, "chat", "Hello", "--provider", "openai", "--model", model)
-            return said.err
+            result = await asyncio.to_thread(project.run, "chat", "Hello", "--provider", "openai", "--model", model)
+            return result.err
 
     assert "the model 'gpt-5' ends on 2026-12-11; 'gpt-5.6-sol' takes its place" in asyncio.run(chat("gpt-5"))
     assert "the model 'gpt-99' of 'openai' is not in Interlock's data: generic limits" in asyncio.run(chat("gpt-99"))
@@ -125,35 +129,36 @@ def test_with_a_limit_a_call_without_a_price_is_not_made_until_the_user_gives_on
     tickets = project.tickets("t.json", {"id": "x", "tickets": [{"id": "T", "description": "do it"}]})
     project.env["OPENAI_API_KEY"] = openai_server.KEY
 
-    async def run(model: str, *words: str) -> tuple[Said, int]:
+    async def run(model: str, *words: str) -> tuple[CommandResult, int]:
         scripted = Scripted(text=("BLOCKED: no",), input=1_000, output=10)
         async with serving(openai_server.playing(lambda request: scripted)) as loopback:
             project.env["OPENAI_BASE_URL"] = f"{loopback.url}/v1"
             words = (*words, "--provider", "openai", "--model", model, "--approve", "all")
             return await asyncio.to_thread(project.run, "run", *words), len(loopback.requests)
 
-    said, calls = asyncio.run(run("gpt-99", "--tickets", tickets))
-    assert (said.code, calls, "the model 'gpt-99' has no price" in said.out) == (5, 0, True), said
+    result, calls = asyncio.run(run("gpt-99", "--tickets", tickets))
+    assert (result.code, calls, "the model 'gpt-99' has no price" in result.out) == (5, 0, True), result
     assert project.run("tickets", "retry", "T").code == 0
     project.settings(f'[budgets]\nticket_usd = 1\n[prices."{openai_server.MODEL}"]\ninput = 1\noutput = 2')
-    said, calls = asyncio.run(run(openai_server.MODEL, "--resume"))
-    assert (said.code, calls) == (3, 1), said
+    result, calls = asyncio.run(run(openai_server.MODEL, "--resume"))
+    assert (result.code, calls) == (3, 1), result
     assert project.run("usage", "--json").json["Tier 3"]["cost"] == 1_020
 
 
 def test_a_project_says_neither_where_models_are_asked_nor_what_they_cost(project: Project) -> None:
     project.write("interlock.toml", '[endpoints]\nopenai = "http://evil.test"\n')
-    said = project.run("status")
-    assert (said.code, "interlock.toml:1: a project must not set the addresses of models" in said.err) == (1, True), (
-        said
-    )
+    result = project.run("status")
+    assert (result.code, "interlock.toml:1: a project must not set the addresses of models" in result.err) == (
+        1,
+        True,
+    ), result
     project.write("interlock.toml", '[prices."m"]\ninput = 0\noutput = 0\n')
-    said = project.run("status")
-    assert (said.code, "a project must not set the prices of models" in said.err) == (1, True), said
+    result = project.run("status")
+    assert (result.code, "a project must not set the prices of models" in result.err) == (1, True), result
 
 
 def test_no_key_and_no_secret_is_in_anything_that_a_run_writes(project: Project) -> None:
-    """Planted in the environment, in the user's words, in the model's, and printed by a script of its own."""
+    """The secret is in the environment, in the user's text, in the model's text, and in a script's output."""
     project.env["DEPLOY_TOKEN"] = SECRET
     env_of = Called("c1", "run_shell", (json.dumps({"script": "env; cat /proc/self/environ"}),))
 
@@ -166,8 +171,8 @@ def test_no_key_and_no_secret_is_in_anything_that_a_run_writes(project: Project)
     description = f"the token is {SECRET}"
     tickets = project.tickets("t.json", {"id": "x", "tickets": [{"id": "T", "description": "show the environment"}]})
     words = ("--approve", "all", "--provider", "anthropic", "--model", MODEL)
-    said, loopback = asked(project, "run", "--tickets", tickets, *words, answer=answer)
-    assert said.code == 3, said
+    result, loopback = asked(project, "run", "--tickets", tickets, *words, answer=answer)
+    assert result.code == 3, result
     chat, _ = asked(project, "chat", description, "--provider", "anthropic", "--model", MODEL, answer=answer)
     assert chat.code in (0, 4), chat
     told = b"".join(request.body for request in loopback.requests)
@@ -176,21 +181,21 @@ def test_no_key_and_no_secret_is_in_anything_that_a_run_writes(project: Project)
     assert any(path.name == "comms.log" for path in written)
     secrets = (SECRET.encode(), anthropic_server.KEY.encode(), b"x-api-key")
     assert {path.name: secret for path, content in written.items() for secret in secrets if secret in content} == {}
-    assert (SECRET in said.out + said.err, anthropic_server.KEY in said.out + said.err) == (False, False)
+    assert (SECRET in result.out + result.err, anthropic_server.KEY in result.out + result.err) == (False, False)
 
 
 def test_what_is_thought_aloud_is_kept_apart_from_the_answer(project: Project) -> None:
     project.env["DEEPSEEK_API_KEY"] = openai_server.KEY
     thought = Scripted(text=("It is 4.",), reasoning=("Two and ", "two."))
 
-    async def run() -> Said:
+    async def run() -> CommandResult:
         async with serving(openai_server.playing(lambda request: thought, thinks=True)) as loopback:
             project.env["DEEPSEEK_BASE_URL"] = f"{loopback.url}/v1"
             words = ("chat", "2+2?", "--provider", "deepseek", "--model", openai_server.MODEL)
             return await asyncio.to_thread(project.run, *words)
 
-    said = asyncio.run(run())
-    assert (said.code, said.out) == (0, "It is 4.\n"), said
+    result = asyncio.run(run())
+    assert (result.code, result.out) == (0, "It is 4.\n"), result
     (_, answer) = project.run("discussions", "show", "D-1", "--json").json["messages"]
     assert answer == {"role": "assistant", "text": "It is 4.", "calls": [], "reasoning": "Two and two."}
     assert "Two and two." in project.run("discussions", "show", "D-1").out

@@ -1,4 +1,4 @@
-"""`interlock parse`: JSON for whoever wants to know what a command means."""
+"""`interlock parse`: a command of the command language as JSON."""
 
 import subprocess
 import sys
@@ -7,23 +7,23 @@ from pathlib import Path
 import pytest
 
 from interlock.library.gate_ids import GateIds
-from tests.cli.project import Project, Said
+from tests.cli.project import CommandResult, Project
 
 
-def parse(project: Project, command: str, *words: str, cwd: Path | None = None) -> Said:
+def parse(project: Project, command: str, *words: str, cwd: Path | None = None) -> CommandResult:
     return project.run("parse", command, *words, cwd=cwd)
 
 
-def test_a_command_is_told_whole_with_effective_values(project: Project) -> None:
+def test_a_whole_command_is_printed_with_effective_values(project: Project) -> None:
     project.write("prompts/review.md", "Review {{args}}\n")
     project.write("gates/tidy.md", "---\ncommand: ruff check\n---\n")
-    said = parse(
+    result = parse(
         project,
         '%judge @deep #short >>review don\'t "x * 3 " :: verify:\'npm "t"\' :fast max:3 timeout:9999 loop:true'
         ' :: "reads well" :: safe:"no secrets" :: tidy * 2 --> >>fix :: verify:"a --> b" :: nope ==> >>tell',
     )
-    assert (said.code, said.err) == (0, "")
-    shown = said.json
+    assert (result.code, result.err) == (0, "")
+    shown = result.json
     ids = [one["gate_id"] for one in shown["operators"] if one["type"] == "gate"]
     assert [one.split("-")[0] for one in ids] == ["shell", "criteria", "safe", "tidy", "shell", "nope"]
     for one in [*shown["operators"], *shown["steps"]]:
@@ -84,9 +84,9 @@ def test_a_command_is_told_whole_with_effective_values(project: Project) -> None
 
 
 def test_no_project_is_needed_and_none_is_made(project: Project) -> None:
-    said = parse(project, '>>a :: verify:"x" :extended', cwd=project.home)
-    assert said.code == 0
-    assert said.json["operators"][0]["shell_verify"] == {
+    result = parse(project, '>>a :: verify:"x" :extended', cwd=project.home)
+    assert result.code == 0
+    assert result.json["operators"][0]["shell_verify"] == {
         "command": "x",
         "preset": "extended",
         "max_attempts": 10,
@@ -97,8 +97,8 @@ def test_no_project_is_needed_and_none_is_made(project: Project) -> None:
 
 
 def test_words_alone_have_no_operators(project: Project) -> None:
-    said = parse(project, "Fix it, don't wait", "--json")
-    assert said.json == {
+    result = parse(project, "Fix it, don't wait", "--json")
+    assert result.json == {
         "has_operators": False,
         "operator_types": [],
         "operators": [],
@@ -135,8 +135,8 @@ def test_what_neither_gate_nor_preset_says_comes_from_the_settings(project: Proj
     ],
 )
 def test_a_mistake_is_said_in_one_sentence_with_its_column(project: Project, command: str, sentence: str) -> None:
-    said = parse(project, command)
-    assert (said.code, said.out, said.err) == (2, "", f"interlock parse: {sentence}\n")
+    result = parse(project, command)
+    assert (result.code, result.out, result.err) == (2, "", f"interlock parse: {sentence}\n")
     assert parse(project, command, "--json").json == {"error": f"parse: {sentence}", "kind": "Usage"}
 
 

@@ -1,4 +1,4 @@
-"""Rules, trust and “always”, as a user meets them."""
+"""Policy rules, trust and “always” from the command line."""
 
 import json
 from pathlib import Path
@@ -12,9 +12,9 @@ RULES = '[[policy]]\nname = "tests"\nverdict = "allow"\ncommand = "make"\nmatch 
 
 
 def check(project: Project, command: str, *words: str) -> tuple[str, str]:
-    said = project.run("policy", "check", "--json", *words, "--", command)
-    assert (said.code, set(said.json)) == (0, {"verdict", "rule", "reason"}), said
-    return said.json["verdict"], said.json["rule"]
+    result = project.run("policy", "check", "--json", *words, "--", command)
+    assert (result.code, set(result.json)) == (0, {"verdict", "rule", "reason"}), result
+    return result.json["verdict"], result.json["rule"]
 
 
 def config(project: Project) -> Path:
@@ -33,8 +33,8 @@ def test_a_verdict_is_an_answer_whatever_it_says(project: Project) -> None:
     assert check(project, "ls -la") == ("allow", "list-files")
     assert check(project, "make") == ("ask", "default")
     assert check(project, "rm -rf /") == ("deny", "no-removing-outside")
-    said = project.run("policy", "check", "--", "cat .env")
-    assert (said.code, said.out) == (0, "ask (default): cat: '.env' may hold secrets\n")
+    result = project.run("policy", "check", "--", "cat .env")
+    assert (result.code, result.out) == (0, "ask (default): cat: '.env' may hold secrets\n")
     assert project.run("policy", "check").code == 2
     assert project.run("policy", "check", "ls", "-la").code == 2
 
@@ -43,8 +43,8 @@ def test_without_a_project_the_users_rules_and_the_shipped_ones_count(project: P
     config(project).write_text(RULES)
     plain = tmp_path / "plain"
     plain.mkdir()
-    said = project.run("policy", "check", "--json", "--", "make", cwd=plain)
-    assert said.json == {"verdict": "allow", "rule": "tests", "reason": ""}
+    result = project.run("policy", "check", "--json", "--", "make", cwd=plain)
+    assert result.json == {"verdict": "allow", "rule": "tests", "reason": ""}
     (project.root / "sub").mkdir()
     assert check(project, "cat ../a.txt") == ("ask", "default")
     assert check(project, "cat ../a.txt", "--cwd", str(project.root / "sub")) == ("ask", "default")
@@ -72,18 +72,18 @@ def test_the_projects_rules_allow_only_when_trusted_and_tighten_at_once(project:
 def test_examples_are_tested_and_mistakes_name_file_and_line(project: Project) -> None:
     assert project.run("policy", "test", "--json").json == {"ok": True, "failed": []}
     config(project).write_text(RULES.replace("make x", "cmake"))
-    said = project.run("policy", "test")
-    assert (said.code, said.out) == (1, f"{config(project)}:1: rule 'tests' should match but does not: cmake\n")
+    result = project.run("policy", "test")
+    assert (result.code, result.out) == (1, f"{config(project)}:1: rule 'tests' should match but does not: cmake\n")
     assert project.run("policy", "check", "--", "ls").code == 1
     config(project).write_text('# mine\n[[policy]]\nverdict = "allow"\ncomand = "x"\n')
-    said = project.run("policy", "check", "--json", "--", "ls")
-    assert said.code == 1
-    assert "config.toml:4: unknown key 'policy.comand'; did you mean 'command'?" in said.json["error"]
+    result = project.run("policy", "check", "--json", "--", "ls")
+    assert result.code == 1
+    assert "config.toml:4: unknown key 'policy.comand'; did you mean 'command'?" in result.json["error"]
 
 
 def test_what_rules_allow_runs_without_asking_and_is_recorded(project: Project) -> None:
-    said = project.run("run", "--tickets", project.tickets("plan.json", [shell("look", "git log --oneline && ls")]))
-    assert said.code == 0, said
+    result = project.run("run", "--tickets", project.tickets("plan.json", [shell("look", "git log --oneline && ls")]))
+    assert result.code == 0, result
     (approval,) = project.run("approvals", "list", "--state", "all", "--json").json
     assert approval["answer"]["by"] == "policy:git-log+list-files"
     assert "GIT_CONFIG_COUNT" in approval["payload"]["env_names"]
@@ -103,8 +103,8 @@ def test_a_workers_scripts_are_allowed_or_denied(project: Project) -> None:
         ]},
     )  # fmt: skip
     ticket = {"id": "look", "description": "Look", "assigned_to": "tier3-worker"}
-    said = project.run("run", "--tickets", project.tickets("plan.json", [ticket]), "--approve", "all", *model)
-    assert said.code == 0, said
+    result = project.run("run", "--tickets", project.tickets("plan.json", [ticket]), "--approve", "all", *model)
+    assert result.code == 0, result
     finished = [row["event"] for row in project.journal() if row["event"]["type"] == "tool_finished"]
     assert [(one["by"], one["failed"]) for one in finished] == [
         ("policy:git-log", False),
@@ -114,8 +114,8 @@ def test_a_workers_scripts_are_allowed_or_denied(project: Project) -> None:
 
 def test_without_a_sandbox_a_person_answers(project: Project) -> None:
     config(project).write_text('sandbox = "off"\n')
-    said = project.run("run", "--tickets", project.tickets("plan.json", [shell("look", "ls")]))
-    assert said.code == 4, said
+    result = project.run("run", "--tickets", project.tickets("plan.json", [shell("look", "ls")]))
+    assert result.code == 4, result
     (approval,) = project.run("approvals", "list", "--json").json
     assert approval["why"] == "the sandbox is off: rules allow nothing then"
 
@@ -123,9 +123,9 @@ def test_without_a_sandbox_a_person_answers(project: Project) -> None:
 def test_always_shows_the_narrowest_rule_and_adds_it_to_the_users_file(project: Project) -> None:
     config(project).write_text("# mine\n[gates]\ntimeout_s = 9")
     project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "touch made.txt")]))
-    said = project.run("approvals", "answer", "A-1", "approve", "--always")
+    result = project.run("approvals", "answer", "A-1", "approve", "--always")
     rule = '[[policy]]\nname = "always-1"\nverdict = "allow"\nexactly = "touch made.txt"\nmatch = ["touch made.txt"]\n'
-    assert (said.code, rule in said.err) == (0, True), said
+    assert (result.code, rule in result.err) == (0, True), result
     assert config(project).read_text() == f"# mine\n[gates]\ntimeout_s = 9\n\n{rule}"
     assert check(project, "touch made.txt") == ("allow", "always-1")
     assert check(project, "touch made.txt x") == ("ask", "default")
@@ -145,8 +145,8 @@ def test_where_always_cannot_be_said_nothing_is_answered(
     project: Project, script: str, decision: str, why: str
 ) -> None:
     project.run("run", "--tickets", project.tickets("plan.json", [shell("one", script)]))
-    said = project.run("approvals", "answer", "A-1", decision, "--always")
-    assert (said.code, why in said.err) == (1, True), said
+    result = project.run("approvals", "answer", "A-1", decision, "--always")
+    assert (result.code, why in result.err) == (1, True), result
     assert [one["id"] for one in project.run("approvals", "list", "--json").json] == ["A-1"]
     assert not config(project).exists()
 
@@ -155,12 +155,12 @@ def test_files_of_the_project_are_used_only_when_trusted(project: Project) -> No
     project.write("prompts/plan.md", "Plan it.\n")
     project.write("gates/quick.md", "---\ncommand: true\n---\n")
     model = scripted(project, {"match": "", "reply": "Planned."})
-    said = project.run("do", ">>plan x", *model)
-    assert (said.code, "interlock trust" in said.err, "prompts/plan.md" in said.err) == (1, True, True)
+    result = project.run("do", ">>plan x", *model)
+    assert (result.code, "interlock trust" in result.err, "prompts/plan.md" in result.err) == (1, True, True)
     assert project.run("do", "%judge >>plan x", *model).code == 0
-    said = project.run("trust", "--json")
-    assert (said.code, said.json["trusted"]) == (4, False)
-    assert [one["name"] for one in said.json["things"]] == ["prompts/plan.md", "gates/quick.md"]
+    result = project.run("trust", "--json")
+    assert (result.code, result.json["trusted"]) == (4, False)
+    assert [one["name"] for one in result.json["things"]] == ["prompts/plan.md", "gates/quick.md"]
     assert "Plan it." in project.run("trust", "--show").out
     assert project.run("trust", "--yes").code == 0
     assert "trusted already: prompts/plan.md, gates/quick.md" in project.run("trust").out

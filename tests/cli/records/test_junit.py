@@ -1,4 +1,4 @@
-"""JUnit XML of several tools, and files that only pretend."""
+"""JUnit XML of several tools, and files that are none."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -128,8 +128,8 @@ def test_suites_in_suites() -> None:
       <testsuite name="inner"><testcase name="a" time="1"/><testcase name="b" time="NaN"/></testsuite>
       <testcase name="c" time="-3"/><testcase classname="K"/><testcase/><testcase name="d" status="notrun"/>
     </testsuite></testsuites>"""
-    found = read(content)
-    assert [(each.name, each.started_at_ms - found[0].started_at_ms) for each in found] == [
+    runs = read(content)
+    assert [(each.name, each.started_at_ms - runs[0].started_at_ms) for each in runs] == [
         ("inner.a", 0),
         ("inner.b", 1_000),
         ("all.c", 1_000),
@@ -191,8 +191,8 @@ TAGS = st.sampled_from(
 @given(st.lists(TAGS, max_size=25).map("".join) | st.binary(max_size=60).map(lambda raw: raw.decode("latin-1")))
 def test_whatever_comes_is_read_or_refused(middle: str) -> None:
     try:
-        found = read(f"<testsuite>{middle}</testsuite>".encode())
+        runs = read(f"<testsuite>{middle}</testsuite>".encode())
     except BadValue:
         return
-    if found:
-        Bench().send(RecordTests(tuple(fit(each).execution for each in found)))
+    if runs:
+        Bench().send(RecordTests(tuple(fit(each).execution for each in runs)))

@@ -1,4 +1,4 @@
-"""`interlock test …` on the history alone: no window, with and without a workbench (SPEC U5, U6, U8)."""
+"""`interlock test …` on the history alone: no window, with and without a workbench."""
 
 import json
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from interlock.domain.messages.commands.test_history_commands import RecordTests
 from interlock.domain.values.test_history import Assertion, Execution
 from interlock.journal.blobs import Blobs
 from interlock.journal.sqlite import SqliteJournal
-from tests.cli.project import Project, Said
+from tests.cli.project import CommandResult, Project
 from tests.domain.given import Bench
 from tests.domain.runs import NOW_MS, ran
 
@@ -22,7 +22,7 @@ JUNIT = """<testsuite name="s" timestamp="2026-01-02T03:04:05Z"><testcase classn
 
 
 def remembering(project: Project, *executions: Execution) -> None:
-    """A journal with these tests, long ones kept as they must be."""
+    """A journal with these tests; long texts are stored as blobs."""
     folder = project.root / ".interlock"
     assert project.run("init").code == 0
     bench = Bench()
@@ -40,9 +40,9 @@ def remembering(project: Project, *executions: Execution) -> None:
 def test_a_status_says_how_it_ended_and_exits_so(project: Project) -> None:
     failed = ran(2, "failed", error_message="no such widget", assertions=(Assertion("title", False, "a", "b"),))
     remembering(project, ran(1), failed, ran(3, "timeout"))
-    said = project.run("test", "status", "--test-id", "grpc_click_10000002", "--follow")
-    assert said.code == 1
-    assert said.out.splitlines() == [
+    result = project.run("test", "status", "--test-id", "grpc_click_10000002", "--follow")
+    assert result.code == 1
+    assert result.out.splitlines() == [
         "Test ID: grpc_click_10000002",
         "Status: FAILED",
         "Execution Time: 10 ms",
@@ -54,12 +54,12 @@ def test_a_status_says_how_it_ended_and_exits_so(project: Project) -> None:
     ]
     codes = [project.run("test", "status", "--test-id", f"grpc_click_1000000{n}").code for n in (1, 3)]
     assert codes == [0, 3]
-    said = project.run("test", "status", "--test-id", "grpc_click_10000009")
-    assert (said.code, said.out) == (4, "Test ID: grpc_click_10000009\nStatus: UNKNOWN\n")
+    result = project.run("test", "status", "--test-id", "grpc_click_10000009")
+    assert (result.code, result.out) == (4, "Test ID: grpc_click_10000009\nStatus: UNKNOWN\n")
     told = project.run("test", "status", "--test-id", "grpc_click_10000003", "--output", "json")
     assert (told.code, told.json["status"], told.json["started_at_ms"]) == (3, "TIMEOUT", NOW_MS + 3_001)
-    said = project.run("test", "status", "--test-id", "x_10000000", "--json")
-    assert (said.code, said.json["status"]) == (4, "UNKNOWN")
+    result = project.run("test", "status", "--test-id", "x_10000000", "--json")
+    assert (result.code, result.json["status"]) == (4, "UNKNOWN")
 
 
 def test_results_are_the_same_as_yaml_and_as_json_however_strange_and_long(project: Project) -> None:
@@ -92,13 +92,13 @@ def test_results_are_the_same_as_yaml_and_as_json_however_strange_and_long(proje
 
 
 def test_a_list_is_a_table_in_pages(project: Project) -> None:
-    said = project.run("test", "list")
-    assert (said.code, said.out) == (0, "no tests; 'interlock test ingest junit.xml' records some\n")
+    result = project.run("test", "list")
+    assert (result.code, result.out) == (0, "no tests; 'interlock test ingest junit.xml' records some\n")
     outcomes = ["passed"] * 7 + ["failed", "timeout", "failed"]
     remembering(project, *(ran(number, status) for number, status in enumerate(outcomes, 1)))
-    said = project.run("test", "list", "--limit", "4", "--category", "grpc")
-    lines = said.out.splitlines()
-    assert (said.code, len(lines)) == (0, 6)
+    result = project.run("test", "list", "--limit", "4", "--category", "grpc")
+    lines = result.out.splitlines()
+    assert (result.code, len(lines)) == (0, 6)
     assert " ".join(lines[0].split()) == "TEST ID STATUS CATEGORY NAME WHEN RUNS PASS FAIL AVERAGE FLAKE"
     row = "✗ grpc_click_10000010 FAILED grpc Click: Save 2026-01-01T00:00:10Z 10 7 3 10 ms 30%"
     assert " ".join(lines[1].split()) == row
@@ -108,40 +108,40 @@ def test_a_list_is_a_table_in_pages(project: Project) -> None:
     assert project.run("test", "list", "--status", "TIMEOUT", "--json").json["total_count"] == 1
     assert project.run("test", "list", "--category", "unit").out == "no tests like that\n"
     for wrong in (("--limit", "-1"), ("--page-token", "nonsense")):
-        said = project.run("test", "list", *wrong, "--json")
-        assert (said.code, said.json["kind"]) == (1, "BadValue")
+        result = project.run("test", "list", *wrong, "--json")
+        assert (result.code, result.json["kind"]) == (1, "BadValue")
 
 
 def test_a_prompt_that_says_nothing_is_a_mistake_in_the_words(project: Project) -> None:
-    said = project.run("test", "run", "--prompt", "  ")
-    assert (said.code, said.err) == (
+    result = project.run("test", "run", "--prompt", "  ")
+    assert (result.code, result.err) == (
         2,
-        'interlock test run: the prompt says nothing: try "Open Inbox and verify it loads"\n',
+        'interlock test run: the prompt is empty: try "Open Inbox and verify it loads"\n',
     )
 
 
 def test_a_click_on_nothing_is_a_mistake_in_the_words_also_without_a_window(project: Project) -> None:
-    said = project.run("test", "click", "--json")
-    assert (said.code, said.json["kind"]) == (2, "Usage")
+    result = project.run("test", "click", "--json")
+    assert (result.code, result.json["kind"]) == (2, "Usage")
     assert project.run("test", "click", "btn_reset").code == 5
 
 
-def ingested(project: Project, *words: str, trace: str = "trace") -> Said:
+def ingested(project: Project, *words: str, trace: str = "trace") -> CommandResult:
     file = project.home / "junit.xml"
     file.write_text(JUNIT.format(trace=trace))
     return project.run("test", "ingest", str(file), *words)
 
 
 def test_another_tools_results_are_recorded_once(project: Project) -> None:
-    said = ingested(project, "--category", "integration", "--json", trace="x" * 9_000 + " sk-0123456789abcdef0123")
-    assert said.code == 0, said
-    told = said.json
+    result = ingested(project, "--category", "integration", "--json", trace="x" * 9_000 + " sk-0123456789abcdef0123")
+    assert result.code == 0, result
+    told = result.json
     assert (told["recorded"], told["passed"], told["failed"], told["skipped"]) == (2, 1, 1, 1)
     assert all(each.startswith("integration_") and len(each) == 20 for each in told["test_ids"])
-    found = project.run("test", "results", "--test-id", told["test_ids"][1], "--json")
-    assert found.code == 1
-    assert found.json["error_message"].endswith("[redacted]")
-    assert len(found.json["error_message"]) > 9_000
+    shown = project.run("test", "results", "--test-id", told["test_ids"][1], "--json")
+    assert shown.code == 1
+    assert shown.json["error_message"].endswith("[redacted]")
+    assert len(shown.json["error_message"]) > 9_000
     again = ingested(project, "--category", "integration", trace="x" * 9_000 + " sk-0123456789abcdef0123")
     assert (again.code, "--again" in again.err) == (1, True)
     assert ingested(project, "--again", trace="x" * 9_000 + " sk-0123456789abcdef0123").code == 0
@@ -164,9 +164,9 @@ def test_what_is_no_report_is_refused_and_leaves_no_trace(project: Project) -> N
         (("-",), "not XML"),
         ((".",), "cannot be read"),
     ):
-        said = project.run("test", "ingest", *words, "--json")
-        assert said.code == 1, said
-        assert sentence in said.json["error"]
+        result = project.run("test", "ingest", *words, "--json")
+        assert result.code == 1, result
+        assert sentence in result.json["error"]
     assert not (project.root / ".interlock" / "journal.db").exists()
 
 
@@ -175,8 +175,8 @@ def test_a_project_in_use_takes_them_through_its_holder(project: Project) -> Non
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline()
-        said = ingested(project, "--json")
-        assert said.code == 0, said
+        result = ingested(project, "--json")
+        assert result.code == 0, result
         assert project.run("test", "list", "--json").json["total_count"] == 2
     finally:
         holder.kill()
@@ -215,5 +215,5 @@ def test_250_are_three_pages_while_another_process_adds_some(project: Project) -
 @pytest.mark.parametrize("words", [("list",), ("status", "--test-id", "x_10000000"), ("ingest", "x.xml")])
 def test_wrong_words_are_json_for_whoever_asked_for_that(project: Project, words: tuple[str, ...]) -> None:
     for way in (("--json",), ("--format", "json"), ("--output=json",)):
-        said = project.run("test", *words, *way, "--nonsense")
-        assert (said.code, json.loads(said.out)["kind"]) == (2, "Usage")
+        result = project.run("test", *words, *way, "--nonsense")
+        assert (result.code, json.loads(result.out)["kind"]) == (2, "Usage")

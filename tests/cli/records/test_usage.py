@@ -1,4 +1,4 @@
-"""`interlock usage` as people see it, and `usage cache`: which block was paid for twice."""
+"""`interlock usage` in a terminal, and `usage cache`: the blocks paid for twice."""
 
 import json
 from itertools import pairwise
@@ -18,15 +18,15 @@ def logged(project: Project) -> Path:
 
 
 def chatted(project: Project) -> None:
-    """A turn in which a file that was shown is changed, and said to be."""
+    """A turn that changes a file which the prompt shows."""
     rules = [
         rule("go", READ),
         rule("one\ntwo\nthree", SHELL, times=1),
         rule("FILES UPDATED", READ, times=1),
         rule("", reply="Done."),
     ]
-    said = project.run("chat", "go", "--approve", "all", *scripted(project, rules))
-    assert said.code == 0, said
+    result = project.run("chat", "go", "--approve", "all", *scripted(project, rules))
+    assert result.code == 0, result
 
 
 def test_money_is_shown_as_bars_where_there_is_room(project: Project) -> None:
@@ -62,13 +62,13 @@ def test_what_has_no_price_is_said_to_be_unknown(project: Project) -> None:
 def test_the_block_that_broke_a_prefix_is_named(project: Project) -> None:
     assert "no request is in the logs yet" in project.run("usage", "cache").out
     chatted(project)
-    found = project.run("usage", "cache", "--json").json
+    report = project.run("usage", "cache", "--json").json
     requests = [json.loads(line) for line in logged(project).read_text().splitlines()]
-    assert found["requests"] == len(requests)
+    assert report["requests"] == len(requests)
     for one, other in pairwise(requests):
-        assert other["blocks"][0] == one["blocks"][0]  # the tools stay
-    assert "one\\ntwo" not in logged(project).read_text()  # no text is in it
-    broken = [each["block"] for each in found["breaks"]]
+        assert other["blocks"][0] == one["blocks"][0]  # the tools block is unchanged
+    assert "one\\ntwo" not in logged(project).read_text()  # the log holds digests, not texts
+    broken = [each["block"] for each in report["breaks"]]
     shown = project.run("usage", "cache").out
     assert all(name in shown for name in broken)
     assert f"{len(requests)} requests, {len(broken)} broke their prefix" in shown

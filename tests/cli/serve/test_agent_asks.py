@@ -1,4 +1,4 @@
-"""A CLI agent as the model of a served workbench: its own before-tool hook asks from inside its sandbox (SPEC H6)."""
+"""A CLI agent as the model of a served workbench: its own before-tool hook asks from inside its sandbox."""
 
 import json
 import shlex
@@ -17,7 +17,7 @@ def can_open(path):
     try:
         os.close(os.open(path, os.O_RDONLY))
     except OSError as error:
-        return error.errno == 6  # a socket is there
+        return error.errno == 6  # the path is a socket
     return True
 
 def report():
@@ -94,5 +94,5 @@ def test_where_nothing_is_served_the_agent_is_told_nothing(project: Project) -> 
         "print(json.dumps({'type': 'result', 'status': 'success', 'session_id': 's'}))\n"
     )
     project.settings(f"[gemini_cli]\ncommand = {json.dumps(shlex.join([PYTHON, str(agent)]))}\n")
-    said = project.run("chat", "Hello", "--provider", "gemini_cli", "--json")
-    assert (said.code, said.json["answer"]) == (0, "names: []"), said
+    result = project.run("chat", "Hello", "--provider", "gemini_cli", "--json")
+    assert (result.code, result.json["answer"]) == (0, "names: []"), result

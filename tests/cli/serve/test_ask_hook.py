@@ -1,4 +1,4 @@
-"""`interlock ask-hook` with the JSON that Claude Code, Codex and Gemini CLI give their hooks (SPEC H6)."""
+"""`interlock ask-hook` with the JSON that Claude Code, Codex and Gemini CLI give their hooks."""
 
 import json
 import socket
@@ -10,7 +10,7 @@ import pytest
 
 from interlock.client import ApiHookClient
 from tests.cli.project import Project
-from tests.cli.serving import Serving, hook, serving, told
+from tests.cli.serving import Serving, finished, hook, serving
 
 CLAUDE = {
     "session_id": "0d5c1a", "transcript_path": "/tmp/t.jsonl", "permission_mode": "default", "tool_use_id": "toolu_01",
@@ -36,8 +36,8 @@ HOOKS: dict[str, dict[str, Any]] = {
 
 
 def pre(decision: str, reason: str, **more: Any) -> dict[str, Any]:
-    said = {"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason}
-    return {"hookSpecificOutput": {**said, **more}}
+    result = {"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason}
+    return {"hookSpecificOutput": {**result, **more}}
 
 
 def permission(**decision: Any) -> dict[str, Any]:
@@ -62,23 +62,23 @@ def denied(agent: str, reason: str) -> Any:
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """One for all of them: a question is answered or withdrawn before the next is asked."""
-    with serving(Project(tmp_path_factory.mktemp("hooks"))) as found:
-        yield found
+    """One server for all tests: each question is answered or withdrawn before the next."""
+    with serving(Project(tmp_path_factory.mktemp("hooks"))) as server:
+        yield server
 
 
 def asked(person: ApiHookClient) -> dict[str, Any]:
-    """The one question that waits."""
+    """The only pending approval."""
     assert person.wait_until(lambda: len(person.list_approvals()) == 1, 60)
-    (found,) = person.list_approvals()
-    return found
+    (approval,) = person.list_approvals()
+    return approval
 
 
 def answered(bench: Serving, given: object, decision: Any, *words: str, **more: Any) -> tuple[int, Any, str]:
     process = hook(bench.project, given, *words)
     person = bench.client(approve=True)
     person.answer(asked(person)["id"], decision, **more)
-    return told(process)
+    return finished(process)
 
 
 @pytest.mark.parametrize("agent", HOOKS)
@@ -97,14 +97,14 @@ def test_each_agent_is_told_yes_and_no_in_its_own_words(bench: Serving, agent: s
 
 @pytest.mark.parametrize("agent", HOOKS)
 def test_a_blank_reason_is_still_a_reason(bench: Serving, agent: str) -> None:
-    """Codex would take a no without one for a broken hook, and run the tool."""
-    assert answered(bench, HOOKS[agent], "reject", message=" \t")[1] == denied(agent, "a person rejected it")
+    """Codex takes a denial without a reason for a broken hook, and runs the tool."""
+    assert answered(bench, HOOKS[agent], "reject", message=" \t")[1] == denied(agent, "a person said no")
 
 
 @pytest.mark.parametrize("agent", HOOKS)
 def test_what_runs_is_what_the_person_left_or_nothing(bench: Serving, agent: str) -> None:
     new = HOOKS[agent]["tool_input"] | {"command": "git status"}
-    code, said, _ = answered(bench, HOOKS[agent], "approve", edits={"arguments": new})
+    code, result, _ = answered(bench, HOOKS[agent], "approve", edits={"arguments": new})
     why = "a person changed the arguments"
     expected: dict[str, Any] = {
         "claude": pre("allow", why, updatedInput=new),
@@ -117,14 +117,14 @@ def test_what_runs_is_what_the_person_left_or_nothing(bench: Serving, agent: str
             "hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": new},
         },
     }
-    assert (code, said) == (0, expected[agent])
+    assert (code, result) == (0, expected[agent])
 
 
 def test_gemini_lays_new_arguments_over_its_own_so_none_can_be_taken_away(bench: Serving) -> None:
     new = {"command": "git status"}
-    code, said, _ = answered(bench, GEMINI, "approve", edits={"arguments": new})
+    code, result, _ = answered(bench, GEMINI, "approve", edits={"arguments": new})
     words = "a person changed the arguments: call run_shell_command again, with exactly these"
-    assert (code, said) == (0, denied("gemini", f"{words}: {json.dumps(new)}"))
+    assert (code, result) == (0, denied("gemini", f"{words}: {json.dumps(new)}"))
 
 
 def test_the_agent_can_be_named(bench: Serving) -> None:
@@ -134,16 +134,16 @@ def test_the_agent_can_be_named(bench: Serving) -> None:
 
 
 def test_a_deadline_that_passes_is_a_no(bench: Serving) -> None:
-    code, said, _ = told(hook(bench.project, HOOKS["claude"], "--deadline", "0.2"))
-    assert (code, said["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
-    assert "deadline" in said["hookSpecificOutput"]["permissionDecisionReason"]
+    code, result, _ = finished(hook(bench.project, HOOKS["claude"], "--deadline", "0.2"))
+    assert (code, result["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
+    assert "deadline" in result["hookSpecificOutput"]["permissionDecisionReason"]
 
 
 @pytest.mark.parametrize("agent", HOOKS)
 def test_without_a_workbench_it_is_a_no(project: Project, agent: str) -> None:
-    code, said, err = told(hook(project, HOOKS[agent]))
+    code, result, err = finished(hook(project, HOOKS[agent]))
     assert (code, err) == (0, "")
-    reason = json.dumps(said)
+    reason = json.dumps(result)
     assert "Interlock could not ask: no .interlock/run/ask.json" in reason
     assert ("deny" in reason, "allow" in reason) == (True, False)
 
@@ -153,8 +153,8 @@ def test_a_workbench_that_ends_while_somebody_asks_says_no(project: Project) -> 
         process = hook(project, HOOKS["claude"])
         asked(bench.client())
         bench.client().shutdown()
-        code, said, _ = told(process)
-        assert (code, said) == (0, denied("claude", "the workbench is ending; the ask was not answered"))
+        code, result, _ = finished(process)
+        assert (code, result) == (0, denied("claude", "the workbench is ending; nobody has answered"))
         bench.ended()
 
 
@@ -185,10 +185,10 @@ def test_an_agent_that_gives_up_takes_the_question_along(bench: Serving) -> None
     ],
 )
 def test_input_that_cannot_be_read_blocks_with_every_agent(project: Project, given: str) -> None:
-    """Exit 2 and words on stderr: any other failure would let the tool run."""
-    code, said, err = told(hook(project, given))
-    assert (code, said) == (2, None)
-    assert err.startswith("Interlock says no, so the tool may not run: ")
+    """Exit code 2 and a message on stderr: after any other failure the agent runs the tool."""
+    code, result, err = finished(hook(project, given))
+    assert (code, result) == (2, None)
+    assert err.startswith("Interlock denies the tool: ")
     assert (err.count("\n"), "Traceback" in err) == (1, False)
 
 
@@ -212,8 +212,8 @@ def test_big_arguments_are_asked_about_and_allowed_unchanged(bench: Serving) -> 
 
 def test_arguments_beyond_all_measure_are_a_no_and_soon(bench: Serving) -> None:
     before = bench.client().list_approvals("all")
-    code, said, _ = told(hook(bench.project, HOOKS["gemini"] | {"tool_input": {"a": "x" * (65 * 1024 * 1024)}}))
-    assert (code, said["decision"]) == (0, "deny")
+    code, result, _ = finished(hook(bench.project, HOOKS["gemini"] | {"tool_input": {"a": "x" * (65 * 1024 * 1024)}}))
+    assert (code, result["decision"]) == (0, "deny")
     assert bench.client().list_approvals("all") == before
 
 
@@ -223,28 +223,28 @@ def test_arguments_beyond_all_measure_are_a_no_and_soon(bench: Serving) -> None:
 def test_hostile_names_are_asked_about_harmlessly(bench: Serving, name: str) -> None:
     process = hook(bench.project, HOOKS["claude"] | {"tool_name": name})
     person = bench.client(approve=True)
-    found = asked(person)
-    assert found["payload"]["tool"] == name
-    shown = bench.project.run("approvals", "list").out + bench.project.run("approvals", "show", found["id"]).out
+    approval = asked(person)
+    assert approval["payload"]["tool"] == name
+    shown = bench.project.run("approvals", "list").out + bench.project.run("approvals", "show", approval["id"]).out
     assert [sign for sign in ("\x1b", "\x07", "\u202e", "\nb: approved") if sign in shown] == []
-    person.answer(found["id"], "approve")
-    assert told(process) == (0, ALLOWED["claude"], "")
+    person.answer(approval["id"], "approve")
+    assert finished(process) == (0, ALLOWED["claude"], "")
 
 
 @pytest.mark.parametrize("name", ["x" * 201, " ", "", "\ud800"], ids=ascii)
 def test_names_that_are_none_are_a_no(bench: Serving, name: str) -> None:
-    code, said, _ = told(hook(bench.project, HOOKS["claude"] | {"tool_name": name}))
-    assert (code, said["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
+    code, result, _ = finished(hook(bench.project, HOOKS["claude"] | {"tool_name": name}))
+    assert (code, result["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
 
 
 def test_arguments_that_are_no_text_are_a_no(bench: Serving) -> None:
     given = HOOKS["claude"] | {"tool_input": {"command": "\ud800"}}
-    code, said, _ = told(hook(bench.project, given))
-    assert (code, said["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
+    code, result, _ = finished(hook(bench.project, given))
+    assert (code, result["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
 
 
 def test_a_stranger_on_the_port_never_gets_the_token(project: Project) -> None:
-    """Whoever listens must first prove to know it."""
+    """The server must first prove that it knows the token."""
     heard: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as stranger:
 
@@ -261,8 +261,8 @@ def test_a_stranger_on_the_port_never_gets_the_token(project: Project) -> None:
         threading.Thread(target=listen, daemon=True).start()
         url = f"http://127.0.0.1:{stranger.getsockname()[1]}"
         env = {"INTERLOCK_ASK_URL": url, "INTERLOCK_ASK_TOKEN": "a-secret-token"}
-        code, said, _ = told(hook(project, HOOKS["claude"], **env))
+        code, result, _ = finished(hook(project, HOOKS["claude"], **env))
     assert code == 0
-    assert "is not the workbench" in said["hookSpecificOutput"]["permissionDecisionReason"]
+    assert "is not the workbench" in result["hookSpecificOutput"]["permissionDecisionReason"]
     assert heard
     assert all(b"a-secret-token" not in each for each in heard)

@@ -1,4 +1,4 @@
-"""`interlock serve` in real processes: how it begins, who else works on the project meanwhile, how it ends."""
+"""`interlock serve` as a process: start, other commands at the same time, end."""
 
 import json
 import os
@@ -17,7 +17,7 @@ import pytest
 from interlock.api.control_client import ControlClient
 from interlock.client import ApiError, ApiHookClient, NotServing
 from tests.cli.project import Project, left_running, shell
-from tests.cli.serving import Serving, hook, script, serving, told
+from tests.cli.serving import Serving, finished, hook, script, serving
 
 SLOW = {"match": "", "reply": "At last.", "delay_s": 30}
 PORTS = range(8999, 9011)
@@ -29,25 +29,25 @@ def mode(path: Path) -> int:
 
 def test_it_says_where_it_is_and_its_files_are_for_nobody_else(project: Project) -> None:
     with serving(project) as bench:
-        said = bench.said
-        assert said == {
+        result = bench.announced
+        assert result == {
             "url": f"http://127.0.0.1:{bench.port}",
             "port": bench.port,
             "project": str(project.root),
             "sandbox": "bubblewrap",
             "api_file": str(project.root / ".interlock" / "run" / "api.json"),
-            "approve_file": said["approve_file"],
+            "approve_file": result["approve_file"],
         }
         assert [mode(file) for file in bench.files] == [0o600] * 3
         assert mode(bench.api_file.parent) == 0o700
-        found = [json.loads(file.read_text()) for file in bench.files]
-        assert {(each["host"], each["port"], each["pid"]) for each in found} == {
+        contents = [json.loads(file.read_text()) for file in bench.files]
+        assert {(content["host"], content["port"], content["pid"]) for content in contents} == {
             ("127.0.0.1", bench.port, bench.process.pid)
         }
-        assert len({each["token"] for each in found}) == 3
-        assert min(len(each["token"]) for each in found) >= 40
-        assert found[0]["approve_file"] == said["approve_file"]
-        approve = Path(said["approve_file"])
+        assert len({content["token"] for content in contents}) == 3
+        assert min(len(content["token"]) for content in contents) >= 40
+        assert contents[0]["approve_file"] == result["approve_file"]
+        approve = Path(result["approve_file"])
         assert approve.is_relative_to(project.env["XDG_STATE_HOME"])
         assert not approve.is_relative_to(project.root)
         assert mode(approve.parent) == 0o700
@@ -63,16 +63,16 @@ def test_in_words_it_names_the_address_and_what_is_unusual(project: Project) -> 
     lines = [process.stdout.readline() for _ in range(5)]
     process.send_signal(signal.SIGINT)
     rest, _ = process.communicate(timeout=30)
-    said = "".join(lines) + rest
-    assert process.returncode == 0, said
-    assert f"serving {project.root} at http://127.0.0.1:" in said
-    assert "TEST POLICY: the drive token may answer approvals." in said
-    assert "ended; everything is in the journal" in said
+    result = "".join(lines) + rest
+    assert process.returncode == 0, result
+    assert f"serving {project.root} at http://127.0.0.1:" in result
+    assert "TEST POLICY: the drive token may answer approvals." in result
+    assert "ended; everything is in the journal" in result
 
 
 @contextmanager
 def taken(ports: range) -> Generator[None]:
-    """All of them are in use, by us or by whoever had them before."""
+    """All ports are taken, by this test or by other programs."""
     with ExitStack() as closing:
         for port in ports:
             try:
@@ -87,10 +87,10 @@ def test_a_taken_port_gives_way_to_the_next_and_no_port_is_said(project: Project
         assert bench.port in (9009, 9010)
         assert bench.client().get_status()["status"] == "ok"
     with taken(PORTS):
-        said = project.run("serve", "--port", "8999")
-    assert (said.code, said.out) == (1, "")
-    assert "no port is free from 8999 to 9010; choose another with --port" in said.err
-    assert "Traceback" not in said.err
+        result = project.run("serve", "--port", "8999")
+    assert (result.code, result.out) == (1, "")
+    assert "no port is free from 8999 to 9010; choose another with --port" in result.err
+    assert "Traceback" not in result.err
     assert not (project.root / ".interlock" / "run" / "api.json").exists()
     project.check_whole()
 
@@ -98,9 +98,9 @@ def test_a_taken_port_gives_way_to_the_next_and_no_port_is_said(project: Project
 def test_a_second_one_on_the_same_project_is_refused_with_the_pid_of_the_first(project: Project) -> None:
     with serving(project) as bench:
         before = bench.api_file.read_text()
-        said = project.run("serve", "--port", "0")
-        assert (said.code, f"in use by process {bench.process.pid}" in said.err) == (1, True), said
-        assert "end that first" in said.err
+        result = project.run("serve", "--port", "0")
+        assert (result.code, f"in use by process {bench.process.pid}" in result.err) == (1, True), result
+        assert "end that first" in result.err
         assert bench.api_file.read_text() == before
         assert bench.client().get_status()["status"] == "ok"
 
@@ -118,23 +118,23 @@ def test_a_second_one_on_the_same_project_is_refused_with_the_pid_of_the_first(p
     ],
 )
 def test_wrong_words_are_answered_with_a_sentence(project: Project, words: list[str], code: int, sentence: str) -> None:
-    said = project.run("serve", *words)
-    assert (said.code, sentence in said.err, "Traceback" in said.err) == (code, True, False), said
+    result = project.run("serve", *words)
+    assert (result.code, sentence in result.err, "Traceback" in result.err) == (code, True, False), result
     assert not (project.root / ".interlock" / "run").exists()
 
 
 @pytest.mark.parametrize("text", ["provider = [", "[provder]\nname = 'x'\n", "\x00\xff"])
 def test_broken_settings_are_named_with_file_and_line(project: Project, text: str) -> None:
     project.write("interlock.toml", text)
-    said = project.run("serve", "--port", "0")
-    assert (said.code, "interlock.toml" in said.err, "Traceback" in said.err) == (1, True, False), said
+    result = project.run("serve", "--port", "0")
+    assert (result.code, "interlock.toml" in result.err, "Traceback" in result.err) == (1, True, False), result
     as_json = project.run("serve", "--port", "0", "--json")
     assert as_json.code == 1
     assert "interlock.toml" in as_json.json["error"]
 
 
 def asking(project: Project, bench: Serving) -> None:
-    """A track of two tickets; each waits for its step."""
+    """A track of two tickets in step mode; each waits for its approval."""
     file = project.tickets("plan.json", [shell("one", "echo 1 > one.txt"), shell("two", "echo 2 > two.txt")])
     assert project.run("tracks", "import", file).code == 0
     client = bench.client()
@@ -148,8 +148,8 @@ def test_other_commands_work_through_its_socket_while_it_serves(project: Project
         client = bench.client()
         assert [a["id"] for a in project.run("approvals", "list", "--json").json] == ["A-1", "A-2"]
         assert project.run("approvals", "show", "A-1").code == 0
-        said = project.run("approvals", "answer", "A-1", "approve")
-        assert (said.code, "approve by human:ann" in said.out) == (0, True), said
+        result = project.run("approvals", "answer", "A-1", "approve")
+        assert (result.code, "approve by human:ann" in result.out) == (0, True), result
         with pytest.raises(ApiError, match="already answered by human:ann"):
             bench.client(approve=True).answer("A-1", "reject")
         bench.client(approve=True).answer("A-2", "approve")
@@ -199,7 +199,7 @@ def test_it_ends_and_nothing_is_left(project: Project, way: str) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_it_ends_in_the_middle_of_everything(project: Project, way: str) -> None:
-    """A model that takes half a minute, a script that sleeps, a hook that asks, clients that hang."""
+    """A slow model, a sleeping script, a waiting hook, and clients that hang."""
     with serving(project, "--auto-queue", *script(project, SLOW)) as bench, ExitStack() as closing:
         client = bench.client()
         client.set_value("ai_input", "Take your time")
@@ -217,7 +217,7 @@ def test_it_ends_in_the_middle_of_everything(project: Project, way: str) -> None
         many = [shell(f"t{number}", "true", description="x" * 1_500) for number in range(3_000)]
         assert project.run("tracks", "import", project.tickets("many.json", many)).code == 0
         token = json.loads(bench.api_file.read_text())["token"]
-        for _ in range(3):  # followers that never read, with more to be told than any buffer holds
+        for _ in range(3):  # followers that never read, with more data than any buffer holds
             hung = closing.enter_context(socket.socket())
             hung.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
             hung.connect(("127.0.0.1", bench.port))
@@ -226,11 +226,11 @@ def test_it_ends_in_the_middle_of_everything(project: Project, way: str) -> None
                 f"Authorization: Bearer {token}\r\n\r\n".encode()
             )
         half = closing.enter_context(socket.create_connection(("127.0.0.1", bench.port)))
-        half.sendall(b"GET /sta")  # and one that never says what it wants
+        half.sendall(b"GET /sta")  # an unfinished request
         stop_by(bench, way)
         print(f"[TIME] ended by {way} after {bench.ended():.2f} s")
-        code, said, _ = told(asker)
-        assert (code, said["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
+        code, result, _ = finished(asker)
+        assert (code, result["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
     assert left_running(project.env["XDG_STATE_HOME"]) == []
     assert project.run("journal", "verify").code == 0
 
@@ -252,10 +252,10 @@ def interrupted(project: Project, chance: random.Random) -> None:
     process = project.start("serve", "--json", "--port", "0")
     threading.Event().wait(chance.uniform(0.05, 1))
     process.send_signal(chance.choice([signal.SIGINT, signal.SIGTERM]))
-    said, _ = process.communicate(timeout=30)
+    result, _ = process.communicate(timeout=30)
     killed_before_it_began = (-signal.SIGINT, -signal.SIGTERM)
-    assert process.returncode in (0, 130, *killed_before_it_began), said
-    assert "Traceback" not in said or process.returncode in killed_before_it_began, said
+    assert process.returncode in (0, 130, *killed_before_it_began), result
+    assert "Traceback" not in result or process.returncode in killed_before_it_began, result
     assert [file.name for file in (project.root / ".interlock" / "run").glob("*")] == []
 
 
@@ -263,7 +263,7 @@ def test_interrupted_at_any_moment_of_its_start_it_leaves_nothing(project: Proje
     chance = random.Random(7)
     for _ in range(8):
         interrupted(project, chance)
-    assert project.run("init").code == 0  # on a slow machine none of them came as far as a journal
+    assert project.run("init").code == 0  # on a slow machine none of them made a journal
     project.check_whole()
 
 
@@ -280,7 +280,7 @@ def test_interrupted_a_hundred_times_at_its_start(project: Project) -> None:
 
 
 class Stranger:
-    """Listens on a port and remembers everything it is told."""
+    """Listens on a port and records everything it receives."""
 
     def __init__(self, port: int) -> None:
         self.heard: list[bytes] = []
@@ -317,8 +317,10 @@ def test_files_left_by_a_killed_one_are_not_believed(project: Project) -> None:
             for approve in (False, True):
                 with pytest.raises(NotServing, match="was left behind: no workbench has this project open"):
                     bench.client(approve=approve).get_status()
-            code, said, _ = told(hook(project, {"hook_event_name": "BeforeTool", "tool_name": "T", "tool_input": {}}))
-            assert (code, said["decision"], "was left behind" in said["reason"]) == (0, "deny", True)
+            code, result, _ = finished(
+                hook(project, {"hook_event_name": "BeforeTool", "tool_name": "T", "tool_input": {}})
+            )
+            assert (code, result["decision"], "was left behind" in result["reason"]) == (0, "deny", True)
             assert stranger.heard == []
             # Held by somebody, but that somebody does not serve: the port is still a stranger's.
             run = project.start(
@@ -338,7 +340,7 @@ def test_files_left_by_a_killed_one_are_not_believed(project: Project) -> None:
 
 
 def test_a_client_from_before_a_kill_sends_its_token_to_nobody_else(project: Project) -> None:
-    """It knows the server, and has not looked at the file again since."""
+    """The client has cached the address and does not read the file again."""
     with serving(project) as bench:
         old = bench.client()
         assert old.get_status()["status"] == "ok"

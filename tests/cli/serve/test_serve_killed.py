@@ -1,4 +1,4 @@
-"""`kill -9` of a served workbench with everything pending; the next one goes on where it stopped (SPEC J3, J7, A5)."""
+"""`kill -9` of a served workbench with everything pending; the next one continues."""
 
 import random
 import threading
@@ -11,7 +11,7 @@ import pytest
 
 from interlock.client import ApiError, ApiHookClient, NotServing
 from tests.cli.project import Project, shell
-from tests.cli.serving import Serving, hook, script, serving, told
+from tests.cli.serving import Serving, finished, hook, script, serving
 
 RULES: list[dict[str, Any]] = [
     {"match": "Slow question", "reply": "A slow answer.", "delay_s": 4},
@@ -41,7 +41,7 @@ WAITING = {
     ("ask", ""),
     ("script", ""),
 }
-"""Each kind of approval that can wait, by the ticket it is about; the last is a discussion's."""
+"""Every kind of approval, with its ticket; the last belongs to a discussion."""
 
 
 def waiting(client: ApiHookClient) -> set[tuple[str, str]]:
@@ -49,7 +49,7 @@ def waiting(client: ApiHookClient) -> set[tuple[str, str]]:
 
 
 def bring_about(bench: Serving) -> str:
-    """Answers on the way until one of each kind waits; the discussion whose model still speaks."""
+    """Answer approvals until one of each kind is pending; returns the discussion whose model still streams."""
     client, person = bench.client(), bench.client(approve=True)
     assert bench.project.run("tracks", "import", bench.project.tickets("plan.json", TICKETS)).code == 0
     client.click("btn_mma_start_track", "plan")
@@ -73,7 +73,7 @@ def say(client: ApiHookClient, words: str) -> str:
 
 
 class Follower:
-    """Follows the journal by stream, across as many deaths of the server as there are."""
+    """Follows the event stream across all restarts of the server."""
 
     def __init__(self, client: ApiHookClient) -> None:
         self.ids: list[int] = []
@@ -93,7 +93,7 @@ class Follower:
             self._over.wait(0.1)
 
     def heard_all(self) -> None:
-        """Until the server has ended: every event once, in order."""
+        """Until the server ends: every event once, in order."""
         self._over.set()
         self._thread.join(60)
         assert not self._thread.is_alive()
@@ -117,12 +117,12 @@ def test_everything_that_waits_is_still_there_and_can_be_answered_either_way(pro
         by_kind = {a["kind"]: a["id"] for a in client.list_approvals()}
         assert client.get_approval(by_kind["tool"])["payload"]["hunks"] == 1
         for kind, decision in (("step", "approve"), ("tool", "approve"), ("ask", "approve")):
-            said = project.run("approvals", "answer", by_kind[kind], decision)
-            assert said.code == 0, said
+            result = project.run("approvals", "answer", by_kind[kind], decision)
+            assert result.code == 0, result
         person.answer(by_kind["spawn"], "approve")
         person.answer(by_kind["gate"], "skip")
         person.answer(by_kind["script"], "approve")
-        code, answer, _ = told(asker)
+        code, answer, _ = finished(asker)
         assert (code, answer["hookSpecificOutput"]["permissionDecision"]) == (0, "allow")
 
         def done() -> bool:
@@ -146,7 +146,7 @@ def test_everything_that_waits_is_still_there_and_can_be_answered_either_way(pro
 
 
 def discussions(client: ApiHookClient) -> dict[str, str]:
-    """Each that was used, and how it stands."""
+    """The approvals that were used, with their states."""
     return {each["id"]: each["state"] for each in client._get("/api/discussions")["discussions"] if each["turns"]}
 
 
@@ -159,7 +159,7 @@ def said_in(client: ApiHookClient, name: str) -> list[str]:
 
 
 def check_once(project: Project, events: int) -> None:
-    """Nothing is lost, nothing happened twice, and the journal says so."""
+    """Nothing is lost and nothing happened twice, according to the journal."""
     rows = project.journal()
     assert [row["event"]["type"] for row in rows[events:]] == ["conductor_stopped"], "after the last stream has ended"
     told = Counter(row["event"]["type"] for row in rows)
@@ -175,7 +175,7 @@ def check_once(project: Project, events: int) -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("seed", range(3))
 def test_killed_again_and_again_while_people_answer(project: Project, seed: int) -> None:
-    """Ten deaths at random moments; one person answers over HTTP, another in a terminal, one program asks and asks."""
+    """Ten kills at random times, with answers over HTTP and in a terminal, and a client that keeps asking."""
     chance = random.Random(seed)
     words = script(project, *RULES)
     with serving(project, *words) as bench:
@@ -202,7 +202,7 @@ def test_killed_again_and_again_while_people_answer(project: Project, seed: int)
             return client.get_mma_status()["tracks"][0]["status"] == "done" and quiet(client)
 
         assert client.wait_until(done, 120), client.get_mma_status()
-        code, answer, _ = told(asker)
+        code, answer, _ = finished(asker)
         assert (code, answer["hookSpecificOutput"]["permissionDecision"]) == (0, "allow")
         bench.process.terminate()
         bench.ended()
@@ -213,7 +213,7 @@ def test_killed_again_and_again_while_people_answer(project: Project, seed: int)
 
 
 def some_answers(bench: Serving, count: int, chance: random.Random) -> None:
-    """By one way or the other; a workbench that dies meanwhile is nobody's fault."""
+    """Over HTTP or in a terminal; the workbench may be killed meanwhile."""
     with suppress(ApiError):
         person = bench.client(approve=True)
         for approval in person.list_approvals()[:count]:
@@ -222,5 +222,5 @@ def some_answers(bench: Serving, count: int, chance: random.Random) -> None:
             if chance.random() < 0.5:
                 person.answer(approval["id"], decision)
             else:
-                said = bench.project.run("approvals", "answer", approval["id"], decision)
-                assert said.code == 0 or "already" in said.err or "in use" in said.err, said
+                result = bench.project.run("approvals", "answer", approval["id"], decision)
+                assert result.code == 0 or "already" in result.err or "in use" in result.err, result

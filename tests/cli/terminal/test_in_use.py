@@ -1,4 +1,4 @@
-"""A project in use: one writer, and every other command works through its socket (SPEC J4, A4)."""
+"""A project in use: one writer, and every other command works through its socket."""
 
 import os
 import socket
@@ -11,11 +11,11 @@ from pathlib import Path
 from interlock.api.control_client import ControlClient
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.errors import Rejected, Unavailable
-from tests.cli.project import Project, Said, shell
+from tests.cli.project import CommandResult, Project, shell
 
 
 def connect(talk: socket.socket, path: Path) -> None:
-    """By the folder's descriptor: a socket's address may not be as long as a path."""
+    """Connect through the folder's descriptor: a socket address is shorter than a path may be."""
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         talk.connect(f"/proc/self/fd/{folder}/{path.name}")
@@ -24,7 +24,7 @@ def connect(talk: socket.socket, path: Path) -> None:
 
 
 def until_running(project: Project, process: "subprocess.Popen[str]", word: str) -> None:
-    """Read what it says until it says that."""
+    """Read the output until a line contains the text."""
     assert process.stdout is not None
     for line in process.stdout:
         if word in line:
@@ -33,7 +33,7 @@ def until_running(project: Project, process: "subprocess.Popen[str]", word: str)
 
 
 def held(project: Project, *more: dict[str, object]) -> "subprocess.Popen[str]":
-    """A workbench that runs one long script, and has asked about the others."""
+    """A workbench that runs one long script and has pending approvals for the others."""
     file = project.tickets("plan.json", [shell("long", "sleep 60"), *more])
     assert project.run("run", "--tickets", file).code == 4
     assert project.run("approvals", "answer", "A-1", "approve").code == 0
@@ -44,7 +44,7 @@ def held(project: Project, *more: dict[str, object]) -> "subprocess.Popen[str]":
 
 
 def wait_for_socket(project: Project, holder: "subprocess.Popen[str]") -> ControlClient:
-    """By trying: the socket is there as soon as the workbench is."""
+    """Poll: the socket exists as soon as the workbench does."""
     deadline = time.monotonic() + 60
     while True:
         try:
@@ -89,8 +89,8 @@ def test_following_the_journal_tells_everything_to_the_end_and_leaves_no_noise(p
     finally:
         holder.kill()
         holder.communicate()
-    said = project.run("journal", "show", "--last", "1", "--follow")
-    assert (said.code, "nothing to follow" in said.err) == (0, True)
+    result = project.run("journal", "show", "--last", "1", "--follow")
+    assert (result.code, "nothing to follow" in result.err) == (0, True)
 
 
 def test_aborting_a_track_kills_its_workers_and_ends_the_run(project: Project) -> None:
@@ -122,14 +122,14 @@ def test_run_on_a_project_in_use_hands_its_tickets_over_and_follows(project: Pro
 
 
 def test_whoever_follows_a_workbench_that_dies_is_told_how_to_go_on(project: Project) -> None:
-    """It must not look like the work itself: nothing is blocked, somebody else was at it."""
+    """A lock conflict must not look like blocked work: it has an exit code of its own."""
     holder = held(project)
     follower = project.start("resume", "--workers", "2")
     try:
         until_running(project, follower, "another process works on this project")
         holder.kill()
-        said, _ = follower.communicate(timeout=60)
-        assert (follower.returncode, "workbench" in said, "is blocked" in said) == (1, True, False), said
+        result, _ = follower.communicate(timeout=60)
+        assert (follower.returncode, "workbench" in result, "is blocked" in result) == (1, True, False), result
     finally:
         for process in (holder, follower):
             process.kill()
@@ -138,17 +138,17 @@ def test_whoever_follows_a_workbench_that_dies_is_told_how_to_go_on(project: Pro
 
 def test_two_answers_at_once_one_wins_and_the_other_is_told_who(project: Project) -> None:
     project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "exit 0")]))
-    said: list[Said] = []
+    result: list[CommandResult] = []
     both = [
-        threading.Thread(target=lambda word=word: said.append(project.run("approvals", "answer", "A-1", word)))
+        threading.Thread(target=lambda word=word: result.append(project.run("approvals", "answer", "A-1", word)))
         for word in ("approve", "reject")
     ]
     for thread in both:
         thread.start()
     for thread in both:
         thread.join()
-    assert sorted(one.code for one in said) == [0, 1]
-    loser = next(one for one in said if one.code == 1)
+    assert sorted(one.code for one in result) == [0, 1]
+    loser = next(one for one in result if one.code == 1)
     assert "already answered by human:ann" in loser.err, loser
     answers = [row for row in project.journal() if row["event"]["type"] == "approval_answered"]
     assert len(answers) == 1
@@ -170,8 +170,8 @@ def test_a_holder_that_does_not_answer_is_named_by_its_pid_and_reading_still_wor
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
-        said = project.run("run", "--resume")
-        assert (said.code, f"in use by process {holder.pid}" in said.err) == (1, True), said
+        result = project.run("run", "--resume")
+        assert (result.code, f"in use by process {holder.pid}" in result.err) == (1, True), result
         assert project.run("tracks", "list").code == 0
     finally:
         holder.kill()

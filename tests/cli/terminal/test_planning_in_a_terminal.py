@@ -1,4 +1,4 @@
-"""A person at a terminal: reads the plan, edits it, accepts it, edits what a worker is told, talks, and stops."""
+"""A person at a terminal: reads, edits and accepts the plan, edits a worker's prompt, chats, and stops."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ def test_a_plan_is_read_edited_and_accepted_and_its_track_worked_on(project: Pro
     with terminal(project, *words(project, "run", "Do something"), EDITOR=editor) as screen:
         screen.until("epic E-1 as 2 tracks")
         screen.until("first")
-        screen.until("One red")  # what would steer the terminal is left out
+        screen.until("One red")  # without the control characters
         screen.until("plan these tracks and start the first? [y]es / [n]o / [e]dit: ")
         screen.type("e\n")
         screen.until("accepted: mine, second")
@@ -70,5 +70,5 @@ def test_a_chat_streams_its_answer(project: Project) -> None:
         screen.until("Nothing special.")
         screen.until("interlock chat --in D-1")
         assert screen.end() == 0
-    said = project.run(*words(project, "chat", "--in", "D-1", "What is that?"))
-    assert (said.code, said.out) == (0, "Nothing special.\n")
+    result = project.run(*words(project, "chat", "--in", "D-1", "What is that?"))
+    assert (result.code, result.out) == (0, "Nothing special.\n")

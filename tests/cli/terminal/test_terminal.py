@@ -1,4 +1,4 @@
-"""In a terminal approvals are asked in place: y, n, e, a."""
+"""In a terminal approvals are prompted: y, n, e, a."""
 
 import os
 import pty
@@ -12,24 +12,24 @@ from tests.cli.project import Project, shell
 
 
 class Terminal:
-    """A person at a real terminal: reads until something is said, then types."""
+    """A pseudo-terminal: waits for a text, then types."""
 
     def __init__(self, fd: int, process: "subprocess.Popen[bytes]") -> None:
         self._fd, self.process = fd, process
-        self.said = ""
+        self.unread = ""
 
     def until(self, word: str, seconds: float = 60) -> None:
-        """Wait for it in what has not been read yet."""
+        """Wait for the text in the unread output."""
         deadline = time.monotonic() + seconds
-        while word not in self.said:
+        while word not in self.unread:
             ready, _, _ = select.select([self._fd], [], [], max(0, deadline - time.monotonic()))
             try:
                 chunk = os.read(self._fd, 65_536) if ready else b""
             except OSError:
                 chunk = b""
-            assert chunk, f"it never said {word!r}:\n{self.said}"
-            self.said += chunk.decode(errors="replace")
-        self.said = self.said.partition(word)[2]
+            assert chunk, f"it never printed {word!r}:\n{self.unread}"
+            self.unread += chunk.decode(errors="replace")
+        self.unread = self.unread.partition(word)[2]
 
     def type(self, text: str) -> None:
         os.write(self._fd, text.encode())
@@ -48,7 +48,7 @@ class Terminal:
 def terminal(project: Project, *words: str, **env: str) -> Generator[Terminal]:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        ("env", "--default-signal=INT", *project.argv(*words)),  # the suite itself may run where it is ignored
+        ("env", "--default-signal=INT", *project.argv(*words)),  # SIGINT may be ignored in the test process
         cwd=project.root,
         env={**project.env, "TERM": "xterm", **env},
         stdin=theirs,
@@ -116,8 +116,8 @@ def test_control_c_ends_with_130_and_what_was_in_hand_is_done_again_later(projec
         assert screen.end() == 130
     ticket = project.run("tickets", "show", "one", "--json").json
     assert ticket["status"] == "todo"
-    said = project.run("resume")
-    assert said.code == 0, said  # the answer given before still holds
+    result = project.run("resume")
+    assert result.code == 0, result  # the earlier answer still holds
     project.check_whole()
 
 
@@ -134,7 +134,7 @@ def test_hostile_text_cannot_steer_the_terminal(project: Project) -> None:
 
 
 def test_a_script_cannot_hide_a_line_in_an_escape_sequence(project: Project) -> None:
-    """A terminal would swallow the middle; the shell would run it."""
+    """A terminal would hide the middle; the shell would run it."""
     script = "echo hi\n\x1b]0;\nrm -rf precious\n\x07"
     project.run("tracks", "import", project.tickets("plan.json", [shell("one", script)]))
     project.run("run", "--resume")

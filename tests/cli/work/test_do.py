@@ -1,4 +1,4 @@
-"""`interlock do`: commands of the grammar, end to end with the scripted model."""
+"""`interlock do`: the command language, end to end with the scripted model."""
 
 import json
 from pathlib import Path
@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.cli.project import Project, Said
+from tests.cli.project import CommandResult, Project
 
 WRITE = {"name": "write_file", "args": {"path": "made.txt", "content": "made\n"}}
 
 
-def do(project: Project, command: str, rules: list[dict[str, Any]], *words: str) -> Said:
+def do(project: Project, command: str, rules: list[dict[str, Any]], *words: str) -> CommandResult:
     script = project.home / "rules.json"
     script.write_text(json.dumps(rules))
     project.run("trust", "--yes")
@@ -26,15 +26,15 @@ def user_file(project: Project, name: str, text: str) -> Path:
 
 
 def prompts_of(project: Project) -> list[tuple[str, str]]:
-    """What each worker was started with: its prompt and its context."""
+    """The prompt and the context of each started worker."""
     asked = project.run("approvals", "list", "--state", "all", "--json").json
     shown = [project.run("approvals", "show", one["id"], "--json").json for one in asked if one["kind"] == "spawn"]
     return [(one["payload"]["prompt"], one["payload"]["context"]) for one in shown]
 
 
 def test_words_are_a_prompt_and_the_answer_is_on_stdout(project: Project) -> None:
-    said = do(project, "Tell me, don't wait", [{"match": "Tell me, don't wait", "reply": "It is so."}])
-    assert (said.code, said.out) == (0, "It is so.\n"), said
+    result = do(project, "Tell me, don't wait", [{"match": "Tell me, don't wait", "reply": "It is so."}])
+    assert (result.code, result.out) == (0, "It is so.\n"), result
 
 
 def test_each_step_is_told_the_whole_answer_of_the_one_before(project: Project) -> None:
@@ -42,10 +42,10 @@ def test_each_step_is_told_the_whole_answer_of_the_one_before(project: Project) 
     user_file(project, "prompts/report.md", "Report.\n")
     long = "THE PLAN " + "x" * 5_000 + " END OF PLAN"
     rules = [{"match": "END OF PLAN", "reply": "Reported."}, {"match": "Plan the shop well", "reply": long}]
-    said = do(project, ">>plan the shop --> >>report briefly", rules, "--json")
-    assert said.code == 0, said
-    assert said.json["answer"] == "Reported."
-    assert [(one["id"], one["status"], one["depends_on"]) for one in said.json["tickets"]] == [
+    result = do(project, ">>plan the shop --> >>report briefly", rules, "--json")
+    assert result.code == 0, result
+    assert result.json["answer"] == "Reported."
+    assert [(one["id"], one["status"], one["depends_on"]) for one in result.json["tickets"]] == [
         ("do-1", "completed", []),
         ("do-2", "completed", ["do-1"]),
     ]
@@ -65,8 +65,8 @@ def test_a_repeated_step_goes_on_from_its_own_answer(project: Project) -> None:
         {"match": "first version", "reply": "second version"},
         {"match": "Polish it", "reply": "first version"},
     ]
-    said = do(project, ">>polish * 3", rules)
-    assert (said.code, said.out) == (0, "third version\n"), said
+    result = do(project, ">>polish * 3", rules)
+    assert (result.code, result.out) == (0, "third version\n"), result
 
 
 def test_gates_judge_the_work_and_their_failure_goes_back_to_the_worker(project: Project) -> None:
@@ -76,9 +76,9 @@ def test_gates_judge_the_work_and_their_failure_goes_back_to_the_worker(project:
         {"match": "made.txt", "reply": "Now it is there."},
     ]
     command = "Make it :: verify:\"grep -q 'made' made.txt\" max:2 loop:true :: verify:'true' :fast"
-    said = do(project, command, rules, "--approve", "all", "--json")
-    assert said.code == 0, said
-    assert said.json["ticket"]["verify"] == [
+    result = do(project, command, rules, "--approve", "all", "--json")
+    assert result.code == 0, result
+    assert result.json["ticket"]["verify"] == [
         {"command": "grep -q 'made' made.txt", "max_attempts": 2, "loop": True},
         {"command": "true", "preset": "fast"},
     ]
@@ -87,11 +87,11 @@ def test_gates_judge_the_work_and_their_failure_goes_back_to_the_worker(project:
 
 
 def test_a_gate_that_never_passes_is_said(project: Project) -> None:
-    said = do(project, "Try :: verify:false :fast", [])
-    assert (said.code, "stands in quotes" in said.err) == (2, True), said
+    result = do(project, "Try :: verify:false :fast", [])
+    assert (result.code, "stands in quotes" in result.err) == (2, True), result
     rules = [{"match": "", "reply": "Done."}]
-    said = do(project, "Try :: verify:'false' :fast", rules)
-    assert (said.code, "waits for you" in said.err) == (4, True), said
+    result = do(project, "Try :: verify:'false' :fast", rules)
+    assert (result.code, "waits for you" in result.err) == (4, True), result
 
 
 def test_framework_and_style_stand_before_the_prompt_and_modifiers_choose(project: Project) -> None:
@@ -105,17 +105,17 @@ def test_framework_and_style_stand_before_the_prompt_and_modifiers_choose(projec
         "%clean @deep #none Do it :: verify:'false' :: \"reads well\" :: nope": "Do it",
     }
     for command, text in expected.items():
-        said = do(project, command, rules)
-        assert said.code == 0, said
+        result = do(project, command, rules)
+        assert result.code == 0, result
         assert prompts_of(project)[-1][0].removeprefix("# Ticket do\n\n").startswith(text)
 
 
 def test_judge_shows_the_choices_and_runs_nothing(project: Project) -> None:
     project.write("prompts/fix.md", "Fix {{args}}")
     project.write("gates/tests.md", "---\ncommand: make test\ntimeout_s: 60\n---\n")
-    said = do(project, "%judge >>fix it :: tests * 2 --> >>fix more", [])
-    assert said.code == 0, said
-    assert said.out.splitlines() == [
+    result = do(project, "%judge >>fix it :: tests * 2 --> >>fix more", [])
+    assert result.code == 0, result
+    assert result.out.splitlines() == [
         "framework  none",
         "style      none",
         "do-1       fix: it",
@@ -134,8 +134,8 @@ def test_a_gate_that_came_with_the_project_is_shown_before_anything_starts(proje
     user_file(project, "gates/mine.md", "---\ncommand: 'true'\n---\n")
     rules = [{"match": "", "reply": "ok"}]
     assert do(project, "Do it :: mine", rules).code == 0
-    said = do(project, "Do it :: tests", rules)
-    assert (said.code, "waits for you" in said.err) == (4, True), said
+    result = do(project, "Do it :: tests", rules)
+    assert (result.code, "waits for you" in result.err) == (4, True), result
     assert "- true" in prompts_of(project)[-1][0]
 
 
@@ -153,16 +153,18 @@ def test_a_gate_that_came_with_the_project_is_shown_before_anything_starts(proje
 )
 def test_what_cannot_be_run_is_refused_and_nothing_is_stored(project: Project, command: str, sentence: str) -> None:
     project.write("prompts/note.md", "Note.")
-    said = do(project, command, [])
-    assert (said.code, sentence in said.err) == (2, True), said
-    assert said.err.startswith("interlock do: ")
+    result = do(project, command, [])
+    assert (result.code, sentence in result.err) == (2, True), result
+    assert result.err.startswith("interlock do: ")
     assert project.run("tracks", "list", "--json").json == []
 
 
 def test_a_mistake_in_a_file_names_it_with_its_line(project: Project) -> None:
     project.write("prompts/note.md", "---\ntitel: x\n---\nNote.")
-    said = do(project, ">>note", [])
-    assert (said.code, "prompts/note.md:2: unknown key 'titel'; did you mean 'title'?" in said.err) == (1, True), said
+    result = do(project, ">>note", [])
+    assert (result.code, "prompts/note.md:2: unknown key 'titel'; did you mean 'title'?" in result.err) == (1, True), (
+        result
+    )
 
 
 def test_without_loop_a_failed_gate_waits_for_a_word(project: Project) -> None:
@@ -171,15 +173,15 @@ def test_without_loop_a_failed_gate_waits_for_a_word(project: Project) -> None:
         {"match": "Verification FAILED (Attempt 1/3)", "tool_calls": [WRITE]},
         {"match": "made.txt", "reply": "Now it is there."},
     ]
-    said = do(project, "Make it :: verify:'grep -q made made.txt' max:3", rules, "--json")
-    assert said.code == 4, said
-    (asked,) = said.json["pending_approvals"]
+    result = do(project, "Make it :: verify:'grep -q made made.txt' max:3", rules, "--json")
+    assert result.code == 4, result
+    (asked,) = result.json["pending_approvals"]
     assert (asked["kind"], asked["payload"]["attempts"], asked["answers"]) == ("gate", 1, ["retry", "skip", "abort"])
     assert asked["payload"]["message"].startswith("## Shell Verification FAILED (Attempt 1/3)")
     assert project.run("approvals", "answer", asked["id"], "retry").code == 0
     script = str(project.home / "rules.json")
-    said = project.run("resume", "do-1", "--provider", "scripted", "--script", script, "--approve", "all")
-    assert said.code == 0, said
+    result = project.run("resume", "do-1", "--provider", "scripted", "--script", script, "--approve", "all")
+    assert result.code == 0, result
     assert project.git("show", "interlock/do-1:made.txt") == "made"
     project.check_whole()
 
@@ -196,10 +198,10 @@ def test_criteria_are_judged_by_a_call_that_sees_only_them_and_the_diff(project:
         {"match": "not polite", "reply": "Now it is."},
         {"match": "made.txt", "reply": "Made."},
     ]
-    said = do(project, 'Make it :: tone:"is polite" :: short', rules, "--approve", "all", "--json")
-    assert said.code == 3, said  # nobody is there to say that it tries again
-    said = do(project, "Make it :: verify:'true'", rules[1:], "--approve", "all", "--json")
-    assert said.code == 0, said
+    result = do(project, 'Make it :: tone:"is polite" :: short', rules, "--approve", "all", "--json")
+    assert result.code == 3, result  # nobody answers that it should try again
+    result = do(project, "Make it :: verify:'true'", rules[1:], "--approve", "all", "--json")
+    assert result.code == 0, result
     comms = [
         json.loads(line)
         for file in sorted(project.root.glob(".interlock/logs/sessions/*/comms.log"))
@@ -223,11 +225,11 @@ def test_tickets_with_criteria_loop_until_the_judge_is_content(project: Project)
     script = project.home / "rules.json"
     script.write_text(json.dumps(rules))
     plan = project.write("plan.json", json.dumps([{"id": "T", "description": "Make it", "verify": ['"is polite"']}]))
-    said = project.run(
+    result = project.run(
         "run", "--tickets", str(plan), "--approve", "all", "--provider", "scripted", "--script", str(script), "--json"
     )
-    assert said.code == 0, said
-    (ticket,) = said.json["tracks"][0]["tickets"]
+    assert result.code == 0, result
+    (ticket,) = result.json["tracks"][0]["tickets"]
     assert (ticket["status"], ticket["unverified"]) == ("completed", False)
     gates = [
         one["event"]["result"]
@@ -242,7 +244,7 @@ def test_a_sub_agent_gets_its_step_and_the_answer_before_it_and_nothing_else(pro
     project.write("prompts/build.md", "Build it.")
     project.write("frameworks/deep.md", "Think first.")
     rules = [{"match": "THE PLAN", "reply": "Built."}, {"match": "Plan it", "reply": "THE PLAN"}]
-    said = do(project, "@deep >>plan ==> >>build", rules, "--json")
-    assert (said.code, said.json["answer"]) == (0, "Built."), said
+    result = do(project, "@deep >>plan ==> >>build", rules, "--json")
+    assert (result.code, result.json["answer"]) == (0, "Built."), result
     (first, _), (second, context) = prompts_of(project)
     assert ("Think first." in first, "Think first." in second, "THE PLAN" in context) == (True, False, True)

@@ -1,4 +1,4 @@
-"""`interlock run EPIC`: planned, proposed, accepted or not, worked on; and what it does with input that is wrong."""
+"""`interlock run EPIC`: planning, proposal, acceptance, work; and wrong input."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 
 from interlock.ports.model import Message
 from tests.cli.epic import COMMITTED, EPIC, RULES, TRACK, call, fence, rule, scripted
-from tests.cli.project import Project, Said
+from tests.cli.project import CommandResult, Project
 
 FIRST = "PATH: Epic Initialization"
 SPRINT = "PATH: Sprint Planning"
@@ -26,8 +26,8 @@ PLANNED: list[dict[str, Any]] = [
 
 def proposed(project: Project, epic: str = "Go") -> list[str]:
     model = scripted(project, PLANNED)
-    said = project.run("run", epic, *model)
-    assert said.code == 4, said
+    result = project.run("run", epic, *model)
+    assert result.code == 4, result
     return model
 
 
@@ -45,16 +45,16 @@ def test_an_epic_is_proposed_edited_accepted_and_worked_on(project: Project) -> 
     edited = project.tickets("edited.json", [{"id": "only", "title": "Just this", "description": "nothing else"}])
     accepted = project.run("tracks", "accept", "--edit", edited, "--json")
     assert accepted.json == {"epic": "E-1", "status": "accepted", "tracks": ["only"]}
-    said = project.run("resume", "--json", *model)
-    assert (said.code, said.json["exit_code"]) == (4, 4), said
-    assert [a["kind"] for a in said.json["pending_approvals"]] == ["spawn"]
-    assert said.json["epics"] == [{"id": "E-1", "text": "Go", "status": "accepted", "reason": ""}]
+    result = project.run("resume", "--json", *model)
+    assert (result.code, result.json["exit_code"]) == (4, 4), result
+    assert [a["kind"] for a in result.json["pending_approvals"]] == ["spawn"]
+    assert result.json["epics"] == [{"id": "E-1", "text": "Go", "status": "accepted", "reason": ""}]
     for number, answered in enumerate(("A-2", "A-3", "A-4")):
         assert project.run("approvals", "answer", answered, "approve").code == 0
-        said = project.run("resume", *model)
-        assert said.code == (0 if number == 2 else 4), said
+        result = project.run("resume", *model)
+        assert result.code == (0 if number == 2 else 4), result
     assert project.branch_tickets("only") == ["T-2"], "an analysis leaves no commit"
-    assert "track only: done, 2 of 2 done" in said.out
+    assert "track only: done, 2 of 2 done" in result.out
     used = {tier: usage["input"] for tier, usage in project.run("usage", "--json").json.items()}
     assert used == {"Tier 1": 10, "Tier 2": 10, "Tier 3": 30}
     project.check_whole()
@@ -70,29 +70,29 @@ def test_a_rejected_proposal_ends_with_3_and_leaves_no_track(project: Project) -
 
 
 def test_the_tracks_of_an_epic_are_done_one_after_the_other(project: Project) -> None:
-    said = project.run("run", "Go", "--approve", "all", "--json", *scripted(project, PLANNED))
-    assert said.code == 0, said
-    assert [(t["id"], t["status"]) for t in said.json["tracks"]] == [("one", "done"), ("two", "done")]
+    result = project.run("run", "Go", "--approve", "all", "--json", *scripted(project, PLANNED))
+    assert result.code == 0, result
+    assert [(t["id"], t["status"]) for t in result.json["tracks"]] == [("one", "done"), ("two", "done")]
     started = [row["event"]["track"] for row in project.journal() if row["event"]["type"] == "track_started"]
     assert started == ["one", "two"]
     project.check_whole()
 
 
 def test_planning_that_fails_ends_with_3_and_a_track_can_be_planned_again(project: Project) -> None:
-    said = project.run("run", "Go", "--json", *scripted(project, [rule(FIRST, reply="I would rather not")]))
-    assert (said.code, said.json["exit_code"], said.json["epics"][0]["status"]) == (3, 3, "failed")
-    assert "even after one correction" in said.json["epics"][0]["reason"]
+    result = project.run("run", "Go", "--json", *scripted(project, [rule(FIRST, reply="I would rather not")]))
+    assert (result.code, result.json["exit_code"], result.json["epics"][0]["status"]) == (3, 3, "failed")
+    assert "also after it was told why" in result.json["epics"][0]["reason"]
     lost = scripted(project, [PLANNED[0], rule(SPRINT, reply="no"), rule("", reply="done")])
-    said = project.run("run", "Go", "--approve", "all", *lost)
-    assert said.code == 3, said
-    assert "'interlock resume one' tries again" in said.out
-    said = project.run("resume", "one", "--approve", "all", *scripted(project, PLANNED))
-    assert said.code == 0, said
+    result = project.run("run", "Go", "--approve", "all", *lost)
+    assert result.code == 3, result
+    assert "'interlock resume one' tries again" in result.out
+    result = project.run("resume", "one", "--approve", "all", *scripted(project, PLANNED))
+    assert result.code == 0, result
 
 
 def test_without_a_model_an_epic_says_what_to_do(project: Project) -> None:
-    said = project.run("run", "Go")
-    assert (said.code, "no model is configured to plan with" in said.out) == (3, True), said
+    result = project.run("run", "Go")
+    assert (result.code, "no model is configured to plan with" in result.out) == (3, True), result
 
 
 # ── money ────────────────────────────────────────────────────────────────────────────────
@@ -124,9 +124,9 @@ def test_money_that_runs_out_ends_with_5_and_the_figures(
     """Each call costs $0.0002."""
     limit(project, where, key, dollars)
     model = scripted(project, PLANNED)
-    said = project.run("run", "Go", "--approve", "all", "--json", *model)
-    assert said.code == 5, said
-    shown = json.dumps(said.json)
+    result = project.run("run", "Go", "--approve", "all", "--json", *model)
+    assert result.code == 5, result
+    shown = json.dumps(result.json)
     assert f"over budget: {names} may spend" in shown
     spent = sum(usage["cost_usd"] for usage in project.run("usage", "--json").json.values())
     assert spent <= {"tier1_usd": 0, "epic_usd": 0.0005}.get(key, 1)
@@ -143,7 +143,7 @@ def test_a_project_cannot_raise_what_the_user_allows(project: Project) -> None:
 
 
 def same_line(name: str, other: str) -> list[dict[str, Any]]:
-    """Knows of the other's word only from the conflict that it is told of."""
+    """Learns of the other ticket's change only from the conflict."""
     told = rf"/(?s)# Ticket {name}.*conflicts with what was merged meanwhile.*two {other}/"
     mended = call("edit_file", path="a.txt", old_string=f"two {other}\n", new_string=f"two {other} {name}\n")
     edited = call("edit_file", path="a.txt", old_string="two\n", new_string=f"two {name}\n")
@@ -160,8 +160,8 @@ def test_of_two_workers_on_one_line_the_second_is_told_of_the_conflict_and_both_
         for name in ("left", "right")
     ]
     model = scripted(project, [*same_line("left", "right"), *same_line("right", "left")])
-    said = project.run("run", "--tickets", project.tickets("plan.json", tickets), "--approve", "all", *model)
-    assert said.code == 0, said
+    result = project.run("run", "--tickets", project.tickets("plan.json", tickets), "--approve", "all", *model)
+    assert result.code == 0, result
     rows = [row["event"] for row in project.journal()]
     (returned,) = [event for event in rows if event["type"] == "attempt_returned"]
     second = returned["ticket"]
@@ -179,8 +179,8 @@ def test_of_two_workers_on_one_line_the_second_is_told_of_the_conflict_and_both_
 
 
 def test_an_epic_of_twelve_workers_with_conflicts_and_bounces_in_one_go(project: Project) -> None:
-    said = project.run("run", EPIC, "--approve", "all", *scripted(project))
-    assert said.code == 0, said
+    result = project.run("run", EPIC, "--approve", "all", *scripted(project))
+    assert result.code == 0, result
     assert sorted(project.branch_tickets(TRACK)) == sorted(COMMITTED)
     rows = [row["event"] for row in project.journal()]
     failed = {e["ticket"] for e in rows if e["type"] == "gate_finished" and e["result"]["status"] == "failed"}
@@ -197,13 +197,13 @@ def message(project: Project, blob: dict[str, Any]) -> Message:
 # ── wrong input ──────────────────────────────────────────────────────────────────────────
 
 NOT_TEXT = os.fsdecode(b"caf\xe9 \xff\xfe")
-LONGEST_ARGUMENT = 131_071  # bytes of one word on Linux, its final NUL left out
+LONGEST_ARGUMENT = 131_071  # bytes of one argument on Linux, without its NUL
 
 
-def error_of(said: Said) -> str:
+def error_of(result: CommandResult) -> str:
     """With --json a refusal is JSON on stdout, and one sentence on stderr."""
-    assert (said.code, "Traceback" in said.err) == (1, False), said
-    return said.json["error"]
+    assert (result.code, "Traceback" in result.err) == (1, False), result
+    return result.json["error"]
 
 
 @pytest.mark.parametrize("epic", ["", "   ", "\n\t"])
@@ -214,10 +214,10 @@ def test_an_empty_epic_is_refused(project: Project, epic: str) -> None:
 
 def test_an_epic_too_long_is_refused_and_one_that_is_no_text_is_shown_as_such(project: Project) -> None:
     model = scripted(project, PLANNED)
-    said = project.run("run", "x" * LONGEST_ARGUMENT, "--json", *model)
-    assert "an epic has at most 100,000 characters, this one 131,071" in error_of(said)
-    said = project.run("run", NOT_TEXT, "--json", *model)
-    assert (said.code, said.json["epics"][0]["text"]) == (4, "caf\ufffd \ufffd\ufffd")
+    result = project.run("run", "x" * LONGEST_ARGUMENT, "--json", *model)
+    assert "an epic has at most 100,000 characters, this one 131,071" in error_of(result)
+    result = project.run("run", NOT_TEXT, "--json", *model)
+    assert (result.code, result.json["epics"][0]["text"]) == (4, "caf\ufffd \ufffd\ufffd")
 
 
 @pytest.mark.parametrize(

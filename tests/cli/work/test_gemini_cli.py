@@ -25,7 +25,7 @@ print(json.dumps({"type": "result", "status": "success"}), flush=True)
 
 
 def settings(project: Project, text: str) -> None:
-    """The user's own."""
+    """Write the user's settings file."""
     file = Path(project.env["XDG_CONFIG_HOME"]) / "interlock" / "config.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
@@ -45,9 +45,9 @@ def entries(project: Project, name: str) -> list[dict[str, Any]]:
 
 def test_an_epic_is_planned_and_worked_on_by_the_mock_until_its_tracks_are_done(project: Project) -> None:
     use(project, MOCK)
-    said = project.run("run", "Make it good", "--provider", "gemini_cli", "--approve", "all", "--json")
-    assert said.code == 0, said
-    tracks = {track["id"]: track["status"] for track in said.json["tracks"]}
+    result = project.run("run", "Make it good", "--provider", "gemini_cli", "--approve", "all", "--json")
+    assert result.code == 0, result
+    tracks = {track["id"]: track["status"] for track in result.json["tracks"]}
     assert tracks == {"mock-track-1": "done", "mock-track-2": "done"}
     assert project.branch_tickets("mock-track-1") == ["mock-ticket-1", "mock-ticket-2"]
     answers = [
@@ -66,17 +66,19 @@ def test_the_session_goes_on_after_the_answer_in_another_process(project: Projec
     agent = project.home / "agent.py"
     agent.write_text(ASKING)
     use(project, shlex.join([sys.executable, str(agent)]))
-    said = project.run("chat", "Make it", "--provider", "gemini_cli", "--json")
-    assert said.code == 4, said
-    (asked,) = said.json["pending_approvals"]
+    result = project.run("chat", "Make it", "--provider", "gemini_cli", "--json")
+    assert result.code == 4, result
+    (asked,) = result.json["pending_approvals"]
     assert (asked["kind"], asked["payload"]["script"]) == ("script", "echo made > made.txt")
     assert not (project.root / "made.txt").exists()
     assert list(project.root.glob(".interlock/scripts/generated/*.sh")) == []
     assert project.run("approvals", "answer", asked["id"], "approve").code == 0
-    said = project.run("chat", "--in", "D-1", "--provider", "gemini_cli", "--json")
-    assert said.code == 0, said
-    assert said.json["answer"].startswith("['--resume=s-1'] "), "only what is new, in the session of the first process"
-    assert '{"role": "tool", "tool_call_id": "cli-1"' in said.json["answer"]
+    result = project.run("chat", "--in", "D-1", "--provider", "gemini_cli", "--json")
+    assert result.code == 0, result
+    assert result.json["answer"].startswith("['--resume=s-1'] "), (
+        "only what is new, in the session of the first process"
+    )
+    assert '{"role": "tool", "tool_call_id": "cli-1"' in result.json["answer"]
     assert (project.root / "made.txt").read_text() == "made\n"
     (script,) = project.root.glob(".interlock/scripts/generated/*.sh")
     assert script.read_text() == "echo made > made.txt\n"
@@ -88,18 +90,22 @@ def test_the_session_goes_on_after_the_answer_in_another_process(project: Projec
 
 def test_a_projects_own_command_runs_only_when_it_is_trusted(project: Project) -> None:
     project.write("interlock.toml", f"[gemini_cli]\ncommand = {json.dumps(MOCK)}\n[workspace]\nsetup = 'true'\n")
-    said = project.run("chat", "Hello", "--provider", "gemini_cli")
-    assert (said.code, "run as the model gemini_cli" in said.err, "interlock trust" in said.err) == (1, True, True)
+    result = project.run("chat", "Hello", "--provider", "gemini_cli")
+    assert (result.code, "run as the model gemini_cli" in result.err, "interlock trust" in result.err) == (
+        1,
+        True,
+        True,
+    )
     shown = project.run("trust", "--json")
     assert (shown.code, shown.json["trusted"], shown.json["setup"]) == (4, False, "true")
     assert [(start["key"], start["text"]) for start in shown.json["starts"]] == [
         ("workspace.setup", "true"),
         ("gemini_cli.command", MOCK),
     ]
-    said = project.run("trust", "--yes")
-    assert (said.code, MOCK in said.out) == (0, True)
-    said = project.run("chat", "Hello", "--provider", "gemini_cli")
-    assert (said.code, "[MOCK OUTPUT]" in said.out) == (0, True), said
+    result = project.run("trust", "--yes")
+    assert (result.code, MOCK in result.out) == (0, True)
+    result = project.run("chat", "Hello", "--provider", "gemini_cli")
+    assert (result.code, "[MOCK OUTPUT]" in result.out) == (0, True), result
     project.write("interlock.toml", "[gemini_cli]\ncommand = 'something else'\n")
     assert project.run("chat", "Hello", "--provider", "gemini_cli").code == 1
 
@@ -114,15 +120,15 @@ def test_a_projects_own_command_runs_only_when_it_is_trusted(project: Project) -
 )
 def test_what_is_wrong_is_said_in_a_sentence(project: Project, words: list[str], error: str) -> None:
     project.env["PATH"] = "/usr/bin:/bin"
-    said = project.run("chat", "Hello", *words)
-    assert (said.code, "Traceback" in said.err) == (1, False), said
-    assert error in said.err
+    result = project.run("chat", "Hello", *words)
+    assert (result.code, "Traceback" in result.err) == (1, False), result
+    assert error in result.err
 
 
 def test_with_the_sandbox_off_the_agent_is_refused(project: Project) -> None:
     settings(project, f'sandbox = "off"\n[gemini_cli]\ncommand = {json.dumps(MOCK)}\n')
-    said = project.run("chat", "Hello", "--provider", "gemini_cli")
-    assert (said.code, "nothing would hold them" in said.err) == (1, True), said
+    result = project.run("chat", "Hello", "--provider", "gemini_cli")
+    assert (result.code, "nothing would hold them" in result.err) == (1, True), result
 
 
 def test_the_command_lines_model_counts_over_the_settings(project: Project) -> None:

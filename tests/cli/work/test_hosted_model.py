@@ -1,4 +1,4 @@
-"""A provider over HTTP from the command line: asked where the environment says, and its key is found nowhere after."""
+"""A provider over HTTP from the command line: the endpoint comes from the environment, and no file keeps the key."""
 
 import asyncio
 import signal
@@ -20,7 +20,7 @@ each = pytest.mark.parametrize("vendor", VENDORS, ids=[vendor.provider for vendo
 
 @contextmanager
 def played(vendor: Vendor) -> Generator[Loopback]:
-    """On a thread of its own, because the program that asks is another process."""
+    """The server runs in a thread, because the program under test is another process."""
     ready: list[Loopback] = []
     begun, loop, stop = threading.Event(), asyncio.new_event_loop(), asyncio.Event()
 
@@ -53,8 +53,8 @@ def test_a_chat_reads_a_file_and_answers(project: Project, vendor: Vendor) -> No
     name = vendor.provider.upper()
     with played(vendor) as server:
         project.env |= {f"{name}_API_KEY": vendor.key, f"{name}_BASE_URL": server.url + vendor.path}
-        said = project.run("chat", "What does greet.py say?", "--provider", vendor.provider, "--model", vendor.model)
-    assert (said.code, "It says hello." in said.out) == (0, True), said
+        result = project.run("chat", "What does greet.py say?", "--provider", vendor.provider, "--model", vendor.model)
+    assert (result.code, "It says hello." in result.out) == (0, True), result
     assert len(vendor.asked(server)) == 2
     assert vendor.provider != "gemini" or [sent.method for sent in server.requests][-1] == "DELETE", "no cache is left"
     shown = project.run("discussions", "show", "D-1", "--json").json["messages"]
@@ -64,7 +64,7 @@ def test_a_chat_reads_a_file_and_answers(project: Project, vendor: Vendor) -> No
     state = [file for file in Path(project.env["XDG_STATE_HOME"]).rglob("*") if file.is_file()]
     assert len(files) > 3
     assert [file for file in (*files, *state) if vendor.key.encode() in file.read_bytes()] == []
-    assert vendor.key not in said.out + said.err
+    assert vendor.key not in result.out + result.err
 
 
 @each
@@ -72,9 +72,9 @@ def test_a_key_that_is_not_good_ends_the_turn_with_what_to_do(project: Project, 
     name = vendor.provider.upper()
     with played(vendor) as server:
         project.env |= {f"{name}_API_KEY": "sk-not-the-right-one-000", f"{name}_BASE_URL": server.url + vendor.path}
-        said = project.run("chat", "Hello", "--provider", vendor.provider, "--model", vendor.model)
-    assert said.code == 1, said
-    assert f"set {place_of(vendor.provider).key_name} to a key that is good there" in said.out + said.err, said
+        result = project.run("chat", "Hello", "--provider", vendor.provider, "--model", vendor.model)
+    assert result.code == 1, result
+    assert f"set {place_of(vendor.provider).key_name} to a key that is good there" in result.out + result.err, result
     assert len(vendor.asked(server)) == 1, "it is not tried again"
 
 
@@ -100,5 +100,5 @@ def test_stopped_while_a_call_hangs_it_takes_away_what_it_left_at_the_vendors(pr
 
 
 def test_without_a_key_it_is_said_which_variable_to_set(project: Project) -> None:
-    said = project.run("chat", "Hello", "--provider", "anthropic")
-    assert (said.code, "set ANTHROPIC_API_KEY" in said.err) == (1, True), said
+    result = project.run("chat", "Hello", "--provider", "anthropic")
+    assert (result.code, "set ANTHROPIC_API_KEY" in result.err) == (1, True), result

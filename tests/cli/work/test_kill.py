@@ -1,4 +1,4 @@
-"""`kill -9` at any moment, then go on: nothing lost, nothing twice, nothing left behind (SPEC J3)."""
+"""`kill -9` at any moment, then resume: nothing is lost, nothing happens twice, nothing is left behind."""
 
 import random
 import subprocess
@@ -45,7 +45,7 @@ EVERYTHING = [*GRAPH, WORKER]
 
 
 def killed_run(project: Project, chance: random.Random, kills: int) -> None:
-    """Start, kill after a random time, again and again; then let it end."""
+    """Start and kill after a random time, several times; then let it finish."""
     file = project.tickets("graph.json", {"id": "g", "title": "Graph", "tickets": EVERYTHING})
     model = ["--provider", "scripted", "--script", project.tickets("rules.json", RULES)]
     words = ["run", "--tickets", file, "--approve", "all", "--workers", "3", *model]
@@ -59,8 +59,8 @@ def killed_run(project: Project, chance: random.Random, kills: int) -> None:
         stored = (project.root / ".interlock" / "journal.db").exists() and "g" in project.run("tracks", "list").out
         if stored:
             words = ["run", "--resume", "--approve", "all", "--workers", "3", *model]
-    said = project.run(*words)
-    assert said.code == 0, said
+    result = project.run(*words)
+    assert result.code == 0, result
 
 
 def check_once(project: Project) -> None:

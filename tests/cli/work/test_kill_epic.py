@@ -1,4 +1,4 @@
-"""`kill -9` anywhere in an epic of twelve workers' tickets, with approvals pending (SPEC J3).
+"""`kill -9` anywhere in an epic of twelve workers' tickets, with approvals pending.
 
 Nobody says yes to everything in advance: a person answers one approval after the other with `interlock approvals
 answer`, while a workbench runs and while none does.
@@ -27,7 +27,7 @@ NAMES = [made["id"] for made in TICKETS]
 
 
 class Life:
-    """One epic from its first words to its last commit, through as many deaths as are asked for."""
+    """One epic from start to last commit, with a given number of kills."""
 
     def __init__(self, project: Project, chance: random.Random) -> None:
         self.project = project
@@ -50,7 +50,7 @@ class Life:
             self._answer(self._pending())
 
     def _killed_or_stuck(self) -> None:
-        """A process that is killed some events or some moments after its start, unless it has to wait for answers."""
+        """A process that is killed some events or some time after its start, unless it waits for answers."""
         before = self._version()
         process = self.project.start(*self._words)
         if self.chance.random() < 0.3:
@@ -71,8 +71,8 @@ class Life:
         if process.poll() is None:
             process.kill()
             self.kills += 1
-        said, _ = process.communicate()
-        assert process.returncode in (-9, 4, 0), said
+        result, _ = process.communicate()
+        assert process.returncode in (-9, 4, 0), result
 
     def _until(self, process: subprocess.Popen[str], before: int, *, events: int, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -82,9 +82,9 @@ class Life:
             threading.Event().wait(0.002)
 
     def _run_to_its_end(self) -> int:
-        said = self.project.run(*self._words)
+        result = self.project.run(*self._words)
         self._words = ["resume", "--workers", "3", *self._model]
-        return said.code
+        return result.code
 
     def _version(self) -> int:
         file = self.project.root / ".interlock" / "journal.db"
@@ -92,12 +92,12 @@ class Life:
             with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as reading:
                 return int(reading.execute("SELECT max(version) FROM events").fetchone()[0] or 0)
         except sqlite3.Error:
-            return 0  # there is none yet
+            return 0  # no journal yet
 
     def _pending(self) -> list[dict[str, Any]]:
-        said = self.project.run("approvals", "list", "--json")
-        assert said.code == 0, said
-        return said.json
+        result = self.project.run("approvals", "list", "--json")
+        assert result.code == 0, result
+        return result.json
 
     def _answer_some(self) -> None:
         pending = self._pending()
@@ -108,12 +108,12 @@ class Life:
         for asked in pending:
             assert asked["kind"] != "unknown", "nothing a worker does is lasting"
             decision = "retry" if asked["kind"] == "gate" else "approve"
-            said = self.project.run("approvals", "answer", asked["id"], decision)
-            assert said.code == 0 or "already" in said.err or "withdrawn" in said.err, said
+            result = self.project.run("approvals", "answer", asked["id"], decision)
+            assert result.code == 0 or "already" in result.err or "withdrawn" in result.err, result
 
 
 def check_once(project: Project) -> None:
-    """0 lost, 0 twice, everything booked, nothing left behind."""
+    """Nothing is lost or repeated, all costs are recorded, nothing is left behind."""
     rows = project.journal()
     events = [row["event"] for row in rows]
     check_work(project, events)
@@ -155,7 +155,7 @@ def check_approvals(events: Sequence[dict[str, Any]]) -> None:
 
 
 def check_no_yes_was_lost(events: Sequence[dict[str, Any]], asked: dict[str, dict[str, Any]]) -> None:
-    """An answer is used by a call that ran; until then the same call of the same ticket is not asked about again."""
+    """An answer holds until its call has run: the same call of the same ticket needs no second approval."""
     unused: dict[tuple[str, str], str] = {}
     for event in events:
         if event["type"] == "approval_answered" and (call := call_of(asked[event["approval"]])):
@@ -173,13 +173,13 @@ def call_of(asked: dict[str, Any]) -> tuple[str, str] | None:
 
 def check_spend(project: Project, events: Sequence[dict[str, Any]]) -> None:
     reserved = {event["call"]: event for event in events if event["type"] == "call_reserved"}
-    said = [event for event in events if event["type"] in ("turn_finished", "planner_answered")]
-    settled = [event["call"] for event in said] + [e["call"] for e in events if e["type"] == "call_ended"]
+    result = [event for event in events if event["type"] in ("turn_finished", "planner_answered")]
+    settled = [event["call"] for event in result] + [e["call"] for e in events if e["type"] == "call_ended"]
     assert len(settled) == len(set(settled)), "a call was booked twice"
     assert set(settled) <= set(reserved)
     usage = project.run("usage", "--json").json
     for tier in ("Tier 1", "Tier 2", "Tier 3"):
-        turns = [event for event in said if event["tier"] == tier]
+        turns = [event for event in result if event["tier"] == tier]
         assert usage[tier]["input"] == 10 * len(turns), tier
     ledger = read_state(open_project(project.root)).ledger
     cut_off = set(reserved) - set(settled)

@@ -1,4 +1,4 @@
-"""Workers of the real program side by side; how long it takes is the benchmarks' affair."""
+"""Workers of the real program in parallel; the benchmarks measure how long it takes."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_workers_are_all_at_work_while_there_is_something_to_do(project: Project
         rules.append(rule("# Ticket", call("write_file", path=name, content="x\n"), ticket=name, delay_s=0.3))
     file = project.tickets("plan.json", [{"id": name} for name in NAMES])
     words = ("run", "--tickets", file, "--approve", "all", "--workers", str(workers))
-    said = project.run(*words, *scripted(project, rules))
-    assert said.code == 0, said
+    result = project.run(*words, *scripted(project, rules))
+    assert result.code == 0, result
     assert most_at_once(records(project)) == workers
     project.check_whole()

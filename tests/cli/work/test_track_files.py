@@ -1,4 +1,4 @@
-"""Tracks as files: written by every command that changes one, read where there is no journal (SPEC D8)."""
+"""Tracks as files: written by every command that changes one, read where there is no journal."""
 
 import json
 import shutil
@@ -23,12 +23,12 @@ PLAN = {
         shell("three", "echo 3 > 3", "two"),
     ],
 }
-NOTE = "there is no journal here; this is what the files in conductor/tracks say\n"
+NOTE = "there is no journal here; read from the files in conductor/tracks\n"
 
 
 def stored(project: Project) -> Path:
-    said = project.run("tracks", "import", project.tickets("plan.json", PLAN))
-    assert (said.code, said.err) == (0, "")
+    result = project.run("tracks", "import", project.tickets("plan.json", PLAN))
+    assert (result.code, result.err) == (0, "")
     return project.root / "conductor" / "tracks" / "plan"
 
 
@@ -41,9 +41,9 @@ def without_journal(project: Project) -> None:
 
 
 def rows(project: Project, *words: str) -> Any:
-    said = project.run("tracks", *(words or ("list",)), "--json")
-    assert (said.code, said.err) == (0, NOTE), said
-    return said.json
+    result = project.run("tracks", *(words or ("list",)), "--json")
+    assert (result.code, result.err) == (0, NOTE), result
+    return result.json
 
 
 def test_importing_writes_the_track_and_git_sees_nothing_of_it(project: Project) -> None:
@@ -92,7 +92,7 @@ def test_while_a_workbench_runs_the_files_follow_and_after_a_kill_the_next_comma
     finally:
         holder.kill()
         holder.communicate()
-    (folder / "state.toml").unlink()  # as if the kill had come a moment earlier
+    (folder / "state.toml").unlink()  # as after a slightly earlier kill
     assert project.run("tickets", "cancel", "other").code == 0
     assert statuses(folder) == {"long": "todo", "other": "cancelled"}
 
@@ -111,11 +111,11 @@ def test_a_planted_link_stops_the_files_and_not_the_work(project: Project, place
     spot = project.root / place
     spot.parent.mkdir(parents=True, exist_ok=True)
     spot.symlink_to(outside)
-    said = project.run(
+    result = project.run(
         "run", "--tickets", project.tickets("plan.json", [shell("one", "echo 1 > 1")]), "--approve", "all"
     )
-    assert said.code == 0, said
-    assert said.err.count("track files are not written: conductor/tracks") == 1
+    assert result.code == 0, result
+    assert result.err.count("tracks are not written for people: conductor/tracks") == 1
     assert list(outside.iterdir()) == []
     assert project.run("tracks", "land", "plan", "--approve", "all").code == 0
     assert (project.root / "1").read_text() == "1\n"
@@ -126,8 +126,8 @@ def test_a_folder_that_is_no_repository_keeps_its_files_out_of_the_work(tmp_path
     project.write("a.txt", "one\n")
     tickets = [shell("one", "ls > listed.txt", description="List"), shell("two", "cat listed.txt", "one")]
     assert project.run("tracks", "import", project.tickets("plan.json", tickets)).code == 0
-    said = project.run("run", "--resume", "--approve", "all", "--land")
-    assert said.code == 0, said
+    result = project.run("run", "--resume", "--approve", "all", "--land")
+    assert result.code == 0, result
     assert (project.root / "listed.txt").read_text() == "a.txt\nlisted.txt\n"
     folder = project.root / "conductor" / "tracks" / "plan"
     assert statuses(folder) == {"one": "completed", "two": "completed"}
@@ -136,9 +136,9 @@ def test_a_folder_that_is_no_repository_keeps_its_files_out_of_the_work(tmp_path
 def test_a_repository_git_may_not_write_to_is_said_and_the_track_is_stored(project: Project) -> None:
     shutil.rmtree(project.root / ".git" / "info")
     (project.root / ".git" / "info").write_text("in the way")
-    said = project.run("tracks", "import", project.tickets("plan.json", PLAN), "--json")
-    assert (said.code, said.json) == (0, {"track": "plan", "tickets": 3})
-    assert "git may show .interlock/, conductor/tracks/ as new" in said.err
+    result = project.run("tracks", "import", project.tickets("plan.json", PLAN), "--json")
+    assert (result.code, result.json) == (0, {"track": "plan", "tickets": 3})
+    assert "git may show .interlock/, conductor/tracks/ as new" in result.err
 
 
 def test_without_a_journal_tracks_are_listed_from_their_files_one_after_the_other(project: Project) -> None:
@@ -148,18 +148,18 @@ def test_without_a_journal_tracks_are_listed_from_their_files_one_after_the_othe
     shown = project.run("tracks", "show", "plan", "--json").json
     without_journal(project)
     assert rows(project) == known
-    found = rows(project, "show", "plan")
-    assert found.keys() == shown.keys()
-    assert [ticket.keys() for ticket in found["tickets"]] == [ticket.keys() for ticket in shown["tickets"]]
-    assert [(t["id"], t["status"], t["depends_on"]) for t in found["tickets"]] == [
+    filed = rows(project, "show", "plan")
+    assert filed.keys() == shown.keys()
+    assert [ticket.keys() for ticket in filed["tickets"]] == [ticket.keys() for ticket in shown["tickets"]]
+    assert [(t["id"], t["status"], t["depends_on"]) for t in filed["tickets"]] == [
         ("one", "completed", []),
         ("two", "todo", ["one"]),
         ("three", "todo", ["two"]),
     ]
     assert "plan   ready   1/3   0        A plan" in project.run("tracks", "list").out
     assert "✓ one          First" in project.run("tracks", "show", "plan").out
-    said = project.run("tracks", "show", "plam")
-    assert (said.code, "no track 'plam'; there are plan" in said.err) == (1, True)
+    result = project.run("tracks", "show", "plam")
+    assert (result.code, "no track 'plam'; there are plan" in result.err) == (1, True)
     (folder / "state.toml").write_text("broken")
     assert (rows(project)[0]["title"], rows(project)[0]["progress"]) == ("A plan", {"completed": 1, "total": 3})
     (folder / "metadata.json").unlink()
@@ -174,8 +174,8 @@ def test_a_journal_counts_whatever_the_files_say(project: Project) -> None:
     folder = stored(project)
     (folder.parent / "other").mkdir()
     (folder.parent / "other" / "plan.md").write_text("- [x] planted\n")
-    said = project.run("tracks", "list", "--json")
-    assert ([row["id"] for row in said.json], said.err) == (["plan"], "")
+    result = project.run("tracks", "list", "--json")
+    assert ([row["id"] for row in result.json], result.err) == (["plan"], "")
 
 
 def test_what_the_files_say_cannot_speak_to_the_terminal(project: Project) -> None:
@@ -188,9 +188,9 @@ def test_what_the_files_say_cannot_speak_to_the_terminal(project: Project) -> No
         '[[tasks]]\nid = "\\u001b[1m\\u0007"\ndescription = "\\u202e"\nstatus = "\\u0007"\n'
     )
     for words in (["list"], ["show", "evil"]):
-        said = project.run("tracks", *words)
-        assert said.code == 0, said
-        assert not {"\x1b", "\x07", "\u202e"} & set(said.out + said.err)
+        result = project.run("tracks", *words)
+        assert result.code == 0, result
+        assert not {"\x1b", "\x07", "\u202e"} & set(result.out + result.err)
 
 
 def test_another_folder_for_tracks_is_used_for_writing_and_reading(project: Project) -> None:

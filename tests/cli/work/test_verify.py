@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from tests.cli.project import Project, Said
+from tests.cli.project import CommandResult, Project
 
 
-def verify(project: Project, command: str, *words: str, cwd: Path | None = None) -> Said:
+def verify(project: Project, command: str, *words: str, cwd: Path | None = None) -> CommandResult:
     return project.run("verify", command, *words, cwd=cwd)
 
 
 def facts(project: Project, command: str, *words: str) -> dict[str, Any]:
-    said = verify(project, command, *words, "--json")
-    shown = said.json
-    assert said.code == (0 if shown["passed"] else 3)
+    result = verify(project, command, *words, "--json")
+    shown = result.json
+    assert result.code == (0 if shown["passed"] else 3)
     return shown
 
 
@@ -55,17 +55,17 @@ def test_any_other_end_fails_and_is_explained(
 ) -> None:
     shown = facts(project, command)
     assert (shown["passed"], shown["status"], shown["exit_code"]) == (False, status, code)
-    said = verify(project, command)
-    assert (said.code, words in said.out, f"✗ {status}" in said.out) == (3, True, True), said
+    result = verify(project, command)
+    assert (result.code, words in result.out, f"✗ {status}" in result.out) == (3, True, True), result
 
 
 def test_people_see_the_end_of_the_output_made_safe(project: Project) -> None:
-    said = verify(project, "printf 'first\\033[2Jsecond\\n'; printf 'to stderr' >&2; seq 3000")
-    assert said.code == 0
-    assert "\x1b" not in said.out
-    assert "bytes dropped" in said.out
-    assert said.out.splitlines()[-4:-1] == ["3000", "── stderr", "to stderr"]
-    assert said.out.splitlines()[-1].startswith("✓ passed after ")
+    result = verify(project, "printf 'first\\033[2Jsecond\\n'; printf 'to stderr' >&2; seq 3000")
+    assert result.code == 0
+    assert "\x1b" not in result.out
+    assert "bytes dropped" in result.out
+    assert result.out.splitlines()[-4:-1] == ["3000", "── stderr", "to stderr"]
+    assert result.out.splitlines()[-1].startswith("✓ passed after ")
 
 
 @pytest.mark.parametrize("command", ["", "  \n"])
@@ -128,8 +128,8 @@ def test_a_link_called_git_does_not_make_it_writable(project: Project) -> None:
 def test_git_can_be_read_in_a_linked_worktree_but_not_through_a_forged_one(project: Project) -> None:
     linked = project.home / "linked"
     project.git("worktree", "add", "-q", str(linked))
-    said = verify(project, "git log --oneline | wc -l; git commit --allow-empty -m x", "--json", cwd=linked).json
-    assert (said["stdout"], said["passed"]) == ("1\n", False)
+    result = verify(project, "git log --oneline | wc -l; git commit --allow-empty -m x", "--json", cwd=linked).json
+    assert (result["stdout"], result["passed"]) == ("1\n", False)
     secret = project.home / "keys"
     (secret / "worktrees" / "mine").mkdir(parents=True)
     (secret / "id").write_text("secret")
@@ -161,8 +161,8 @@ def test_it_needs_no_project_no_git_and_makes_none(project: Project) -> None:
     folder = project.home / "plain"
     folder.mkdir()
     (folder / "interlock.toml").write_text("this is not = = toml")
-    said = verify(project, "ls -A", cwd=folder)
-    assert (said.code, "interlock.toml" in said.out) == (0, True), said
+    result = verify(project, "ls -A", cwd=folder)
+    assert (result.code, "interlock.toml" in result.out) == (0, True), result
     assert [path.name for path in folder.iterdir()] == ["interlock.toml"]
     elsewhere = verify(project, "pwd", "-C", str(folder), "--json")
     assert elsewhere.json["stdout"] == f"{folder}\n"
@@ -184,19 +184,19 @@ def without_bubblewrap(project: Project, programs: Path) -> None:
 def test_without_a_sandbox_it_refuses_unless_the_user_said_so(project: Project, tmp_path: Path) -> None:
     without_bubblewrap(project, tmp_path / "bin")
     settings(project, 'sandbox = "bubblewrap"\n')
-    said = verify(project, "touch ran")
-    assert (said.code, "bubblewrap is not installed" in said.err) == (1, True), said
+    result = verify(project, "touch ran")
+    assert (result.code, "bubblewrap is not installed" in result.err) == (1, True), result
     assert not (project.root / "ran").exists()
     settings(project, 'sandbox = "off"\n')
-    said = verify(project, "touch ran")
-    assert (said.code, "THE SANDBOX IS OFF" in said.err) == (0, True), said
+    result = verify(project, "touch ran")
+    assert (result.code, "THE SANDBOX IS OFF" in result.err) == (0, True), result
     assert (project.root / "ran").exists()
 
 
 def test_the_machine_itself_is_not_a_folder_to_write_in(project: Project) -> None:
     for place in ("/", "/proc", "/dev/shm"):
-        said = verify(project, "true", "-C", place)
-        assert (said.code, "the machine itself" in said.err) == (1, True), said
+        result = verify(project, "true", "-C", place)
+        assert (result.code, "the machine itself" in result.err) == (1, True), result
 
 
 def test_a_timeout_is_a_number_and_kept_in_bounds(project: Project) -> None:
@@ -214,8 +214,8 @@ def test_without_bubblewrap_it_is_landlock_and_doctor_says_why(project: Project,
     without_bubblewrap(project, tmp_path / "bin")
     folder = project.home / "plain"
     folder.mkdir()
-    said = project.run("verify", "touch ran", "--json", cwd=folder)
-    assert (said.code, (folder / "ran").exists()) == (0, True), said
+    result = project.run("verify", "touch ran", "--json", cwd=folder)
+    assert (result.code, (folder / "ran").exists()) == (0, True), result
     shown = project.run("doctor", "--json").json
     assert shown["sandbox"]["detail"] == (
         "landlock, because bubblewrap is not installed (on Debian: apt install bubblewrap)"

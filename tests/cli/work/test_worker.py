@@ -1,4 +1,4 @@
-"""A worker from the command line: asked, told, edited, interrupted, and gone on with."""
+"""A worker from the command line: approved, edited, interrupted and continued."""
 
 import json
 from typing import Any
@@ -53,12 +53,12 @@ def test_each_step_is_asked_and_the_conversation_goes_on_in_another_process(proj
     assert "2 hunks" in shown
     assert project.run("approvals", "answer", "A-2", "approve", "--hunks", "7").code == 1
     assert project.run("approvals", "answer", "A-2", "approve", "--hunks", "1").code == 0
-    said = project.run("resume", *model)
-    assert said.code == 4, said
-    assert "back to the worker" in said.out
+    result = project.run("resume", *model)
+    assert result.code == 4, result
+    assert "back to the worker" in result.out
     project.run("approvals", "answer", "A-3", "approve")
-    said = project.run("resume", *model)
-    assert said.code == 0, said
+    result = project.run("resume", *model)
+    assert result.code == 0, result
     assert project.git("show", "interlock/plan:n.py") == FIXED.strip()
     ticket = project.run("tickets", "show", "T-1", "--json").json
     assert (ticket["status"], ticket["attempts"], ticket["unverified"]) == ("completed", 1, False)
@@ -79,14 +79,14 @@ def test_a_rejected_call_reaches_the_worker(project: Project) -> None:
 
 
 def test_without_a_model_a_workers_ticket_says_what_to_do(project: Project) -> None:
-    said = project.run("run", "--tickets", project.tickets("plan.json", [TICKET]))
-    assert said.code == 3
-    assert "no model is configured" in said.out
-    said = project.run("run", "--tickets", project.tickets("plan.json", [TICKET]), "--provider", "scripted")
-    assert (said.code, "needs --script FILE" in said.err) == (1, True)
+    result = project.run("run", "--tickets", project.tickets("plan.json", [TICKET]))
+    assert result.code == 3
+    assert "no model is configured" in result.out
+    result = project.run("run", "--tickets", project.tickets("plan.json", [TICKET]), "--provider", "scripted")
+    assert (result.code, "needs --script FILE" in result.err) == (1, True)
     bad = project.tickets("rules.json", [{"mach": "x"}])
-    said = project.run("run", "--resume", "--provider", "scripted", "--script", bad)
-    assert (said.code, "rules.json" in said.err) == (1, True)
+    result = project.run("run", "--resume", "--provider", "scripted", "--script", bad)
+    assert (result.code, "rules.json" in result.err) == (1, True)
 
 
 def test_usage_of_a_project_without_calls(project: Project) -> None:

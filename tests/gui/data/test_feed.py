@@ -1,4 +1,4 @@
-"""What other threads bring is kept in bounds and taken up in order."""
+"""The feed is bounded and keeps the order."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +7,7 @@ from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.track_events import TrackStarted
 from interlock.engine.models.streams import ANSWERING, THINKING
 from interlock.gui.data.feed import ALL, LINES, STREAMS, WIDEST, Feed, Stream
-from interlock.gui.drawing.widgets import _Draft
+from interlock.gui.drawing.drafts import Draft
 
 
 def record(version: int) -> Recorded:
@@ -46,16 +46,16 @@ def test_streams_are_cleared_and_the_oldest_go() -> None:
 
 def test_all_streams_together_are_bounded_and_those_silent_for_longest_go() -> None:
     feed = Feed(lambda: None)
-    feed.text("said again and again", "first\n")
+    feed.text("updated often", "first\n")
     for number in range(100):
         feed.text(f"S-{number}", "a line of some length\n" * 5_000)
-        feed.text("said again and again", "word\n")
+        feed.text("updated often", "word\n")
         feed.drain()
     while feed.drain():
         pass
     kept = feed.streams.values()
     assert ALL / 2 < sum(sum(map(len, stream.lines)) + 64 * len(stream.lines) for stream in kept) <= ALL
-    assert feed.streams["said again and again"].lines[:2] == ["first", "word"]
+    assert feed.streams["updated often"].lines[:2] == ["first", "word"]
     assert ("S-0" in feed.streams, "S-99" in feed.streams) == (False, True)
 
 
@@ -101,7 +101,7 @@ def test_one_piece_of_many_lines_is_cut_at_once() -> None:
 
 
 def test_a_draft_keeps_what_is_written_until_another_hand_writes() -> None:
-    draft = _Draft("")
+    draft = Draft("")
     for text in ("a", "ab", "abc"):
         draft.text = text
         draft.sent.append(text)

@@ -1,4 +1,4 @@
-"""Texts that were fetched for the window are bounded, and what is on the screen is not fetched again and again."""
+"""The cache of fetched texts is bounded, and texts on the screen are not fetched again."""
 
 from interlock.gui.data import fetched_texts
 from interlock.gui.data.fetched_texts import FetchedTexts

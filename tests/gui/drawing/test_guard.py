@@ -1,4 +1,4 @@
-"""A panel that makes a mistake shows it in its own place; the rest of the window lives (SPEC W3)."""
+"""A panel that fails shows its error in its own place; the rest of the window works."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What stands in a text is seen: no letter is left blank, and of what is approved nothing is left out."""
+"""Every character of a text is visible, and nothing of an approval is left out."""
 
 import pytest
 from imgui_bundle import imgui
@@ -17,38 +17,38 @@ FONTS = ("regular", "bold", "mono")
 
 
 def drawn(bench: Bench, font: str, words: str, *, spell: bool = False) -> str:
-    """As a panel would see it."""
-    found: list[str] = []
+    """The text as a panel draws it."""
+    texts: list[str] = []
     panel = bench.window.panels[0]
     before = panel.draw
 
     def draw(*given: object) -> None:
         imgui.push_font(getattr(bench.window.look, font), NORMAL)
-        found.append(bench.window.look.drawn(words, spell=spell))
+        texts.append(bench.window.look.drawable(words, spell=spell))
         imgui.pop_font()
 
     panel.draw = draw  # pyright: ignore[reportAttributeAccessIssue]
     bench.draw(1)
     panel.draw = before  # pyright: ignore[reportAttributeAccessIssue]
     assert bench.window.broken_panels() == {}
-    return found[0]
+    return texts[0]
 
 
 @pytest.mark.parametrize("font", FONTS)
 def test_greek_and_cyrillic_are_letters_in_every_font(font: str) -> None:
-    """The font of symbols has them too, all blank: in a script they were as good as hidden."""
+    """The symbol font has blank glyphs for them, which would hide them in a script."""
     words = "Ελληνικά Кириллица ÀÉÎÕÜ ß łódź € … – “x”"
     with windowed() as bench:
         assert drawn(bench, font, words) == words
-        assert drawn(bench, font, words) == words  # now that they are known
+        assert drawn(bench, font, words) == words  # the second time from the cache
 
 
 @pytest.mark.parametrize("font", FONTS)
 def test_every_symbol_is_there(font: str) -> None:
-    found = "".join(value for name, value in vars(symbols).items() if name.isupper() and isinstance(value, str))
+    letters = "".join(value for name, value in vars(symbols).items() if name.isupper() and isinstance(value, str))
     with windowed() as bench:
-        assert len(found) > 20
-        assert drawn(bench, font, found) == found
+        assert len(letters) > 20
+        assert drawn(bench, font, letters) == letters
 
 
 def test_a_letter_that_no_font_has_is_marked_or_named() -> None:
@@ -105,17 +105,17 @@ def test_a_long_line_of_a_diff_is_broken_and_not_cut(both_sides: bool) -> None:
 def test_what_a_ticket_says_ends_with_dots_where_it_has_no_room(letter: str) -> None:
     with windowed() as bench:
         font = bench.window.look.regular
-        found: list[tuple[str, float]] = []
+        measured: list[tuple[str, float]] = []
         panel = bench.window.panels[0]
 
         def draw(*_: object) -> None:
-            words = _within(font, NORMAL, bench.window.look.drawn(letter * 40), 100)
+            words = _within(font, NORMAL, bench.window.look.drawable(letter * 40), 100)
             imgui.push_font(font, NORMAL)
-            found.append((words, imgui.calc_text_size(words).x))
+            measured.append((words, imgui.calc_text_size(words).x))
             imgui.pop_font()
 
         panel.draw = draw  # pyright: ignore[reportAttributeAccessIssue]
         bench.draw(1)
-    (words, wide) = found[-1]
+    (words, wide) = measured[-1]
     assert words.endswith("…")
     assert 60 < wide <= 100

@@ -1,4 +1,4 @@
-"""However much was shown, Dear ImGui knows a bounded number of windows; what is shown together is never mixed up."""
+"""Dear ImGui has a bounded number of windows, and names shown together never share an id."""
 
 from hypothesis import given
 from hypothesis import strategies as st

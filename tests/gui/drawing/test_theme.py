@@ -1,4 +1,4 @@
-"""Colours can be read: WCAG AA, in both themes."""
+"""Text has enough contrast (WCAG AA) in both themes."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def test_text_stands_out_from_everything_it_is_written_on(theme: str, role: str)
     colour = getattr(palette, role)
     for ground in (palette.ground, palette.panel, palette.raised, palette.code):
         assert contrast(colour, ground) >= 4.5, (role, ground)
-    if role not in ("faint",):  # never on a tint of its own
+    if role not in ("faint",):  # has no tint
         assert contrast(colour, mixed(colour, palette.panel, TINT)) >= 4.5, role
 
 

@@ -1,4 +1,4 @@
-"""What the pages about the window name is there, what is there is named, and the pictures are those of this window."""
+"""The pages about the window name all widget keys and no others, and their pictures are current."""
 
 import re
 import subprocess
@@ -16,20 +16,20 @@ ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 SOURCE = ROOT / "src" / "interlock" / "gui"
 PICTURES = sorted(path.stem for path in (DOCS / "screenshots").glob("*.png"))
-MADE_OF = {
-    "window": ("topbar", "guard", "widgets"),
-    "panels/dashboard": ("dashboard_panel",),
-    "panels/inbox": ("inbox_panel", "payload_view", "diff_view"),
-    "panels/tickets": ("graph_panel", "ticket_view"),
-    "panels/streams": ("streams_panel",),
-    "panels/discussion": ("chat_panel",),
-    "panels/provider": ("provider_panel",),
-    "panels/usage": ("usage_panel",),
-    "panels/timeline": ("timeline_panel",),
-    "panels/tests": ("tests_panel",),
-    "panels/diagnostics": ("diagnostics_panel",),
+MODULES_OF = {
+    "window": ("window/topbar", "drawing/guard", "drawing/widgets", "drawing/text_widgets"),
+    "panels/dashboard": ("panels/dashboard_panel",),
+    "panels/inbox": ("panels/inbox_panel", "drawing/payload_view", "drawing/diff_view"),
+    "panels/tickets": ("panels/graph_panel", "drawing/ticket_view"),
+    "panels/streams": ("panels/streams_panel",),
+    "panels/discussion": ("panels/chat_panel",),
+    "panels/provider": ("panels/provider_panel",),
+    "panels/usage": ("panels/usage_panel",),
+    "panels/timeline": ("panels/timeline_panel",),
+    "panels/tests": ("panels/tests_panel",),
+    "panels/diagnostics": ("panels/diagnostics_panel",),
 }
-"""The pages, and the modules that draw what each is about."""
+"""The pages, with the modules that draw their subject."""
 
 _KEY = re.compile(
     r'\.(?:button|input|checkbox|row|note|note_at)\(\s*"([\w.]+)"|\bkey="([\w.]+)"|"(btn_[a-z_]+)"|lever\(\s*"(\w+)"'
@@ -49,44 +49,44 @@ def named_in(page: str) -> set[str]:
 
 
 def source_of(page: str) -> str:
-    return "\n".join(next(SOURCE.rglob(f"{name}.py")).read_text(encoding="utf-8") for name in MADE_OF[page])
+    return "\n".join((SOURCE / f"{name}.py").read_text(encoding="utf-8") for name in MODULES_OF[page])
 
 
 def test_every_panel_has_its_page() -> None:
     with windowed() as bench:
         panels = {f"panels/{panel.name.lower()}" for panel in bench.window.panels}
-    assert panels == set(MADE_OF) - {"window"}
+    assert panels == set(MODULES_OF) - {"window"}
     assert panels == {f"panels/{path.stem}" for path in (DOCS / "panels").glob("*.md")}
     assert [page for page in panels if f"({page}.md)" not in text_of("window")] == []
     assert [page for page in panels if "(../window.md)" not in text_of(page)] == []
 
 
-@pytest.mark.parametrize("page", MADE_OF)
+@pytest.mark.parametrize("page", MODULES_OF)
 def test_every_key_named_there_exists(page: str) -> None:
     source = source_of(page)
-    known = set(BUTTONS) | set(FIELDS) | {found for match in _KEY.findall(source) for found in match if found}
+    known = set(BUTTONS) | set(FIELDS) | {key for match in _KEY.findall(source) for key in match if key}
     words = {word.replace(" ", "_") for word in _WORDS.findall(source)}
     for key in named_in(page) - known:
         if f'"{key}"' in source:
             continue
-        family, _, last = key.partition(".")  # made of a word: tests.logs, inbox.edit_script, window.inbox
-        assert re.search(rf'f"{family}\.[a-z_]*{{', source + _shell()), key
-        panel = f"panels/{last}" in MADE_OF
+        family, _, last = key.partition(".")  # built from a name: tests.logs, inbox.edit_script, window.inbox
+        assert re.search(rf'f"{family}\.[a-z_]*{{', source + _docks()), key
+        panel = f"panels/{last}" in MODULES_OF
         assert panel or last in words or last.removeprefix("edit_") in words, key
 
 
-@pytest.mark.parametrize("page", MADE_OF)
+@pytest.mark.parametrize("page", MODULES_OF)
 def test_every_key_that_is_drawn_is_named_there(page: str) -> None:
-    drawn = {found for match in _KEY.findall(source_of(page)) for found in match if found}
+    drawn = {key for match in _KEY.findall(source_of(page)) for key in match if key}
     assert sorted(drawn - named_in(page)) == []
 
 
-def _shell() -> str:
-    return (SOURCE / "window" / "shell.py").read_text(encoding="utf-8")
+def _docks() -> str:
+    return (SOURCE / "window" / "docks.py").read_text(encoding="utf-8")
 
 
 def test_every_picture_is_shown_somewhere_and_every_one_shown_is_drawn() -> None:
-    """`make screenshots` draws them all; what it no longer draws it removes."""
+    """`make screenshots` draws all pictures and removes old ones."""
     pages = [*DOCS.rglob("*.md"), ROOT / "README.md"]
     shown = {
         (page.parent / target).resolve()
@@ -111,7 +111,7 @@ def test_the_pictures_of_the_whole_window_have_one_size(name: str) -> None:
 
 @pytest.mark.soak
 def test_the_pictures_are_not_stale(tmp_path: Path) -> None:
-    """Drawn anew they look the same but for times, ids and how far a run had come."""
+    """New pictures differ only in times, ids and progress."""
     subprocess.run([sys.executable, "scripts/screenshots.py", str(tmp_path)], cwd=ROOT, check=True, timeout=600)
     for name in PICTURES:
         with (

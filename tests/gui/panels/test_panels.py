@@ -1,4 +1,4 @@
-"""Panels draw whatever the state is, and everything at the desk can be reached from the window."""
+"""Panels draw every state, and every button and field of the desk is in the window."""
 
 import json
 from hashlib import sha256
@@ -30,13 +30,13 @@ HOSTILE = "##evil###id %s %n\x1b[31m\u202ereversed\x00 \ud7ff🦀漢字" + "x" *
 
 
 def every_tab(bench: Bench) -> set[str]:
-    """All keys that are anywhere, and no panel breaks."""
-    found: set[str] = set()
+    """The keys of all tabs; no panel breaks."""
+    keys: set[str] = set()
     for tab in SHOWN:
         bench.show(tab)
-        found |= bench.reachable()
+        keys |= bench.reachable()
     assert bench.window.broken_panels() == {}
-    return found
+    return keys
 
 
 def track(name: str = "demo", words: str = "do it", status: str = "running") -> Track:
@@ -83,8 +83,8 @@ def full(words: str = "do it") -> State:
 
 def test_an_empty_workbench_says_what_to_do_next() -> None:
     with windowed() as bench:
-        found = every_tab(bench)
-        assert {"mma_epic_input", "btn_mma_plan_epic", "ai_input", "btn_gen_send", "current_provider"} <= found
+        keys = every_tab(bench)
+        assert {"mma_epic_input", "btn_mma_plan_epic", "ai_input", "btn_gen_send", "current_provider"} <= keys
         bench.show("dashboard")
         assert bench.widget("topbar.waiting").value == "nothing waits for you"
         assert not bench.widget("btn_mma_plan_epic").enabled
@@ -108,7 +108,7 @@ def test_hostile_texts_break_nothing_and_show_no_control_characters(words: str) 
 
 
 def test_every_button_and_field_of_the_desk_has_a_widget() -> None:
-    found: set[str] = set()
+    keys: set[str] = set()
     with windowed(full()) as bench:
         graph = next(panel for panel in bench.window.panels if panel.name == "Tickets")
         graph._chosen = "T-2"  # pyright: ignore[reportAttributeAccessIssue]
@@ -116,17 +116,17 @@ def test_every_button_and_field_of_the_desk_has_a_widget() -> None:
         for approval in bench.state.approvals:
             inbox._chosen = approval  # pyright: ignore[reportAttributeAccessIssue]
             bench.draw()
-            found |= bench.reachable()
+            keys |= bench.reachable()
         bench.engine.call(_answered(bench))
         bench.window.send.texts.put("0" * 64, json.dumps({"role": "assistant", "text": "hello"}))
-        found |= every_tab(bench)
+        keys |= every_tab(bench)
     for status in ("ready", "paused", "done"):
         from msgspec.structs import replace
 
         state = replace(full(), tracks=Map({"demo": track(status=status)}), running=())
         with windowed(state) as bench:
-            found |= bench.reachable()
-    missing = (set(BUTTONS) | set(FIELDS)) - found
+            keys |= bench.reachable()
+    missing = (set(BUTTONS) | set(FIELDS)) - keys
     assert missing == set()
 
 
@@ -174,7 +174,7 @@ def test_ten_thousand_tickets_can_be_looked_at_from_far_and_near() -> None:
     with windowed() as bench:
         bench.submit(AddTrack("big", "Big", "", tickets))
         bench.until(lambda: "graph.canvas" in bench.reachable())
-        assert len(bench.window.ui.shown.all()) < 500  # far away nothing is a widget of its own
+        assert len(bench.window.ui.shown.all()) < 500  # grouped tickets are no widgets
         bench.click("graph.near")
         bench.draw()
         near = [each for each in bench.window.ui.shown.all() if each.key == "graph.ticket"]
@@ -226,7 +226,7 @@ def hunks(count: int) -> str:
 
 
 @pytest.mark.parametrize(("there", "asked", "whole"), [(3, 3, True), (300, 300, False), (3, 9, False)])
-def test_what_of_an_edit_is_not_shown_is_said_before_it(there: int, asked: int, whole: bool) -> None:
+def test_hunks_that_are_not_shown_are_announced_before_the_diff(there: int, asked: int, whole: bool) -> None:
     with windowed(edit(hunks(there), asked)) as bench:
         assert ("inbox.unseen" in bench.reachable()) is not whole
         assert len([each for each in bench.window.ui.shown.all() if each.key == "inbox.hunk"]) == min(there, 200)
@@ -257,7 +257,7 @@ def chain(length: int, done: int) -> State:
 
 
 def test_a_long_chain_is_followed_to_where_its_work_is() -> None:
-    """Shown whole, each of its tickets would be a dot."""
+    """Fitted into the panel, each ticket would be a dot."""
     with windowed(chain(500, 300)) as bench:
         bench.draw(4)
         shown = {each.name: each.rect for each in bench.window.ui.shown.all() if each.key == "graph.ticket"}

@@ -1,4 +1,4 @@
-"""The panel of tests: rows, a filter, one test whole."""
+"""The tests panel: rows, filter, details."""
 
 from msgspec.structs import replace
 
@@ -78,7 +78,7 @@ def test_a_click_opens_one_and_another_closes_it() -> None:
 
 
 def test_ten_thousand_are_drawn_as_quickly_as_ten() -> None:
-    """Only what is in sight is drawn."""
+    """Only visible rows are drawn."""
     state = replace(State(), tests=history_of(*(ran(number) for number in range(1, 10_001))))
     with windowed(state) as bench:
         bench.show("tests")

@@ -1,4 +1,4 @@
-"""What a hand does in the window happens at the workbench, and what others do shows in the window."""
+"""Input in the window changes the workbench, and changes by others show in the window."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.epic_commands import PlanEpic
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
-from interlock.domain.values.approvals import Answered
+from interlock.domain.values.approvals import Answered, Decision, Kind
 from interlock.gui.panels.inbox_panel import button_key
 from tests.api.serving import ADA, ticket
 from tests.gui.bench import RULES, Bench, asking_all, windowed
@@ -18,8 +18,8 @@ from tests.gui.bench import RULES, Bench, asking_all, windowed
 
 @pytest.fixture
 def bench() -> Iterator[Bench]:
-    with windowed() as found:
-        yield found
+    with windowed() as bench:
+        yield bench
 
 
 def asking(bench: Bench, *names: str) -> None:
@@ -71,7 +71,7 @@ def test_a_letter_meant_for_a_question_that_has_gone_does_not_answer_the_next(be
     bench.submit(AnswerApproval("A-1", "reject"))
     bench.until(lambda: "inbox.title@A-2" in {each.name for each in bench.window.ui.shown.all()})
     io = imgui.get_io()
-    io.add_key_event(imgui.Key.a, True)  # within the blink of an eye
+    io.add_key_event(imgui.Key.a, True)  # sooner than the glance after which an answer counts
     bench.draw(2)
     io.add_key_event(imgui.Key.a, False)
     bench.draw(40)
@@ -279,13 +279,12 @@ def test_a_worker_is_started_with_another_context() -> None:
         ("A-9", "unknown", "abort"),
     ],
 )
-def test_every_kind_is_answered_by_its_own_buttons(approval: str, kind: str, decision: str) -> None:
+def test_every_kind_is_answered_by_its_own_buttons(approval: str, kind: Kind, decision: Decision) -> None:
     with windowed(asking_all()) as bench:
         chosen(bench, approval)
-        key = "inbox.abort" if (kind, decision) == ("step", "abort") else button_key(kind, decision)
-        bench.click(f"{key}@{approval}")
+        bench.click(f"{button_key(kind, decision)}@{approval}")
         bench.until(lambda: bool(bench.front.heard))
-        assert bench.front.heard == [AnswerApproval(approval, decision)]  # pyright: ignore[reportArgumentType]
+        assert bench.front.heard == [AnswerApproval(approval, decision)]
 
 
 def test_both_sides_of_a_diff_can_be_looked_at() -> None:

@@ -1,4 +1,4 @@
-"""Without a mouse: Tab reaches every button of the dashboard and the inbox, and what has the focus is seen."""
+"""Without a mouse: Tab reaches every button of the dashboard and the inbox, and the focus is visible."""
 
 import pytest
 from imgui_bundle import imgui
@@ -14,12 +14,12 @@ def focused(bench: Bench) -> str:
 
 
 def tabbed(bench: Bench, times: int = 60) -> list[str]:
-    """Where Tab comes by, from where the focus is."""
-    found: list[str] = []
+    """The widgets that Tab visits, from the current focus."""
+    visited: list[str] = []
     for _ in range(times):
         key(bench, imgui.Key.tab)
-        found.append(focused(bench))
-    return found
+        visited.append(focused(bench))
+    return visited
 
 
 def key(bench: Bench, which: imgui.Key) -> None:
@@ -72,12 +72,12 @@ def test_space_and_enter_press_what_has_the_focus_and_only_once(which: imgui.Key
         to(bench, "btn_approve_mma_step@A-1")
         bench.draw(20)
         io = imgui.get_io()
-        io.add_key_event(which, True)  # and held, as somebody does who is not sure
+        io.add_key_event(which, True)  # held down
         bench.until(lambda: len(bench.state.pending) == 2)
         bench.draw(120)
         io.add_key_event(which, False)
         bench.draw(20)
-        key(bench, which)  # the next question is not under that finger
+        key(bench, which)  # the next approval must not react to the same key
         bench.draw(60)
         assert answer_of(bench, "A-1")[0] == "approve"
         assert [each.id for each in bench.state.pending_approvals()] == ["A-2", "A-3"]

@@ -1,4 +1,4 @@
-"""Pixels, drawn without a display: the pictures of the documentation can be made, and are not blank."""
+"""Pixels without a display: the documentation's pictures can be made and are not blank."""
 
 import ctypes
 from pathlib import Path
@@ -23,15 +23,15 @@ def test_a_picture_has_the_size_the_ground_and_something_on_it(tmp_path: Path, t
     needs_egl()
     project = Project(tmp_path)
     file = tmp_path / "window.png"
-    said = project.run("gui", "--backend", "egl", "--theme", theme, "--screenshot", str(file))
-    assert said.code == 0, said
+    result = project.run("gui", "--backend", "egl", "--theme", theme, "--screenshot", str(file))
+    assert result.code == 0, result
     with Image.open(file) as picture:
         assert picture.size == (1500, 950)
         colours = {f"#{r:02x}{g:02x}{b:02x}": count for count, (r, g, b) in picture.getcolors(1 << 24)}  # pyright: ignore
     palette = THEMES[theme]
     assert picture_part(colours, palette.panel) > 0.5
     assert picture_part(colours, palette.ground) > 0.02
-    assert len(colours) > 100  # letters, in many shades
+    assert len(colours) > 100  # anti-aliased letters have many shades
 
 
 def picture_part(colours: dict[str, int], colour: str) -> float:

@@ -1,4 +1,4 @@
-"""The window looks as it did, in each state that a person meets: pixels beside stored ones, with tolerance."""
+"""The window looks as stored, in each typical state: pixels are compared with tolerance."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -46,7 +46,7 @@ def wrong_colour(bench: Bench) -> None:
 
 
 def missing_panel(bench: Bench) -> None:
-    bench.window.panels = [panel for panel in bench.window.panels if panel.name != "Tests"]
+    bench.window.panels[:] = [panel for panel in bench.window.panels if panel.name != "Tests"]
 
 
 def no_bottom_line(bench: Bench) -> None:
@@ -79,7 +79,7 @@ def test_what_a_person_would_see_is_found(plant: Callable[[Bench], None], tmp_pa
 
 
 def test_what_renderers_do_differently_is_not(tmp_path: Path) -> None:
-    """Every pixel a little off, and a few letters whose edges fell on the other side."""
+    """Small differences of all pixels, and of the edges of a few letters."""
     chance = np.random.default_rng(7)
     golden = GOLDENS / "running.png"
     with Image.open(golden) as picture:

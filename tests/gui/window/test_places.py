@@ -1,4 +1,4 @@
-"""Where panels stand is kept, however the window ends."""
+"""The layout of the panels is saved, however the window ends."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ def interrupted() -> None:
 def drag(bench: Bench, start: tuple[float, float], by: float) -> None:
     io = imgui.get_io()
     io.add_mouse_pos_event(*start)
-    bench.draw(10)  # a splitter wants to be meant
+    bench.draw(10)  # a splitter reacts after a delay
     io.add_mouse_button_event(0, True)
     bench.draw(2)
     for step in range(1, 6):

@@ -1,4 +1,4 @@
-"""`interlock gui` as a program: where it can open, what it serves, how it ends."""
+"""`interlock gui` as a process: backends, servers, end."""
 
 import json
 import os
@@ -18,16 +18,16 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.mark.parametrize("words", [("gui",), ()])
 def test_without_a_display_it_says_what_else_there_is(project: Project, words: tuple[str, ...]) -> None:
-    said = project.run(*words)
-    assert said.code == 1
-    assert "no display" in said.err
-    assert "interlock serve" in said.err
-    assert "--backend" in said.err
+    result = project.run(*words)
+    assert result.code == 1
+    assert "no display" in result.err
+    assert "interlock serve" in result.err
+    assert "--backend" in result.err
 
 
 def test_a_screenshot_needs_pixels(project: Project) -> None:
-    said = project.run("gui", "--backend", "null", "--screenshot", "x.png")
-    assert (said.code, "--backend egl" in said.err) == (1, True)
+    result = project.run("gui", "--backend", "null", "--screenshot", "x.png")
+    assert (result.code, "--backend egl" in result.err) == (1, True)
 
 
 def test_without_test_hooks_there_is_no_http(project: Project) -> None:
@@ -62,7 +62,7 @@ def test_a_model_that_hangs_does_not_keep_it_from_closing(project: Project) -> N
         client.click("btn_gen_send")
         assert client.wait_until(lambda: client.get_indicator_state("thinking")["thinking"], 60)
         client.shutdown()
-        assert gui.end(10) == 0  # the figure to reach, 2 s, stands in the benchmarks
+        assert gui.end(10) == 0  # the benchmarks hold the target of 2 s
     project.check_whole()
 
 
@@ -87,5 +87,5 @@ def test_what_is_set_over_http_is_answered_by_the_same_desk(project: Project) ->
 
 def test_a_project_that_is_open_elsewhere_is_not_opened_twice(project: Project) -> None:
     with window(project):
-        said = project.run("gui", "--backend", "null")
-        assert (said.code, "in use" in said.err or "holds" in said.err) == (1, True), said
+        result = project.run("gui", "--backend", "null")
+        assert (result.code, "in use" in result.err or "holds" in result.err) == (1, True), result

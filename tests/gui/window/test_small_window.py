@@ -1,4 +1,4 @@
-"""In a small window nothing lies over something else, and no button is beyond the edge."""
+"""In a small window no widget covers another, and no button is outside."""
 
 from collections.abc import Callable
 from itertools import combinations
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from imgui_bundle import imgui
 
-from interlock.gui.drawing.widgets import Widget
+from interlock.gui.drawing.recorded_widgets import Widget
 from tests.gui.bench import Bench, asking_all, windowed
 from tests.gui.stills import SCENES, still
 
@@ -40,7 +40,7 @@ def test_buttons_are_inside_their_panel_and_apart(scene: str, size: tuple[int, i
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("number", range(1, 10))
-def test_words_of_whoever_asks_push_no_button_out_of_sight(number: int, size: tuple[int, int]) -> None:
+def test_a_long_reason_pushes_no_button_out_of_sight(number: int, size: tuple[int, int]) -> None:
     with windowed(asking_all("give me a yes " * 60), size=size) as bench:
         inbox = next(each for each in bench.window.panels if each.name == "Inbox")
         inbox._chosen = f"A-{number}"  # pyright: ignore[reportAttributeAccessIssue]
@@ -53,16 +53,16 @@ def test_words_of_whoever_asks_push_no_button_out_of_sight(number: int, size: tu
 
 
 WHOLE = ("dashboard", "provider", "usage", "diagnostics")
-"""Panels that scroll as they are; of the others a head or a foot always stands, and what is between scrolls."""
+"""Panels that scroll as a whole; the others have a fixed head or foot and scroll between them."""
 
 
 class Cuts:
-    """Which buttons, boxes and inputs are cut by the part of the window they stand in, also by one that scrolls."""
+    """The buttons, checkboxes and inputs that their part of the window cuts off, scrolled or not."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self._note: Callable[..., None] = bench.window.ui.note
-        self.found: list[str] = []
+        self.cut: list[str] = []
         bench.window.ui.note = self._look  # pyright: ignore[reportAttributeAccessIssue]
 
     def _look(self, key: str, label: str, kind: Any, *, scope: str = "", **more: Any) -> None:
@@ -76,21 +76,21 @@ class Cuts:
         itself = part.root_window.name == part.name
         whole = panel.lower() in WHOLE or panel in self._bench.window.broken_panels()
         if itself and not whole and part.scroll_max.y > 0:
-            self.found.append(f"{panel} scrolls")
+            self.cut.append(f"{panel} scrolls")
         sideways = low.x < clip.min.x or high.x > clip.max.x
         upright = low.y < clip.min.y or high.y > clip.max.y
         if sideways or (upright and part.scroll_max.y <= 0):
-            self.found.append(f"{panel}: {key}@{scope}")
+            self.cut.append(f"{panel}: {key}@{scope}")
 
     def in_each_panel(self) -> list[str]:
-        found: dict[str, None] = {}
+        cut: dict[str, None] = {}
         for panel in self._bench.window.panels:
             self._bench.show(panel.tabs[0])
             self._bench.draw(6)
-            self.found.clear()
+            self.cut.clear()
             self._bench.draw(1)
-            found.update(dict.fromkeys(self.found))
-        return list(found)
+            cut.update(dict.fromkeys(self.cut))
+        return list(cut)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -107,5 +107,5 @@ def test_no_question_cuts_a_button_or_an_input(number: int, size: tuple[int, int
         inbox = next(each for each in bench.window.panels if each.name == "Inbox")
         inbox._chosen = f"A-{number}"  # pyright: ignore[reportAttributeAccessIssue]
         bench.draw(6)
-        bench.press(imgui.Key.e)  # what can be edited is
+        bench.press(imgui.Key.e)  # open the editor, if there is one
         assert Cuts(bench).in_each_panel() == []

@@ -1,4 +1,4 @@
-"""A long time with the window: memory stays where it is. `make soak`"""
+"""A long run of the window: its memory does not grow. `make soak`"""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def resident_mb() -> float:
 
 
 def round_of(bench: Bench, number: int) -> None:
-    """Texts come, panels change, questions are answered; what is drawn is what a working day looks like."""
+    """Streams, panel changes and answers, as in a working day."""
     for stream in range(4):
         lines = f"round {number}: {'word ' * 40}\n" * 100  # a stream is full after 400 rounds
         bench.window.feed.text(f"Tier 3 (Worker): T-{stream}", lines)

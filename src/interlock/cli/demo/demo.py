@@ -1,16 +1,16 @@
 """`interlock demo`: from a goal in words to landed commits, on a sample repository with a real bug.
 
-No key, no network: the model is the scripted one. Its first fix fails the gate, it is told so, and fixes it. The demo
-answers its own approvals, and every answer is labelled as such.
+It needs no key and no network: the model is scripted. Its first fix fails the gate; the failure goes back to the model,
+which then fixes the bug. The demo answers its own approvals, and every answer is labelled as such.
 """
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from interlock.assembly.build import conducting
 from interlock.assembly.model_choice import scripted_rules
 from interlock.assembly.project import make_sample, open_project
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.demo.report import report
 from interlock.cli.demo.story import EPIC, FILES, PRICE, RULES, TRACK
 from interlock.cli.terminal.exits import BLOCKED, DONE
@@ -23,7 +23,11 @@ from interlock.domain.messages.envelopes import Recorded
 from interlock.errors import Rejected
 
 
-def demo(args: Any) -> int:
+class DemoArgs(CommandArgs, frozen=True):
+    dir: str | None
+
+
+def demo(args: DemoArgs) -> int:
     root = Path(args.dir).absolute() if args.dir else Path(tempfile.mkdtemp(prefix="interlock-demo-"))
     if root.exists() and any(root.iterdir()):
         raise Rejected(f"{root} is not empty; name a folder that does not exist yet")
@@ -33,7 +37,7 @@ def demo(args: Any) -> int:
     if not args.json:
         say(f"A sample repository with a bug in it: {root}")
         say(f"The goal: {EPIC}")
-        say(paint("Approvals are answered by the demo itself and recorded as policy:approve-all.", "waiting"))
+        say(paint("The demo answers its approvals itself; they are recorded as policy:approve-all.", "waiting"))
         say()
     conduct = conducting(project, auto_queue=True, approve_all=True, workers=None)
     with LocalSession(project, conduct, sample=True, model=scripted_rules(RULES, PRICE)) as session:

@@ -1,4 +1,4 @@
-"""What the demo did, so that a stranger understands it: graph, attempts, gates, approvals, tokens, where to look."""
+"""The demo's report: graph, attempts, gates, approvals, tokens, and commands to look around."""
 
 import os
 import shlex
@@ -59,16 +59,16 @@ def _tickets(track: Track, gates: Sequence[GateFinished]) -> None:
             verified = "unverified" if ticket.unverified else "verified"
             say(f"  {mark} {'   ' * (depth - 1)}{name}  {one_line(ticket.spec.description, 70)}")
             runs = [event for event in gates if event.ticket == name]
-            told = ["passed" if event.result.passed else "failed, back to the worker" for event in runs]
+            outcomes = ["passed" if event.result.passed else "failed, back to the worker" for event in runs]
             tries = f"{ticket.attempts} attempt{'s' if ticket.attempts != 1 else ''}"
-            say(paint(f"      {'   ' * (depth - 1)}{verified}, {tries}{after}; gates: {' → '.join(told)}", "dim"))
+            say(paint(f"      {'   ' * (depth - 1)}{verified}, {tries}{after}; gates: {' → '.join(outcomes)}", "dim"))
     passed = sum(event.result.passed for event in gates)
     say(f"  {len(gates)} gate runs, {passed} passed; each commit was verified on exactly the tree that was merged")
     say()
 
 
 def layers(track: Track) -> list[list[str]]:
-    """Tickets by how many steps of the graph come before them."""
+    """Tickets by their depth in the dependency graph."""
     depth: dict[str, int] = {}
     for name in track.order:  # in dependency order, as planned
         depth[name] = 1 + max((depth.get(other, 0) for other in track.tickets[name].spec.depends_on), default=0)
@@ -97,11 +97,11 @@ def _money(state: State) -> None:
 
 
 def _look_around(root: Path, version: int) -> None:
-    us = "interlock" if which("interlock") else shlex.quote(os.path.abspath(sys.argv[0]))
+    program = "interlock" if which("interlock") else shlex.quote(os.path.abspath(sys.argv[0]))
     say()
     say(paint("Look around", "bold"))
     say(f"  cd {shlex.quote(os.fspath(root))}")
     say("  git log --stat                one commit per ticket, landed on your branch")
-    say(f"  {us} tracks show {TRACK}")
-    say(f"  {us} journal show        all {version} events, and who answered")
-    say(f"  {us} journal verify      and that nobody has changed them since")
+    say(f"  {program} tracks show {TRACK}")
+    say(f"  {program} journal show        all {version} events, with their actors")
+    say(f"  {program} journal verify      check that no row was changed")

@@ -1,4 +1,4 @@
-"""What the demo is about: a small shop with a real bug, and the words its scripted model says."""
+"""The demo's content: a small shop with a real bug, and the answers of its scripted model."""
 
 import json
 from typing import Any
@@ -130,7 +130,7 @@ RULES: list[dict[str, Any]] = [
         (290, 41),
         tier="Tier 4",
     ),
-    # T-001 looks first, then fixes it wrongly, is told by its gate, and fixes it.
+    # T-001 runs the tests, makes a wrong fix, gets the gate's failure, and fixes the bug.
     _rule(
         "Shell Verification FAILED",
         "round() takes a half to the even cent. Whole numbers round half up exactly.",

@@ -1,11 +1,10 @@
-"""`interlock init`, `doctor`, `--version`."""
+"""`interlock init`, `interlock doctor` and `interlock --version`."""
 
 import asyncio
 import platform
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 from interlock.assembly.locations import current_folder
 from interlock.assembly.model_choice import first_provider
@@ -17,6 +16,7 @@ from interlock.assembly.project import (
     open_project,
     sandbox_report,
 )
+from interlock.cli.arguments import CommandArgs, NoArgs
 from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.cli.terminal.output import paint, say, say_json
 from interlock.cli.terminal.sessions import open_session, project_of
@@ -24,60 +24,60 @@ from interlock.errors import Misconfigured
 from interlock.version import VERSION
 
 
-def version(args: Any) -> int:
+def version(args: NoArgs) -> int:
     say(f"interlock {VERSION}")
     return DONE
 
 
-def init(args: Any) -> int:
+def init(args: CommandArgs) -> int:
     root = Path(args.project) if args.project else current_folder()
     if not root.is_dir():
         raise Misconfigured(f"{root} is not a folder")
     project = open_project(root.resolve())
-    there = project.is_made
+    existed = project.is_made
     make_project(project)
     with open_session(project):
         pass
     how = asyncio.run(exclude_from_git(project))
     if args.json:
-        say_json({"root": str(project.root), "created": not there, "git": how})
+        say_json({"root": str(project.root), "created": not existed, "git": how})
         return DONE
-    say(f"{project.root} is a project{' already' if there else ''}: its journal is in .interlock/")
+    say(f"{project.root} is a project{' already' if existed else ''}: its journal is in .interlock/")
     if how != "repository":
-        say("it is not a git repository with a commit; Interlock keeps a private one and leaves the folder as it is")
+        say("the folder is no git repository with a commit: Interlock keeps a private one elsewhere")
     say("next: interlock run --tickets FILE.json")
     return DONE
 
 
-def doctor(args: Any) -> int:
+def doctor(args: CommandArgs) -> int:
     project = project_of(args)
-    found = asyncio.run(sandbox_report(project))
+    sandbox = asyncio.run(sandbox_report(project))
     checks: list[tuple[str, bool, str]] = [
         ("interlock", True, VERSION),
         ("python", sys.version_info >= (3, 11), platform.python_version()),
-        ("git", shutil.which("git") is not None, found.git or "not found: install git"),
-        ("sandbox", found.works, _sandbox(found)),
+        ("git", shutil.which("git") is not None, sandbox.git or "not found: install git"),
+        ("sandbox", sandbox.works, _describe(sandbox)),
     ]
-    asked = first_provider(project.settings.provider.name)
-    checks.append(("model", True, asked or "nobody can be asked yet: 'interlock models list' names the keys"))
+    provider = first_provider(project.settings.provider.name)
+    checks.append(("model", True, provider or "no provider has a key yet: 'interlock models list' names the keys"))
     if project.is_made:
         report = journal_report(project)
         checks.append(("journal", report.ok, f"{report.rows} rows, unbroken" if report.ok else report.problem))
     ok = all(good for _, good, _ in checks)
     if args.json:
         shown = {name: {"ok": good, "detail": detail} for name, good, detail in checks}
-        say_json({"ok": ok, **shown, "promises": found.promises})
+        say_json({"ok": ok, **shown, "promises": sandbox.promises})
         return DONE if ok else ERROR
     for name, good, detail in checks:
         say(f"{paint('✓' if good else '✗', 'good' if good else 'bad')} {name:10} {detail}")
     say()
     say("A command that Interlock runs for a ticket or a gate:")
-    for promise in found.promises:
+    for promise in sandbox.promises:
         say(f"  {promise}")
     return DONE if ok else ERROR
 
 
-def _sandbox(found: SandboxReport) -> str:
-    if not found.works:
-        return found.reason
-    return f"{found.level}, because {found.reason}" if found.reason else found.level
+def _describe(sandbox: SandboxReport) -> str:
+    if not sandbox.works:
+        return sandbox.reason
+    return f"{sandbox.level}, because {sandbox.reason}" if sandbox.reason else sandbox.level

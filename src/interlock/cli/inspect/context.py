@@ -1,13 +1,14 @@
-"""`interlock context`: exactly what a worker would be sent, block by block, before it is sent."""
+"""`interlock context`: the exact blocks that a worker would get."""
 
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from interlock.assembly.agents import worker_context
 from interlock.assembly.project import Project, read_state
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE, wrong_usage
 from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.cli.terminal.sessions import project_of
@@ -21,31 +22,36 @@ from interlock.views.display import quoted_path, safe
 from interlock.workspaces.read_only import FOLDER
 
 
-def context(args: Any) -> int:
+class ContextArgs(CommandArgs, frozen=True):
+    ticket: str | None
+    files: tuple[str, ...] | None
+
+
+def context(args: ContextArgs) -> int:
     if bool(args.ticket) == bool(args.files):
-        return wrong_usage("context: name a ticket, or files with --files", args)
+        return wrong_usage("context: name a ticket, or files with --files", as_json=args.json)
     project = project_of(args)
-    if args.files:
-        made = asyncio.run(worker_context(project, _for_files(project, args), FOLDER))
-        blocks = [block for block in made[1] if block.kind not in ("ticket", "tools")]
-        return _show(None, "", blocks, args.json)
-    state = read_state(project)
-    ticket = state.ticket(*find(state, args.ticket))
-    if ticket.spec.assigned_to == "shell":
-        raise Misconfigured(f"ticket {ticket.id!r} is a script: no worker is told anything")
-    commit, blocks = asyncio.run(worker_context(project, ticket))
-    return _show(f"{ticket.track}/{ticket.id}", commit, list(blocks), args.json)
+    if args.ticket:
+        state = read_state(project)
+        ticket = state.ticket(*find(state, args.ticket))
+        if ticket.spec.assigned_to == "shell":
+            raise Misconfigured(f"ticket {ticket.id!r} is a script: there is no model, so there is no context")
+        commit, blocks = asyncio.run(worker_context(project, ticket))
+        return _show(f"{ticket.track}/{ticket.id}", commit, blocks, as_json=args.json)
+    _, blocks = asyncio.run(worker_context(project, _for_files(project, args.files or (), args.project), FOLDER))
+    files = [block for block in blocks if block.kind not in ("ticket", "tools")]
+    return _show(None, "", files, as_json=args.json)
 
 
-def _for_files(project: Project, args: Any) -> Ticket:
-    """A ticket that wants exactly these files: the first is the one to change."""
-    names = [_inside(project, os.path.join(args.project or "", name)) for name in args.files]
+def _for_files(project: Project, files: Sequence[str], folder: str | None) -> Ticket:
+    """A ticket with exactly these files: the first is its target, the others its context."""
+    names = [_inside(project, os.path.join(folder or "", name)) for name in files]
     spec = TicketSpec(id="files", target_file=names[0], context_requirements=tuple(names[1:]))
     return Ticket(track="", spec=spec, created_at="")
 
 
 def _inside(project: Project, name: str) -> str:
-    """The path from the project's folder."""
+    """The path relative to the project's folder. Raises Misconfigured for anything but a readable file there."""
     path = Path(os.path.abspath(name))
     root = Path(os.path.abspath(project.root))
     if not path.is_relative_to(root):
@@ -55,7 +61,7 @@ def _inside(project: Project, name: str) -> str:
         raise Misconfigured(f"{name} is not in the project's folder {project.root}")
     if path.is_dir():
         raise Misconfigured(f"{name} is a folder; name files")
-    if not path.is_symlink() and path.exists() and not path.is_file():  # a worktree cannot hold it
+    if not path.is_symlink() and path.exists() and not path.is_file():  # git cannot store it
         raise Misconfigured(f"{name} is {_kind(path)}; name files")
     if path.is_file() and not os.access(path, os.R_OK):
         raise Misconfigured(f"{name} cannot be read: Permission denied")
@@ -66,7 +72,7 @@ def _kind(path: Path) -> str:
     return "a FIFO" if path.is_fifo() else "a socket" if path.is_socket() else "a device"
 
 
-def _show(ticket: str | None, commit: str, blocks: list[BriefBlock], as_json: bool) -> int:
+def _show(ticket: str | None, commit: str, blocks: Sequence[BriefBlock], *, as_json: bool) -> int:
     parts = [block for block in blocks if is_in_message(block)]
     counted = [_count(block, SEPARATOR if is_in_message(block) and block is not parts[-1] else "") for block in blocks]
     if as_json:
@@ -98,7 +104,7 @@ def _heading(block: BriefBlock) -> str:
 
 
 def _count(block: BriefBlock, separator: str) -> int:
-    """With what is sent between it and the next one: so they add up to what all of them are."""
+    """Tokens of a block with its separator, so that the counts add up to the whole message."""
     text = (block.text + separator).encode(errors="replace")
     if block.kind == "file":
         return tokens.count(text, language_of(block.name, text))

@@ -1,4 +1,4 @@
-"""`interlock models …`: which models there are, what they cost, whether a key works, and keys in the keyring."""
+"""`interlock models …`: the known models with prices, a test call, and keys in the keyring."""
 
 import asyncio
 import getpass
@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from interlock.assembly.model_choice import ask_once, first_provider, today
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.cli.terminal.sessions import project_of
@@ -19,31 +20,44 @@ from interlock.providers.pricing import valid_on
 from interlock.views.display import safe
 
 
-def list_(args: Any) -> int:
+class ListArgs(CommandArgs, frozen=True):
+    provider: str | None
+
+
+class CallArgs(CommandArgs, frozen=True):
+    provider: str | None
+    model: str | None
+
+
+class KeyArgs(CommandArgs, frozen=True):
+    provider: str
+
+
+def list_(args: ListArgs) -> int:
     chosen = [facts for facts in catalog() if args.provider in (None, facts.provider)]
     keys = {name: key_of(name, os.environ, desktop_keyring) is not None for name in KEYS}
     if args.json:
         say_json([_plain(facts, keys) for facts in chosen])
         return DONE
     if args.provider in LOCAL:
-        say(f"{args.provider} has the models that you give it; name one with --model")
+        say(f"{args.provider} serves the models you installed; name one with --model")
     if chosen:
         table(
             ("PROVIDER", "MODEL", "CONTEXT", "OUTPUT", "$ IN", "$ OUT", "$ CACHED", "CAN", ""),
             [_row(facts) for facts in chosen],
         )
         say(paint("dollars per million tokens; a long prompt may cost more (--json has every step)", "dim"))
-    for name, there in keys.items():
+    for name, is_set in keys.items():
         if args.provider in (None, name):
-            say(f"{name}: {'a key is set' if there else 'no key: set ' + ' or '.join(KEYS[name])}")
+            say(f"{name}: {'a key is set' if is_set else 'no key: set ' + ' or '.join(KEYS[name])}")
     return DONE
 
 
-def test(args: Any) -> int:
+def test(args: CallArgs) -> int:
     project = project_of(args)
     provider = args.provider or first_provider(project.settings.provider.name)
     if provider is None:
-        raise Misconfigured(f"no provider is configured: set {listed_variables()}, or name a provider")
+        raise Misconfigured(f"no provider has a key: set {listed_variables()}, or name a provider")
     begun = time.monotonic()
     reply = asyncio.run(ask_once(project, provider, args.model))
     took, used = round((time.monotonic() - begun) * 1000), reply.usage
@@ -54,28 +68,28 @@ def test(args: Any) -> int:
     else:
         price = "cost unknown" if cost is None else dollars(cost)
         say(f"{provider} {safe(reply.model)}: answers after {took} ms; {used.input:,} in, {used.output:,} out, {price}")
-        say(paint("the call is not booked in any project", "dim"))
+        say(paint("the cost of this call is not recorded in any project", "dim"))
     return DONE
 
 
-def key_set(args: Any) -> int:
-    """Never from the command line, where everybody who may see processes sees it."""
+def key_set(args: KeyArgs) -> int:
+    """Read the key from the terminal or stdin: arguments are visible in the process list."""
     if sys.stdin.isatty():
         key = getpass.getpass(f"key for {args.provider}: ")
     else:
         key = sys.stdin.readline()
     if not key.strip() or not key.strip().isprintable():
-        raise Misconfigured("a key is one line of printable text; nothing was kept")
+        raise Misconfigured("a key is one line of printable text; nothing was stored")
     keep_key(args.provider, key.strip())
     return _done(args, "kept in the keyring")
 
 
-def key_delete(args: Any) -> int:
+def key_delete(args: KeyArgs) -> int:
     keep_key(args.provider, None)
     return _done(args, "taken out of the keyring")
 
 
-def _done(args: Any, what: str) -> int:
+def _done(args: KeyArgs, what: str) -> int:
     if args.json:
         say_json({"provider": args.provider, "done": what})
     else:

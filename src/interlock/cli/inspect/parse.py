@@ -1,10 +1,11 @@
-"""`interlock parse`: what a command of the grammar means, as JSON. Runs nothing, and needs no project."""
+"""`interlock parse`: a command of the command language as JSON. It runs nothing and needs no project."""
 
 import os
 from typing import Any
 
 from interlock.assembly.locations import root_of, user_folder, user_settings
 from interlock.assembly.settings.load import load_settings
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE, wrong_usage
 from interlock.cli.terminal.output import say_json
 from interlock.domain.reading.command_language import CommandLine, Operator, parse_command
@@ -15,12 +16,16 @@ from interlock.library.gate_ids import GateIds
 from interlock.library.library import Library
 
 
-def parse(args: Any) -> int:
+class ParseArgs(CommandArgs, frozen=True):
+    command: str
+
+
+def parse(args: ParseArgs) -> int:
     root = root_of(args.project)
     try:
         line = parse_command(args.command)
-    except Rejected as wrong:
-        return wrong_usage(f"parse: {wrong}", args)
+    except Rejected as error:
+        return wrong_usage(f"parse: {error}", as_json=args.json)
     gates = load_settings(user_settings(), root / "interlock.toml").gates
     defaults = GateDefaults(gates.max_attempts, gates.timeout_s)
     say_json(as_plain(line, Library(root, user_folder()), defaults, GateIds(os.urandom(6).hex())))
@@ -28,7 +33,7 @@ def parse(args: Any) -> int:
 
 
 def as_plain(line: CommandLine, library: Library, defaults: GateDefaults, ids: GateIds) -> dict[str, Any]:
-    """Effective values, and for everything that has a name whether it is known here."""
+    """Effective values; every name has a flag that says whether the library has it."""
     operators = [_operator(operator, library, defaults, ids) for operator in line.operators]
     steps = [
         {
@@ -39,13 +44,13 @@ def as_plain(line: CommandLine, library: Library, defaults: GateDefaults, ids: G
             "column": step.column,
             "repeat": step.repeat,
             "delegate": step.delegated,
-            "gates": [one["gate_id"] for one in operators if one["type"] == "gate" and one["step"] == number],
+            "gates": [each["gate_id"] for each in operators if each["type"] == "gate" and each["step"] == number],
         }
         for number, step in enumerate(line.steps, 1)
     ]
     return {
         "has_operators": bool(operators),
-        "operator_types": list(dict.fromkeys(one["type"] for one in operators)),
+        "operator_types": list(dict.fromkeys(each["type"] for each in operators)),
         "operators": operators,
         "steps": steps,
     }

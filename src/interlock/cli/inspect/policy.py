@@ -1,10 +1,10 @@
-"""`interlock policy …`: what rules say, which there are, whether their examples hold."""
+"""`interlock policy …`: check a command, list the rules, test their examples."""
 
 from pathlib import Path
-from typing import Any
 
 from interlock.assembly.locations import FOLDER, current_folder, root_of
 from interlock.assembly.project import Project, open_project, policy_of, rule_sources
+from interlock.cli.arguments import CommandArgs, ProjectArgs
 from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.errors import Misconfigured
@@ -15,23 +15,28 @@ from interlock.views.display import one_line, safe
 _COLOUR = {"allow": "good", "ask": "waiting", "deny": "bad"}
 
 
-def check(args: Any) -> int:
-    """Any verdict is an answer: exit 0."""
+class CheckArgs(CommandArgs, frozen=True):
+    command: str
+    cwd: str | None
+
+
+def check(args: CheckArgs) -> int:
+    """Exit code 0 for every verdict."""
     project = _project(args)
     folder = Path(args.cwd) if args.cwd else project.root if project else current_folder()
     if not folder.is_dir():
         raise Misconfigured(f"{folder} is not a folder")
-    rule_sources(project).rules()  # a mistake in a file is told, not turned into a verdict
-    found = policy_of(project).script(args.command, str(folder))
+    rule_sources(project).rules()  # raises for an error in a rule file, which would otherwise become a verdict
+    judgement = policy_of(project).script(args.command, str(folder))
     if args.json:
-        say_json({"verdict": found.verdict, "rule": found.rule, "reason": found.reason})
+        say_json({"verdict": judgement.verdict, "rule": judgement.rule, "reason": judgement.reason})
     else:
-        reason = f": {safe(found.reason)}" if found.reason else ""
-        say(f"{paint(found.verdict, _COLOUR[found.verdict])} ({safe(found.rule)}){reason}")
+        reason = f": {safe(judgement.reason)}" if judgement.reason else ""
+        say(f"{paint(judgement.verdict, _COLOUR[judgement.verdict])} ({safe(judgement.rule)}){reason}")
     return DONE
 
 
-def list_(args: Any) -> int:
+def list_(args: CommandArgs) -> int:
     sources = rule_sources(_project(args))
     trusted = sources.trusted()
     rows = [
@@ -50,11 +55,11 @@ def list_(args: Any) -> int:
         ],
     )
     if not trusted:
-        say("the project's rules only tighten until you trust them: interlock trust")
+        say("the project's rules can only forbid or ask until you trust them: interlock trust")
     return DONE
 
 
-def test(args: Any) -> int:
+def test(args: CommandArgs) -> int:
     failed = rule_sources(_project(args)).failed()
     if args.json:
         say_json({"ok": not failed, "failed": failed})
@@ -66,11 +71,11 @@ def test(args: Any) -> int:
     return ERROR if failed else DONE
 
 
-def _project(args: Any) -> Project | None:
-    """The one around here; without one only the user's and the shipped rules count."""
+def _project(args: ProjectArgs) -> Project | None:
+    """The project of this folder; without a project only the user's and the shipped rules apply."""
     root = root_of(args.project)
-    there = args.project is not None or (root / FOLDER).exists() or (root / "interlock.toml").exists()
-    return open_project(root) if there or (root / ".git").exists() else None
+    is_project = args.project is not None or (root / FOLDER).exists() or (root / "interlock.toml").exists()
+    return open_project(root) if is_project or (root / ".git").exists() else None
 
 
 def _about(rule: Rule) -> str:

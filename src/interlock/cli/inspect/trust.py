@@ -1,12 +1,13 @@
-"""`interlock trust`: what came with a project and would grant rights or start programs, and a yes to exactly that."""
+"""`interlock trust`: show the project's files that grant rights or start programs, and trust exactly these."""
 
 import sys
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
 from interlock.assembly.project import POLICY, SETUP, Project, Thing, project_starts, things_to_trust, trust_store
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import APPROVAL, DONE
 from interlock.cli.terminal.output import paint, say, say_json
 from interlock.cli.terminal.sessions import project_of
@@ -18,21 +19,26 @@ class _Shown(Struct, frozen=True):
     state: Literal["trusted", "new", "changed"]
 
 
-def trust(args: Any) -> int:
+class TrustArgs(CommandArgs, frozen=True):
+    show: bool
+    yes: bool
+
+
+def trust(args: TrustArgs) -> int:
     project: Project = project_of(args)
-    shown = _look(project)
-    waiting = [one for one in shown if one.state != "trusted"]
+    shown = _with_states(project)
+    waiting = [item for item in shown if item.state != "trusted"]
     if not args.json:
-        _tell(shown, waiting)
+        _print(shown, waiting)
     if args.show or not waiting:
         if args.json:
-            _json(project, shown, trusted=not waiting)
+            _say_json(project, shown, trusted=not waiting)
         return DONE
-    trusted = args.yes or (not args.json and _asked("trust exactly this? [y/N] "))
+    trusted = args.yes or (not args.json and _confirmed("trust exactly this? [y/N] "))
     if trusted:
-        trust_store(project).add([(one.thing.digest, one.thing.name) for one in waiting])
+        trust_store(project).add([(item.thing.digest, item.thing.name) for item in waiting])
     if args.json:
-        _json(project, shown, trusted=trusted)
+        _say_json(project, shown, trusted=trusted)
     elif trusted:
         say("trusted; any change to it asks again")
     else:
@@ -40,7 +46,7 @@ def trust(args: Any) -> int:
     return DONE if trusted else APPROVAL
 
 
-def _look(project: Project) -> list[_Shown]:
+def _with_states(project: Project) -> list[_Shown]:
     store = trust_store(project)
     shown: list[_Shown] = []
     for thing in things_to_trust(project):
@@ -49,42 +55,42 @@ def _look(project: Project) -> list[_Shown]:
     return shown
 
 
-def _tell(shown: list[_Shown], waiting: list[_Shown]) -> None:
+def _print(shown: list[_Shown], waiting: list[_Shown]) -> None:
     if not shown:
-        say("this project brings nothing that must be trusted")
+        say("this project has nothing that must be trusted")
         return
-    known = [one.thing.name for one in shown if one.state == "trusted"]
+    known = [item.thing.name for item in shown if item.state == "trusted"]
     if known:
         say(paint(f"trusted already: {safe(', '.join(known))}", "dim"))
-    for one in waiting:
-        about = f" ({one.thing.what})" if one.thing.what else ""
-        say(f"{paint(one.state, 'waiting')} {safe(one.thing.name)}{about}, digest {one.thing.digest}:\n")
-        for line in _readable(one.thing).splitlines():
+    for item in waiting:
+        about = f" ({item.thing.what})" if item.thing.what else ""
+        say(f"{paint(item.state, 'waiting')} {safe(item.thing.name)}{about}, digest {item.thing.digest}:\n")
+        for line in _readable(item.thing).splitlines():
             say(f"  {safe(line)}")
         say()
 
 
 def _readable(thing: Thing) -> str:
-    """Rules are kept as JSON on one line."""
+    """The content, with rules as indented JSON: they are stored on one line."""
     content = msgspec.json.format(thing.content, indent=2) if thing.name == POLICY else thing.content
     return content.decode(errors="replace")
 
 
-def _json(project: Project, shown: list[_Shown], *, trusted: bool) -> None:
+def _say_json(project: Project, shown: list[_Shown], *, trusted: bool) -> None:
     starts = [{"key": start.key, "text": start.text, "digest": start.digest} for start in project_starts(project)]
     setup = next((start for start in starts if start["key"] == SETUP), {"text": None, "digest": None})
     things = [
         {
-            "name": one.thing.name,
-            "state": one.state,
-            "digest": one.thing.digest,
-            "content": one.thing.content.decode(errors="replace"),
+            "name": item.thing.name,
+            "state": item.state,
+            "digest": item.thing.digest,
+            "content": item.thing.content.decode(errors="replace"),
         }
-        for one in shown
+        for item in shown
     ]
-    told = {"setup": setup["text"], "digest": setup["digest"], "starts": starts, "things": things}
-    say_json({**told, "trusted": trusted})
+    report = {"setup": setup["text"], "digest": setup["digest"], "starts": starts, "things": things}
+    say_json({**report, "trusted": trusted})
 
 
-def _asked(question: str) -> bool:
+def _confirmed(question: str) -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and input(question).strip().lower() == "y"

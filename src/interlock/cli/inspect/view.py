@@ -1,11 +1,12 @@
-"""`interlock view`: code views of files, folders and patterns, in a project or not."""
+"""`interlock view`: code views of files, folders and patterns, with or without a project."""
 
 import gc
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.cli.terminal.output import colour_on, say, say_json
 from interlock.codeviews.folders.cache import Cache, cache_folder
@@ -16,49 +17,55 @@ from interlock.codeviews.views import tokens
 from interlock.views.display import quoted_path, safe
 
 
-def view(args: Any) -> int:
+class ViewArgs(CommandArgs, frozen=True):
+    kind: Literal["skeleton", "curated", "summary", "outline"]
+    paths: tuple[str, ...]
+    no_cache: bool
+
+
+def view(args: ViewArgs) -> int:
     paths: list[str] = [os.path.join(args.project or "", path) for path in args.paths]
     alone = len(paths) == 1 and not os.path.isdir(paths[0]) and os.path.lexists(paths[0])
-    done = _Done()
+    done = _Totals()
     plain: list[dict[str, Any]] = []
     terminal = sys.stdout.isatty()
     cache = None if args.no_cache else Cache(cache_folder(os.environ))
-    gc.set_threshold(100_000)  # thousands of small things without circles: there is nothing to look for
-    for one in _with_progress(shown(args.kind, paths, cache, processors(), done.count), done):
-        if isinstance(one, Skipped):
-            done.skip(one)
+    gc.set_threshold(100_000)  # many small objects without reference cycles: collecting would only cost time
+    for result in _with_progress(shown(args.kind, paths, cache, processors(), done.count), done):
+        if isinstance(result, Skipped):
+            done.skip(result)
         else:
-            done.add(one)
+            done.add(result)
             if args.json:
-                plain.append(_plain(one))
+                plain.append(_as_dict(result))
             else:
-                _print(one, alone, first=done.files == 1, terminal=terminal)
+                _print(result, alone, first=done.files == 1, terminal=terminal)
     if args.json:
-        skipped = [{"path": _name(one.path), "reason": one.reason} for one in done.skipped]
+        skipped = [{"path": _name(skipped.path), "reason": skipped.reason} for skipped in done.skipped]
         say_json({"kind": args.kind, "files": plain, "skipped": skipped, "totals": done.totals()})
     sys.stdout.flush()
-    _tell(done.text())
-    return ERROR if any(one.asked for one in done.skipped) else DONE
+    _warn(done.text())
+    return ERROR if any(skipped.asked for skipped in done.skipped) else DONE
 
 
-class _Done:
+class _Totals:
     def __init__(self) -> None:
         self.found = self.files = self.before = self.after = 0
         self.skipped: list[Skipped] = []
 
     def count(self, files: Iterator[FoundFile]) -> Iterator[FoundFile]:
-        for found in files:
+        for file in files:
             self.found += 1
-            yield found
+            yield file
 
-    def add(self, one: Viewed) -> None:
+    def add(self, viewed: Viewed) -> None:
         self.files += 1
-        self.before += one.before
-        self.after += one.after
+        self.before += viewed.before
+        self.after += viewed.after
 
-    def skip(self, one: Skipped) -> None:
-        self.skipped.append(one)
-        _tell(f"skipped {quoted_path(one.path)}: {one.reason}")
+    def skip(self, skipped: Skipped) -> None:
+        self.skipped.append(skipped)
+        _warn(f"skipped {quoted_path(skipped.path)}: {skipped.reason}")
 
     def totals(self) -> dict[str, Any]:
         return {
@@ -75,23 +82,23 @@ class _Done:
         return f"{files}{skipped}: {self.before:,} → {self.after:,} tokens ({tokens.method()})"
 
 
-def _plain(one: Viewed) -> dict[str, Any]:
+def _as_dict(viewed: Viewed) -> dict[str, Any]:
     return {
-        "path": _name(one.path),
-        "language": one.language,
-        "tokens_before": one.before,
-        "tokens_after": one.after,
-        "view": one.view.decode(errors="replace"),
+        "path": _name(viewed.path),
+        "language": viewed.language,
+        "tokens_before": viewed.before,
+        "tokens_after": viewed.after,
+        "view": viewed.view.decode(errors="replace"),
     }
 
 
-def _print(one: Viewed, alone: bool, *, first: bool, terminal: bool) -> None:
-    """The bytes as they are, but on a terminal, where they could do harm."""
-    text = one.view
+def _print(viewed: Viewed, alone: bool, *, first: bool, terminal: bool) -> None:
+    """Print the exact bytes; on a terminal control characters are made harmless."""
+    text = viewed.view
     if terminal:
         text = safe(text.decode(errors="replace")).encode()
     if not alone:
-        text = (b"" if first else b"\n") + f"==> {quoted_path(one.path)} <==\n".encode() + text
+        text = (b"" if first else b"\n") + f"==> {quoted_path(viewed.path)} <==\n".encode() + text
         if not text.endswith(b"\n"):
             text += b"\n"
     sys.stdout.buffer.write(text)
@@ -100,16 +107,16 @@ def _print(one: Viewed, alone: bool, *, first: bool, terminal: bool) -> None:
 
 
 def _name(path: str) -> str:
-    """A name need not be text: what is none shows as �."""
+    """A file name for JSON: bytes that are no UTF-8 become �."""
     return path.encode(errors="surrogateescape").decode(errors="replace")
 
 
-def _tell(text: str) -> None:
+def _warn(text: str) -> None:
     say(text, sys.stderr)
 
 
-def _with_progress(results: Iterator[Viewed | Skipped], done: _Done) -> Iterator[Viewed | Skipped]:
-    """A line that changes, on a terminal and only while the views themselves go elsewhere."""
+def _with_progress(results: Iterator[Viewed | Skipped], done: _Totals) -> Iterator[Viewed | Skipped]:
+    """A progress bar on stderr, if that is a terminal and stdout is not."""
     if not colour_on(sys.stderr) or sys.stdout.isatty():
         yield from results
         return
@@ -119,6 +126,6 @@ def _with_progress(results: Iterator[Viewed | Skipped], done: _Done) -> Iterator
     columns = (TextColumn("files"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
-        for one in results:
-            yield one
+        for result in results:
+            yield result
             bar.update(task, total=done.found, completed=done.files + len(done.skipped))

@@ -1,12 +1,12 @@
-"""`interlock journal …`: reading never needs the lock, and nothing here changes a row."""
+"""`interlock journal …`: reading needs no lock, and no row is changed."""
 
 import gzip
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from interlock.assembly.project import Project, export_rows, journal_report, project_reader, rebuild_journal_head
+from interlock.cli.arguments import CommandArgs, ProjectArgs
 from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.cli.terminal.output import paint, say, say_json
 from interlock.cli.terminal.sessions import RemoteSession, project_of
@@ -18,7 +18,29 @@ from interlock.views.display import one_line
 from interlock.wire import encode, encode_state, event_name, to_plain
 
 
-def show(args: Any) -> int:
+class ShowArgs(CommandArgs, frozen=True):
+    after: int
+    last: int
+    follow: bool
+
+
+class VerifyArgs(CommandArgs, frozen=True):
+    rebuild_head: bool
+
+
+class ExportArgs(ProjectArgs, frozen=True):
+    file: str | None
+
+
+class ArchiveArgs(CommandArgs, frozen=True):
+    file: str | None
+
+
+class ReplayArgs(CommandArgs, frozen=True):
+    to: int | None
+
+
+def show(args: ShowArgs) -> int:
     project = project_of(args)
     reader = project_reader(project)
     try:
@@ -29,12 +51,12 @@ def show(args: Any) -> int:
     finally:
         reader.close()
     if args.follow:
-        sys.stdout.flush()  # whoever reads a pipe waits for this
+        sys.stdout.flush()  # the reader of a pipe waits for these lines
         _follow(project, after, as_json=args.json)
     return DONE
 
 
-def verify(args: Any) -> int:
+def verify(args: VerifyArgs) -> int:
     project = project_of(args)
     report = rebuild_journal_head(project) if args.rebuild_head else journal_report(project)
     if args.json:
@@ -43,11 +65,11 @@ def verify(args: Any) -> int:
         say(paint(f"ok: {report.rows} rows, unbroken; head {report.head[:16]}…", "good"))
     else:
         say(paint(f"NOT OK: {report.problem}", "bad"), sys.stderr)
-        say(f"{report.rows} rows before that are as they were written", sys.stderr)
+        say(f"the {report.rows} rows before that are unchanged", sys.stderr)
     return DONE if report.ok else ERROR
 
 
-def export(args: Any) -> int:
+def export(args: ExportArgs) -> int:
     project = project_of(args)
     if not args.file or args.file == "-":
         for line in export_rows(project):
@@ -62,12 +84,12 @@ def export(args: Any) -> int:
     return DONE
 
 
-def archive(args: Any) -> int:
-    """A verified copy, compressed; the journal itself is left as it is."""
+def archive(args: ArchiveArgs) -> int:
+    """Write a verified, compressed copy; the journal itself is not changed."""
     project = project_of(args)
     report = journal_report(project)
     if not report.ok:
-        raise Misconfigured(f"the journal is not whole and is not archived: {report.problem}")
+        raise Misconfigured(f"the journal is damaged, so it is not archived: {report.problem}")
     name = args.file or f"journal-{report.rows:08d}.jsonl.gz"
     try:
         with gzip.open(name, "xt", encoding="utf-8") as file:
@@ -85,7 +107,7 @@ def archive(args: Any) -> int:
     return DONE
 
 
-def replay(args: Any) -> int:
+def replay(args: ReplayArgs) -> int:
     reader = project_reader(project_of(args))
     try:
         last = reader.head().version
@@ -118,7 +140,7 @@ def _follow(project: Project, after: int, *, as_json: bool) -> None:
     try:
         session = RemoteSession(project)
     except Unavailable:
-        say("nobody is working on this project now; there is nothing to follow", sys.stderr)
+        say("no workbench runs on this project; there is nothing to follow", sys.stderr)
         return
     with session:
         for recorded in session.client.follow(after):

@@ -1,7 +1,6 @@
 """JUnit XML as pytest, jest, go-junit-report, surefire and many others write it.
 
-The file may come from anywhere: entities and document types are refused, nothing is ever fetched, and every size has
-an end.
+The file is untrusted: entities and document types are refused, nothing is fetched, and every size is limited.
 """
 
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from interlock.errors import BadValue
 MOST_BYTES = 64_000_000
 MOST_CASES = 100_000
 DEEPEST = 50
-LONGEST = 1_000_000  # characters of one text; the rest is left out
+LONGEST = 1_000_000  # characters of one text; the rest is dropped
 _LONGEST_MS = 2**31 - 1
 _LATEST_MS = 253_402_300_799_999 - _LONGEST_MS
 
@@ -26,11 +25,11 @@ _TEXTS = (*_ENDINGS, "system-out", "system-err")
 
 
 class Case(Struct):
-    """A testcase that was read."""
+    """One `<testcase>`."""
 
     name: str
     duration_ms: int
-    started_at_ms: int  # 0: the report does not say
+    started_at_ms: int  # 0 if the report has no time
     skipped: bool = False
     faults: list[tuple[str, str, str]] = []  # type, message, text
     out: str = ""
@@ -50,7 +49,7 @@ class _Reader:
         self._case: Case | None = None
         self._kind = ""
         self._message = ""
-        self._said: list[str] = []
+        self._pieces: list[str] = []
         self._room = 0
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
@@ -69,7 +68,7 @@ class _Reader:
             if name == "skipped":
                 self._case.skipped = True
             elif name in _TEXTS:
-                self._said, self._room = [], LONGEST
+                self._pieces, self._room = [], LONGEST
                 self._kind, self._message = attributes.get("type", ""), attributes.get("message", "")
 
     def _begin_case(self, attributes: dict[str, str]) -> None:
@@ -78,7 +77,7 @@ class _Reader:
         took = _milliseconds(attributes.get("time", ""))
         suite = self._suites[-1]
         started = _moment(attributes.get("timestamp", "")) or suite.at_ms
-        if suite.at_ms:  # one after the other: reports say when a suite began, seldom when a test did
+        if suite.at_ms:  # reports have a suite's start time, seldom a test's: tests are taken as sequential
             suite.at_ms += took
         where = attributes.get("classname") or suite.name
         name = attributes.get("name", "")
@@ -87,10 +86,10 @@ class _Reader:
         if attributes.get("status") in ("skipped", "disabled", "notrun"):
             self._case.skipped = True
 
-    def text(self, words: str) -> None:
+    def text(self, text: str) -> None:
         if self._room > 0:
-            self._said.append(words[: self._room])
-            self._room -= len(words)
+            self._pieces.append(text[: self._room])
+            self._room -= len(text)
 
     def end(self, name: str) -> None:
         name = self._path.pop()
@@ -101,17 +100,17 @@ class _Reader:
         elif name == "testcase":
             self._case = None
         elif self._case is not None and self._path[-1] == "testcase" and name in _TEXTS:
-            said, self._said, self._room = "".join(self._said), [], 0
+            text, self._pieces, self._room = "".join(self._pieces), [], 0
             if name in _ENDINGS:
-                self._case.faults.append((self._kind or name, self._message, said.strip("\n")))
+                self._case.faults.append((self._kind or name, self._message, text.strip("\n")))
             elif name == "system-out":
-                self._case.out += said
+                self._case.out += text
             else:
-                self._case.err += said
+                self._case.err += text
 
 
 def read_junit(content: bytes) -> list[Case]:
-    """Raises BadValue, with what is wrong."""
+    """Raises BadValue with the reason."""
     if len(content) > MOST_BYTES:
         raise BadValue(f"it has more than {MOST_BYTES // 1_000_000} MB")
     reader = _Reader()
@@ -126,19 +125,19 @@ def read_junit(content: bytes) -> list[Case]:
         parser.Parse(content, True)
     except expat.ExpatError as error:
         raise BadValue(f"it is not XML: {error}") from None
-    except (LookupError, ValueError) as error:  # an encoding that nobody knows
+    except (LookupError, ValueError) as error:  # an unknown encoding
         raise BadValue(f"it cannot be read: {error}") from None
     return reader.cases
 
 
 def executions(cases: list[Case], category: Category, now_ms: int, new_id: Callable[[], str]) -> tuple[Execution, ...]:
-    """The runs among them: a skipped test did not run."""
-    found: list[Execution] = []
+    """Executions of the tests that ran; skipped tests are left out."""
+    runs: list[Execution] = []
     for case in cases:
         if case.skipped and not case.faults:
             continue
         started = min(case.started_at_ms or max(0, now_ms - case.duration_ms), _LATEST_MS)
-        found.append(
+        runs.append(
             Execution(
                 test_id=new_id(),
                 name=case.name,
@@ -156,7 +155,7 @@ def executions(cases: list[Case], category: Category, now_ms: int, new_id: Calla
                 logs=(*case.out.splitlines(), *case.err.splitlines()),
             )
         )
-    return tuple(found)
+    return tuple(runs)
 
 
 def _refuse(*_: Any) -> None:
@@ -182,10 +181,10 @@ def _milliseconds(text: str) -> int:
 
 
 def _moment(text: str) -> int:
-    """Unix milliseconds; 0 for what is no time. Without a zone it is UTC."""
+    """Unix milliseconds; 0 if the text is no time. A time without a zone is UTC."""
     try:
-        found = datetime.fromisoformat(text.strip())
-        found = found if found.tzinfo else found.replace(tzinfo=UTC)
-        return min(max(0, round(found.timestamp() * 1_000)), _LATEST_MS)
+        time = datetime.fromisoformat(text.strip())
+        time = time if time.tzinfo else time.replace(tzinfo=UTC)
+        return min(max(0, round(time.timestamp() * 1_000)), _LATEST_MS)
     except (ValueError, OverflowError):
         return 0

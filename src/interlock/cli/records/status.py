@@ -1,9 +1,9 @@
-"""`interlock status`: where things stand, in one look."""
+"""`interlock status`: a short overview."""
 
 from functools import reduce
-from typing import Any
 
 from interlock.assembly.project import read_state
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json
 from interlock.cli.terminal.sessions import project_of
@@ -16,7 +16,11 @@ from interlock.views.mma_status import mma_status, run_status
 MOST = 20
 
 
-def status_(args: Any) -> int:
+class StatusArgs(CommandArgs, frozen=True):
+    track: str | None
+
+
+def status_(args: StatusArgs) -> int:
     state = read_state(project_of(args))
     if args.json:
         say_json(mma_status(state, {}, args.track))

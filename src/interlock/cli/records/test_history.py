@@ -1,4 +1,4 @@
-"""`interlock test status`, `results`, `list`, `ingest`: the memory of tests, with or without a running workbench."""
+"""`interlock test status`, `results`, `list`, `ingest`: the test history, with or without a running workbench."""
 
 import os
 import sys
@@ -6,19 +6,19 @@ import time
 from hashlib import sha256
 from pathlib import Path
 from secrets import randbelow
-from typing import Any
+from typing import Any, Literal
 
 from interlock.assembly.project import Project, keep_text, kept_text, read_state
 from interlock.assembly.redaction import redactor
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.records.junit import MOST_BYTES, executions, read_junit
-from interlock.cli.records.yaml_text import as_yaml
 from interlock.cli.terminal.exits import DONE, report
 from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.cli.terminal.sessions import open_session, project_of
 from interlock.domain.checks.test_history_texts import fit, restored
 from interlock.domain.messages.commands.test_history_commands import RecordTests
 from interlock.domain.rules.test_history_rules import check_new
-from interlock.domain.values.test_history import HIGHEST, LOWEST, Execution, History, SuiteReport, unused_id
+from interlock.domain.values.test_history import HIGHEST, LOWEST, Category, Execution, History, SuiteReport, unused_id
 from interlock.errors import BadValue, JournalError, Misconfigured, NotFound
 from interlock.views.display import one_line, safe
 from interlock.views.test_history import Status, TestStatus, get_test, list_tests, results_of, utc_text
@@ -29,37 +29,55 @@ COLOURS: dict[Status, str] = {"PASSED": "good", "FAILED": "bad", "TIMEOUT": "bad
 SYMBOLS: dict[Status, str] = {"PASSED": "✓", "FAILED": "✗", "TIMEOUT": "⧗"}
 
 
-def say_status(found: TestStatus, args: Any) -> None:
-    if args.json:
-        say_json(to_plain(found))
+class ResultsArgs(CommandArgs, frozen=True):
+    test_id: str
+    include_logs: bool
+
+
+class ListArgs(CommandArgs, frozen=True):
+    category: Category | None
+    status: Literal["passed", "failed", "timeout"] | None
+    limit: int
+    page_token: str
+
+
+class IngestArgs(CommandArgs, frozen=True):
+    file: str
+    category: Category
+    again: bool
+
+
+def say_status(status: TestStatus, *, as_json: bool) -> None:
+    if as_json:
+        say_json(to_plain(status))
         return
-    say(f"Test ID: {safe(found.test_id)}")
-    say(f"Status: {paint(found.status, COLOURS.get(found.status))}")
-    if found.status == "UNKNOWN":
+    say(f"Test ID: {safe(status.test_id)}")
+    say(f"Status: {paint(status.status, COLOURS.get(status.status))}")
+    if status.status == "UNKNOWN":
         return
-    say(f"Execution Time: {found.execution_time_ms} ms")
-    for word, at in (
-        ("Queued", found.queued_at_ms),
-        ("Started", found.started_at_ms),
-        ("Completed", found.completed_at_ms),
+    say(f"Execution Time: {status.execution_time_ms} ms")
+    for name, at in (
+        ("Queued", status.queued_at_ms),
+        ("Started", status.started_at_ms),
+        ("Completed", status.completed_at_ms),
     ):
         if at:
-            say(f"{word}: {utc_text(at)}")
-    if found.error_message:
-        say(f"Error: {safe(found.error_message)}")
-    for failure in found.assertion_failures:
+            say(f"{name}: {utc_text(at)}")
+    if status.error_message:
+        say(f"Error: {safe(status.error_message)}")
+    for failure in status.assertion_failures:
         say(f"Assertion failed: {safe(failure)}")
 
 
-def results(args: Any) -> int:
+def results(args: ResultsArgs) -> int:
     project = project_of(args)
     history = read_state(project).tests
     try:
-        found = get_test(history, args.test_id).execution
+        execution = get_test(history, args.test_id).execution
     except NotFound as error:
-        report(error, args)
+        report(error, as_json=args.json)
         return EXITS["UNKNOWN"]
-    shown = results_of(history, _whole(project, found), include_logs=args.include_logs)
+    shown = results_of(history, _with_whole_texts(project, execution), include_logs=args.include_logs)
     if args.json:
         say_json(to_plain(shown))
     else:
@@ -67,7 +85,15 @@ def results(args: Any) -> int:
     return EXITS[shown.status]
 
 
-def list_(args: Any) -> int:
+def as_yaml(value: Any) -> str:
+    """Characters that could deceive on a terminal are escaped; then all others beyond ASCII are, too."""
+    import yaml
+
+    text = yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
+    return text if text.replace("\n", "").isprintable() else yaml.safe_dump(value, sort_keys=False)
+
+
+def list_(args: ListArgs) -> int:
     history = read_state(project_of(args)).tests
     page = list_tests(history, args.category or "", args.status or "", args.limit, args.page_token)
     if args.json:
@@ -101,7 +127,7 @@ def list_(args: Any) -> int:
     return DONE
 
 
-def ingest(args: Any) -> int:
+def ingest(args: IngestArgs) -> int:
     project = project_of(args)
     content, name = _read(args.file)
     digest = sha256(content).hexdigest()
@@ -155,31 +181,31 @@ class _Ids:
         self._given: set[str] = set()
 
     def new(self) -> str:
-        while (found := unused_id(self._history, self._prefix, _draw)) in self._given:
+        while (test_id := unused_id(self._history, self._prefix, _draw)) in self._given:
             pass
-        self._given.add(found)
-        return found
+        self._given.add(test_id)
+        return test_id
 
 
 def _draw() -> int:
     return LOWEST + randbelow(HIGHEST - LOWEST + 1)
 
 
-def _whole(project: Project, execution: Execution) -> Execution:
+def _with_whole_texts(project: Project, execution: Execution) -> Execution:
     if execution.whole is None:
         return execution
     try:
         return restored(execution, kept_text(project, execution.whole.sha256))
-    except JournalError:  # it was removed: what the journal holds itself is left
+    except JournalError:  # the blob was removed: use the part that the journal holds
         return execution
 
 
-def _read(named: str) -> tuple[bytes, str]:
-    """As much as is ever read, and the name it goes by."""
-    if named == "-":
+def _read(path: str) -> tuple[bytes, str]:
+    """At most MOST_BYTES + 1 bytes of the file, and its name."""
+    if path == "-":
         return sys.stdin.buffer.read(MOST_BYTES + 1), "stdin"
     try:
-        with Path(named).open("rb") as file:
-            return file.read(MOST_BYTES + 1), Path(named).name
+        with Path(path).open("rb") as file:
+            return file.read(MOST_BYTES + 1), Path(path).name
     except OSError as error:
-        raise Misconfigured(f"{named} cannot be read: {error.strerror}") from None
+        raise Misconfigured(f"{path} cannot be read: {error.strerror}") from None

@@ -1,16 +1,17 @@
-"""`interlock usage`: tokens and money, as a table and as bars; `interlock usage cache`: what broke a prefix."""
+"""`interlock usage`: tokens and cost as a table and as bars; `interlock usage cache`: broken cache prefixes."""
 
 import shutil
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from interlock.assembly.logs.session_logs import PREFIXES
 from interlock.assembly.model_choice import saved_by_cache
 from interlock.assembly.project import Project, project_reader, read_state
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.cli.terminal.sessions import project_of
@@ -22,18 +23,23 @@ from interlock.views.prefix import BrokenRequest, SentRequest, broken_requests
 from interlock.views.spend import bars, spending
 from interlock.wire import to_plain
 
-_EVENTS = 200_000  # the latest, that money over time is drawn from
-_NARROW, _WIDEST = 50, 60  # columns: below the one there is no plot, beyond the other no bar
-_REQUESTS = 100_000  # that are looked through for broken prefixes
+_EVENTS = 200_000  # the latest events, from which cost over time is computed
+_NARROW, _WIDEST = 50, 60  # columns: the least for a plot, the most for a bar
+_REQUESTS = 100_000  # the most requests that are searched for broken prefixes
 
 
-def usage(args: Any) -> int:
-    if args.what == "cache":
+class UsageArgs(CommandArgs, frozen=True):
+    report: Literal["cache"] | None
+    by: Literal["tier", "epic", "track", "ticket"]
+
+
+def usage(args: UsageArgs) -> int:
+    if args.report == "cache":
         return _cache(args)
     project = project_of(args)
     rows = usage_rows(read_state(project), args.by)
     if args.json:
-        say_json({row.name: _plain(row) for row in rows})
+        say_json({row.name: _as_dict(row) for row in rows})
     elif not rows:
         say("no model was called yet")
     else:
@@ -56,7 +62,7 @@ def _table(rows: tuple[UsageRow, ...], by: str) -> None:
         ],
     )
     if any(row.unknown for row in rows):
-        say(paint("UNKNOWN: set aside for calls that broke off or are under way; it counts as spent", "dim"))
+        say(paint("UNKNOWN: reserved for interrupted or running calls; it counts as spent", "dim"))
     if calls := sum(row.used.without_price for row in rows):
         say(
             paint(
@@ -66,7 +72,7 @@ def _table(rows: tuple[UsageRow, ...], by: str) -> None:
 
 
 def _plot(rows: tuple[UsageRow, ...], project: Project) -> None:
-    """Where there is money to show, and room."""
+    """Bars, if there is a cost and the terminal is wide enough."""
     room = shutil.get_terminal_size().columns
     costs = [row.used.cost + row.unknown for row in rows]
     if room < _NARROW or not any(costs):
@@ -98,61 +104,63 @@ def _bars(values: list[tuple[str, Micros]], room: int, *, plain: bool) -> None:
         say(f"{safe(name):{names}}  {cost:>{digits}}  {paint(bar, 'running')}".rstrip())
 
 
-def _plain(row: UsageRow) -> dict[str, Any]:
+def _as_dict(row: UsageRow) -> dict[str, Any]:
     return {**to_plain(row.used), "cost_usd": row.used.cost_usd, "unknown_usd": row.unknown / 1e6}
 
 
 # ── caches ───────────────────────────────────────────────────────────────────────────────
 
 
-def _cache(args: Any) -> int:
+def _cache(args: UsageArgs) -> int:
     project = project_of(args)
     requests = list(islice(_sent(project), _REQUESTS))
-    found = broken_requests(requests)
-    paid = [saved_by_cache(project, each.sent.provider, each.sent.model, each.broken.again) for each in found]
+    breaks = broken_requests(requests)
+    paid = [saved_by_cache(project, row.sent.provider, row.sent.model, row.broken.again) for row in breaks]
     if args.json:
-        say_json({"requests": len(requests), "breaks": [_break(*each) for each in zip(found, paid, strict=True)]})
+        say_json(
+            {"requests": len(requests), "breaks": [_break_as_dict(*pair) for pair in zip(breaks, paid, strict=True)]}
+        )
         return DONE
     if not requests:
         say("no request is in the logs yet (.interlock/logs/sessions)")
         return DONE
-    if found:
+    if breaks:
         table(
             ("WHEN", "WHO", "BLOCK", "", "TOKENS", "AGAIN", "PAID"),
             [
                 (
-                    each.sent.ts[:19].replace("T", " "),
-                    one_line(each.sent.key, 30),
-                    one_line(each.broken.block, 40),
-                    each.broken.how,
-                    f"{each.broken.tokens:,}",
-                    f"{each.broken.again:,}",
+                    row.sent.ts[:19].replace("T", " "),
+                    one_line(row.sent.key, 30),
+                    one_line(row.broken.block, 40),
+                    row.broken.how,
+                    f"{row.broken.tokens:,}",
+                    f"{row.broken.again:,}",
                     "unknown" if cost is None else dollars(cost),
                 )
-                for each, cost in zip(found, paid, strict=True)
+                for row, cost in zip(breaks, paid, strict=True)
             ],
         )
         say(
-            paint("AGAIN: tokens after the block that had been sent before; PAID: what a cache would have saved", "dim")
+            paint("AGAIN: tokens after the block that were sent before; PAID: what a cache hit would have saved", "dim")
         )
-    again = sum(each.broken.again for each in found)
+    again = sum(row.broken.again for row in breaks)
     known = [cost for cost in paid if cost is not None]
-    total = "" if found and not known else f" for {dollars(sum(known))}"
-    say(f"{len(requests):,} requests, {len(found):,} broke their prefix: about {again:,} tokens paid again{total}")
+    total = "" if breaks and not known else f" for {dollars(sum(known))}"
+    say(f"{len(requests):,} requests, {len(breaks):,} broke their prefix: about {again:,} tokens paid again{total}")
     return DONE
 
 
-def _break(found: BrokenRequest, paid: Micros | None) -> dict[str, Any]:
-    sent, broken = found.sent, found.broken
+def _break_as_dict(cache_break: BrokenRequest, paid: Micros | None) -> dict[str, Any]:
+    sent, broken = cache_break.sent, cache_break.broken
     about = {"ts": sent.ts, "key": sent.key, "attempt": sent.attempt, "provider": sent.provider, "model": sent.model}
     return {**about, "call": sent.call, **to_plain(broken), "paid_usd": None if paid is None else paid / 1e6}
 
 
 def _sent(project: Project) -> Iterator[SentRequest]:
-    """Oldest first; what cannot be read is left out, as logs may be cut off anywhere."""
+    """Logged requests, oldest first; unreadable lines are skipped, as a log may end anywhere."""
     folders = (project.folder / "logs" / "sessions").glob("*")
     for folder in sorted(folders):
-        for file in sorted(folder.glob(f"{PREFIXES}*"), reverse=True):  # those put aside are older, by their number
+        for file in sorted(folder.glob(f"{PREFIXES}*"), reverse=True):  # rotated files are older, by their number
             with file.open("rb") as lines:
                 for line in lines:
                     try:

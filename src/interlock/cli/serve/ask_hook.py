@@ -1,7 +1,7 @@
-"""`interlock ask-hook`: what other agents' before-tool hooks run. A person decides in Interlock, the agent obeys.
+"""`interlock ask-hook`: the before-tool hook of other agents. A person decides in Interlock.
 
-Reads the hook's JSON, waits for the answer, writes it as that agent wants it. Whatever goes wrong means no: agents go
-on with the tool when a hook fails in any way but exit 2 with a reason, so nothing here may fail otherwise.
+Reads the hook's JSON, waits for the answer, and writes it in the agent's format. Every error denies the tool: agents
+run the tool if a hook fails in any other way than exit code 2 with a reason.
 """
 
 import json
@@ -12,77 +12,83 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
-from typing import Any, cast
+from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
+from interlock.cli.arguments import ProjectArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.client import ApiError, ApiHookClient, Gone, NotServing, Server, find_api_file, read_api_file
 
 BACK_S = 30
-"""How long a workbench that goes away while we wait may take to come back."""
+"""How long to wait for a workbench that restarts while an answer is pending."""
 
 BLOCKS = 2
-"""The exit code that keeps any of the agents from running the tool."""
+"""The exit code that stops every agent from running the tool."""
 
 EVENTS = {"claude": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool"}
-"""What each calls the moment before a tool runs; where it asks for a permission, it is PermissionRequest."""
+"""Each agent's name of its before-tool event; a permission request is PermissionRequest for all."""
 
 MOST_RETURNS = 20
-"""A workbench that goes away each time it is asked is not asked for ever."""
+"""The most restarts of the workbench during one question."""
 
 Answer = dict[str, Any]
 
 
-def ask_hook(args: Any) -> int:
-    """Exit 0 with the agent's own kind of JSON, also for a no; 2, which blocks with every agent, for bad input."""
+class AskHookArgs(ProjectArgs, frozen=True):
+    agent: Literal["auto", "claude", "codex", "gemini"]
+    deadline: float | None
+
+
+def ask_hook(args: AskHookArgs) -> int:
+    """Exit code 0 with JSON in the agent's format, also for a denial; exit code 2 for bad input."""
     try:
         hook = _read(sys.stdin.buffer.read(), args.agent)
         agent = args.agent if args.agent != "auto" else _agent(hook)
         try:
-            answer = _decided(hook, agent, args.deadline)
+            answer = _ask(hook, agent, args.deadline)
         except (ApiError, OSError) as error:
             answer = Answer(decision="deny", message=f"Interlock could not ask: {error}", args={})
-        if (told := _told(agent, hook, answer)) is not None:
-            sys.stdout.write(json.dumps(told) + "\n")  # ASCII: no text and no locale can make this fail
+        if (reply := _reply(agent, hook, answer)) is not None:
+            sys.stdout.write(json.dumps(reply) + "\n")  # ASCII, so that no locale can make this fail
             sys.stdout.flush()
     except ValueError as error:
-        return _blocked(f"it cannot read this hook's input: {error}")
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  a hook that merely breaks would let the tool run
-        return _blocked(f"{type(error).__name__}: {error}")
+        return _block(f"it cannot read this hook's input: {error}")
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  after any other failure the agent would run the tool
+        return _block(f"{type(error).__name__}: {error}")
     return DONE
 
 
-def _blocked(why: str) -> int:
+def _block(why: str) -> int:
     with suppress(OSError, ValueError):
-        sys.stderr.write(f"Interlock says no, so the tool may not run: {ascii(why)[1:-1]}\n")
+        sys.stderr.write(f"Interlock denies the tool: {ascii(why)[1:-1]}\n")
         sys.stderr.flush()
-    with suppress(OSError):  # nothing may be tried with a closed stdout at exit: that would be another exit code
+    with suppress(OSError):  # a flush of a closed stdout at exit would change the exit code
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return BLOCKS
 
 
 def _read(text: bytes, agent: str) -> dict[str, Any]:
-    found: Any = json.loads(text)
-    if not isinstance(found, dict):
+    hook: Any = json.loads(text)
+    if not isinstance(hook, dict):
         raise ValueError("it is not a JSON object")
-    found = cast("dict[str, Any]", found)
-    if not isinstance(found.get("tool_name"), str) or not isinstance(found.get("tool_input", {}), dict):
+    hook = cast("dict[str, Any]", hook)
+    if not isinstance(hook.get("tool_name"), str) or not isinstance(hook.get("tool_input", {}), dict):
         raise ValueError("it has no tool_name, or a tool_input that is no object")
     known = {*EVENTS.values(), "PermissionRequest"} if agent == "auto" else {EVENTS[agent], "PermissionRequest"}
-    if (event := found.setdefault("hook_event_name", EVENTS.get(agent, ""))) not in known:
-        raise ValueError(f"{event!r} is not what comes before a tool, which is {' or '.join(sorted(known))}")
-    return found
+    if (event := hook.setdefault("hook_event_name", EVENTS.get(agent, ""))) not in known:
+        raise ValueError(f"{event!r} is no before-tool event; expected {' or '.join(sorted(known))}")
+    return hook
 
 
 def _agent(hook: dict[str, Any]) -> str:
-    """Gemini CLI calls it BeforeTool; Claude Code and Codex PreToolUse."""
+    """Gemini CLI names the event BeforeTool; Codex adds a turn_id, Claude Code does not."""
     if hook["hook_event_name"] == "BeforeTool":
         return "gemini"
     return "codex" if "turn_id" in hook else "claude"
 
 
-def _decided(hook: dict[str, Any], agent: str, deadline_s: float | None) -> Answer:
-    """Asks; and with the same key again, should the workbench be restarted meanwhile."""
+def _ask(hook: dict[str, Any], agent: str, deadline_s: float | None) -> Answer:
+    """Ask, and ask again with the same key if the workbench restarts meanwhile."""
     cwd = str(hook.get("cwd") or os.getcwd())
     key, gone_since, returns = secrets.token_hex(8), None, 0
     while True:
@@ -101,22 +107,22 @@ def _decided(hook: dict[str, Any], agent: str, deadline_s: float | None) -> Answ
 
 
 def _client(start: Path) -> ApiHookClient:
-    """With the token that may only ask."""
+    """A client with the ask token, which allows nothing else."""
     if (url := os.environ.get("INTERLOCK_ASK_URL")) and (token := os.environ.get("INTERLOCK_ASK_TOKEN")):
         parts = urlsplit(url)
         server = Server(parts.hostname or "127.0.0.1", parts.port or 0, token)
     else:
-        found = read_api_file(find_api_file("ask.json", start))
-        server = Server(str(found["host"]), int(found["port"]), str(found["token"]))
+        address = read_api_file(find_api_file("ask.json", start))
+        server = Server(str(address["host"]), int(address["port"]), str(address["token"]))
     return ApiHookClient(server=server)
 
 
-def _told(agent: str, hook: dict[str, Any], answer: Answer) -> dict[str, Any] | None:
-    """The answer as the agent wants it; None where it wants silence."""
+def _reply(agent: str, hook: dict[str, Any], answer: Answer) -> dict[str, Any] | None:
+    """The answer in the agent's format; None if the agent expects no output."""
     args, before = answer["args"], hook.get("tool_input", {})
     allowed = answer["decision"] == "allow"
     changed = allowed and args != before
-    # Blank is no reason, and Codex takes a no without one for a mistake and runs the tool.
+    # Codex takes a denial without a reason for an error and runs the tool.
     reason = answer["message"].strip() or ("approved in Interlock" if allowed else "rejected in Interlock")
     permission = hook["hook_event_name"] == "PermissionRequest"
     if changed and not _can_change(agent, args, before, permission=permission):
@@ -128,12 +134,12 @@ def _told(agent: str, hook: dict[str, Any], answer: Answer) -> dict[str, Any] | 
             decided["updatedInput"] = args
         return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decided}}
     if agent == "gemini":
-        told: dict[str, Any] = {"decision": "allow" if allowed else "deny", "reason": reason}
+        reply: dict[str, Any] = {"decision": "allow" if allowed else "deny", "reason": reason}
         if changed:
-            told["hookSpecificOutput"] = {"hookEventName": "BeforeTool", "tool_input": args}
-        return told
+            reply["hookSpecificOutput"] = {"hookEventName": "BeforeTool", "tool_input": args}
+        return reply
     if agent == "codex" and allowed and not changed:
-        return None  # it knows a no, and a yes to changed arguments; a plain yes it calls an error
+        return None  # Codex rejects a plain "allow"; it accepts a denial, or "allow" with changed arguments
     specific: dict[str, Any] = {
         "hookEventName": "PreToolUse",
         "permissionDecision": "allow" if allowed else "deny",
@@ -145,7 +151,7 @@ def _told(agent: str, hook: dict[str, Any], answer: Answer) -> dict[str, Any] | 
 
 
 def _can_change(agent: str, args: dict[str, Any], before: dict[str, Any], *, permission: bool) -> bool:
-    """Whether what the agent would run is what the person left: one cannot change, another cannot take away."""
+    """Whether the agent can run the changed arguments: Codex sometimes cannot change any, Gemini cannot remove one."""
     if agent == "codex":
         return not permission
-    return agent != "gemini" or before.keys() <= args.keys()  # it lays the new ones over its own
+    return agent != "gemini" or before.keys() <= args.keys()  # it merges the new arguments into its own

@@ -3,26 +3,40 @@
 import os
 import sys
 import threading
-from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from interlock.assembly.build import conducting
 from interlock.assembly.service import ModelSelection, OpenService, Service
 from interlock.assembly.window import Beside, end_with, harness_beside, make_window, serve_beside
+from interlock.cli.arguments import ModelArgs
 from interlock.cli.terminal.exits import DONE
-from interlock.cli.terminal.model_choices import with_choices
+from interlock.cli.terminal.model_choices import with_tool_rounds
 from interlock.cli.terminal.output import paint, say
 from interlock.cli.terminal.sessions import actor, project_of
 from interlock.cli.terminal.signals import end_in_order
 from interlock.errors import JournalInUse, Misconfigured
 
 CLOSING_S = 1.6
-"""What is not closed by then is left as it is: everything that counts is in the journal."""
+"""The most time for closing; an unfinished shutdown is harmless, because the journal is already durable."""
 
 
-def gui(args: Any) -> int:
+class GuiArgs(ModelArgs, frozen=True):
+    backend: Literal["desktop", "null", "egl"]
+    theme: Literal["dark", "light"]
+    enable_test_hooks: bool
+    port: int
+    enable_test_harness: bool
+    test_harness_port: int
+    test_policy: bool
+    auto_queue: bool
+    workers: int | None
+    screenshot: str | None
+    frames: int
+
+
+def gui(args: GuiArgs) -> int:
     from interlock.gui.window.backends import check
 
     check(args.backend)
@@ -31,7 +45,7 @@ def gui(args: Any) -> int:
     if args.script and args.provider != "scripted":
         raise Misconfigured("--script goes with --provider scripted")
     end_in_order(once=True)
-    project = with_choices(project_of(args), Namespace(max_tool_rounds=args.max_tool_rounds, model=None))
+    project = with_tool_rounds(project_of(args), args.max_tool_rounds)
     conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)
     choice = ModelSelection(args.provider or "", args.model or "", args.script or "")
     service = Service(project, conduct, choice, actor(), test_policy=args.test_policy)
@@ -40,7 +54,7 @@ def gui(args: Any) -> int:
         try:
             opened = service.open()
         except JournalInUse as busy:
-            raise JournalInUse(f"{busy}; end that first, or use the window it has", busy.pid) from None
+            raise JournalInUse(f"{busy}; end that process first, or use its window", busy.pid) from None
         _show(args, opened)
     except KeyboardInterrupt:
         reason = "interrupted"
@@ -48,19 +62,19 @@ def gui(args: Any) -> int:
         _stop(service, "the window did not open")
         raise
     _stop(service, reason)
-    with suppress(OSError):  # the terminal may be gone
+    with suppress(OSError):  # the terminal may be closed
         sys.stdout.flush()
         sys.stderr.flush()
-    os._exit(DONE)  # threads of libraries and of the graphics driver are not waited for
+    os._exit(DONE)  # do not wait for threads of libraries and of the graphics driver
 
 
-def _show(args: Any, service: OpenService) -> None:
+def _show(args: GuiArgs, service: OpenService) -> None:
     settings = service.project.state_dir / "window.ini" if args.backend == "desktop" else None
-    hands = None
+    driver = None
     if args.enable_test_harness:
         from interlock.uitest.input_driver import InputDriver
 
-        hands = InputDriver()
+        driver = InputDriver()
     window = make_window(
         service,
         actor(),
@@ -68,7 +82,7 @@ def _show(args: Any, service: OpenService) -> None:
         settings=settings,
         hooks=args.enable_test_hooks,
         theme=args.theme,
-        hands=hands,
+        driver=driver,
     )
     end_with(service, window)
     window.open()
@@ -88,31 +102,31 @@ def _show(args: Any, service: OpenService) -> None:
             sys.stderr,
         )
 
-    def served(port: int) -> None:
+    def http_started(port: int) -> None:
         say(f"HTTP hooks at http://127.0.0.1:{port}")
         sys.stdout.flush()
 
-    def driven(port: int) -> None:
+    def harness_started(port: int) -> None:
         say(f"test harness at 127.0.0.1:{port}")
         sys.stdout.flush()
 
     beside: list[Beside] = []
 
-    def first() -> None:
+    def start_servers() -> None:
         if args.enable_test_hooks:
-            serve_beside(service, window, args.port, served)
-        if hands is not None:
-            beside.append(harness_beside(service, window, hands, args.test_harness_port, driven))
+            serve_beside(service, window, args.port, http_started)
+        if driver is not None:
+            beside.append(harness_beside(service, window, driver, args.test_harness_port, harness_started))
 
     try:
-        window.run(first)
+        window.run(start_servers)
     finally:
-        for each in beside:
-            each.stop()
+        for server in beside:
+            server.stop()
 
 
 def _stop(service: Service, reason: str) -> None:
-    """In good order where that is quick; a task that hangs does not keep the window."""
+    """Stop the service, but wait at most CLOSING_S: a hanging task must not keep the window open."""
     closing = threading.Thread(target=service.stop, args=(reason,), daemon=True)
     closing.start()
     closing.join(CLOSING_S)

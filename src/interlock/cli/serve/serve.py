@@ -1,22 +1,29 @@
-"""`interlock serve`: the workbench without a window, driven over HTTP."""
+"""`interlock serve`: the workbench without a window, with its HTTP API."""
 
 import sys
-from argparse import Namespace
-from typing import Any
 
 from interlock.assembly.build import conducting
 from interlock.assembly.service import ModelSelection, Service, approve_file
+from interlock.cli.arguments import ModelArgs
 from interlock.cli.terminal.exits import DONE
-from interlock.cli.terminal.model_choices import with_choices
-from interlock.cli.terminal.output import paint, say, say_json_line
+from interlock.cli.terminal.model_choices import with_tool_rounds
+from interlock.cli.terminal.output import paint, say, say_json_line, warn_sandbox_off
 from interlock.cli.terminal.sessions import actor, project_of
 from interlock.cli.terminal.signals import end_in_order
 from interlock.errors import JournalInUse, Misconfigured
 
 
-def serve(args: Any) -> int:
+class ServeArgs(ModelArgs, frozen=True):
+    json: bool
+    port: int
+    test_policy: bool
+    auto_queue: bool
+    workers: int | None
+
+
+def serve(args: ServeArgs) -> int:
     end_in_order()
-    project = with_choices(project_of(args), Namespace(max_tool_rounds=args.max_tool_rounds, model=None))
+    project = with_tool_rounds(project_of(args), args.max_tool_rounds)
     if args.script and args.provider != "scripted":
         raise Misconfigured("--script goes with --provider scripted")
     conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)
@@ -34,15 +41,15 @@ def serve(args: Any) -> int:
         url = f"http://127.0.0.1:{port}"
         files = {"api_file": str(project.folder / "run" / "api.json"), "approve_file": str(approve_file(project))}
         if args.json:
-            said = {"url": url, "port": port, "project": str(project.root), "sandbox": opened.sandbox_level, **files}
-            say_json_line(said)
+            facts = {"url": url, "port": port, "project": str(project.root), "sandbox": opened.sandbox_level, **files}
+            say_json_line(facts)
         else:
             say(f"serving {project.root} at {url}")
-            say(f"  driving: the token in {files['api_file']}; answering approvals: the one in {files['approve_file']}")
-            say("  what it can do: GET /openapi.json; from Python: interlock.client.ApiHookClient()")
-            say("  in another terminal: interlock approvals list; Ctrl-C ends it")
+            say(f"  token for driving: {files['api_file']}; token for answering approvals: {files['approve_file']}")
+            say("  API description: GET /openapi.json; from Python: interlock.client.ApiHookClient()")
+            say("  in another terminal: interlock approvals list; Ctrl-C stops the server")
         if opened.sandbox_level == "off":
-            say(paint("THE SANDBOX IS OFF: what runs here can do whatever you can.", "bad", sys.stderr), sys.stderr)
+            warn_sandbox_off()
         if args.test_policy:
             say(paint("TEST POLICY: the drive token may answer approvals.", "bad", sys.stderr), sys.stderr)
         sys.stdout.flush()

@@ -1,21 +1,27 @@
-"""`interlock completion SHELL`: a script made from the parser itself, so it cannot be out of date."""
+"""`interlock completion SHELL`: a script generated from the parser, so it is never out of date."""
 
 import argparse
-from typing import Any
+from typing import Literal
+
+from msgspec import Struct
 
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import say
 from interlock.cli.words.parser import build
 
 
-def completion(args: Any) -> int:
-    words = {path: " ".join(found) for path, found in _walk(build(), "")}
+class CompletionArgs(Struct, frozen=True):
+    shell: Literal["bash", "zsh", "fish"]
+
+
+def completion(args: CompletionArgs) -> int:
+    words = {path: " ".join(options) for path, options in _walk(build(), "")}
     say({"bash": _bash, "zsh": _zsh, "fish": _fish}[args.shell](words))
     return DONE
 
 
 def _walk(parser: argparse.ArgumentParser, path: str) -> list[tuple[str, list[str]]]:
-    """Every command path with the words that can follow it."""
+    """Every command path, with the words that may follow it."""
     options: list[str] = []
     below: list[tuple[str, list[str]]] = []
     for action in parser._actions:  # pyright: ignore[reportPrivateUsage]  argparse has no public list
@@ -31,7 +37,7 @@ def _walk(parser: argparse.ArgumentParser, path: str) -> list[tuple[str, list[st
 
 
 def _bash(words: dict[str, str]) -> str:
-    cases = "\n".join(f'    "{path}") words="{found}" ;;' for path, found in words.items())
+    cases = "\n".join(f'    "{path}") words="{following}" ;;' for path, following in words.items())
     return f"""\
 _interlock() {{
   local path="" word words=""
@@ -57,8 +63,8 @@ def _zsh(words: dict[str, str]) -> str:
 
 def _fish(words: dict[str, str]) -> str:
     lines: list[str] = []
-    for path, found in words.items():
+    for path, following in words.items():
         seen = " and ".join(f"__fish_seen_subcommand_from {word}" for word in path.split())
         condition = f"'{seen.replace(' and ', '; and ')}'" if seen else "__fish_use_subcommand"
-        lines.append(f"complete -c interlock -n {condition} -a '{found}'")
+        lines.append(f"complete -c interlock -n {condition} -a '{following}'")
     return "\n".join(lines)

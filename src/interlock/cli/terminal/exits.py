@@ -1,4 +1,4 @@
-"""Exit codes, and how an error reaches the person or the script that asked."""
+"""Exit codes, and the printing of errors for people (stderr) and scripts (JSON on stdout)."""
 
 import json
 import sys
@@ -14,22 +14,22 @@ BUDGET = 5
 INTERRUPTED = 130
 
 
-def wrong_usage(sentence: str, args: object) -> int:
-    """The words themselves are wrong."""
-    if getattr(args, "json", False):
+def wrong_usage(sentence: str, *, as_json: bool) -> int:
+    """Report arguments that parse but contradict each other."""
+    if as_json:
         sys.stdout.write(json.dumps({"error": sentence, "kind": "Usage"}) + "\n")
     sys.stderr.write(f"interlock {sentence}\n")
     return USAGE
 
 
-def report(error: InterlockError, args: object) -> int:
-    if getattr(args, "json", False):
+def report(error: InterlockError, *, as_json: bool) -> int:
+    if as_json:
         shown: dict[str, object] = {"error": str(error), "kind": type(error).__name__}
         if isinstance(error, JournalInUse):
             shown["pid"] = error.pid
         sys.stdout.write(json.dumps(shown) + "\n")
     hint = ""
     if isinstance(error, JournalCorrupt):
-        hint = "\nIt stays readable: 'interlock journal show' and 'interlock journal export' work."
+        hint = "\nThe journal can still be read: 'interlock journal show' and 'interlock journal export' work."
     sys.stderr.write(f"interlock: {error}{hint}\n")
     return ERROR

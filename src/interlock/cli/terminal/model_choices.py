@@ -1,48 +1,53 @@
-"""Which model the command line asks for."""
+"""The model that the command-line options and the settings select."""
 
 import sys
-from typing import Any
 
 from msgspec.structs import replace
 
 from interlock.assembly.model_choice import ModelMaker, first_provider, make_model, model_warnings
 from interlock.assembly.project import Project
 from interlock.assembly.settings.settings import Models
+from interlock.cli.arguments import ModelArgs
 from interlock.cli.terminal.output import paint, say
 from interlock.errors import Misconfigured
 from interlock.views.display import safe
 
 
-def model_of(project: Project, args: Any) -> ModelMaker | None:
+def model_of(project: Project, args: ModelArgs) -> ModelMaker | None:
     if args.provider is None:
         if args.script:
             raise Misconfigured("--script goes with --provider scripted")
         settings = project.settings.provider
         chosen = first_provider(settings.name)
-        return _warned(project, chosen, settings.model) if chosen else None
+        return _with_warnings(project, chosen, settings.model) if chosen else None
     if args.provider == "scripted" and not args.script:
-        raise Misconfigured("--provider scripted needs --script FILE, the rules it answers by")
+        raise Misconfigured("--provider scripted needs --script FILE, the rules of its answers")
     if args.provider != "scripted" and args.script:
         raise Misconfigured("--script goes with --provider scripted")
-    return _warned(project, args.provider, None, args.script)
+    return _with_warnings(project, args.provider, None, args.script)
 
 
-def _warned(project: Project, provider: str, model: str | None, script: str | None = None) -> ModelMaker:
-    made = make_model(project, provider, model, script=script)
-    for words in model_warnings(project, provider, model):
-        say(paint(safe(words), "waiting", sys.stderr), sys.stderr)
-    return made
+def _with_warnings(project: Project, provider: str, model: str | None, script: str | None = None) -> ModelMaker:
+    maker = make_model(project, provider, model, script=script)
+    for warning in model_warnings(project, provider, model):
+        say(paint(safe(warning), "waiting", sys.stderr), sys.stderr)
+    return maker
 
 
-def with_choices(project: Project, args: Any) -> Project:
-    """The command line's word counts over the settings': tool rounds for workers and discussions, a model for all."""
+def with_choices(project: Project, args: ModelArgs) -> Project:
+    """Command-line options override settings: tool rounds for workers and discussions, the model for all tiers."""
+    project = with_tool_rounds(project, args.max_tool_rounds)
+    if args.model is None:
+        return project
+    if not args.model.strip():
+        raise Misconfigured("--model needs a name")
+    models = Models(*[args.model] * len(Models.__struct_fields__))
+    return replace(project, settings=replace(project.settings, models=models))
+
+
+def with_tool_rounds(project: Project, rounds: int | None) -> Project:
+    if rounds is None:
+        return project
     settings = project.settings
-    if args.max_tool_rounds is not None:
-        rounds = args.max_tool_rounds
-        conductor = replace(settings.conductor, max_tool_rounds=rounds, discussion_tool_rounds=rounds)
-        settings = replace(settings, conductor=conductor)
-    if args.model is not None:
-        if not args.model.strip():
-            raise Misconfigured("--model needs a name")
-        settings = replace(settings, models=Models(*[args.model] * len(Models.__struct_fields__)))
-    return replace(project, settings=settings)
+    conductor = replace(settings.conductor, max_tool_rounds=rounds, discussion_tool_rounds=rounds)
+    return replace(project, settings=replace(settings, conductor=conductor))

@@ -1,4 +1,4 @@
-"""Words on a terminal: columns, colour only for state, JSON when asked."""
+"""Terminal output: columns, colours for states only, JSON on request."""
 
 import os
 import sys
@@ -54,17 +54,21 @@ def say(text: str = "", stream: TextIO | None = None) -> None:
     out.flush()
 
 
+def warn_sandbox_off() -> None:
+    say(paint("THE SANDBOX IS OFF: commands can do whatever you can.", "bad", sys.stderr), sys.stderr)
+
+
 def say_json(value: Any) -> None:
     say(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
 def say_json_line(value: Any) -> None:
-    """On one line, for whoever reads along while more may come."""
+    """JSON on one line, for a reader that follows the output."""
     say(msgspec.json.encode(value).decode())
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], colours: Sequence[str | None] = ()) -> None:
-    """Columns as wide as they must be; the last one takes what is left."""
+    """Each column is as wide as its longest cell."""
     clean = [[safe(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in [list(header), *clean]) for column in range(len(header))]
     say(paint(_columns(header, widths), "dim"))

@@ -1,4 +1,4 @@
-"""Live progress of a run: one line per fact, and on a terminal a bar below them."""
+"""Live progress of a run: one line per event, and a progress bar on a terminal."""
 
 import re
 import sys
@@ -24,22 +24,20 @@ from interlock.domain.messages.events.epic_events import (
     PlanningFailed,
     TrackPlanned,
 )
-from interlock.domain.messages.events.event_base import OfApproval, OfEpic
-from interlock.domain.messages.events.subjects import track_of
 from interlock.domain.messages.events.ticket_events import (
     TicketBlocked,
     TicketCancelled,
     TicketCompleted,
     TicketSkipped,
 )
-from interlock.domain.messages.events.track_events import TrackAdded, TrackEnded
+from interlock.domain.messages.events.track_events import TrackEnded
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import GateResult
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_title
 
 QUIET_ABOVE = 1_000
-"""Of a huge track only trouble and the bar are shown: nobody reads 100,000 lines."""
+"""Above this number of tickets only failures and the bar are shown."""
 
 
 class ProgressDisplay:
@@ -72,7 +70,7 @@ class ProgressDisplay:
 
     @contextmanager
     def paused(self) -> Generator[None]:
-        """The terminal is the prompt's for a while."""
+        """Hide the bar while a prompt uses the terminal."""
         if self._bar is None:
             yield
             return
@@ -88,10 +86,10 @@ class ProgressDisplay:
         total = sum(state.tracks[name].total for name in tracks)
         for recorded in records:
             event = recorded.event
-            if track_of(event) in tracks or isinstance(event, OfApproval | OfEpic | TrackAdded):
-                told = line_of(recorded, state)
-                if told is not None and (total <= QUIET_ABOVE or told[1] == "bad"):
-                    self._say(recorded.at[11:19], *told)
+            if getattr(event, "track", None) in tracks or hasattr(event, "approval") or hasattr(event, "epic"):
+                line = line_of(recorded, state)
+                if line is not None and (total <= QUIET_ABOVE or line[1] == "bad"):
+                    self._say(recorded.at[11:19], *line)
         if self._bar is not None:
             done = sum(state.tracks[name].counts.completed for name in tracks)
             waiting = len(state.pending)
@@ -108,15 +106,15 @@ class ProgressDisplay:
             say(line)
 
 
-def telling_line(result: GateResult) -> str:
-    """Of what a failed command said, the one line that matters most."""
+def error_line(result: GateResult) -> str:
+    """The most informative line of a failed command's output: its first error, else its last line."""
     lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
     errors = [line for line in lines if re.search(r"\b(\w+Error|error|fatal):", line)]
     return (errors[:1] or lines[-1:] or [""])[0].strip()
 
 
 def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
-    """What a person watching wants to read of this, and its colour."""
+    """The text and colour of an event in the progress output; None for events of no interest there."""
     event = recorded.event
     match event:
         case EpicAdded(epic, text):
@@ -140,7 +138,7 @@ def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
             if result.passed:
                 return f"{gate}: passed ({result.duration_ms} ms)", "good"
             back = "; back to the worker" if feedback is not None else ""
-            how = result.explanation or telling_line(result) or f"exit code {result.exit_code}, and it said nothing"
+            how = result.explanation or error_line(result) or f"exit code {result.exit_code}, without output"
             return f"{gate}: failed: {one_line(how, 80)}{back}", "bad"
         case ToolFinished(_, ticket, _, _, tool, failed, by) if by != "policy:reading":
             return (

@@ -1,4 +1,4 @@
-"""Asking a person in the terminal: who asks, why, the exact bytes, and then y / n / e / a."""
+"""Prompts in the terminal: an approval with its asker, reason and exact bytes, and then y / n / e / a."""
 
 import os
 import sys
@@ -28,7 +28,7 @@ from interlock.views.display import exact, safe
 from interlock.views.inbox import approval_title
 from interlock.wire import pretty
 
-_WORDS: dict[str, dict[str, Decision]] = {
+_DECISIONS: dict[str, dict[str, Decision]] = {
     "script": {"y": "approve", "n": "reject", "e": "approve", "a": "abort"},
     "tool": {"y": "approve", "n": "reject", "e": "approve", "a": "abort"},
     "spawn": {"y": "approve", "n": "reject", "e": "approve", "c": "approve", "a": "abort"},
@@ -51,29 +51,29 @@ _QUESTIONS = {
 
 
 class Prompts:
-    """One approval at a time; whoever answers first elsewhere wins."""
+    """One approval at a time. An answer given elsewhere meanwhile ends the prompt."""
 
     def __init__(self, blobs: Path = Path()) -> None:
-        self._blobs = blobs  # the folder of texts too big for an approval
+        self._blobs = blobs  # the folder of texts that are too long for an approval
         self.possible = sys.stdin.isatty() and sys.stdout.isatty()
 
     def ask(self, session: Session, approval: Approval) -> None:
-        """Ask until there is an answer, here or anywhere. Raises KeyboardInterrupt at end of input."""
+        """Ask until the approval is answered, here or elsewhere. Raises KeyboardInterrupt at end of input."""
         for line in describe(approval):
             say(line)
-        words = _WORDS.get(approval.kind, _WORDS["merge"])
+        decisions = _DECISIONS.get(approval.kind, _DECISIONS["merge"])
         while True:
-            word = _read(_QUESTIONS.get(approval.kind, _QUESTIONS["merge"])).strip().lower()[:1]
-            if word not in words:
+            letter = _read(_QUESTIONS.get(approval.kind, _QUESTIONS["merge"])).strip().lower()[:1]
+            if letter not in decisions:
                 continue
-            edited = _edit(approval) if word == "e" else None
-            context = self._edit_context(approval) if word == "c" else None
-            if word in "ec" and edited is None and context is None:
+            edited = _edit(approval) if letter == "e" else None
+            context = self._edit_context(approval) if letter == "c" else None
+            if letter in "ec" and edited is None and context is None:
                 say("not changed")
                 continue
-            message = _read("why? (may be empty): ").strip() if words[word] == "reject" else ""
+            message = _read("why? (may be empty): ").strip() if decisions[letter] == "reject" else ""
             try:
-                session.submit(AnswerApproval(approval.id, words[word], edited, message, edited_context=context))
+                session.submit(AnswerApproval(approval.id, decisions[letter], edited, message, edited_context=context))
             except Rejected as refusal:
                 say(paint(str(refusal), "waiting"))
                 if not isinstance(session.state.approval(approval.id).state, Answered | Withdrawn):
@@ -81,7 +81,7 @@ class Prompts:
             return
 
     def _edit_context(self, approval: Approval) -> str | None:
-        """All of it, also where the approval itself holds only its beginning."""
+        """Edit the whole context, also if the approval itself holds only its beginning."""
         payload = approval.payload
         if not isinstance(payload, SpawnPayload):
             return None
@@ -159,7 +159,7 @@ def title_line(approval: Approval) -> str:
 
 
 def _inline(text: str) -> str:
-    """Names that a program outside gave: a line break in one must not look like a line of ours."""
+    """Names from other programs: a line break in a name must not look like a line of this output."""
     return exact(text).replace("\n", "<U+000A>")
 
 
@@ -172,7 +172,7 @@ def _exactly(text: str) -> list[str]:
 
 
 def _lines(text: str) -> list[str]:
-    """As a shell or git sees them: other breaks than the usual one are characters like any other."""
+    """Lines as a shell or git splits them: only at line feeds."""
     return text.removesuffix("\n").split("\n") if text else []
 
 
@@ -184,7 +184,7 @@ def _read(question: str) -> str:
 
 
 def _edit(approval: Approval) -> str | None:
-    """The text as the person's editor leaves it; None when nothing was changed."""
+    """The text after editing; None if it is unchanged."""
     match approval.payload:
         case ScriptPayload(script):
             text, suffix = script, "sh"

@@ -1,4 +1,4 @@
-"""A session on a project: through this process's own workbench, or through the one that holds it."""
+"""A session on a project: with a workbench in this process, or through the process that holds the project."""
 
 import getpass
 import os
@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from interlock.api.control_client import ControlClient
 from interlock.assembly.build import open_workbench
@@ -15,7 +15,8 @@ from interlock.assembly.locations import root_of
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.open_workbench import OpenWorkbench
 from interlock.assembly.project import Project, open_project, read_state
-from interlock.cli.terminal.output import paint, say
+from interlock.cli.arguments import ProjectArgs
+from interlock.cli.terminal.output import say, warn_sandbox_off
 from interlock.domain.messages.commands.command import HumanCommand
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.envelopes import Recorded
@@ -28,7 +29,7 @@ from interlock.ports.front import Receipt
 from interlock.views.display import safe
 
 PATIENCE_S = 5
-"""How long a process that has the project but does not answer is waited for."""
+"""How long to wait for a process that holds the project but does not answer."""
 
 
 class Session(Protocol):
@@ -42,15 +43,18 @@ class Session(Protocol):
     def say(self, discussion: str, text: str) -> Receipt: ...
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Hear what models say as they say it, where this process is the one that asks them."""
+        """Receive the models' output as it streams. A remote session receives nothing. Returns the unsubscriber."""
         ...
 
     def dirty(self) -> tuple[str, ...]:
-        """The user's uncommitted changes, where this process would know."""
+        """The user's uncommitted changes; a remote session does not know them."""
         ...
 
     def follow(self, after: int | None = None) -> Iterator[Sequence[Recorded]]:
-        """Batches after that version, or from now on, until the workbench ends. `state` is at least as new."""
+        """Batches of records after a version, or from now on, until the workbench ends.
+
+        `state` is at least as new as the batch.
+        """
         ...
 
     def __enter__(self) -> Self: ...
@@ -60,7 +64,7 @@ class Session(Protocol):
     ) -> None: ...
 
 
-def project_of(args: Any) -> Project:
+def project_of(args: ProjectArgs) -> Project:
     return open_project(root_of(args.project))
 
 
@@ -73,7 +77,7 @@ def actor() -> str:
 
 
 def open_session(project: Project, conduct: StartConductor | None = None, model: ModelMaker | None = None) -> Session:
-    """This process takes the project, or works through the process that has it."""
+    """Lock the project for this process, or connect to the process that holds it."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -82,7 +86,7 @@ def open_session(project: Project, conduct: StartConductor | None = None, model:
             try:
                 return RemoteSession(project)
             except Unavailable:
-                # Just beginning or just ending, most likely: a lock that is let go sends no word.
+                # That process is starting or ending; a released lock sends no notification, so poll.
                 if time.monotonic() > deadline:
                     raise busy from None
                 threading.Event().wait(0.05)
@@ -102,7 +106,7 @@ class LocalSession:
             self._engine.stop()
             raise
         if self._opened.sandbox_level == "off":
-            say(paint("THE SANDBOX IS OFF: what runs here can do whatever you can.", "bad", sys.stderr), sys.stderr)
+            warn_sandbox_off()
 
     @property
     def state(self) -> State:
@@ -141,12 +145,12 @@ class LocalSession:
             self._engine.call(self._opened.close("interrupted" if kind is KeyboardInterrupt else self._reason))
         finally:
             self._engine.stop()
-        for words in self._opened.warnings:
-            say(safe(words), sys.stderr)
+        for warning in self._opened.warnings:
+            say(safe(warning), sys.stderr)
 
 
 class RemoteSession:
-    """State is read from the journal and kept up by following; commands go through the socket."""
+    """Reads the state from the journal and follows new records; sends commands through the control socket."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -162,9 +166,9 @@ class RemoteSession:
             receipt = self.client.submit(actor(), command)
             self._state = read_state(self._project)
         except Unavailable:
-            with open_session(self._project) as again:  # the other process ended under our hands
-                receipt = again.submit(command)
-                self._state = again.state
+            with open_session(self._project) as local:  # the other process has ended meanwhile
+                receipt = local.submit(command)
+                self._state = local.state
         return receipt
 
     def ask_landing(self, track: str) -> Receipt:
@@ -188,7 +192,7 @@ class RemoteSession:
         for recorded in self.client.follow(self._state.version if after is None else after):
             if recorded.version > self._state.version:
                 self._state = replay((recorded,), self._state)
-            yield (recorded,)  # also when a command of ours has read it already: whoever waits must look
+            yield (recorded,)  # also if `submit` has already read it: the caller waits for a batch
 
     def __enter__(self) -> Self:
         return self

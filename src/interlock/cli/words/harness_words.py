@@ -1,8 +1,9 @@
-"""The words of `interlock test …` that drive a window. Only argparse here: handlers are named, not imported."""
+"""Arguments of the `interlock test …` commands that drive a window."""
 
-from typing import Any
+import argparse
 
-from interlock.cli.words.test_words import Command, forms
+from interlock.cli.words.commands import Commands, add_command
+from interlock.cli.words.test_history_words import add_format_option
 
 _TARGETS = "button:Label, input:Label, window:Title, Window/type:Label, or a key such as btn_reset"
 _CONDITIONS = (
@@ -10,86 +11,128 @@ _CONDITIONS = (
 )
 
 
-def driving_words(group: Any, command: Command) -> None:
-    made = command(
+def add_harness_commands(group: Commands) -> None:
+    _add_click(group)
+    _add_type(group)
+    _add_wait(group)
+    _add_assert(group)
+    _add_discover(group)
+    _add_screenshot(group)
+    _add_run(group)
+
+
+def _add_click(group: Commands) -> None:
+    command = add_command(
         group,
         "click",
         "serve.harness:click",
-        "click something in the window of 'interlock gui --enable-test-harness'; exit 5: there is none",
-        "  interlock test click 'button:Plan it'\n  interlock test click window:Inbox",
+        "click a widget of the window of 'interlock gui --enable-test-harness'; exit 5: no such window runs",
+        "interlock test click 'button:Plan it'",
+        "interlock test click window:Inbox",
     )
-    made.add_argument("target", nargs="?", default="", metavar="TARGET", help=_TARGETS)
-    made.add_argument("--type", choices=["left", "right", "double", "middle"], default="left", help="(default: left)")
-    _key(made)
-    made = command(
+    command.add_argument("target", nargs="?", default="", metavar="TARGET", help=_TARGETS)
+    command.add_argument(
+        "--type",
+        dest="button",
+        choices=["left", "right", "double", "middle"],
+        default="left",
+        help="(default: left)",
+    )
+    _add_widget_key(command)
+
+
+def _add_type(group: Commands) -> None:
+    command = add_command(
         group,
         "type",
         "serve.harness:type_",
         "type into an input of the window",
-        "  interlock test type input:Goal 'Faster tests' --clear",
+        "interlock test type input:Goal 'Faster tests' --clear",
     )
-    made.add_argument("target", metavar="TARGET", help=_TARGETS)
-    made.add_argument("text", metavar="TEXT", help="- is stdin")
-    made.add_argument("--clear", action="store_true", help="instead of what stands there, not after it")
-    _key(made)
-    made = command(
+    command.add_argument("target", metavar="TARGET", help=_TARGETS)
+    command.add_argument("text", metavar="TEXT", help="- is stdin")
+    command.add_argument("--clear", action="store_true", help="replace the input's text instead of adding to it")
+    _add_widget_key(command)
+
+
+def _add_wait(group: Commands) -> None:
+    command = add_command(
         group,
         "wait",
         "serve.harness:wait",
-        "wait until something shows; exit 3: it did not come in time",
-        "  interlock test wait window_visible:Inbox\n"
-        "  interlock test wait text_contains:topbar.state:DONE --timeout-ms 60000",
+        "wait until a condition holds; exit 3: it did not hold in time",
+        "interlock test wait window_visible:Inbox",
+        "interlock test wait text_contains:topbar.state:DONE --timeout-ms 60000",
     )
-    made.add_argument("condition", metavar="CONDITION", help=_CONDITIONS)
-    made.add_argument("--timeout-ms", dest="timeout", type=int, default=5_000, metavar="MS", help="(default: 5000)")
-    made.add_argument("--poll-ms", dest="poll", type=int, default=0, metavar="MS", help="(default: every frame)")
-    _key(made)
-    made = command(
+    command.add_argument("condition", metavar="CONDITION", help=_CONDITIONS)
+    command.add_argument("--timeout-ms", type=int, default=5_000, metavar="MS", help="(default: 5000)")
+    command.add_argument("--poll-ms", type=int, default=0, metavar="MS", help="(default: every frame)")
+    _add_widget_key(command)
+
+
+def _add_assert(group: Commands) -> None:
+    command = add_command(
         group,
         "assert",
         "serve.harness:assert_",
-        "whether something is so now; exit 1: it is not",
-        "  interlock test assert value_equals:input:Goal:Better --message 'the goal is lost'",
+        "check that a condition holds now; exit 1: it does not",
+        "interlock test assert value_equals:input:Goal:Better --message 'the goal is lost'",
     )
-    made.add_argument("condition", metavar="CONDITION", help=_CONDITIONS)
-    made.add_argument("--message", default="", metavar="TEXT", help="said when it is not so")
-    _key(made)
-    made = command(
+    command.add_argument("condition", metavar="CONDITION", help=_CONDITIONS)
+    command.add_argument("--message", default="", metavar="TEXT", help="the message of a failure")
+    _add_widget_key(command)
+
+
+def _add_discover(group: Commands) -> None:
+    command = add_command(
         group,
         "discover",
         "serve.harness:discover",
-        "every widget of the window: its label, key, value",
-        "  interlock test discover --window Inbox --type button",
+        "list every widget of the window: label, key, value",
+        "interlock test discover --window Inbox --type button",
     )
-    made.add_argument("--window", default="", metavar="TITLE", help="only windows whose title contains this")
-    made.add_argument("--type", default="", metavar="TYPE", help="button, input, checkbox, row, text, window or item")
-    forms(made, "table")
-    made = command(
+    command.add_argument("--window", default="", metavar="TITLE", help="only windows whose title contains this")
+    command.add_argument(
+        "--type",
+        dest="widget_type",
+        default="",
+        metavar="TYPE",
+        help="button, input, checkbox, row, text, window or item",
+    )
+    add_format_option(command, "table")
+
+
+def _add_screenshot(group: Commands) -> None:
+    command = add_command(
         group,
         "screenshot",
         "serve.harness:screenshot",
-        "a PNG of the window, below .interlock/artifacts (needs --backend desktop or egl)",
-        "  interlock test screenshot\n  interlock test screenshot inbox.png --window Inbox",
+        "save a PNG of the window below .interlock/artifacts (needs --backend desktop or egl)",
+        "interlock test screenshot",
+        "interlock test screenshot inbox.png --window Inbox",
     )
-    made.add_argument("output_path", nargs="?", default="", metavar="FILE", help="(default: a name is made)")
-    made.add_argument("--window", default="", metavar="TITLE", help="only this panel")
-    forms(made, "text")
-    made = command(
+    command.add_argument("output_path", nargs="?", default="", metavar="FILE", help="(default: a generated name)")
+    command.add_argument("--window", default="", metavar="TITLE", help="only this panel")
+    add_format_option(command, "text")
+
+
+def _add_run(group: Commands) -> None:
+    command = add_command(
         group,
         "run",
         "serve.harness:run",
-        "do what sentences say, as one e2e test whose steps are tests of their own",
-        "  interlock test run --prompt 'Open Inbox and verify it loads' --json | jq -r .test_id",
+        "run the steps of a prompt as one e2e test; every step is a test of its own",
+        "interlock test run --prompt 'Open Inbox and verify it loads' --json",
     )
-    made.add_argument(
+    command.add_argument(
         "--prompt",
         required=True,
         metavar="TEXT",
         help='open X, click X, type "T" into X, wait for X, verify X loads | is visible | is enabled | contains "T"',
     )
-    forms(made, "text")
+    add_format_option(command, "text")
 
 
-def _key(made: Any) -> None:
-    made.add_argument("--widget-key", default="", metavar="KEY", help="a widget's key, instead of a target")
-    forms(made, "text")
+def _add_widget_key(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--widget-key", default="", metavar="KEY", help="a widget's key, instead of a target")
+    add_format_option(command, "text")

@@ -1,30 +1,51 @@
-"""`interlock approvals …`"""
+"""`interlock approvals …`."""
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from interlock.assembly.locations import user_settings
 from interlock.assembly.project import Project, lasting_rule, read_state
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import say, say_json, table
 from interlock.cli.terminal.prompts import describe
 from interlock.cli.terminal.sessions import open_session, project_of
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
-from interlock.domain.values.approvals import Answered, Approval, ScriptPayload
+from interlock.domain.values.approvals import Answered, Approval, Decision, ScriptPayload
 from interlock.errors import Misconfigured, Rejected
 from interlock.policy.always_rules import append_rule
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_dict, approval_status, approval_title, list_approvals
 
 
-def list_(args: Any) -> int:
+class ListArgs(CommandArgs, frozen=True):
+    state: Literal["pending", "answered", "withdrawn", "all"]
+    limit: int
+    offset: int
+
+
+class ShowArgs(CommandArgs, frozen=True):
+    approval: str
+
+
+class AnswerArgs(CommandArgs, frozen=True):
+    approval: str
+    decision: Decision
+    edit: str | None
+    edit_context: str | None
+    hunks: str | None
+    always: bool
+    message: str
+
+
+def list_(args: ListArgs) -> int:
     state = read_state(project_of(args))
-    found = list_approvals(state, args.state, args.offset, args.limit or None)
+    approvals = list_approvals(state, args.state, args.offset, args.limit or None)
     if args.json:
-        say_json([approval_dict(approval) for approval in found])
+        say_json([approval_dict(approval) for approval in approvals])
         return DONE
-    if not found:
+    if not approvals:
         say("nothing waits for you" if args.state == "pending" else "none")
         return DONE
     table(
@@ -37,14 +58,14 @@ def list_(args: Any) -> int:
                 f"{a.track}/{a.ticket}" if a.ticket else a.track,
                 one_line(approval_title(a), 80),
             )
-            for a in found
+            for a in approvals
         ],
     )
     return DONE
 
 
-def show(args: Any) -> int:
-    approval = read_state(project_of(args)).approval(args.id)
+def show(args: ShowArgs) -> int:
+    approval = read_state(project_of(args)).approval(args.approval)
     if args.json:
         say_json(approval_dict(approval))
     else:
@@ -53,16 +74,16 @@ def show(args: Any) -> int:
     return DONE
 
 
-def answer(args: Any) -> int:
+def answer(args: AnswerArgs) -> int:
     hunks = _numbers(args.hunks) if args.hunks else None
     edited, context = _text(args.edit), _text(args.edit_context)
     project = project_of(args)
     with open_session(project) as session:
-        rule = _rule(session.state.approval(args.id), args, project) if args.always else ""
+        rule = _rule(session.state.approval(args.approval), args, project) if args.always else ""
         if rule:
-            say(f"a rule for {user_settings()}:\n\n{safe(rule)}", sys.stderr)
-        session.submit(AnswerApproval(args.id, args.decision, edited, args.message, hunks, context))
-        approval = session.state.approval(args.id)
+            say(f"new rule in {user_settings()}:\n\n{safe(rule)}", sys.stderr)
+        session.submit(AnswerApproval(args.approval, args.decision, edited, args.message, hunks, context))
+        approval = session.state.approval(args.approval)
     if rule:
         append_rule(user_settings(), rule)
     if args.json:
@@ -70,12 +91,12 @@ def answer(args: Any) -> int:
     elif isinstance(approval.state, Answered):
         say(f"{approval.id}: {approval.state.decision} by {approval.state.by}")
         if session.state.running and not session.state.conductor.on:
-            say("'interlock resume' goes on with the work")
+            say("'interlock resume' continues the work")
     return DONE
 
 
-def _rule(approval: Approval, args: Any, project: Project) -> str:
-    """The narrowest that allows what is asked. Raises Rejected where none can, or it would not help."""
+def _rule(approval: Approval, args: AnswerArgs, project: Project) -> str:
+    """The narrowest rule that allows this script. Raises Rejected if no rule can, or if it would have no effect."""
     payload = approval.payload
     if not isinstance(payload, ScriptPayload) or args.decision != "approve" or args.edit:
         raise Rejected("--always is for approving a script as it is")

@@ -1,4 +1,4 @@
-"""`interlock chat` and `interlock discussions …`: talking with a model about the project."""
+"""`interlock chat` and `interlock discussions …`: discussions with a model about the project."""
 
 import sys
 from typing import Any
@@ -7,6 +7,7 @@ from msgspec import json
 
 from interlock.assembly.build import conducting
 from interlock.assembly.project import Project, kept_text, read_state
+from interlock.cli.arguments import CommandArgs, WorkArgs
 from interlock.cli.terminal.exits import APPROVAL, BUDGET, DONE, ERROR
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import paint, say, say_json, table
@@ -26,43 +27,55 @@ from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_dict
 
 
-def chat(args: Any) -> int:
+class ChatArgs(WorkArgs, frozen=True):
+    text: str | None
+    discussion: str | None
+
+
+class ShowArgs(CommandArgs, frozen=True):
+    discussion: str
+
+
+def chat(args: ChatArgs) -> int:
     project = with_choices(project_of(args), args)
     text = read_text("-") if args.text == "-" else args.text
     if text is None and args.discussion is None:
-        raise Rejected("say something: interlock chat 'TEXT'; or name a discussion to go on with: --in D-1")
+        raise Rejected("write a message: interlock chat 'TEXT'; or name a discussion to continue: --in D-1")
     if text is not None:
-        check_message(text)  # before a discussion is begun for it
-    # Nothing else goes on because somebody asks a question: tracks wait for 'resume'.
-    conduct = conducting(project, auto_queue=False, approve_all=args.approve == "all", workers=None, focus=())
+        check_message(text)  # before a discussion is started for it
+    # A question starts no other work: tracks wait for 'resume'.
+    conduct = conducting(project, auto_queue=False, approve_all=args.approve_all, workers=None, focus=())
     with open_session(project, conduct, model_of(project, args)) as session:
         since = session.state.version
-        name = args.discussion or _started(session, text)
+        name = args.discussion or _start_discussion(session, text)
         if text is not None:
             session.say(name, text)
-        return _listen(session, project, session.state.discussion(name).id, since, args)
+        return _follow_turn(session, project, session.state.discussion(name).id, since, as_json=args.json)
 
 
-def list_(args: Any) -> int:
-    found = read_state(project_of(args)).discussions_in_order()
+def list_(args: CommandArgs) -> int:
+    discussions = read_state(project_of(args)).discussions_in_order()
     if args.json:
-        say_json([_row(each) for each in found])
-    elif not found:
-        say("no discussions yet; 'interlock chat TEXT' begins one")
+        say_json([_row(discussion) for discussion in discussions])
+    elif not discussions:
+        say("no discussions yet; 'interlock chat TEXT' starts one")
     else:
-        rows = [(each.id, _row(each)["state"], str(each.turns), one_line(each.title, 60)) for each in found]
+        rows = [
+            (discussion.id, _row(discussion)["state"], str(discussion.turns), one_line(discussion.title, 60))
+            for discussion in discussions
+        ]
         table(("ID", "STATE", "TURNS", "TITLE"), rows)
     return DONE
 
 
-def show(args: Any) -> int:
+def show(args: ShowArgs) -> int:
     project = project_of(args)
-    found = read_state(project).discussion(args.discussion)
-    messages = [_message(project, blob) for blob in found.messages]
+    discussion = read_state(project).discussion(args.discussion)
+    messages = [_message(project, blob) for blob in discussion.messages]
     if args.json:
-        say_json({**_row(found), "messages": [_said(message) for message in messages]})
+        say_json({**_row(discussion), "messages": [_message_as_dict(message) for message in messages]})
         return DONE
-    say(f"{paint(found.id, 'bold')}  {safe(found.title)}  ({_row(found)['state']})")
+    say(f"{paint(discussion.id, 'bold')}  {safe(discussion.title)}  ({_row(discussion)['state']})")
     for message in messages:
         say()
         say(paint({"user": "you", "assistant": "model", "tool": "tool"}[message.role], "dim"))
@@ -74,58 +87,58 @@ def show(args: Any) -> int:
     return DONE
 
 
-def _said(message: Message) -> dict[str, Any]:
-    said = {"role": message.role, "text": message.text, "calls": [call.name for call in message.calls]}
-    return {**said, "reasoning": message.reasoning} if message.reasoning else said
+def _message_as_dict(message: Message) -> dict[str, Any]:
+    fields = {"role": message.role, "text": message.text, "calls": [call.name for call in message.calls]}
+    return {**fields, "reasoning": message.reasoning} if message.reasoning else fields
 
 
-def _started(session: Session, text: str | None) -> str:
+def _start_discussion(session: Session, text: str | None) -> str:
     receipt = session.submit(StartDiscussion(one_line(text or "", 80)))
     return next(r.event.discussion for r in receipt.records if isinstance(r.event, DiscussionStarted))
 
 
-def _listen(session: Session, project: Project, name: str, since: int, args: Any) -> int:
-    """Until it is the user's turn again; questions are asked where there is a terminal to ask in."""
+def _follow_turn(session: Session, project: Project, name: str, since: int, *, as_json: bool) -> int:
+    """Follow the discussion until the user's next turn; approvals are asked if there is a terminal."""
     prompts = Prompts()
-    heard = _Voice(f"Discussion: {name}", quiet=args.json or not sys.stdout.isatty())
-    end = session.listen(heard.hear)
+    printer = _StreamPrinter(f"Discussion: {name}", quiet=as_json or not sys.stdout.isatty())
+    end = session.listen(printer.take)
     try:
         for _ in session.follow(since):
-            found = session.state.discussion(name)
-            if isinstance(found.stage, Quiet):
+            discussion = session.state.discussion(name)
+            if isinstance(discussion.stage, Quiet):
                 break
-            if isinstance(found.stage, Waiting | Unsure):
-                asked = session.state.approval(found.stage.approval)
-                if not prompts.possible or args.json:
-                    return _waits(found, asked, args)
-                heard.stop()
+            if isinstance(discussion.stage, Waiting | Unsure):
+                asked = session.state.approval(discussion.stage.approval)
+                if not prompts.possible or as_json:
+                    return _report_waiting(discussion, asked, as_json=as_json)
+                printer.stop()
                 prompts.ask(session, asked)
     finally:
         end()
-    heard.stop()
+    printer.stop()
     if not isinstance(session.state.discussion(name).stage, Quiet):
-        raise Unavailable(f"the workbench that was answering has ended; go on with: interlock chat --in {name}")
-    return _told(session, project, session.state.discussion(name), heard, args)
+        raise Unavailable(f"the workbench has ended before the answer; continue with: interlock chat --in {name}")
+    return _report_answer(project, session.state.discussion(name), printer, as_json=as_json)
 
 
-class _Voice:
-    """Prints what comes as it comes, what is thought aloud dimly. Called from the engine's thread."""
+class _StreamPrinter:
+    """Prints the model's output as it streams, its reasoning dimmed. Called from the engine's thread."""
 
     def __init__(self, key: str, *, quiet: bool) -> None:
         self._key = key
         self._quiet = quiet
         self._open = False
         self._thinking = False
-        self.spoke = False
+        self.printed_answer = False
 
-    def hear(self, key: str, piece: str) -> None:
+    def take(self, key: str, piece: str) -> None:
         if key == self._key and not self._quiet:
             aside = self._thinking or piece == THINKING
             self._thinking = aside and piece != ANSWERING
             sys.stdout.write(paint(safe(piece), "dim" if aside else None))
             sys.stdout.flush()
             self._open = True
-            self.spoke = self.spoke or not aside  # what is thought aloud is no answer
+            self.printed_answer = self.printed_answer or not aside  # reasoning is no answer
 
     def stop(self) -> None:
         if self._open:
@@ -133,39 +146,45 @@ class _Voice:
             self._open = False
 
 
-def _waits(found: Discussion, asked: Approval, args: Any) -> int:
-    if args.json:
-        say_json({**_row(found), "answer": None, "pending_approvals": [approval_dict(asked)]})
+def _report_waiting(discussion: Discussion, asked: Approval, *, as_json: bool) -> int:
+    if as_json:
+        say_json({**_row(discussion), "answer": None, "pending_approvals": [approval_dict(asked)]})
     else:
-        say(f"{found.id} waits for approval {asked.id}:", sys.stderr)
+        say(f"{discussion.id} waits for approval {asked.id}:", sys.stderr)
         answer = f"interlock approvals answer {asked.id} {'|'.join(ALLOWED[asked.kind])}"
         say(f"  interlock approvals show {asked.id};  {answer}", sys.stderr)
-        say(f"then: interlock chat --in {found.id}", sys.stderr)
+        say(f"then: interlock chat --in {discussion.id}", sys.stderr)
     return APPROVAL
 
 
-def _told(session: Session, project: Project, found: Discussion, heard: _Voice, args: Any) -> int:
-    error = found.stage.error if isinstance(found.stage, Quiet) else ""
-    last = _message(project, found.messages[-1]) if found.messages else None
+def _report_answer(project: Project, discussion: Discussion, printer: _StreamPrinter, *, as_json: bool) -> int:
+    error = discussion.stage.error if isinstance(discussion.stage, Quiet) else ""
+    last = _message(project, discussion.messages[-1]) if discussion.messages else None
     answer = last.text if last is not None and last.role == "assistant" and not last.calls else None
-    if args.json:
-        say_json({**_row(found), "answer": answer, "pending_approvals": []})
-    elif answer is not None and not heard.spoke:
+    if as_json:
+        say_json({**_row(discussion), "answer": answer, "pending_approvals": []})
+    elif answer is not None and not printer.printed_answer:
         say(safe(answer))
-    if error and not args.json:
-        say(paint(f"{found.id}: {safe(error)}", "bad", sys.stderr), sys.stderr)
-    if not args.json:
-        say(paint(f"go on with: interlock chat --in {found.id} 'TEXT'", "dim", sys.stderr), sys.stderr)
+    if error and not as_json:
+        say(paint(f"{discussion.id}: {safe(error)}", "bad", sys.stderr), sys.stderr)
+    if not as_json:
+        say(paint(f"continue with: interlock chat --in {discussion.id} 'TEXT'", "dim", sys.stderr), sys.stderr)
     if not error:
         return DONE
     return BUDGET if error.startswith("over budget") else ERROR
 
 
-def _row(found: Discussion) -> dict[str, Any]:
+def _row(discussion: Discussion) -> dict[str, Any]:
     states = {"Quiet": "your turn", "Thinking": "answering", "Doing": "answering"}
-    error = found.stage.error if isinstance(found.stage, Quiet) else ""
-    state = states.get(type(found.stage).__name__, "waits for an answer")
-    return {"id": found.id, "title": found.title, "state": state, "turns": found.turns, "error": error or None}
+    error = discussion.stage.error if isinstance(discussion.stage, Quiet) else ""
+    state = states.get(type(discussion.stage).__name__, "waits for an answer")
+    return {
+        "id": discussion.id,
+        "title": discussion.title,
+        "state": state,
+        "turns": discussion.turns,
+        "error": error or None,
+    }
 
 
 def _message(project: Project, blob: Blob) -> Message:

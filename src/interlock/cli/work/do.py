@@ -1,10 +1,10 @@
-"""`interlock do`: one command as a track of its own, each step a ticket in a worktree of its own."""
+"""`interlock do`: one command as a track of its own; each step is a ticket with its own worktree."""
 
 import sys
-from typing import Any
 
 from interlock.assembly.build import conducting
 from interlock.assembly.project import Project, kept_text, read_state
+from interlock.cli.arguments import WorkArgs
 from interlock.cli.terminal.exits import APPROVAL, DONE, wrong_usage
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import say, say_json
@@ -31,20 +31,25 @@ from interlock.wire import to_plain
 MOST_TEXT = 100_000
 
 
-def do(args: Any) -> int:
+class DoArgs(WorkArgs, frozen=True):
+    command: str
+    land: bool
+
+
+def do(args: DoArgs) -> int:
     project = with_choices(project_of(args), args)
     if len(args.command) > MOST_TEXT:
         raise Rejected(f"a command has at most {MOST_TEXT:,} characters, this one {len(args.command):,}")
     try:
         line = parse_command(args.command)
-        # %judge only shows what there is, trusted or not.
+        # %judge only shows the library files, trusted or not.
         ready = prepare(line, project.whole_library if "judge" in line.modifiers else project.library)
-    except Rejected as wrong:
-        return wrong_usage(f"do: {wrong}", args)
+    except Rejected as error:
+        return wrong_usage(f"do: {error}", as_json=args.json)
     if not ready.runs:
         return _show_choices(project, ready, as_json=args.json)
     name = _free_name(read_state(project))
-    conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=None, focus=(name,))
+    conduct = conducting(project, auto_queue=True, approve_all=args.approve_all, workers=None, focus=(name,))
     with open_session(project, conduct, model_of(project, args)) as session:
         since = session.state.version
         session.submit(AddTrack(name, one_line(args.command, 80), args.command, ready.tickets))
@@ -52,12 +57,12 @@ def do(args: Any) -> int:
         code = _drive(session, name, since, args, typed=not ready.unseen)
         if code == DONE and args.land:
             shown = "nothing" if args.json else "words"
-            code = land_track(session, name, everything=args.approve == "all", shown=shown)
-        return _tell(session, project, name, code, args)
+            code = land_track(session, name, everything=args.approve_all, shown=shown)
+        return _report(session, project, name, code, args)
 
 
 def _show_choices(project: Project, ready: Prepared, *, as_json: bool) -> int:
-    """`%judge`: what would be used, and nothing runs."""
+    """`%judge`: print the files and gates that would be used; nothing runs."""
     texts = {"framework": ready.framework, "style": ready.style}
     if as_json:
         files = {kind: None if file is None else str(file) for kind, file in texts.items()}
@@ -74,7 +79,7 @@ def _show_choices(project: Project, ready: Prepared, *, as_json: bool) -> int:
     return DONE
 
 
-def _drive(session: Session, name: str, since: int, args: Any, *, typed: bool) -> int:
+def _drive(session: Session, name: str, since: int, args: DoArgs, *, typed: bool) -> int:
     prompts, goal = Prompts(), Goal((name,))
     asks = prompts.possible and not args.json
     with ProgressDisplay(quiet=args.json or not asks) as progress:
@@ -85,14 +90,14 @@ def _drive(session: Session, name: str, since: int, args: Any, *, typed: bool) -
                 break
             waiting = goal.waiting(state)
             if waiting and waiting[0].kind == "spawn" and typed:
-                _start(session, waiting[0].id)  # whoever typed the command has seen all of it
+                _start(session, waiting[0].id)  # the user typed this command, so its prompt needs no further approval
             elif waiting and asks:
                 with progress.paused():
                     prompts.ask(session, waiting[0])
             elif waiting and waits_for_person(state, (name,)):
                 return APPROVAL
     if not goal.over(session.state):
-        raise Unavailable(f"the workbench that was at work here has ended; 'interlock resume {name}' goes on")
+        raise Unavailable(f"the workbench has ended; 'interlock resume {name}' continues")
     return goal.code(session.state)
 
 
@@ -100,10 +105,10 @@ def _start(session: Session, approval: str) -> None:
     try:
         session.submit(AnswerApproval(approval, "approve", message="typed as a command of its own"))
     except Rejected:
-        return  # somebody was quicker; what they said counts
+        return  # answered elsewhere meanwhile; that answer counts
 
 
-def _tell(session: Session, project: Project, name: str, code: int, args: Any) -> int:
+def _report(session: Session, project: Project, name: str, code: int, args: DoArgs) -> int:
     track = session.state.track(name)
     tickets = [track.tickets[ticket] for ticket in track.order]
     waiting = Goal((name,)).waiting(session.state)
@@ -124,7 +129,7 @@ def _tell(session: Session, project: Project, name: str, code: int, args: Any) -
             say(f"waits for you: interlock approvals answer {approval.id} {answers}", sys.stderr)
         say(f"then: interlock resume {name}", sys.stderr)
     if code == DONE and not args.land:
-        say(f"its work is on branch interlock/{name}; 'interlock tracks land {name}' brings it to yours", sys.stderr)
+        say(f"its work is on branch interlock/{name}; 'interlock tracks land {name}' merges it into yours", sys.stderr)
     return code
 
 

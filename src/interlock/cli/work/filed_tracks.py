@@ -1,7 +1,6 @@
-"""`interlock tracks list` and `show` in a folder without a journal: from the files written for people."""
+"""`interlock tracks list` and `show` in a folder without a journal: read from the track files."""
 
 import sys
-from typing import Any
 
 from interlock.assembly.project import Project
 from interlock.cli.terminal.exits import DONE
@@ -16,23 +15,23 @@ from interlock.wire import to_plain
 
 
 def filed_tracks(project: Project) -> tuple[FiledTrack, ...]:
-    """Empty where there is a journal, which alone counts then; a note says where the rest comes from."""
-    found = () if project.is_made else read_tracks(project.root, project.settings.tracks_dir)
-    if found:
-        say(f"there is no journal here; this is what the files in {safe(project.settings.tracks_dir)} say", sys.stderr)
-    return found
+    """The tracks in the track files; empty if there is a journal. A note on stderr names the source."""
+    tracks = () if project.is_made else read_tracks(project.root, project.settings.tracks_dir)
+    if tracks:
+        say(f"there is no journal here; read from the files in {safe(project.settings.tracks_dir)}", sys.stderr)
+    return tracks
 
 
 def filed_rows(project: Project) -> tuple[TrackRow, ...]:
     return tuple(track.row for track in filed_tracks(project))
 
 
-def show_filed(found: tuple[FiledTrack, ...], args: Any) -> int:
-    track = next((track for track in found if track.row.id == args.track), None)
+def show_filed(tracks: tuple[FiledTrack, ...], name: str, *, as_json: bool) -> int:
+    track = next((track for track in tracks if track.row.id == name), None)
     if track is None:
-        raise Rejected(f"no track {args.track!r}; there are {', '.join(track.row.id for track in found[:10])}")
+        raise Rejected(f"no track {name!r}; there are {', '.join(track.row.id for track in tracks[:10])}")
     row = track.row
-    if args.json:
+    if as_json:
         unknown = dict.fromkeys(ticket_to_dict(Ticket(track="", spec=TicketSpec(id=""), created_at="")))
         tickets = [{**unknown, "track": row.id, **to_plain(ticket)} for ticket in track.tickets]
         say_json({**to_plain(row), "description": None, "landing": None, "tickets": tickets})

@@ -1,4 +1,4 @@
-"""What a run is about: tracks, and epics with whatever tracks come of them."""
+"""The tracks and epics that a run works on, with the tracks planned for those epics."""
 
 from collections.abc import Sequence
 
@@ -25,17 +25,17 @@ class Goal:
         return tuple(dict.fromkeys((*self._tracks, *planned)))
 
     def waiting(self, state: State) -> list[Approval]:
-        """What a person must answer for it to go on, oldest first."""
+        """The approvals that hold the run back, oldest first."""
         tracks = self.tracks(state)
-        return [a for a in state.pending_approvals() if (a.track in tracks if a.track else self._about(a))]
+        return [a for a in state.pending_approvals() if (a.track in tracks if a.track else self._concerns(a))]
 
     def over(self, state: State) -> bool:
-        """Nothing moves any more; tracks whose turn has not come do not count."""
+        """Whether nothing runs any more; tracks that have not started yet do not count."""
         planning = any(epic.status in ("planning", "proposed") for epic in self.epics(state))
         return not planning and all(state.tracks[name].status in (*ENDED, "ready") for name in self.tracks(state))
 
     def next_track(self, state: State) -> str | None:
-        """The tracks of an epic are done one after the other, in order."""
+        """The next track to start: the tracks of an epic run one after the other."""
         for epic in self.epics(state):
             for name in epic.tracks:
                 status = state.tracks[name].status
@@ -46,18 +46,18 @@ class Goal:
         return None
 
     def code(self, state: State) -> int:
-        found = [state.tracks[name] for name in self.tracks(state)]
+        tracks = [state.tracks[name] for name in self.tracks(state)]
         epics = self.epics(state)
-        if any(epic.budget for epic in epics) or any(map(_short_of_money, found)):
+        if any(epic.budget for epic in epics) or any(map(_is_over_budget, tracks)):
             return BUDGET
-        fine = all(track.status in ("done", "ready") for track in found)
-        return DONE if fine and all(epic.status == "accepted" for epic in epics) else BLOCKED
+        done = all(track.status in ("done", "ready") for track in tracks)
+        return DONE if done and all(epic.status == "accepted" for epic in epics) else BLOCKED
 
-    def _about(self, approval: Approval) -> bool:
+    def _concerns(self, approval: Approval) -> bool:
         return isinstance(approval.payload, TracksPayload) and approval.payload.epic in self._epics
 
 
-def _short_of_money(track: Track) -> bool:
+def _is_over_budget(track: Track) -> bool:
     if track.fault.startswith("over budget"):
         return True
     return track.counts.blocked > 0 and any(
@@ -66,15 +66,15 @@ def _short_of_money(track: Track) -> bool:
 
 
 def unfinished(state: State) -> Goal:
-    """Epics still being planned or worked on; tracks started, or stored and never started."""
+    """Epics in planning or with unfinished tracks, and tracks of no epic that run or are ready."""
     epics = [epic.id for epic in state.epics_in_order() if epic.status in ("planning", "proposed")]
     epics += [
         epic.id
         for epic in state.epics_in_order()
         if any(state.tracks[name].status in ("proposed", "ready", "running") for name in epic.tracks)
     ]
-    mine = {name for epic in epics for name in state.epics[epic].tracks}
+    of_epics = {name for epic in epics for name in state.epics[epic].tracks}
     tracks = [
-        name for name in state.track_order if name not in mine and state.tracks[name].status in ("running", "ready")
+        name for name in state.track_order if name not in of_epics and state.tracks[name].status in ("running", "ready")
     ]
     return Goal(tracks, epics)

@@ -1,10 +1,11 @@
-"""`interlock run` and `interlock resume`: until everything is done, blocked, or waits for a person."""
+"""`interlock run` and `interlock resume`: run until everything is done, blocked, or waits for an approval."""
 
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from interlock.assembly.build import conducting
+from interlock.cli.arguments import WorkArgs
 from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE, wrong_usage
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import say, say_json
@@ -27,30 +28,49 @@ from interlock.views.inbox import approval_dict
 from interlock.wire import to_plain
 
 
-def run(args: Any) -> int:
-    wanted = [word for word in (args.epic is not None, args.tickets, args.resume) if word]
-    if len(wanted) != 1:
-        return wrong_usage("run: give an EPIC, --tickets FILE or --resume, one of them. See --help.", args)
-    if args.resume:
-        return _go(args, _everything)
-    if args.epic is not None:
-        return _go(args, lambda session: _epic(session, args.epic))
-    command = read_tickets(args.tickets)
-    return _go(args, lambda session: _given(session, with_free_id(command, session.state, named=args.tickets)))
+class DriveArgs(WorkArgs, frozen=True):
+    """The options that `run` and `resume` share."""
+
+    land: bool
+    workers: int | None
 
 
-def resume(args: Any) -> int:
-    return _go(args, _everything if args.track is None else lambda session: _one(session, args.track))
+class RunArgs(DriveArgs, frozen=True):
+    epic: str | None
+    tickets: str | None
+    resume: bool
 
 
-def _go(args: Any, begin: Callable[[Session], Goal]) -> int:
+class ResumeArgs(DriveArgs, frozen=True):
+    track: str | None
+
+
+def run(args: RunArgs) -> int:
+    given = [args.epic is not None, bool(args.tickets), args.resume]
+    if given.count(True) != 1:
+        return wrong_usage("run: give an EPIC, --tickets FILE or --resume, one of them. See --help.", as_json=args.json)
+    if (epic := args.epic) is not None:
+        return _work_on(args, lambda session: _plan_epic(session, epic))
+    if file := args.tickets:
+        command = read_tickets(file)
+        return _work_on(args, lambda session: _add_track(session, with_free_id(command, session.state, named=file)))
+    return _work_on(args, _start_unfinished)
+
+
+def resume(args: ResumeArgs) -> int:
+    if (track := args.track) is None:
+        return _work_on(args, _start_unfinished)
+    return _work_on(args, lambda session: _start_track(session, track))
+
+
+def _work_on(args: DriveArgs, begin: Callable[[Session], Goal]) -> int:
     end_in_order(ctrl_c=False)
     project = with_choices(project_of(args), args)
-    conduct = conducting(project, auto_queue=True, approve_all=args.approve == "all", workers=args.workers)
+    conduct = conducting(project, auto_queue=True, approve_all=args.approve_all, workers=args.workers)
     with open_session(project, conduct, model_of(project, args)) as session:
         if isinstance(session, RemoteSession) and (args.approve or args.workers or args.provider or args.model):
             say(
-                "another process works on this project: its own --workers, --approve, --provider and --model count",
+                "another process works on this project: its --workers, --approve, --provider and --model apply",
                 sys.stderr,
             )
         since = session.state.version
@@ -58,42 +78,42 @@ def _go(args: Any, begin: Callable[[Session], Goal]) -> int:
         empty = not goal.epics(session.state) and not goal.tracks(session.state)
         if empty:
             blocked = any(track.status == "blocked" for track in session.state.tracks.values())
-            return _finish(session, goal, BLOCKED if blocked else DONE, args)
+            return _report(session, goal, BLOCKED if blocked else DONE, args)
         if changed := session.dirty():
             named = ", ".join(safe(path) for path in changed[:3]) + (" …" if len(changed) > 3 else "")
             say(f"your tree has uncommitted changes ({named}); the work starts from HEAD, without them", sys.stderr)
-        return _finish(session, goal, _see_through(session, goal, since, args), args)
+        return _report(session, goal, _run_tracks(session, goal, since, args), args)
 
 
-def _everything(session: Session) -> Goal:
+def _start_unfinished(session: Session) -> Goal:
     goal = unfinished(session.state)
-    mine = {name for epic in goal.epics(session.state) for name in epic.tracks}
+    of_epics = {name for epic in goal.epics(session.state) for name in epic.tracks}
     for name in goal.tracks(session.state):
-        if name not in mine and session.state.track(name).status == "ready":
+        if name not in of_epics and session.state.track(name).status == "ready":
             session.submit(StartTrack(name))
     if (name := goal.next_track(session.state)) is not None:
         session.submit(StartTrack(name))
     return goal
 
 
-def _epic(session: Session, text: str) -> Goal:
+def _plan_epic(session: Session, text: str) -> Goal:
     receipt = session.submit(PlanEpic(text))
     return Goal(epics=[r.event.epic for r in receipt.records if isinstance(r.event, EpicAdded)])
 
 
-def _given(session: Session, command: AddTrack) -> Goal:
+def _add_track(session: Session, command: AddTrack) -> Goal:
     session.submit(command)
     session.submit(StartTrack(command.track))
     return Goal((command.track,))
 
 
-def _one(session: Session, name: str) -> Goal:
+def _start_track(session: Session, name: str) -> Goal:
     session.submit(StartTrack(session.state.track(name).id))
     return Goal((name,))
 
 
-def _see_through(session: Session, goal: Goal, since: int, args: Any) -> int:
-    """Until nothing is left to do, a track of an epic after the other, each landed before the next if so wished."""
+def _run_tracks(session: Session, goal: Goal, since: int, args: DriveArgs) -> int:
+    """Run the goal's tracks one after the other; with --land each is landed before the next starts."""
     shown = "nothing" if args.json else "words"
     while True:
         code = _drive(session, goal, since, args)
@@ -102,7 +122,7 @@ def _see_through(session: Session, goal: Goal, since: int, args: Any) -> int:
         if args.land:
             for name in goal.tracks(session.state):
                 if track_row(session.state.tracks[name]).unlanded:
-                    code = land_track(session, name, everything=args.approve == "all", shown=shown) or code
+                    code = land_track(session, name, everything=args.approve_all, shown=shown) or code
             if code != DONE:
                 return code
         following = goal.next_track(session.state)
@@ -112,8 +132,8 @@ def _see_through(session: Session, goal: Goal, since: int, args: Any) -> int:
         session.submit(StartTrack(following))
 
 
-def _drive(session: Session, goal: Goal, since: int, args: Any) -> int:
-    """Watch, and ask where there is a terminal to ask in."""
+def _drive(session: Session, goal: Goal, since: int, args: DriveArgs) -> int:
+    """Follow the run until it ends or waits for an approval that cannot be asked in this terminal."""
     prompts = Prompts(project_of(args).folder / "blobs")
     asks = prompts.possible and not args.json
     with ProgressDisplay(quiet=args.json) as progress:
@@ -124,17 +144,17 @@ def _drive(session: Session, goal: Goal, since: int, args: Any) -> int:
                 break
             waiting = goal.waiting(state)
             if asks and waiting:
-                # One at a time: every answer is a record, so what happened meanwhile is shown before the next.
+                # One at a time: each answer is a record, so new events are shown before the next prompt.
                 with progress.paused():
                     prompts.ask(session, waiting[0])
             elif waits_for_person(state, goal.tracks(state), tuple(epic.id for epic in goal.epics(state))):
                 return APPROVAL
     if not goal.over(session.state):
-        raise Unavailable("the workbench that was at work here has ended; 'interlock resume' goes on")
+        raise Unavailable("the workbench has ended; 'interlock resume' continues")
     return goal.code(session.state)
 
 
-def _finish(session: Session, goal: Goal, code: int, args: Any) -> int:
+def _report(session: Session, goal: Goal, code: int, args: DriveArgs) -> int:
     state = session.state
     waiting = goal.waiting(state)
     epics, tracks = goal.epics(state), [state.tracks[name] for name in goal.tracks(state)]
@@ -149,7 +169,7 @@ def _finish(session: Session, goal: Goal, code: int, args: Any) -> int:
     if not tracks and not epics:
         say("nothing is unfinished")
         if blocked := [track.id for track in state.tracks.values() if track.status == "blocked"]:
-            say(f"blocked: {', '.join(sorted(blocked))}; 'interlock tickets retry' (or skip) lets them go on")
+            say(f"blocked: {', '.join(sorted(blocked))}; 'interlock tickets retry' (or skip) lets them continue")
     for epic in epics:
         if epic.status in ("failed", "dropped"):
             say(f"epic {epic.id} is {epic.status}: {safe(epic.reason)}")
@@ -157,7 +177,7 @@ def _finish(session: Session, goal: Goal, code: int, args: Any) -> int:
         _say_track(track)
     if code == DONE and not args.land:
         for track in tracks:
-            say(f"its work is on branch interlock/{track.id}; 'interlock tracks land {track.id}' brings it to yours")
+            say(f"its work is on branch interlock/{track.id}; 'interlock tracks land {track.id}' merges it into yours")
     if code == APPROVAL:
         say("1 approval waits for you:" if len(waiting) == 1 else f"{len(waiting)} approvals wait for you:")
         for approval in waiting[:10]:

@@ -1,7 +1,6 @@
-"""`interlock tell` and `interlock discussions stop`: a word to whoever is at work, and the end of a turn."""
+"""`interlock tell` and `interlock discussions stop`: send a note to a model at work, or end its turn."""
 
-from typing import Any
-
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import say, say_json
 from interlock.cli.terminal.sessions import open_session, project_of
@@ -12,33 +11,43 @@ from interlock.domain.messages.commands.steering_commands import Tell
 from interlock.domain.state.state import State
 
 
-def tell(args: Any) -> int:
+class TellArgs(CommandArgs, frozen=True):
+    recipient: str
+    text: str
+
+
+class StopArgs(CommandArgs, frozen=True):
+    discussion: str
+    message: str
+
+
+def tell(args: TellArgs) -> int:
     text = read_text("-") if args.text == "-" else args.text
     with open_session(project_of(args)) as session:
-        command = _command(session.state, args.whom, text)
+        command = _command(session.state, args.recipient, text)
         session.submit(command)
-    whom = command.discussion or f"{command.track}/{command.ticket}"
+    recipient = command.discussion or f"{command.track}/{command.ticket}"
     if args.json:
-        say_json({"told": whom})
+        say_json({"told": recipient})
     else:
-        say(f"{whom} is told: it joins the conversation before the model is asked again")
+        say(f"note for {recipient} recorded: the model gets it with its next request")
     return DONE
 
 
-def stop(args: Any) -> int:
+def stop(args: StopArgs) -> int:
     with open_session(project_of(args)) as session:
         name = session.state.discussion(args.discussion).id
         session.submit(StopTurn(name, args.message or "stopped"))
     if args.json:
         say_json({"stopped": name})
     else:
-        say(f"{name}: its turn is ended; what was said stays")
+        say(f"{name}: the turn is ended; its messages stay")
     return DONE
 
 
-def _command(state: State, whom: str, text: str) -> Tell:
-    """A discussion by its id, anything else is a ticket."""
-    if whom in state.discussions:
-        return Tell(text, discussion=whom)
-    track, ticket = find(state, whom)
+def _command(state: State, recipient: str, text: str) -> Tell:
+    """A discussion's id, else a ticket's name."""
+    if recipient in state.discussions:
+        return Tell(text, discussion=recipient)
+    track, ticket = find(state, recipient)
     return Tell(text, track, ticket)

@@ -1,11 +1,12 @@
-"""`interlock tickets …` and `interlock workers …`"""
+"""`interlock tickets …` and `interlock workers …`."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from interlock.assembly.project import Project, read_state
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
 from interlock.cli.terminal.sessions import open_session, project_of
@@ -30,7 +31,35 @@ from interlock.views.display import exact, one_line, safe
 from interlock.wire import to_plain
 
 
-def list_(args: Any) -> int:
+class ListArgs(CommandArgs, frozen=True):
+    track: str | None
+    status: Literal["todo", "in_progress", "completed", "blocked", "cancelled"] | None
+    limit: int
+    offset: int
+
+
+class TicketArgs(CommandArgs, frozen=True):
+    ticket: str
+
+
+class TicketsArgs(CommandArgs, frozen=True):
+    tickets: tuple[str, ...]
+
+
+class BlockArgs(TicketsArgs, frozen=True):
+    message: str
+
+
+class EditArgs(TicketArgs, frozen=True):
+    changes: tuple[str, ...]
+    file: str | None
+
+
+class MoveArgs(TicketArgs, frozen=True):
+    position: int
+
+
+def list_(args: ListArgs) -> int:
     state = read_state(project_of(args))
     tracks = [state.track(args.track)] if args.track else [state.tracks[name] for name in state.track_order]
     chosen = [
@@ -64,7 +93,7 @@ def list_(args: Any) -> int:
     return DONE
 
 
-def show(args: Any) -> int:
+def show(args: TicketArgs) -> int:
     state = read_state(project_of(args))
     track_id, ticket_id = find(state, args.ticket)
     ticket, track = state.ticket(track_id, ticket_id), state.track(track_id)
@@ -91,46 +120,48 @@ def show(args: Any) -> int:
     return DONE
 
 
-def edit(args: Any) -> int:
+def edit(args: EditArgs) -> int:
     changes: dict[str, Any] = {}
     if args.file:
         try:
             changes = json.loads(Path(args.file).read_text())
         except (OSError, ValueError) as error:
             raise Misconfigured(f"{args.file} cannot be read: {error}") from error
-    for pair in args.set:
+    for pair in args.changes:
         key, equals, value = pair.partition("=")
         if not equals:
             raise Rejected(f"--set takes KEY=VALUE, not {pair!r}")
         changes[key.strip()] = _value(key.strip(), value)
-    return _each(args, [args.ticket], lambda track, ticket: EditTicket(track, ticket, changes_from_dict(changes)))
+    return _submit_each(
+        args, [args.ticket], lambda track, ticket: EditTicket(track, ticket, changes_from_dict(changes))
+    )
 
 
-def retry(args: Any) -> int:
-    return _each(args, args.ticket, RetryTicket)
+def retry(args: TicketsArgs) -> int:
+    return _submit_each(args, args.tickets, RetryTicket)
 
 
-def skip(args: Any) -> int:
-    return _each(args, args.ticket, SkipTicket)
+def skip(args: TicketsArgs) -> int:
+    return _submit_each(args, args.tickets, SkipTicket)
 
 
-def block(args: Any) -> int:
-    return _each(args, args.ticket, lambda track, ticket: BlockTicket(track, ticket, args.message))
+def block(args: BlockArgs) -> int:
+    return _submit_each(args, args.tickets, lambda track, ticket: BlockTicket(track, ticket, args.message))
 
 
-def cancel(args: Any) -> int:
-    return _each(args, args.ticket, lambda track, ticket: CancelTicket(track, ticket, "cancelled by the user"))
+def cancel(args: TicketsArgs) -> int:
+    return _submit_each(args, args.tickets, lambda track, ticket: CancelTicket(track, ticket, "cancelled by the user"))
 
 
-def move(args: Any) -> int:
-    return _each(args, [args.ticket], lambda track, ticket: MoveTicket(track, ticket, args.position - 1))
+def move(args: MoveArgs) -> int:
+    return _submit_each(args, [args.ticket], lambda track, ticket: MoveTicket(track, ticket, args.position - 1))
 
 
-def kill(args: Any) -> int:
-    return _each(args, args.ticket, KillWorker)
+def kill(args: TicketsArgs) -> int:
+    return _submit_each(args, args.tickets, KillWorker)
 
 
-def workers(args: Any) -> int:
+def workers(args: CommandArgs) -> int:
     rows = worker_rows(read_state(project_of(args)))
     if args.json:
         say_json(to_plain(rows))
@@ -145,29 +176,29 @@ def workers(args: Any) -> int:
 
 
 def find(state: State, name: str) -> tuple[str, str]:
-    """`TRACK/TICKET`, or a ticket's id alone where only one track has it."""
+    """Track and ticket of `TRACK/TICKET`, or of a ticket's id that only one track has."""
     track, slash, ticket = name.partition("/")
     if slash:
         state.ticket(track, ticket)
         return track, ticket
-    having = [track_id for track_id in state.track_order if name in state.tracks[track_id].tickets]
-    if len(having) > 1:
-        named = ", ".join(f"{track_id}/{name}" for track_id in having)
-        raise Rejected(f"several tracks have a ticket {name!r}: say which of {named}")
-    if not having:
+    tracks = [track_id for track_id in state.track_order if name in state.tracks[track_id].tickets]
+    if len(tracks) > 1:
+        named = ", ".join(f"{track_id}/{name}" for track_id in tracks)
+        raise Rejected(f"several tracks have a ticket {name!r}: name one of {named}")
+    if not tracks:
         raise Rejected(f"no ticket {name!r}; 'interlock tickets list' shows them")
-    return having[0], name
+    return tracks[0], name
 
 
-def _each(args: Any, names: list[str], make: Callable[[str, str], BulkPart]) -> int:
-    """One command per ticket, all of them or none."""
+def _submit_each(args: CommandArgs, names: Sequence[str], make: Callable[[str, str], BulkPart]) -> int:
+    """Submit one command per ticket, all or none."""
     project: Project = project_of(args)
     with open_session(project) as session:
-        found = [find(session.state, name) for name in names]
-        commands: tuple[BulkPart, ...] = tuple(make(track, ticket) for track, ticket in found)
+        pairs = [find(session.state, name) for name in names]
+        commands: tuple[BulkPart, ...] = tuple(make(track, ticket) for track, ticket in pairs)
         session.submit(commands[0] if len(commands) == 1 else Bulk(commands))
-        tickets = [session.state.ticket(track, ticket) for track, ticket in found]
-        tracks = [session.state.track(track) for track, _ in found]
+        tickets = [session.state.ticket(track, ticket) for track, ticket in pairs]
+        tracks = [session.state.track(track) for track, _ in pairs]
     if args.json:
         say_json([ticket_to_dict(ticket) for ticket in tickets])
     else:
@@ -177,7 +208,7 @@ def _each(args: Any, names: list[str], make: Callable[[str, str], BulkPart]) -> 
 
 
 def _value(key: str, text: str) -> Any:
-    """Text is taken as it is for the fields that are text; JSON elsewhere."""
+    """Text fields take the text unchanged; other fields take JSON."""
     if key in ("description", "script", "priority", "assigned_to", "target_file", "model_override") and text != "null":
         return text
     try:

@@ -1,14 +1,15 @@
-"""`interlock tracks …`"""
+"""`interlock tracks …`."""
 
 import json
 import re
 import sys
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec.structs import replace
 
 from interlock.assembly.project import Project, read_state
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE
 from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
 from interlock.cli.terminal.prompts import Prompts
@@ -37,14 +38,48 @@ from interlock.views.inbox import approval_dict
 from interlock.wire import to_plain
 
 
-def list_(args: Any) -> int:
+class TrackArgs(CommandArgs, frozen=True):
+    track: str
+
+
+class AbortArgs(TrackArgs, frozen=True):
+    message: str
+
+
+class LandArgs(TrackArgs, frozen=True):
+    approve: Literal["all"] | None
+
+
+class EditArgs(TrackArgs, frozen=True):
+    title: str | None
+    description: str | None
+
+
+class ImportArgs(CommandArgs, frozen=True):
+    file: str
+    into: str | None
+
+
+class ProposalArgs(CommandArgs, frozen=True):
+    epic: str | None
+
+
+class AcceptArgs(ProposalArgs, frozen=True):
+    edit: str | None
+
+
+class RejectArgs(ProposalArgs, frozen=True):
+    message: str
+
+
+def list_(args: CommandArgs) -> int:
     project = project_of(args)
     rows = track_rows(read_state(project)) or filed_rows(project)
     if args.json:
         say_json(to_plain(rows))
         return DONE
     if not rows:
-        say("no tracks yet; 'interlock run EPIC' plans some, 'interlock run --tickets FILE' takes yours")
+        say("no tracks yet; 'interlock run EPIC' plans some, 'interlock run --tickets FILE' runs yours")
         return DONE
     table(
         ("TRACK", "STATUS", "DONE", "BLOCKED", "TITLE"),
@@ -63,10 +98,10 @@ def list_(args: Any) -> int:
     return DONE
 
 
-def show(args: Any) -> int:
+def show(args: TrackArgs) -> int:
     project = project_of(args)
-    if found := filed_tracks(project):
-        return show_filed(found, args)
+    if filed := filed_tracks(project):
+        return show_filed(filed, args.track, as_json=args.json)
     track = read_state(project).track(args.track)
     if args.json:
         shown = to_plain(track_row(track))
@@ -87,7 +122,7 @@ def show(args: Any) -> int:
     return DONE
 
 
-def import_(args: Any) -> int:
+def import_(args: ImportArgs) -> int:
     project = project_of(args)
     command = read_tickets(args.file)
     with open_session(project) as session:
@@ -105,16 +140,16 @@ def import_(args: Any) -> int:
     return DONE
 
 
-def accept(args: Any) -> int:
+def accept(args: AcceptArgs) -> int:
     edited = read_text(args.edit) if args.edit else None
     return _answer_proposal(args, AnswerApproval("", "approve", edited))
 
 
-def reject(args: Any) -> int:
+def reject(args: RejectArgs) -> int:
     return _answer_proposal(args, AnswerApproval("", "reject", message=args.message))
 
 
-def _answer_proposal(args: Any, answer: AnswerApproval) -> int:
+def _answer_proposal(args: ProposalArgs, answer: AnswerApproval) -> int:
     with open_session(project_of(args)) as session:
         waiting = {
             a.payload.epic: a.id for a in session.state.pending_approvals() if isinstance(a.payload, TracksPayload)
@@ -135,23 +170,23 @@ def _answer_proposal(args: Any, answer: AnswerApproval) -> int:
     return DONE
 
 
-def edit(args: Any) -> int:
-    return _tell(args, EditTrack(args.track, args.title, args.description), "edited")
+def edit(args: EditArgs) -> int:
+    return _submit(args, EditTrack(args.track, args.title, args.description), "edited")
 
 
-def pause(args: Any) -> int:
-    return _tell(args, PauseTrack(args.track), "paused: running attempts finish, none start")
+def pause(args: TrackArgs) -> int:
+    return _submit(args, PauseTrack(args.track), "paused: running attempts finish, none start")
 
 
-def resume(args: Any) -> int:
-    return _tell(args, ResumeTrack(args.track), "goes on as soon as a workbench runs ('interlock resume')")
+def resume(args: TrackArgs) -> int:
+    return _submit(args, ResumeTrack(args.track), "continues as soon as a workbench runs ('interlock resume')")
 
 
-def abort(args: Any) -> int:
-    return _tell(args, AbortTrack(args.track, args.message or "aborted by the user"), "aborted")
+def abort(args: AbortArgs) -> int:
+    return _submit(args, AbortTrack(args.track, args.message or "aborted by the user"), "aborted")
 
 
-def land(args: Any) -> int:
+def land(args: LandArgs) -> int:
     with open_session(project_of(args)) as session:
         return land_track(session, args.track, everything=args.approve == "all", shown="json" if args.json else "words")
 
@@ -159,29 +194,15 @@ def land(args: Any) -> int:
 def land_track(
     session: Session, track: str, *, everything: bool, shown: Literal["words", "json", "nothing"] = "words"
 ) -> int:
-    """Ask for the landing, answer it if a person is there, and tell what came of it."""
-    found = session.state.track(track).landing
-    if found is None or found.state in ("landed", "failed"):
-        waiting = [a for a in session.state.pending_approvals() if a.kind == "merge" and a.track == track]
-        if not waiting:
-            approval_id = _asked(session.ask_landing(track))
-        else:
-            approval_id = waiting[0].id
-        approval = session.state.approval(approval_id)
-        if approval_id in session.state.pending.values():
-            prompts = Prompts()
-            if everything:
-                session.submit(AnswerApproval(approval_id, "approve", message="--approve all"))
-            elif prompts.possible and shown == "words":
-                prompts.ask(session, approval)
-            else:
-                if shown == "json":
-                    say_json({"state": "asked", "pending_approvals": [approval_dict(approval)]})
-                say(
-                    f"landing waits for approval {approval_id}: interlock approvals answer {approval_id} approve",
-                    sys.stderr,
-                )
-                return APPROVAL
+    """Request the landing, answer its approval if possible, and report the outcome.
+
+    `everything`: answer the approval without asking.
+    """
+    landing = session.state.track(track).landing
+    if (landing is None or landing.state in ("landed", "failed")) and not _answer_landing(
+        session, track, everything=everything, shown=shown
+    ):
+        return APPROVAL
     for _ in session.follow():
         landing = session.state.track(track).landing
         if landing is not None and landing.state in ("landed", "failed"):
@@ -192,7 +213,7 @@ def land_track(
     if shown == "json":
         say_json(to_plain(landing) if landing else {"state": "rejected"})
     elif shown == "nothing":
-        pass  # whoever asked for it tells of it with all the rest
+        pass  # the caller reports it with its other results
     elif landing and landing.state == "landed":
         say(paint(f"landed on {landing.branch}: {landing.after[:12]}", "good"))
     else:
@@ -200,8 +221,28 @@ def land_track(
     return DONE if landing and landing.state == "landed" else BLOCKED
 
 
+def _answer_landing(session: Session, track: str, *, everything: bool, shown: str) -> bool:
+    """False if the landing's approval stays pending."""
+    pending = [a for a in session.state.pending_approvals() if a.kind == "merge" and a.track == track]
+    approval_id = pending[0].id if pending else _approval_in(session.ask_landing(track))
+    approval = session.state.approval(approval_id)
+    if approval_id not in session.state.pending.values():
+        return True
+    prompts = Prompts()
+    if everything:
+        session.submit(AnswerApproval(approval_id, "approve", message="--approve all"))
+    elif prompts.possible and shown == "words":
+        prompts.ask(session, approval)
+    else:
+        if shown == "json":
+            say_json({"state": "asked", "pending_approvals": [approval_dict(approval)]})
+        say(f"landing waits for approval {approval_id}: interlock approvals answer {approval_id} approve", sys.stderr)
+        return False
+    return True
+
+
 def read_text(file: str) -> str:
-    """A file's text, or what comes on stdin."""
+    """The text of a file, or of stdin for `-`."""
     try:
         return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -209,7 +250,7 @@ def read_text(file: str) -> str:
 
 
 def read_tickets(file: str) -> AddTrack:
-    """A track from a JSON file (or stdin); mistakes are named with file and line."""
+    """A track from a JSON file or stdin; errors name the file and the line."""
     text = read_text(file)
     try:
         data = json.loads(text)
@@ -227,7 +268,7 @@ def read_tickets(file: str) -> AddTrack:
 
 
 def with_free_id(command: AddTrack, state: State, named: str) -> AddTrack:
-    """A track without an id is named after its file, with a number if that is taken."""
+    """A track without an id gets the name of its file, with a number if that id exists."""
     if command.track:
         return command
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(named).stem).strip("-._")[:50]
@@ -240,11 +281,11 @@ def with_free_id(command: AddTrack, state: State, named: str) -> AddTrack:
     return AddTrack(name, title, command.description, command.tickets)
 
 
-def _asked(receipt: Receipt) -> str:
+def _approval_in(receipt: Receipt) -> str:
     return next(r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested))
 
 
-def _tell(args: Any, command: PauseTrack | ResumeTrack | AbortTrack | EditTrack, words: str) -> int:
+def _submit(args: TrackArgs, command: PauseTrack | ResumeTrack | AbortTrack | EditTrack, outcome: str) -> int:
     project: Project = project_of(args)
     with open_session(project) as session:
         session.submit(command)
@@ -252,5 +293,5 @@ def _tell(args: Any, command: PauseTrack | ResumeTrack | AbortTrack | EditTrack,
     if args.json:
         say_json(to_plain(track_row(track)))
     else:
-        say(f"track {args.track} {words}")
+        say(f"track {args.track} {outcome}")
     return DONE

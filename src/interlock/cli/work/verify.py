@@ -1,35 +1,40 @@
-"""`interlock verify`: one shell command as a gate in the current folder. Whoever types it has approved it."""
+"""`interlock verify`: run one shell command as a gate in the current folder. Typing it counts as approval."""
 
 import asyncio
 import sys
-from typing import Any
 
 from interlock.assembly.locations import current_folder, root_of
 from interlock.assembly.project import verify_command
+from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import BLOCKED, DONE
-from interlock.cli.terminal.output import paint, say, say_json
+from interlock.cli.terminal.output import paint, say, say_json, warn_sandbox_off
 from interlock.domain.values.gates import GateResult
 from interlock.views.display import one_line, safe
 
 
-def verify(args: Any) -> int:
+class VerifyArgs(CommandArgs, frozen=True):
+    command: str
+    timeout: float | None
+
+
+def verify(args: VerifyArgs) -> int:
     folder = str(current_folder().resolve() if args.project is None else root_of(args.project))
     result = asyncio.run(verify_command(args.command, folder, args.timeout, before=_begin))
     if args.json:
-        say_json(_plain(result))
+        say_json(_as_dict(result))
     else:
-        _tell(result)
+        _print(result)
     return DONE if result.passed else BLOCKED
 
 
 def _begin(level: str) -> None:
     if level == "off":
-        say(paint("THE SANDBOX IS OFF: what runs here can do whatever you can.", "bad", sys.stderr), sys.stderr)
+        warn_sandbox_off()
     if sys.stderr.isatty():
         say(paint("running; Ctrl-C stops it", "dim", sys.stderr), sys.stderr)
 
 
-def _plain(result: GateResult) -> dict[str, object]:
+def _as_dict(result: GateResult) -> dict[str, object]:
     return {
         "passed": result.passed,
         "status": result.status,
@@ -43,7 +48,7 @@ def _plain(result: GateResult) -> dict[str, object]:
     }
 
 
-def _tell(result: GateResult) -> None:
+def _print(result: GateResult) -> None:
     for name, text in (("stdout", result.stdout), ("stderr", result.stderr)):
         if text.strip():
             say(paint(f"── {name}", "dim"))

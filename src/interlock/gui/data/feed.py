@@ -1,4 +1,4 @@
-"""What other threads bring: put down by them, taken up once per frame by the one that draws."""
+"""A queue from other threads to the drawing thread: journal records and streamed model output."""
 
 import time
 from collections import deque
@@ -13,25 +13,23 @@ from interlock.domain.messages.events.epic_events import PlannerAnswered
 from interlock.domain.values.budgets import Usage
 from interlock.views.journal_lines import JournalLine, journal_line
 
-LINES = 20_000  # kept of one stream: its end
-WIDEST = 2_000  # characters of one line, before it is broken
-FACTS = 5_000  # kept of the journal: its end
+LINES = 20_000  # the last lines of a stream are kept
+WIDEST = 2_000  # characters of one line; a longer one is broken
+FACTS = 5_000  # the last facts of the journal are kept
 STREAMS = 256
-ALL = 8_000_000  # characters of all streams, and so many for each line:
+ALL = 8_000_000  # characters of all streams, where each line counts _LINE more
 _LINE = 64
-_PIECES = 200_000  # characters taken up in one frame: the rest waits for the next
+_PIECES = 200_000  # characters taken per frame; the rest waits for the next frame
 
 
 THINKING, ANSWERING = "[thinking]", "[/thinking]"
-"""The lines between which a stream holds what is thought aloud."""
+"""The lines that enclose a model's reasoning in a stream."""
 
 
 class Stream:
-    """The lines of one text that grows at its end. `dropped` counts those that are no longer kept; `aside` says of each
-    whether it is thought aloud.
-    """
+    """The lines of a growing text. `dropped` counts lines no longer kept; `aside` marks lines of reasoning."""
 
-    __slots__ = ("_thinking", "aside", "at", "dropped", "heard", "lines", "size")
+    __slots__ = ("_thinking", "aside", "at", "dropped", "lines", "size", "updated")
 
     def __init__(self) -> None:
         self.lines: list[str] = [""]
@@ -40,7 +38,7 @@ class Stream:
         self._thinking = False
         self.dropped = 0
         self.size = _LINE
-        self.heard = 0  # when, in pieces of all streams
+        self.updated = 0  # the number of the last piece, counted over all streams
 
     def add(self, piece: str, at: str) -> None:
         first, *others = piece.split("\n")
@@ -75,46 +73,46 @@ class Stream:
 
 
 class Feed:
-    """`text`, `clear` and `records` are for other threads; everything else is for the one that draws."""
+    """Any thread may call `text`, `clear`, `records` and `changed`; the rest belongs to the drawing thread."""
 
     def __init__(self, wake: Callable[[], None], now: Callable[[], float] = time.time) -> None:
         self._wake = wake
         self._now = now
         self._news: deque[tuple[str, str] | Sequence[Recorded] | None] = deque()
         self.streams: dict[str, Stream] = {}
-        self._size = 0  # of all of them
-        self._pieces = 0  # ever
+        self._size = 0  # of all streams
+        self._pieces = 0  # counted since the start
         self.facts: list[JournalLine] = []
-        self.costs: list[tuple[float, str, float]] = []  # when, tier, dollars: for the plot
+        self.costs: list[tuple[float, str, float]] = []  # time, tier, dollars: for the plot
         self.changes = 0
-        self.brought_at = 0.0  # when the oldest news not yet taken up was brought
+        self.brought_at = 0.0  # when the oldest queued item arrived
 
     # ── from any thread ──────────────────────────────────────────────────────────────────
 
     def text(self, key: str, piece: str) -> None:
-        self._bring((key, piece))
+        self._put((key, piece))
 
     def clear(self) -> None:
-        self._bring(None)
+        self._put(None)
 
     def records(self, records: Sequence[Recorded]) -> None:
         if records:
-            self._bring(records)
+            self._put(records)
 
     def changed(self) -> None:
-        """Something that is looked at anyway: only wakes."""
+        """The desk changed; each frame reads it anyway, so only wake the window."""
         self._wake()
 
-    def _bring(self, news: tuple[str, str] | Sequence[Recorded] | None) -> None:
+    def _put(self, news: tuple[str, str] | Sequence[Recorded] | None) -> None:
         if not self._news:
             self.brought_at = time.perf_counter()
         self._news.append(news)
         self._wake()
 
-    # ── from the thread that draws ───────────────────────────────────────────────────────
+    # ── from the drawing thread ──────────────────────────────────────────────────────────
 
     def drain(self) -> bool:
-        """Take up what was brought; whether there was any."""
+        """Take the queued items; True if there were any."""
         taken, size = bool(self._news), 0
         now = datetime.fromtimestamp(self._now()).strftime("%H:%M:%S")
         while self._news and size < _PIECES:
@@ -124,9 +122,9 @@ class Feed:
                 self._size = 0
             elif isinstance(news, tuple) and len(news) == 2 and isinstance(news[0], str):
                 size += len(news[1])  # pyright: ignore[reportArgumentType]
-                self._add(news[0], news[1], now)  # pyright: ignore[reportArgumentType]
+                self._add_text(news[0], news[1], now)  # pyright: ignore[reportArgumentType]
             else:
-                self._know(news)  # pyright: ignore[reportArgumentType]
+                self._add_records(news)  # pyright: ignore[reportArgumentType]
                 size += 1_000
         if taken:
             self.changes += 1
@@ -136,7 +134,7 @@ class Feed:
     def behind(self) -> bool:
         return bool(self._news)
 
-    def _add(self, key: str, piece: str, now: str) -> None:
+    def _add_text(self, key: str, piece: str, now: str) -> None:
         stream = self.streams.get(key)
         if stream is None:
             stream = self.streams[key] = Stream()
@@ -145,15 +143,15 @@ class Feed:
         stream.add(piece, now)
         self._size += stream.size - before
         self._pieces += 1
-        stream.heard = self._pieces
+        stream.updated = self._pieces
         while len(self.streams) > STREAMS or (self._size > ALL and len(self.streams) > 1):
-            silent = min(self.streams, key=lambda each: self.streams[each].heard)  # for longest
-            self._size -= self.streams.pop(silent).size
+            oldest = min(self.streams, key=lambda name: self.streams[name].updated)
+            self._size -= self.streams.pop(oldest).size
 
-    def _know(self, records: Sequence[Recorded]) -> None:
+    def _add_records(self, records: Sequence[Recorded]) -> None:
         for recorded in records[-FACTS:]:
             if self.facts and recorded.version <= self.facts[-1].version:
-                continue  # known already: history was read while it happened
+                continue  # already known: the history was read while new records arrived
             self.facts.append(journal_line(recorded))
             match recorded.event:
                 case (

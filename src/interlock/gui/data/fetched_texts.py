@@ -1,4 +1,4 @@
-"""Texts that were fetched to be drawn. What is drawn just now stays; of what was drawn before, only so much."""
+"""A cache of fetched texts: texts of the last frame stay, older ones up to a limit."""
 
 ALL = 8_000_000  # characters
 MANY = 2_000  # texts
@@ -6,8 +6,8 @@ MANY = 2_000  # texts
 
 class FetchedTexts:
     def __init__(self) -> None:
-        self._texts: dict[str, str] = {}  # those used longest ago first
-        self._used: dict[str, int] = {}  # in which frame
+        self._texts: dict[str, str] = {}  # least recently used first
+        self._used: dict[str, int] = {}  # the frame of the last use
         self._frame = 0
         self._size = 0
 
@@ -21,7 +21,7 @@ class FetchedTexts:
         return len(self._texts)
 
     def use(self, name: str) -> str:
-        """Empty where there is none."""
+        """The text; empty if it is not cached."""
         text = self._texts.pop(name, None)
         if text is None:
             return ""
@@ -35,7 +35,7 @@ class FetchedTexts:
         self._used[name] = self._frame
         self._size += len(text)
         for oldest in list(self._texts):
-            # Whatever was drawn in this frame or the one before is asked for again in the next.
+            # Texts drawn in this frame or the one before are needed again in the next.
             if (self._size <= ALL and len(self._texts) <= MANY) or self._used[oldest] >= self._frame - 1:
                 break
             self.forget(oldest)

@@ -1,4 +1,4 @@
-"""What one frame is drawn from: immutable snapshots, and what is worked out from them once for each change."""
+"""The data of one frame: immutable snapshots, and values computed from them once per change."""
 
 import time
 from collections.abc import Callable
@@ -15,12 +15,12 @@ from interlock.gui.data.feed import Feed
 from interlock.views.board import TrackRow, WorkerRow, track_rows, worker_rows
 from interlock.views.mma_status import active_tiers, active_track
 
-_MANY = 2_000  # tickets, from which on what needs a look at all of them is worked out less often
+_MANY = 2_000  # tickets; above this, values that depend on all tickets are computed less often
 _RARELY_S = 0.2
 
 
 class WindowFacts:
-    """What does not change while the window is open."""
+    """Facts that do not change while the window is open."""
 
     def __init__(self, project: str, branch: str, sandbox: str, *, test_policy: bool, hooks: bool = False) -> None:
         self.project = project
@@ -31,7 +31,7 @@ class WindowFacts:
 
 
 class Frame:
-    """Made once; `take` looks at everything anew."""
+    """One object for all frames; `take` reads the current snapshots."""
 
     def __init__(self, desk: Desk, feed: Feed, place: WindowFacts, now: Callable[[], float] = time.time) -> None:
         self._now = now
@@ -42,7 +42,7 @@ class Frame:
         self.view: View = desk.view
         self.values: dict[str, str] = desk.values()
         self.now = self._now()
-        self._worked_out = (-1, -1)
+        self._computed_for = (-1, -1)
         self._at = 0.0
         self.tracks: tuple[TrackRow, ...] = ()
         self.workers: tuple[WorkerRow, ...] = ()
@@ -52,39 +52,41 @@ class Frame:
         self.track: Track | None = None
         self.verified = 0
         self.lights: dict[str, bool] = {}
-        self.broken = ""  # why nothing can be recorded any more
+        self.broken = ""  # the reason why nothing can be recorded any more
 
     def take(self) -> None:
         self.state, self.view = self.desk.state, self.desk.view
         self.values = self.desk.values()
         self.now = self._now()
         version = (self.state.version, self.view.version)
-        if version == self._worked_out:
+        if version == self._computed_for:
             return
         tickets = sum(track.total for track in self.state.tracks.values())
         if tickets > _MANY and self.now - self._at < _RARELY_S and self._at:
             return
-        self._worked_out, self._at = version, self.now
-        self._work_out(self.state, self.view)
+        self._computed_for, self._at = version, self.now
+        self._compute(self.state, self.view)
 
     @property
     def version(self) -> int:
-        """Of the state that `track` and the other figures were worked out from."""
-        return self._worked_out[0]
+        """The version of the state from which `track` and the other values were computed."""
+        return self._computed_for[0]
 
     @property
     def late(self) -> bool:
-        """Something was put off to a later frame."""
-        return (self.state.version, self.view.version) != self._worked_out
+        """Whether the computed values are older than the state."""
+        return (self.state.version, self.view.version) != self._computed_for
 
-    def _work_out(self, state: State, view: View) -> None:
+    def _compute(self, state: State, view: View) -> None:
         known = self.desk.track_in_view()
         self.track = active_track(state, known) or self._latest(state)
         self.tracks = tuple(row for row in track_rows(state) if row.id in state.tracks)
         self.workers = worker_rows(state)
         self.tiers = active_tiers(state)
         self.pending = tuple(
-            each for each in state.pending_approvals() if getattr(each.payload, "epic", None) not in view.hidden
+            approval
+            for approval in state.pending_approvals()
+            if getattr(approval.payload, "epic", None) not in view.hidden
         )
         self.proposed = tuple(
             epic for epic in state.epics_in_order() if epic.status == "proposed" and epic.id not in view.hidden
@@ -99,30 +101,30 @@ class Frame:
         )
 
     def _latest(self, state: State) -> Track | None:
-        """Nothing runs: the track that was touched last."""
-        return max(state.tracks.values(), key=lambda each: each.updated_at, default=None)
+        """The track that changed last; used when none is active."""
+        return max(state.tracks.values(), key=lambda track: track.updated_at, default=None)
 
     def elapsed(self, since: str) -> str:
         return duration(self.now - moment(since)) if since else ""
 
     def epic(self) -> Epic | None:
-        found = self.state.epics_in_order()
-        return found[-1] if found else None
+        epics = self.state.epics_in_order()
+        return epics[-1] if epics else None
 
 
 _moments: dict[str, float] = {}
 
 
 def moment(text: str) -> float:
-    found = _moments.get(text)
-    if found is None:
+    seconds = _moments.get(text)
+    if seconds is None:
         if len(_moments) > 10_000:
             _moments.clear()
         try:
-            found = _moments[text] = datetime.fromisoformat(text).timestamp()
+            seconds = _moments[text] = datetime.fromisoformat(text).timestamp()
         except ValueError:
             return time.time()
-    return found
+    return seconds
 
 
 def duration(seconds: float) -> str:
@@ -134,9 +136,9 @@ def duration(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{left:02d}" if hours else f"{minutes}:{left:02d}"
 
 
-@lru_cache(10_000)  # the same rows are drawn frame after frame
+@lru_cache(10_000)  # the same rows are drawn in every frame
 def clock(text: str) -> str:
-    """The time of day, here."""
+    """The local time of day."""
     return datetime.fromtimestamp(moment(text), UTC).astimezone().strftime("%H:%M:%S")
 
 

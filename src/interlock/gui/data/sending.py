@@ -1,4 +1,4 @@
-"""From the window to the desk: what a hand does goes over as one piece of work, looked at a frame later."""
+"""Submits UI actions to the engine thread and polls their futures each frame."""
 
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -22,25 +22,25 @@ STAYS_S = 8.0
 
 
 class Note(Struct):
-    """A notification, and until when it is shown."""
+    """A notification, with the time until which it is shown."""
 
     text: str
     role: Literal["good", "bad", "waiting", "dim"]
     until: float
 
 
-class Remembering(Protocol):
-    """How a script is allowed for always (SPEC A8)."""
+class RuleStore(Protocol):
+    """Writes rules that allow a script from now on."""
 
     async def rule_for(self, script: str, directory: str) -> str:
-        """The narrowest rule; raises Rejected where there can be none."""
+        """The narrowest rule; raises Rejected if no rule can allow the script."""
         ...
 
     async def keep(self, rule: str) -> None: ...
 
 
 class Sender:
-    """Never waits. What goes wrong becomes a notification."""
+    """Never blocks. A failure becomes a notification."""
 
     def __init__(
         self,
@@ -48,18 +48,18 @@ class Sender:
         by: Authority,
         start: Start,
         kept_text: Callable[[str], Awaitable[bytes | None]],
-        rules: Remembering | None = None,
+        rules: RuleStore | None = None,
     ) -> None:
         self.desk = desk
         self.rules = rules
-        self.by = by  # who acts: whoever drives the window in a person's place takes this over for as long
+        self.by = by  # the actor; the test harness replaces it while a test acts
         self._start = start
         self._kept_text = kept_text
         self._open: list[tuple[Future[Any], Then | None]] = []
-        self.set_off: list[Future[Any]] | None = None  # whoever drives the window learns here what that set off
-        self.returned: Callable[[], None] = _nothing  # called, from any thread, when something has come back
+        self.effects: list[Future[Any]] | None = None  # while a test acts: the futures its action started
+        self.on_result: Callable[[], None] = _nothing  # called from any thread when a future is done
         self.notes: list[Note] = []
-        self.texts = FetchedTexts()  # by their names; empty while they are fetched
+        self.texts = FetchedTexts()  # by digest; empty while being fetched
 
     def click(self, item: str, user_data: Any = None) -> None:
         self.run(click(self.desk, self.by, item, user_data))
@@ -82,35 +82,35 @@ class Sender:
             self.run(self.rules.rule_for(script, directory), then)
 
     def always(self, command: AnswerApproval, rule: str) -> None:
-        """Yes, and from now on the rule says it."""
+        """Approve, and store the rule that allows it from now on."""
         if self.rules is not None:
             self.run(self._always(self.by, command, rule, self.rules))
 
-    async def _always(self, by: Authority, command: AnswerApproval, rule: str, rules: Remembering) -> None:
+    async def _always(self, by: Authority, command: AnswerApproval, rule: str, rules: RuleStore) -> None:
         if by.actor.startswith("test:"):
-            raise NotAllowed("a test may answer, but not write rules that stay")
+            raise NotAllowed("a test may answer approvals, but not write policy rules")
         await answer(self.desk, by, command)
         await rules.keep(rule)
 
-    def run(self, work: Coroutine[Any, Any, Any], then: Then | None = None, *, by_hand: bool = True) -> None:
+    def run(self, work: Coroutine[Any, Any, Any], then: Then | None = None, *, by_user: bool = True) -> None:
         try:
             future = self._start(work)
             self._open.append((future, then))
-            if by_hand and self.set_off is not None:
-                self.set_off.append(future)
-            future.add_done_callback(lambda _: self.returned())
-        except RuntimeError:  # the engine has gone: the window is closing
+            if by_user and self.effects is not None:
+                self.effects.append(future)
+            future.add_done_callback(lambda _: self.on_result())
+        except RuntimeError:  # the engine has stopped: the window is closing
             work.close()
 
     def text(self, sha256: str) -> str:
-        """A text kept beside the journal; empty until it is here."""
+        """A text stored beside the journal; empty until it is fetched."""
         if sha256 not in self.texts:
             self.texts.put(sha256, "")
 
             def take(content: bytes | None) -> None:
                 self.texts.put(sha256, "(this text is gone)" if content is None else content.decode(errors="replace"))
 
-            self.run(_awaited(self._kept_text(sha256)), take, by_hand=False)
+            self.run(_awaited(self._kept_text(sha256)), take, by_user=False)
         return self.texts.use(sha256)
 
     def note(self, text: str, role: Literal["good", "bad", "waiting", "dim"] = "bad") -> None:
@@ -118,14 +118,14 @@ class Sender:
         del self.notes[:-6]
 
     def drain(self) -> bool:
-        """Once a frame: look at what has come back; whether anything has."""
+        """Once per frame: handle the futures that are done; True if anything changed."""
         self.texts.next_frame()
-        done = [each for each in self._open if each[0].done()]
+        done = [pair for pair in self._open if pair[0].done()]
         if done:
-            self._open = [each for each in self._open if not each[0].done()]
+            self._open = [pair for pair in self._open if not pair[0].done()]
         for future, then in done:
-            if words := failure(future):
-                self.note(words)
+            if message := failure(future):
+                self.note(message)
             elif then is not None and not future.cancelled():
                 then(future.result())
         now = time.monotonic()
@@ -138,19 +138,17 @@ class Sender:
     def waiting(self) -> bool:
         return bool(self._open)
 
-    def under_way(self, some: Sequence["Future[Any]"]) -> bool:
-        """Any of these has not come back yet, or nobody has looked at it."""
-        return any(future is each for future, _ in self._open for each in some)
+    def any_open(self, some: Sequence["Future[Any]"]) -> bool:
+        """Whether any of these futures is not handled yet."""
+        return any(future is wanted for future, _ in self._open for wanted in some)
 
 
 def failure(future: "Future[Any]") -> str:
-    """Why nothing came of what is over; empty where something did."""
+    """The error of a finished future; empty if it succeeded or was cancelled."""
     error = None if future.cancelled() else future.exception()
     if error is None:
         return ""
-    return (
-        str(error) if isinstance(error, InterlockError) else f"a mistake in Interlock: {type(error).__name__}: {error}"
-    )
+    return str(error) if isinstance(error, InterlockError) else f"a bug in Interlock: {type(error).__name__}: {error}"
 
 
 def _nothing() -> None:

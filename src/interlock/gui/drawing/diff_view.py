@@ -1,4 +1,4 @@
-"""A diff: hunks that can be taken one by one, unified or side by side."""
+"""A diff with selectable hunks, unified or side by side."""
 
 from itertools import zip_longest
 
@@ -12,24 +12,24 @@ from interlock.views.display import pieces
 
 _MOST = 20_000  # rows of one hunk
 _MOST_HUNKS = 200
-_read: dict[int, tuple[str, tuple[DiffHunk, ...]]] = {}
-_broken: "dict[tuple[int, int, bool], tuple[DiffHunk, tuple[Row, ...]]]" = {}
+_parsed: dict[int, tuple[str, tuple[DiffHunk, ...]]] = {}
+_wrapped: "dict[tuple[int, int, bool], tuple[DiffHunk, tuple[Row, ...]]]" = {}
 
 
 def read(diff: str) -> tuple[DiffHunk, ...]:
-    """Read once however often it is drawn."""
-    found = _read.get(id(diff))
-    if found is None or found[0] is not diff:
-        if len(_read) > 64:
-            _read.clear()
-        found = _read[id(diff)] = (diff, parse_hunks(diff))
-    return found[1]
+    """The hunks of a diff, parsed once and cached."""
+    cached = _parsed.get(id(diff))
+    if cached is None or cached[0] is not diff:
+        if len(_parsed) > 64:
+            _parsed.clear()
+        cached = _parsed[id(diff)] = (diff, parse_hunks(diff))
+    return cached[1]
 
 
 def draw_hunks(ui: Ui, hunks: tuple[DiffHunk, ...], chosen: set[int] | None, *, scope: str, both_sides: bool) -> None:
-    """`chosen` is changed by its checkboxes; None: nothing can be chosen."""
+    """The checkboxes change `chosen`; None means that hunks cannot be selected."""
     unseen = len(hunks) > _MOST_HUNKS or any(len(hunk.lines) > _MOST for hunk in hunks)
-    if unseen:  # said before it, and not only where few will scroll to
+    if unseen:  # before the diff, because few readers scroll to its end
         ui.wrapped(f"Not all of it has room here. The whole: interlock approvals show {scope}", ui.look.bad, small=True)
         ui.note("inbox.unseen", "not all of it", "text", scope=scope)
     path = ""
@@ -55,7 +55,7 @@ def draw_hunks(ui: Ui, hunks: tuple[DiffHunk, ...], chosen: set[int] | None, *, 
 
 
 class Cell(Struct, frozen=True, gc=False):
-    """A piece of a line; what goes on from the row above is not `first`."""
+    """A piece of a line; only the first piece of each line is `first`."""
 
     line: Line
     text: str
@@ -68,23 +68,23 @@ Row = tuple[Cell | None, ...]  # one side, or two
 def _cells(ui: Ui, line: Line | None, columns: int) -> tuple[Cell, ...]:
     if line is None:
         return ()
-    shown = ui.look.drawn(line.text.expandtabs(4), spell=True)
+    shown = ui.look.drawable(line.text.expandtabs(4), spell=True)
     return tuple(Cell(line, text, not at) for at, text in enumerate(pieces(shown, columns)))
 
 
 def _rows(ui: Ui, hunk: DiffHunk, columns: int, both_sides: bool) -> tuple[Row, ...]:
-    """The whole of it, broken where there is no more room; once for each width."""
+    """The rows of a hunk, wrapped at the width; cached per width."""
     key = (id(hunk), columns, both_sides)
-    found = _broken.get(key)
-    if found is None or found[0] is not hunk:
+    cached = _wrapped.get(key)
+    if cached is None or cached[0] is not hunk:
         lines = side_by_side(hunk) if both_sides else tuple((line,) for line in hunk.lines)
         rows: list[Row] = []
         for row in lines:
             rows += zip_longest(*(_cells(ui, line, columns) for line in row))
-        if len(_broken) > 400:
-            _broken.clear()
-        found = _broken[key] = (hunk, tuple(rows))
-    return found[1]
+        if len(_wrapped) > 400:
+            _wrapped.clear()
+        cached = _wrapped[key] = (hunk, tuple(rows))
+    return cached[1]
 
 
 def _draw(ui: Ui, hunk: DiffHunk, both_sides: bool) -> None:
@@ -92,16 +92,16 @@ def _draw(ui: Ui, hunk: DiffHunk, both_sides: bool) -> None:
     at, wide = imgui.get_cursor_screen_pos(), imgui.get_content_region_avail().x
     high = imgui.get_text_line_height() + 3
     sides = 2 if both_sides else 1
-    each = (wide - 4 * (sides - 1)) / sides
+    column = (wide - 4 * (sides - 1)) / sides
     indent = 52.0 if both_sides else 26.0
-    columns = max(12, int((each - indent - 4) / imgui.calc_text_size("0").x))
+    columns = max(12, int((column - indent - 4) / imgui.calc_text_size("0").x))
     rows = _rows(ui, hunk, columns, both_sides)
     draw = imgui.get_window_draw_list()
     first = max(0, int((draw.get_clip_rect_min().y - at.y) / high))
     last = min(len(rows), _MOST, int((draw.get_clip_rect_max().y - at.y) / high) + 1)
     for index in range(first, last):
         for side, cell in enumerate(rows[index]):
-            box = imgui.ImVec4(at.x + side * (each + 4), at.y + index * high, each, high)
+            box = imgui.ImVec4(at.x + side * (column + 4), at.y + index * high, column, high)
             _cell(ui, draw, cell, box, side if both_sides else -1)
     imgui.dummy(imgui.ImVec2(wide, min(len(rows), _MOST) * high))
     imgui.pop_font()
@@ -126,6 +126,6 @@ def _cell(ui: Ui, draw: imgui.ImDrawList, cell: Cell | None, box: imgui.ImVec4, 
         if side >= 0:
             draw.add_text(imgui.ImVec2(box.x + 4, y), look.faint, f"{number or '':>4}")
     draw.push_clip_rect(low, end, True)
-    ui.say(cell.text)
+    ui.note_text(cell.text)
     draw.add_text(imgui.ImVec2(box.x + indent, y), ink, cell.text)
     draw.pop_clip_rect()

@@ -1,4 +1,4 @@
-"""A panel that makes a mistake shows it in its own place, and the rest of the window lives (SPEC W3)."""
+"""Isolates panels: a panel that fails shows its error in its own place, and the rest of the window works."""
 
 import traceback
 from collections.abc import Callable
@@ -25,7 +25,7 @@ _STACKS = {
 
 
 def window_depth() -> int:
-    """How many windows are begun and not yet ended."""
+    """The number of ImGui windows that are begun and not ended."""
     now = imgui.internal.ErrorRecoveryState()
     imgui.internal.error_recovery_store_state(now)
     return now.size_of_window_stack
@@ -37,31 +37,31 @@ class Broken(Struct, frozen=True):
 
 
 class PanelGuard:
-    """Draws panels. What broke is not drawn again until somebody asks for it."""
+    """Draws panels. A broken panel is not drawn again until the user asks for it."""
 
     def __init__(self, ui: Ui) -> None:
         self._ui = ui
         self.broken: dict[str, Broken] = {}
 
     def draw(self, name: str, draw: Callable[[], None]) -> None:
-        """Inside a window that is already begun, and is ended by `end`."""
+        """Draw inside a window that the caller has begun; `end` ends it."""
         if name in self.broken:
             self._show(name)
             return
         before = imgui.internal.ErrorRecoveryState()
         imgui.internal.error_recovery_store_state(before)
         log, io = imgui.get_current_context().debug_log_buf, imgui.get_io()
-        said, asserts = log.size(), io.config_error_recovery_enable_assert
-        # A mistake with ImGui is logged, not raised: raised from the middle of its own code it would leave its stacks
-        # half undone, and what is put right afterwards would fail in turn.
+        logged, asserts = log.size(), io.config_error_recovery_enable_assert
+        # Misuse of ImGui is logged, not raised: an exception from inside ImGui would leave its stacks inconsistent,
+        # and the recovery would fail as well.
         io.config_error_recovery_enable_assert = False
         try:
             draw()
-        except Exception as error:  # noqa: BLE001  whatever a panel does wrong stays its own affair
+        except Exception as error:  # noqa: BLE001  a panel's failure must not reach the window
             self.broken[name] = Broken(f"{type(error).__name__}: {error}", _where(error))
         wrong = self._recover(before)
-        if not wrong and log.size() > said:
-            wrong = _logged()
+        if not wrong and log.size() > logged:
+            wrong = _last_log_line()
         io.config_error_recovery_enable_assert = asserts
         if wrong and name not in self.broken:
             self.broken[name] = Broken(wrong, "")
@@ -75,7 +75,7 @@ class PanelGuard:
         self.broken.pop(name, None)
 
     def _recover(self, before: imgui.internal.ErrorRecoveryState) -> str:
-        """Put ImGui's stacks back; what was wrong with them."""
+        """Restore ImGui's stacks; returns what was wrong with them."""
         after = imgui.internal.ErrorRecoveryState()
         imgui.internal.error_recovery_store_state(after)
         wrong = ""
@@ -84,7 +84,7 @@ class PanelGuard:
             if was != now:
                 wrong = f"it left {what} open" if now > was else f"it ended {what} that it had not begun"
                 break
-        for _ in range(after.size_of_font_stack, before.size_of_font_stack):  # ImGui itself would fail without one
+        for _ in range(after.size_of_font_stack, before.size_of_font_stack):  # ImGui fails without a font
             imgui.push_font(self._ui.look.regular, NORMAL)
         if after.size_of_tree_stack < before.size_of_tree_stack:
             imgui.internal.get_current_window().dc.tree_depth = before.size_of_tree_stack
@@ -107,14 +107,14 @@ class PanelGuard:
             imgui.pop_font()
 
 
-def _logged() -> str:
-    """The last that ImGui itself said."""
+def _last_log_line() -> str:
+    """The last line of ImGui's log."""
     line = imgui.get_current_context().debug_log_buf.c_str().rstrip().rpartition("\n")[2]
     return line.rpartition("[imgui-error] ")[2][:500]
 
 
 def _where(error: BaseException) -> str:
-    """Which lines led there, without where this machine keeps them."""
+    """The last frames of the traceback, with shortened paths."""
     frames = traceback.extract_tb(error.__traceback__)[-8:]
     return "\n".join(
         f"{'/'.join(Path(frame.filename).parts[-2:])}:{frame.lineno}  {frame.name}: {frame.line or ''}"

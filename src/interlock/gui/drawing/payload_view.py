@@ -1,4 +1,4 @@
-"""What an approval shows: the exact bytes that would run, and what of them a person may change."""
+"""The payload of an approval: the exact bytes that would run, and the parts that the user may edit."""
 
 from hashlib import sha256
 
@@ -19,13 +19,14 @@ from interlock.domain.values.approvals import (
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing.diff_view import draw_hunks, read
 from interlock.gui.drawing.prose import draw_prose
+from interlock.gui.drawing.text_widgets import clipped
 from interlock.gui.drawing.theme import NORMAL, SMALL
-from interlock.gui.drawing.widgets import Ui, clipped
+from interlock.gui.drawing.widgets import Ui
 from interlock.views.display import exact, one_line, pieces, safe
 
 
-class Answer:
-    """What a person has made of one approval so far."""
+class AnswerDraft:
+    """The user's unsent answer to one approval."""
 
     def __init__(self, approval: Approval) -> None:
         self.editing = False
@@ -33,81 +34,81 @@ class Answer:
         self.text = editable(approval)
         self.context = approval.payload.context if isinstance(approval.payload, SpawnPayload) else ""
         self.message = ""
-        self.rule = ""  # what would allow it for always, once it was asked for
+        self.rule = ""  # the rule that would always allow it, once requested
         payload = approval.payload
         self.hunks = set(range(1, payload.hunks + 1)) if isinstance(payload, ToolPayload) else set[int]()
 
 
-def draw_payload(ui: Ui, approval: Approval, mine: Answer, send: Sender) -> None:
+def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -> None:
     payload = approval.payload
     match payload:
         case ScriptPayload():
-            _text(ui, approval, mine, payload.script, "script")
+            _draw_text(ui, approval, draft, payload.script, "script")
             net = "on" if payload.network else "off"
             wide = "worktree only" if payload.sandbox != "off" else "ANYTHING: the sandbox is off"
-            _facts(ui, ("may write", wide), ("network", net))
-            _place(ui, payload.directory)
-            if mine.rule:
+            _draw_facts(ui, ("may write", wide), ("network", net))
+            _draw_folder(ui, payload.directory)
+            if draft.rule:
                 ui.gap(2)
                 ui.small("From now on this rule of yours would allow it without asking:", ui.look.waiting)
-                _code(ui, mine.rule.strip())
+                _draw_code(ui, draft.rule.strip())
         case ToolPayload():
-            _tool(ui, approval, payload, mine, send)
+            _draw_tool(ui, approval, payload, draft, send)
         case SpawnPayload():
-            _facts(ui, ("role", payload.role), ("model", payload.model))
+            _draw_facts(ui, ("role", payload.role), ("model", payload.model))
             ui.small("What it will be told")
-            _text(ui, approval, mine, payload.prompt, "prompt")
-            _context(ui, approval, payload, mine, send)
+            _draw_text(ui, approval, draft, payload.prompt, "prompt")
+            _draw_context(ui, approval, payload, draft, send)
         case StepPayload():
             ui.wrapped(safe(payload.description))
-            _facts(ui, ("done by", payload.role))
+            _draw_facts(ui, ("done by", payload.role))
             if payload.script:
-                _code(ui, payload.script)
+                _draw_code(ui, payload.script)
         case GatePayload():
             ui.small(f"failed {payload.attempts} of {payload.max_attempts} times", ui.look.bad)
-            _code(ui, payload.command)
+            _draw_code(ui, payload.command)
             ui.gap(2)
             draw_prose(ui, payload.message, ui.look.dim)
         case MergePayload():
-            _facts(ui, ("onto", payload.branch), ("from", payload.before[:10]), ("to", payload.after[:10]))
+            _draw_facts(ui, ("onto", payload.branch), ("from", payload.before[:10]), ("to", payload.after[:10]))
             diff = send.text(payload.diff_blob.sha256) if payload.diff_blob else payload.diff
-            _sides(ui, mine)
-            draw_hunks(ui, read(diff or payload.diff), None, scope=approval.id, both_sides=mine.both_sides)
+            _draw_sides_button(ui, draft)
+            draw_hunks(ui, read(diff or payload.diff), None, scope=approval.id, both_sides=draft.both_sides)
         case TracksPayload():
             ui.wrapped(safe(payload.text), ui.look.dim)
             for plan in payload.tracks:
                 ui.wrapped_bold(safe(plan.title))
                 ui.wrapped(safe(plan.description), ui.look.dim)
-            if mine.editing:
-                _text(ui, approval, mine, editable(approval), "tracks")
+            if draft.editing:
+                _draw_text(ui, approval, draft, editable(approval), "tracks")
         case _:
             ui.wrapped(safe(payload.what))
             ui.wrapped(safe(payload.question), ui.look.dim)
 
 
-def _tool(ui: Ui, approval: Approval, payload: ToolPayload, mine: Answer, send: Sender) -> None:
+def _draw_tool(ui: Ui, approval: Approval, payload: ToolPayload, draft: AnswerDraft, send: Sender) -> None:
     diff = payload.diff
     if payload.diff_blob is not None:
         diff = send.text(payload.diff_blob.sha256) or payload.diff
-    hunks = read(diff) or read(payload.diff)  # where the whole is gone, its beginning
+    hunks = read(diff) or read(payload.diff)  # without the whole diff: its beginning
     if len(hunks) < payload.hunks:
         words = f"Only {len(hunks)} of {payload.hunks} hunks are here."
         ui.wrapped(words, ui.look.bad, small=True, key="inbox.unseen", scope=approval.id)
     if hunks:
         added, removed = sum(hunk.added for hunk in hunks), sum(hunk.removed for hunk in hunks)
-        ui.small(f"{len(mine.hunks)} of {payload.hunks} hunks chosen   +{added} -{removed}")
-        _sides(ui, mine)
-        draw_hunks(ui, hunks, mine.hunks, scope=approval.id, both_sides=mine.both_sides)
+        ui.small(f"{len(draft.hunks)} of {payload.hunks} hunks chosen   +{added} -{removed}")
+        _draw_sides_button(ui, draft)
+        draw_hunks(ui, hunks, draft.hunks, scope=approval.id, both_sides=draft.both_sides)
     else:
         ui.small("Its arguments")
-    if mine.editing or not hunks:
-        _text(ui, approval, mine, payload.arguments, "arguments")
-    _facts(ui, ("tool", payload.tool))
-    _place(ui, payload.directory)
+    if draft.editing or not hunks:
+        _draw_text(ui, approval, draft, payload.arguments, "arguments")
+    _draw_facts(ui, ("tool", payload.tool))
+    _draw_folder(ui, payload.directory)
 
 
-def _sides(ui: Ui, mine: Answer) -> None:
-    label = "unified" if mine.both_sides else "side by side"
+def _draw_sides_button(ui: Ui, draft: AnswerDraft) -> None:
+    label = "unified" if draft.both_sides else "side by side"
     imgui.push_style_var(imgui.StyleVar_.frame_padding.value, imgui.ImVec2(6, 1))
     imgui.push_font(ui.look.regular, SMALL)
     wide = imgui.calc_text_size(label).x + 12
@@ -115,38 +116,38 @@ def _sides(ui: Ui, mine: Answer) -> None:
     if imgui.get_item_rect_max().x + 6 <= end - wide:
         imgui.same_line(imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - wide)
     if ui.button("inbox.sides", label, weight="quiet"):
-        mine.both_sides = not mine.both_sides
+        draft.both_sides = not draft.both_sides
     imgui.pop_font()
     imgui.pop_style_var()
 
 
-def _text(ui: Ui, approval: Approval, mine: Answer, text: str, what: str) -> None:
-    if not mine.editing:
-        _code(ui, text)
+def _draw_text(ui: Ui, approval: Approval, draft: AnswerDraft, text: str, what: str) -> None:
+    if not draft.editing:
+        _draw_code(ui, text)
         return
-    rows = min(24, max(6, mine.text.count("\n") + 2))
-    new = ui.input(f"inbox.edit_{what}", mine.text, scope=approval.id, lines=rows, mono=True, label=f"edited {what}")
+    rows = min(24, max(6, draft.text.count("\n") + 2))
+    new = ui.input(f"inbox.edit_{what}", draft.text, scope=approval.id, lines=rows, mono=True, label=f"edited {what}")
     if new is not None:
-        mine.text = new
+        draft.text = new
 
 
-def _context(ui: Ui, approval: Approval, payload: SpawnPayload, mine: Answer, send: Sender) -> None:
+def _draw_context(ui: Ui, approval: Approval, payload: SpawnPayload, draft: AnswerDraft, send: Sender) -> None:
     ui.small("What it will be shown")
     whole = payload.context
     if payload.context_blob is not None:
         whole = send.text(payload.context_blob.sha256) or payload.context
-    if not mine.editing:
-        _code(ui, whole)
+    if not draft.editing:
+        _draw_code(ui, whole)
         return
-    if mine.context == payload.context:
-        mine.context = whole
-    new = ui.input("inbox.edit_context", mine.context, scope=approval.id, lines=12, mono=True, label="edited context")
+    if draft.context == payload.context:
+        draft.context = whole
+    new = ui.input("inbox.edit_context", draft.context, scope=approval.id, lines=12, mono=True, label="edited context")
     if new is not None:
-        mine.context = new
+        draft.context = new
 
 
 class _Page(Struct, frozen=True):
-    """A text in rows that have room: the number of the line, or 0 where it goes on, and a piece of it."""
+    """A text in rows that fit the width: the line number, or 0 for a continuation, and a piece of the line."""
 
     text: str
     rows: tuple[tuple[int, str], ...]
@@ -157,11 +158,11 @@ _pages: dict[tuple[int, int], _Page] = {}
 
 
 def _page(ui: Ui, text: str, columns: int) -> _Page:
-    """Once for each text and width. Nothing is left out: what is approved here is what runs."""
+    """Cached per text and width. Nothing is left out: exactly the approved bytes run."""
     key = (hash(text), columns)
-    found = _pages.get(key)
-    if found is None or found.text != text:
-        lines = ui.look.drawn(exact(text), spell=True).split("\n")
+    page = _pages.get(key)
+    if page is None or page.text != text:
+        lines = ui.look.drawable(exact(text), spell=True).split("\n")
         rows = tuple(
             (0 if at else number, piece)
             for number, line in enumerate(lines, 1)
@@ -169,18 +170,18 @@ def _page(ui: Ui, text: str, columns: int) -> _Page:
         )
         if len(_pages) > 64:
             _pages.clear()
-        found = _pages[key] = _Page(text, rows, len(lines))
-    return found
+        page = _pages[key] = _Page(text, rows, len(lines))
+    return page
 
 
-def _code(ui: Ui, text: str) -> None:
-    """The exact bytes, with numbers."""
+def _draw_code(ui: Ui, text: str) -> None:
+    """The exact bytes, with line numbers."""
     look = ui.look
     imgui.push_font(look.mono, NORMAL)
     high = imgui.get_text_line_height() + 4
-    one = imgui.calc_text_size("0").x
-    wide = one * len(str(text.count("\n") + 1))
-    columns = max(12, int((imgui.get_content_region_avail().x - wide - 52) / one))
+    digit = imgui.calc_text_size("0").x
+    wide = digit * len(str(text.count("\n") + 1))
+    columns = max(12, int((imgui.get_content_region_avail().x - wide - 52) / digit))
     page = _page(ui, text, columns)
     imgui.push_style_color(imgui.Col_.child_bg.value, look.code)
     imgui.begin_child(
@@ -205,7 +206,7 @@ def _code(ui: Ui, text: str) -> None:
     imgui.pop_font()
 
 
-def _facts(ui: Ui, *pairs: tuple[str, str]) -> None:
+def _draw_facts(ui: Ui, *pairs: tuple[str, str]) -> None:
     for at, (name, value) in enumerate(pairs):
         if at:
             imgui.same_line(0, 16)
@@ -216,8 +217,8 @@ def _facts(ui: Ui, *pairs: tuple[str, str]) -> None:
         ui.small(one_line(value, 64), ui.look.bad if bad else ui.look.good if good else ui.look.dim)
 
 
-def _place(ui: Ui, directory: str) -> None:
-    """The folder it would run in, all of it."""
+def _draw_folder(ui: Ui, directory: str) -> None:
+    """The whole path of the folder it would run in."""
     ui.small("in", ui.look.faint)
     imgui.same_line(0, 6)
     ui.wrapped(exact(directory), ui.look.dim, small=True)
@@ -225,13 +226,13 @@ def _place(ui: Ui, directory: str) -> None:
 
 def can_be_edited(approval: Approval) -> bool:
     payload = approval.payload
-    if isinstance(payload, ToolPayload):  # where they are long only their beginning is here
+    if isinstance(payload, ToolPayload):  # long arguments are cut here and cannot be edited
         return sha256(payload.arguments.encode(errors="replace")).hexdigest() == payload.arguments_sha256
     return isinstance(payload, (ScriptPayload, SpawnPayload, TracksPayload))
 
 
 def editable(approval: Approval) -> str:
-    """What of it can be rewritten."""
+    """The part of the payload that can be edited."""
     match approval.payload:
         case ScriptPayload(script):
             return script

@@ -1,4 +1,4 @@
-"""Markdown as models write it, plainly: headings, fences and emphasis; everything else as it is."""
+"""Simple Markdown: headings, fences and emphasis; everything else is shown unchanged."""
 
 from imgui_bundle import imgui
 

@@ -1,22 +1,22 @@
-"""Names that come and go, as a bounded number of ids.
+"""Maps changing names to a bounded number of ImGui ids.
 
-Dear ImGui never forgets a window it has once seen, and every child and every input of several lines is one.
+Dear ImGui keeps every window for ever, and every child window and multi-line input is a window.
 """
 
 
 class Slots:
-    """`many` ids, and as many more as are shown at once."""
+    """`many` ids, and more only if more names are shown at the same time."""
 
     def __init__(self, many: int) -> None:
         self._many = many
-        self._taken: dict[str, tuple[int, int]] = {}  # number, frame; those used longest ago first
+        self._taken: dict[str, tuple[int, int]] = {}  # number, frame; least recently used first
         self._frame = 0
 
     def next_frame(self) -> None:
         self._frame += 1
 
     def of(self, name: str) -> tuple[int, bool]:
-        """Its number, and whether it has just got it: then another may have had it before."""
+        """The name's number, and whether it is new: then another name may have used it before."""
         known = self._taken.pop(name, None)
         if known is not None:
             number, new = known[0], False

@@ -1,4 +1,4 @@
-"""Symbols of Font Awesome 6, and how each state looks: a colour and a symbol, never a colour alone."""
+"""Symbols of Font Awesome 6, and the look of each state: a colour and a symbol, never a colour alone."""
 
 from interlock.domain.values.tickets import (
     Asking,
@@ -51,7 +51,7 @@ KINDS = {
 
 
 def of_ticket(ticket: Ticket) -> tuple[str, str]:
-    """Its role of colour and its symbol."""
+    """The ticket's colour role and symbol."""
     match ticket.stage:
         case Completed():
             return ("waiting", CHECK) if ticket.unverified else ("good", CHECK)

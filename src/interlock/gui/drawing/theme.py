@@ -1,4 +1,4 @@
-"""Colours, sizes and fonts: a quiet ground, colour only for state."""
+"""Colours, sizes and fonts: a neutral background, colours for states only."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 NORMAL, SMALL = 15.0, 13.0
 GAP = 8.0
-TINT = 0.16  # of a colour behind text in that colour
+TINT = 0.16  # the part of a colour in the background of text in that colour
 
 
 class Palette(Struct, frozen=True):
@@ -30,7 +30,7 @@ class Palette(Struct, frozen=True):
     accent: str
     planner: str
     code: str
-    on_good: str  # text on a button that goes ahead
+    on_good: str  # text on a green button
 
 
 DARK = Palette(
@@ -75,19 +75,19 @@ def rgb(colour: str) -> tuple[float, float, float]:
 
 
 def mixed(colour: str, ground: str, part: float) -> str:
-    """`part` of the colour on the ground."""
+    """`part` of the colour mixed with the background."""
     pairs = ((int(colour[at : at + 2], 16), int(ground[at : at + 2], 16)) for at in (1, 3, 5))
     return "#" + "".join(f"{round(a * part + b * (1 - part)):02x}" for a, b in pairs)
 
 
-def contrast(one: str, other: str) -> float:
-    """As WCAG counts it: 4.5 is the least for text."""
+def contrast(first: str, second: str) -> float:
+    """The WCAG contrast ratio: text needs at least 4.5."""
     lights = sorted(
         sum(
             weight * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
-            for weight, part in zip((0.2126, 0.7152, 0.0722), rgb(each), strict=True)
+            for weight, part in zip((0.2126, 0.7152, 0.0722), rgb(colour), strict=True)
         )
-        for each in (one, other)
+        for colour in (first, second)
     )
     return (lights[1] + 0.05) / (lights[0] + 0.05)
 
@@ -101,7 +101,7 @@ def vec4(colour: str, alpha: float = 1.0) -> imgui.ImVec4:
 
 
 class Look:
-    """The theme in use, with its colours as draw lists want them: `look.good`, `look.dim` …"""
+    """The current theme, with its colours as draw lists need them: `look.good`, `look.dim` …"""
 
     ground: int
     panel: int
@@ -124,7 +124,7 @@ class Look:
     fonts: ClassVar[Path] = Path(imgui_bundle.__file__).parent / "assets" / "fonts"
 
     def __init__(self, name: str = "dark") -> None:
-        self._drawn: dict[int, set[str]] = {}  # by font: the letters it has
+        self._drawn: dict[int, set[str]] = {}  # by font: the characters it can draw
         self.use(name)
 
     def use(self, name: str) -> None:
@@ -147,14 +147,14 @@ class Look:
         more = imgui.ImFontConfig()
         more.merge_mode = True
         for fallback in (self.fonts / "DroidSans.ttf", *FALLBACKS):
-            if Path(fallback).is_file():  # read only when a letter of it is drawn
+            if Path(fallback).is_file():  # ImGui reads it only when it needs one of its characters
                 atlas.add_font_from_file_ttf(str(fallback), NORMAL, more)
-        # The last: it has many letters besides its symbols, Greek and Cyrillic among them, and all of those are blank.
+        # Last, because it also has blank glyphs for many letters, such as Greek and Cyrillic.
         atlas.add_font_from_file_ttf(str(self.fonts / "Font_Awesome_6_Free-Solid-900.otf"), NORMAL - 2, more)
         return font
 
-    def drawn(self, words: str, *, spell: bool = False) -> str:
-        """`words` with a mark, or with its number, in place of every letter that the current font would leave blank."""
+    def drawable(self, words: str, *, spell: bool = False) -> str:
+        """`words` with U+FFFD (or `<U+XXXX>` with `spell`) for each character that the current font cannot draw."""
         if words.isascii():
             return words
         font, known = imgui.get_font(), self._drawn.setdefault(imgui.get_font().font_id, set())
@@ -165,7 +165,7 @@ class Look:
         missing: set[str] = set()
         for letter in new:
             code = ord(letter)
-            blank = letter.isspace()  # a break of a line is in no font
+            blank = letter.isspace()  # line breaks are in no font
             if (blank and code < 128) or (
                 font.is_glyph_in_font(code) and (blank or baked.find_glyph(code).is_visible())
             ):
@@ -174,10 +174,10 @@ class Look:
                 missing.add(letter)
         if not missing:
             return words
-        return words.translate({ord(each): f"<U+{ord(each):04X}>" if spell else "\ufffd" for each in missing})
+        return words.translate({ord(letter): f"<U+{ord(letter):04X}>" if spell else "\ufffd" for letter in missing})
 
-    def dress(self) -> None:
-        """The whole style of ImGui."""
+    def apply_style(self) -> None:
+        """Set ImGui's and ImPlot's style."""
         style, palette = imgui.get_style(), self.palette
         style.window_padding = imgui.ImVec2(12, 10)
         style.frame_padding = imgui.ImVec2(10, 5)
@@ -246,7 +246,7 @@ class Look:
             col.header: vec4(palette.raised),
             col.header_hovered: vec4(raised),
             col.header_active: vec4(palette.line),
-            col.separator: vec4(palette.ground),  # between docks; lines inside panels are drawn by hand
+            col.separator: vec4(palette.ground),  # between docks; lines inside panels use draw lists
             col.separator_hovered: vec4(palette.accent),
             col.separator_active: vec4(palette.accent),
             col.resize_grip: clear,
@@ -280,4 +280,4 @@ FALLBACKS = (
     "/usr/share/fonts/truetype/noto/NotoSansMono-Regular.ttf",
     "/usr/share/fonts/noto-cjk/NotoSansCJK-Regular.ttc",
 )
-"""Letters that the fonts of the wheel lack, where the system has them."""
+"""System fonts for characters that the bundled fonts lack."""

@@ -1,4 +1,4 @@
-"""One ticket in words, and what is shown where there is none yet."""
+"""The details of one ticket, and the welcome page of an empty project."""
 
 from imgui_bundle import imgui
 
@@ -58,7 +58,7 @@ def draw_ticket(ui: Ui, track: Track, ticket: Ticket, send: Sender) -> None:
 
 
 def draw_welcome(ui: Ui, frame: Frame) -> None:
-    """Nothing has been begun yet: what to do, in order, and how far that is."""
+    """The first steps, with those already done."""
     look = ui.look
     room = imgui.get_content_region_avail()
     wide = min(520.0, room.x)

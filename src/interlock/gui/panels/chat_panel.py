@@ -1,4 +1,4 @@
-"""Discussion: a chat about the project. What is written is sent to the model that is chosen; its tools ask first."""
+"""Discussion: a chat with the chosen model about the project. Its tools need approvals."""
 
 import msgspec
 from imgui_bundle import imgui
@@ -13,9 +13,9 @@ from interlock.gui.drawing.widgets import Ui
 from interlock.ports.model import Message
 from interlock.views.display import one_line, safe
 
-_MOST = 200  # messages that are shown: the last
+_MOST = 200  # messages shown, the latest
 _LONGEST = 20_000
-_LOW = 150.0  # pixels: there buttons stand beside the input, and leave their line to what was said
+_LOW = 150.0  # pixels; below this height the buttons stand beside the input
 _BUTTONS = 64.0
 
 
@@ -24,36 +24,36 @@ class ChatPanel:
     tabs = ("message", "response", "discussion")
 
     def __init__(self) -> None:
-        self._read: dict[str, Message | None] = {}  # of the discussion that is shown
+        self._read: dict[str, Message | None] = {}  # of the discussion in view
         self._shown = ""
 
     def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:
-        found = frame.state.discussions.get(frame.view.discussion)
-        self._head(ui, frame, found, send)
+        discussion = frame.state.discussions.get(frame.view.discussion)
+        self._draw_head(ui, frame, discussion, send)
         beside = imgui.get_content_region_avail().y < _LOW
         button, gap = imgui.get_frame_height(), imgui.get_style().item_spacing.y
         high = 2 * button + gap if beside else 54.0
         foot = high + gap if beside else high + button + 2 * gap
         imgui.begin_child("messages", imgui.ImVec2(0, -foot))
-        if found is None or not found.messages:
+        if discussion is None or not discussion.messages:
             ui.empty(
                 "Ask about the project, or ask for a change",
                 "It reads your files as it needs them. Whatever it wants to change is shown in the inbox first.",
             )
         else:
-            self._messages(ui, frame, found, send)
+            self._draw_messages(ui, frame, discussion, send)
         imgui.end_child()
-        self._write(ui, frame, found, send, high, beside=beside)
+        self._draw_write(ui, frame, discussion, send, high, beside=beside)
 
-    def _head(self, ui: Ui, frame: Frame, found: Discussion | None, send: Sender) -> None:
+    def _draw_head(self, ui: Ui, frame: Frame, discussion: Discussion | None, send: Sender) -> None:
         known = frame.state.discussions_in_order()
-        shown = (found.title or found.id) if found else "a new discussion"
+        shown = (discussion.title or discussion.id) if discussion else "a new discussion"
         imgui.set_next_item_width(max(120.0, imgui.get_content_region_avail().x - 250))
         imgui.push_style_var(imgui.StyleVar_.frame_padding.value, imgui.ImVec2(8, 3))
         if imgui.begin_combo("###active_discussion", one_line(shown, 60) or shown):
-            for each in known[::-1][:100]:
-                if imgui.selectable(f"{one_line(each.title or each.id, 60)}###{each.id}", each is found)[0]:
-                    send.select_discussion(each.id)
+            for other in known[::-1][:100]:
+                if imgui.selectable(f"{one_line(other.title or other.id, 60)}###{other.id}", other is discussion)[0]:
+                    send.select_discussion(other.id)
             imgui.end_combo()
         ui.note("active_discussion", "discussion", "input", value=frame.view.discussion)
         imgui.same_line()
@@ -67,24 +67,24 @@ class ChatPanel:
         ui.small(one_line(status, 40), colour, key="ai_status")
         ui.rule()
 
-    def _messages(self, ui: Ui, frame: Frame, found: Discussion, send: Sender) -> None:
-        if found.id != self._shown:
-            self._shown = found.id
+    def _draw_messages(self, ui: Ui, frame: Frame, discussion: Discussion, send: Sender) -> None:
+        if discussion.id != self._shown:
+            self._shown = discussion.id
             self._read.clear()
-        for blob in found.messages[-_MOST:]:
+        for blob in discussion.messages[-_MOST:]:
             message = self._message(blob.sha256, send)
             if message is None:
                 ui.small("…", ui.look.faint)
             else:
-                self._say(ui, message)
-        stage = found.stage
-        stream = frame.feed.streams.get(f"Discussion: {found.id}")
+                self._draw_message(ui, message)
+        stage = discussion.stage
+        stream = frame.feed.streams.get(f"Discussion: {discussion.id}")
         if isinstance(stage, Thinking):
             ui.small("model", ui.look.planner)
-            thought, said = _so_far(stream) if stream else ("", "")
-            if thought:
-                ui.wrapped(safe(thought), ui.look.faint, small=True)
-            ui.wrapped(safe(said) or "…", None if said else ui.look.dim)
+            reasoning, answer = _so_far(stream) if stream else ("", "")
+            if reasoning:
+                ui.wrapped(safe(reasoning), ui.look.faint, small=True)
+            ui.wrapped(safe(answer) or "…", None if answer else ui.look.dim)
         elif isinstance(stage, Waiting):
             ui.small(f"waits for your answer to {stage.approval} in the inbox", ui.look.waiting)
         elif isinstance(stage, Quiet) and stage.error:
@@ -95,7 +95,7 @@ class ChatPanel:
         if imgui.get_scroll_y() >= imgui.get_scroll_max_y() - 40:
             imgui.set_scroll_here_y(1.0)
 
-    def _say(self, ui: Ui, message: Message) -> None:
+    def _draw_message(self, ui: Ui, message: Message) -> None:
         look = ui.look
         if message.role == "tool":
             imgui.push_font(look.mono, SMALL)
@@ -114,23 +114,23 @@ class ChatPanel:
         ui.gap(4)
 
     def _message(self, sha256: str, send: Sender) -> Message | None:
-        found = self._read.get(sha256)
-        if found is None and (text := send.text(sha256)):
+        message = self._read.get(sha256)
+        if message is None and (text := send.text(sha256)):
             try:
-                found = msgspec.json.decode(text, type=Message)
+                message = msgspec.json.decode(text, type=Message)
             except msgspec.MsgspecError:
-                found = Message("assistant", "(this message cannot be read)")
+                message = Message("assistant", "(this message cannot be read)")
             if len(self._read) > 2 * _MOST:
                 self._read.clear()
-            self._read[sha256] = found
+            self._read[sha256] = message
             send.texts.forget(sha256)
-        return found
+        return message
 
-    def _write(
-        self, ui: Ui, frame: Frame, found: Discussion | None, send: Sender, high: float, *, beside: bool
+    def _draw_write(
+        self, ui: Ui, frame: Frame, discussion: Discussion | None, send: Sender, high: float, *, beside: bool
     ) -> None:
-        busy = found is not None and not isinstance(found.stage, Quiet)
-        said = ui.input(
+        busy = discussion is not None and not isinstance(discussion.stage, Quiet)
+        written = ui.input(
             "ai_input",
             frame.view.values["ai_input"],
             label="Message",
@@ -138,10 +138,10 @@ class ChatPanel:
             height=high,
             width=-_BUTTONS if beside else -1,
         )
-        if said is not None:
-            send.set_value("ai_input", said)
+        if written is not None:
+            send.set_value("ai_input", written)
         active = imgui.is_item_focused()
-        text = said if said is not None else frame.view.values["ai_input"]
+        text = written if written is not None else frame.view.values["ai_input"]
         ready = bool(text.strip()) and not busy
         chord = imgui.Key.mod_ctrl.value | imgui.Key.enter.value
         pressed = active and ready and imgui.is_key_chord_pressed(chord)
@@ -159,8 +159,8 @@ class ChatPanel:
 
 
 def _so_far(stream: Stream) -> tuple[str, str]:
-    """The end of what is thought aloud, and what is being answered."""
+    """The end of the reasoning, and the answer so far."""
     lines = list(zip(stream.lines, stream.aside, strict=True))[-400:]
-    thought = [line for line, aside in lines if aside and line not in (THINKING, ANSWERING)]
-    said = "\n".join(line for line, aside in lines if not aside)
-    return "\n".join(thought[-6:]), said.rpartition("\n\n")[2] or said
+    reasoning = [line for line, aside in lines if aside and line not in (THINKING, ANSWERING)]
+    answer = "\n".join(line for line, aside in lines if not aside)
+    return "\n".join(reasoning[-6:]), answer.rpartition("\n\n")[2] or answer

@@ -1,14 +1,16 @@
-"""Dashboard: the goal, what is proposed, tracks, workers, gates: everything that moves, and how to stop it."""
+"""Dashboard: goal, proposals, tracks, workers and gates, with the buttons that control them."""
 
 from imgui_bundle import imgui
 
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.values.epics import Epic
 from interlock.domain.values.tickets import Verifying
 from interlock.gui.data.frame import Frame, count
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
+from interlock.gui.drawing.text_widgets import fitted
 from interlock.gui.drawing.theme import SMALL
-from interlock.gui.drawing.widgets import Ui, fitted
+from interlock.gui.drawing.widgets import Ui
 from interlock.views.board import TrackRow, WorkerRow
 from interlock.views.display import one_line, safe
 
@@ -20,17 +22,17 @@ class DashboardPanel:
     tabs = ("dashboard",)
 
     def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:
-        self._goal(ui, frame, send)
+        self._draw_goal(ui, frame, send)
         for epic in frame.proposed:
-            self._proposal(ui, epic, frame, send)
-        self._tracks(ui, frame, send)
-        self._workers(ui, frame, send)
-        self._tiers(ui, frame)
-        self._gates(ui, frame)
+            self._draw_proposal(ui, epic, frame, send)
+        self._draw_tracks(ui, frame, send)
+        self._draw_workers(ui, frame, send)
+        self._draw_tiers(ui, frame)
+        self._draw_gates(ui, frame)
 
     # ── the goal ─────────────────────────────────────────────────────────────────────────
 
-    def _goal(self, ui: Ui, frame: Frame, send: Sender) -> None:
+    def _draw_goal(self, ui: Ui, frame: Frame, send: Sender) -> None:
         ui.heading("Goal")
         written = ui.input(
             "mma_epic_input",
@@ -43,7 +45,7 @@ class DashboardPanel:
             send.set_value("mma_epic_input", written)
         ready = bool((written if written is not None else frame.view.values["mma_epic_input"]).strip())
         chord = imgui.Key.mod_ctrl.value | imgui.Key.enter.value
-        told = ready and imgui.is_item_focused() and imgui.is_key_chord_pressed(chord)
+        by_key = ready and imgui.is_item_focused() and imgui.is_key_chord_pressed(chord)
         if (
             ui.button(
                 "btn_mma_plan_epic",
@@ -52,7 +54,7 @@ class DashboardPanel:
                 enabled=ready,
                 about="A planner proposes tracks for this goal; you accept or reject them. Ctrl+Enter",
             )
-            or told
+            or by_key
         ):
             send.click("btn_mma_plan_epic")
         ui.beside("Reset", 8)
@@ -65,7 +67,7 @@ class DashboardPanel:
             ui.wrapped(f"{epic.id} {safe(words)}", role, small=True)
         ui.gap()
 
-    def _proposal(self, ui: Ui, epic: Epic, frame: Frame, send: Sender) -> None:
+    def _draw_proposal(self, ui: Ui, epic: Epic, frame: Frame, send: Sender) -> None:
         ui.heading("Proposed", count(len(epic.proposed), "track"))
         ui.wrapped(one_line(epic.text, 160), ui.look.dim, small=True)
         for plan in epic.proposed:
@@ -74,18 +76,18 @@ class DashboardPanel:
             ui.wrapped(one_line(plan.title, 90), key="dashboard.proposed", scope=plan.id)
             if plan.description:
                 ui.wrapped(one_line(plan.description, 200), ui.look.faint, small=True)
-        asked = next((a for a in frame.pending if getattr(a.payload, "epic", None) == epic.id), None)
-        if asked is not None:
-            if ui.button("btn_mma_accept_tracks", "Accept", scope=asked.id, weight="go"):
-                send.click("btn_mma_accept_tracks", asked.id)
+        approval = next((a for a in frame.pending if getattr(a.payload, "epic", None) == epic.id), None)
+        if approval is not None:
+            if ui.button("btn_mma_accept_tracks", "Accept", scope=approval.id, weight="go"):
+                send.answer(AnswerApproval(approval.id, "approve"))
             ui.beside("Reject")
-            if ui.button("btn_mma_reject_tracks", "Reject", scope=asked.id):
-                send.click("btn_mma_reject_tracks", asked.id)
+            if ui.button("btn_mma_reject_tracks", "Reject", scope=approval.id):
+                send.answer(AnswerApproval(approval.id, "reject"))
         ui.gap()
 
     # ── tracks ───────────────────────────────────────────────────────────────────────────
 
-    def _tracks(self, ui: Ui, frame: Frame, send: Sender) -> None:
+    def _draw_tracks(self, ui: Ui, frame: Frame, send: Sender) -> None:
         rows = frame.tracks
         ui.heading("Tracks", f"{len(rows):,}" if rows else "")
         if not rows:
@@ -93,12 +95,12 @@ class DashboardPanel:
                 "No tracks yet", "Write a goal above and plan it, or run a graph: interlock run --tickets FILE.json"
             )
         for row in rows[-_MOST:]:
-            self._track(ui, row, frame, send)
+            self._draw_track(ui, row, frame, send)
         if len(rows) > _MOST:
             ui.small(f"and {len(rows) - _MOST:,} older ones: interlock tracks list", ui.look.faint)
         ui.gap()
 
-    def _track(self, ui: Ui, row: TrackRow, frame: Frame, send: Sender) -> None:
+    def _draw_track(self, ui: Ui, row: TrackRow, frame: Frame, send: Sender) -> None:
         look = ui.look
         chosen = frame.track is not None and frame.track.id == row.id
         at = imgui.get_cursor_pos()
@@ -125,10 +127,10 @@ class DashboardPanel:
         ui.bar(part, role if role != "dim" else "faint", width=imgui.get_content_region_avail().x - 4)
         imgui.set_cursor_pos(after)
         if chosen:
-            self._levers(ui, row, send)
+            self._draw_levers(ui, row, send)
 
-    def _levers(self, ui: Ui, row: TrackRow, send: Sender) -> None:
-        """What can be done with the track in view."""
+    def _draw_levers(self, ui: Ui, row: TrackRow, send: Sender) -> None:
+        """Buttons for the track in view."""
         imgui.push_font(ui.look.regular, SMALL)
         first = True
 
@@ -156,21 +158,21 @@ class DashboardPanel:
             )
         imgui.pop_font()
 
-    # ── who works ────────────────────────────────────────────────────────────────────────
+    # ── workers ──────────────────────────────────────────────────────────────────────────
 
-    def _workers(self, ui: Ui, frame: Frame, send: Sender) -> None:
+    def _draw_workers(self, ui: Ui, frame: Frame, send: Sender) -> None:
         rows = frame.workers
         most = frame.state.conductor.workers
         ui.heading("Workers", f"{frame.state.busy} of {most}" if frame.state.conductor.on else "nobody conducts")
         if not rows:
             ui.empty("Nobody is at work", "Workers appear here when tickets run.")
         for row in rows[:_MOST]:
-            self._worker(ui, row, frame, send)
+            self._draw_worker(ui, row, frame, send)
         if len(rows) > _MOST:
             ui.small(f"and {len(rows) - _MOST:,} more", ui.look.faint)
         ui.gap()
 
-    def _worker(self, ui: Ui, row: WorkerRow, frame: Frame, send: Sender) -> None:
+    def _draw_worker(self, ui: Ui, row: WorkerRow, frame: Frame, send: Sender) -> None:
         look = ui.look
         ticket = frame.state.tracks[row.track].tickets.get(row.ticket) if row.track in frame.state.tracks else None
         role, symbol = symbols.of_ticket(ticket) if ticket else ("dim", symbols.CLOCK)
@@ -196,7 +198,7 @@ class DashboardPanel:
         imgui.pop_style_var()
         imgui.pop_font()
 
-    def _tiers(self, ui: Ui, frame: Frame) -> None:
+    def _draw_tiers(self, ui: Ui, frame: Frame) -> None:
         calls = [tier for tier in frame.tiers if not tier.startswith("Awaiting")]
         if calls:
             ui.heading("Active", f"{len(calls)}")
@@ -207,8 +209,8 @@ class DashboardPanel:
 
     # ── gates ────────────────────────────────────────────────────────────────────────────
 
-    def _gates(self, ui: Ui, frame: Frame) -> None:
-        """The last results, newest at the right."""
+    def _draw_gates(self, ui: Ui, frame: Frame) -> None:
+        """The last gate results, the newest at the right."""
         results = [fact for fact in frame.feed.facts[-400:] if fact.kind == "gate"][-24:]
         running = 0
         if frame.track is not None and frame.track.counts.in_progress:
@@ -223,7 +225,7 @@ class DashboardPanel:
         for index, fact in enumerate(results):
             x = at.x + index * step
             colour = look.good if fact.text_role == "good" else look.bad
-            top = at.y if fact.text_role == "good" else at.y + 6  # shorter: not by colour alone
+            top = at.y if fact.text_role == "good" else at.y + 6  # a failure is also shorter: not by colour alone
             draw.add_rect_filled(imgui.ImVec2(x, top), imgui.ImVec2(x + step - 3, at.y + 20), colour, 2)
         imgui.dummy(imgui.ImVec2(1, 22))
         failed = sum(1 for fact in results if fact.text_role != "good")

@@ -1,4 +1,4 @@
-"""Diagnostics: what the window itself costs, and whether everything works."""
+"""Diagnostics: performance figures of the window, and the health of panels and journal."""
 
 from collections.abc import Callable
 
@@ -57,4 +57,4 @@ class DiagnosticsPanel:
             implot.end_plot()
         if ui.button("diagnostics.theme", "Light" if ui.look.name == "dark" else "Dark"):
             ui.look.use("light" if ui.look.name == "dark" else "dark")
-            ui.look.dress()
+            ui.look.apply_style()

@@ -1,6 +1,6 @@
-"""Tickets: the graph of the track in view, in layers from left to right. Drag to move, wheel to zoom, click for detail.
+"""Tickets: the graph of the track in view, in layers from left to right. Drag moves, the wheel zooms, a click selects.
 
-Only what is in sight is drawn. Far away a ticket is a spot of its colour; further still, many become one.
+Only visible tickets are drawn. At a small zoom a ticket is a coloured spot; smaller still, several tickets share one.
 """
 
 from imgui_bundle import imgui
@@ -10,19 +10,20 @@ from interlock.domain.values.tickets import Ticket
 from interlock.gui.data.frame import Frame, count
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
+from interlock.gui.drawing.text_widgets import fitted, tooltip
 from interlock.gui.drawing.theme import NORMAL, SMALL
 from interlock.gui.drawing.ticket_view import draw_ticket, draw_welcome
-from interlock.gui.drawing.widgets import FLAT, Ui, fitted, tooltip
+from interlock.gui.drawing.widgets import FLAT, Ui
 from interlock.views.display import one_line
 from interlock.views.ticket_graph import TicketGraph, ticket_graph
 
-_W, _H = 130.0, 50.0  # of a ticket, at zoom 1
+_W, _H = 130.0, 50.0  # size of a ticket at zoom 1
 _STEP_X, _STEP_Y = 162.0, 66.0
 _NEAREST, _FURTHEST = 1.6, 0.02
-_SMALLEST = 10.5  # letters: none is drawn that nobody could read
-_NAMED, _TOLD = 0.45, 0.72  # zoom from which on a ticket has room for its name, and for what it says
-_TINY = 0.1  # zoom at which a ticket is a dot: a long thin graph is followed instead of shown whole
-_MOST_SPOTS = 1_200  # drawn one by one; beyond that several become one
+_SMALLEST = 10.5  # font size; smaller text is unreadable and not drawn
+_NAMED, _TOLD = 0.45, 0.72  # the least zoom for a ticket's name, and for its description
+_TINY = 0.1  # the zoom at which a ticket is a dot; a long graph is then followed instead of fitted
+_MOST_SPOTS = 1_200  # tickets drawn one by one; above that they are grouped
 _MOST_EDGES = 900
 _WORST = ("bad", "waiting", "running", "good", "faint")
 
@@ -35,15 +36,15 @@ class GraphPanel:
 
     def __init__(self) -> None:
         self._graph: TicketGraph | None = None
-        self._made_of: tuple[str, int, tuple[str, ...]] = ("", 0, ())
+        self._layout_key: tuple[str, int, tuple[str, ...]] = ("", 0, ())
         self._specs: list[object] = []
         self._edges_of: dict[str, list[tuple[str, str]]] = {}
         self._zoom = 1.0
-        self._x, self._y = 0.0, 0.0  # the middle of the view, in the graph's own measure
-        self._fitted: tuple[int, int] | None = None  # for a room of this size; None: to be done
-        self._by_hand = False  # somebody has moved or zoomed: no more fitting
-        self._followed = -1  # of a graph too long to be shown whole: the column where the work is
-        self._followed_at = -1  # the version it was looked for in
+        self._x, self._y = 0.0, 0.0  # the middle of the view, in graph coordinates
+        self._fitted: tuple[int, int] | None = None  # fitted for this size; None: not fitted yet
+        self._by_hand = False  # the user has moved or zoomed: no automatic fitting
+        self._followed = -1  # in a graph too long to fit: the column of the current work
+        self._followed_at = -1  # the version for which it was computed
         self._chosen = ""
         self._in_sight = ""
         self._search = ""
@@ -55,7 +56,7 @@ class GraphPanel:
             draw_welcome(ui, frame)
             return
         graph = self._laid_out(track, frame.version)
-        self._head(ui, track, graph)
+        self._draw_head(ui, track, graph)
         if not graph.places:
             words = "Its tickets are being planned." if not track.planned else "It has no tickets."
             ui.empty(words)
@@ -63,11 +64,11 @@ class GraphPanel:
         ticket = track.tickets.get(self._chosen)
         room = imgui.get_content_region_avail()
         if ticket is None:
-            self._canvas(ui, track, graph, frame.version)
+            self._draw_canvas(ui, track, graph, frame.version)
             return
         beside = room.x > 560
         imgui.begin_child("canvas", Point(room.x - 288, 0) if beside else Point(0, room.y * 0.4))
-        self._canvas(ui, track, graph, frame.version)
+        self._draw_canvas(ui, track, graph, frame.version)
         imgui.end_child()
         if beside:
             imgui.same_line()
@@ -76,13 +77,13 @@ class GraphPanel:
         imgui.end_child()
 
     def _laid_out(self, track: Track, version: int) -> TicketGraph:
-        """Anew only where tickets or what they need have changed."""
-        if self._graph is not None and self._made_of == (track.id, version, track.order):
+        """The layout, computed again only if tickets or dependencies have changed."""
+        if self._graph is not None and self._layout_key == (track.id, version, track.order):
             return self._graph
         specs: list[object] = [track.tickets[name].spec for name in track.order]
         same = self._graph is not None and len(specs) == len(self._specs)
-        if not same or any(one is not other for one, other in zip(specs, self._specs, strict=True)):
-            if self._made_of[0] != track.id:
+        if not same or any(new is not old for new, old in zip(specs, self._specs, strict=True)):
+            if self._layout_key[0] != track.id:
                 self._fitted, self._by_hand, self._chosen = None, False, ""
             self._graph = ticket_graph(track)
             self._edges_of = {}
@@ -90,12 +91,12 @@ class GraphPanel:
                 for name in edge:
                     self._edges_of.setdefault(name, []).append(edge)
         self._specs = specs
-        self._made_of = (track.id, version, track.order)
+        self._layout_key = (track.id, version, track.order)
         assert self._graph is not None
         return self._graph
 
-    def _head(self, ui: Ui, track: Track, graph: TicketGraph) -> None:
-        room = imgui.get_content_region_avail().x - 220  # beside what stands at the right
+    def _draw_head(self, ui: Ui, track: Track, graph: TicketGraph) -> None:
+        room = imgui.get_content_region_avail().x - 220  # without the controls at the right
         imgui.push_font(ui.look.bold, NORMAL)
         ui.text(fitted(one_line(track.title or track.id, 70), room - 160 if room > 240 else room))
         imgui.pop_font()
@@ -105,9 +106,9 @@ class GraphPanel:
         imgui.push_font(ui.look.regular, SMALL)
         imgui.push_style_var(imgui.StyleVar_.frame_padding.value, Point(8, 2))
         imgui.same_line(max(0.0, imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - 212))
-        found = ui.input("graph.search", self._search, label="search", hint="search", width=140)
-        if found is not None:
-            self._search = found
+        written = ui.input("graph.search", self._search, label="search", hint="search", width=140)
+        if written is not None:
+            self._search = written
             self._seek(track, graph)
         imgui.same_line(0, 6)
         if ui.button("graph.fit", "fit", weight="quiet"):
@@ -131,14 +132,14 @@ class GraphPanel:
 
     # ── the picture ──────────────────────────────────────────────────────────────────────
 
-    def _canvas(self, ui: Ui, track: Track, graph: TicketGraph, version: int) -> None:
+    def _draw_canvas(self, ui: Ui, track: Track, graph: TicketGraph, version: int) -> None:
         at, room = imgui.get_cursor_screen_pos(), imgui.get_content_region_avail()
         if room.x < 20 or room.y < 20:
             return
         imgui.invisible_button("graph", room)
         ui.note("graph.canvas", "graph", "item")
         if self._chosen:
-            self._keep_in_sight(graph, room)  # its words stand beside it: less room is no reason for smaller letters
+            self._keep_in_sight(graph, room)  # its details take room beside it; do not zoom out for them
         elif self._fitted != (int(room.x), int(room.y)) and not self._by_hand:
             self._fit(track, graph, room)
         elif self._followed >= 0 and not self._by_hand and self._followed_at != version:
@@ -148,7 +149,7 @@ class GraphPanel:
         draw = imgui.get_window_draw_list()
         end = Point(at.x + room.x, at.y + room.y)
         draw.push_clip_rect(at, end, True)
-        self._paint(ui, draw, track, graph, version, at, room)
+        self._draw_graph(ui, draw, track, graph, version, at, room)
         draw.pop_clip_rect()
 
     def _fit(self, track: Track, graph: TicketGraph, room: Point) -> None:
@@ -163,7 +164,7 @@ class GraphPanel:
             self._follow(track, graph)
 
     def _follow(self, track: Track, graph: TicketGraph) -> None:
-        """The first column that is not done comes into the middle when it is another one than before."""
+        """Centre the first unfinished column, when it changes."""
         front = len(graph.columns) - 1
         for number, column in enumerate(graph.columns):
             if any(track.tickets[name].status not in ("completed", "cancelled") for name in column.names):
@@ -193,10 +194,10 @@ class GraphPanel:
             dx, dy = mouse.x - at.x - room.x / 2, mouse.y - at.y - room.y / 2
             before, self._by_hand = self._zoom, True
             self._zoom = min(_NEAREST, max(_FURTHEST, self._zoom * (1.15**wheel)))
-            self._x += dx / before - dx / self._zoom  # what is under the mouse stays there
+            self._x += dx / before - dx / self._zoom  # the point under the mouse stays there
             self._y += dy / before - dy / self._zoom
 
-    def _paint(
+    def _draw_graph(
         self, ui: Ui, draw: imgui.ImDrawList, track: Track, graph: TicketGraph, version: int, at: Point, room: Point
     ) -> None:
         zoom = self._zoom
@@ -218,18 +219,18 @@ class GraphPanel:
                     for row in range(low, high)
                 ]
         if total > _MOST_SPOTS:
-            self._crowd(ui, draw, track, graph, version, at, (left, top, right, bottom))
+            self._draw_groups(ui, draw, track, graph, version, at, (left, top, right, bottom))
             return
-        self._edges(ui, draw, graph, [name for name, _, _ in seen], at, left, top)
+        self._draw_edges(ui, draw, graph, [name for name, _, _ in seen], at, left, top)
         mouse = imgui.get_mouse_pos() if imgui.is_item_hovered() else Point(-1e9, -1e9)
         wide, high = _W * zoom, _H * zoom
         for name, x, y in seen:
             ticket = track.tickets[name]
-            self._node(ui, draw, ticket, x, y)
+            self._draw_node(ui, draw, ticket, x, y)
             if x <= mouse.x < x + wide and y <= mouse.y < y + high:
                 self._under_mouse(ticket)
 
-    def _node(self, ui: Ui, draw: imgui.ImDrawList, ticket: Ticket, x: float, y: float) -> None:
+    def _draw_node(self, ui: Ui, draw: imgui.ImDrawList, ticket: Ticket, x: float, y: float) -> None:
         look, zoom = ui.look, self._zoom
         role, symbol = symbols.of_ticket(ticket)
         colour = look.by_role[role]
@@ -245,14 +246,14 @@ class GraphPanel:
             inside = imgui.ImVec4(x, y, x + wide - 20 * zoom, y + high)
             if zoom >= _NAMED:
                 place, size = Point(x + 12 * zoom, y + 7 * zoom), max(_SMALLEST, NORMAL * zoom)
-                words = _within(look.bold, size, look.drawn(one_line(name, 18)), wide - 32 * zoom)
+                words = _within(look.bold, size, look.drawable(one_line(name, 18)), wide - 32 * zoom)
                 draw.add_text(look.bold, size, place, look.text, words, 0, inside)
             draw.add_text(look.regular, SMALL * zoom, Point(x + wide - 18 * zoom, y + 8 * zoom), colour, symbol)
             if zoom >= _TOLD:
                 inside = imgui.ImVec4(x, y, x + wide - 4 * zoom, y + high)
                 place = Point(x + 12 * zoom, y + 28 * zoom)
                 size = max(_SMALLEST, SMALL * zoom)
-                words = look.drawn(one_line(ticket.spec.description, 24))
+                words = look.drawable(one_line(ticket.spec.description, 24))
                 words = _within(look.regular, size, words, wide - 16 * zoom)
                 draw.add_text(look.regular, size, place, look.dim, words, 0, inside)
         if name == self._chosen:
@@ -265,7 +266,7 @@ class GraphPanel:
             self._chosen, self._in_sight = ("" if self._chosen == name else name), ""
         tooltip(f"{name}  {ticket.status}\n{one_line(ticket.spec.description, 90)}")
 
-    def _edges(
+    def _draw_edges(
         self, ui: Ui, draw: imgui.ImDrawList, graph: TicketGraph, seen: list[str], at: Point, left: float, top: float
     ) -> None:
         look, zoom = ui.look, self._zoom
@@ -273,14 +274,14 @@ class GraphPanel:
         many = len(seen) > 400
         bright: list[tuple[Point, Point]] = []
         if many:
-            here = dict.fromkeys((*graph.longest, *self._edges_of.get(self._chosen, ())))
+            edges = dict.fromkeys((*graph.longest, *self._edges_of.get(self._chosen, ())))
         else:
-            here = dict.fromkeys(edge for name in seen for edge in self._edges_of.get(name, ()))  # each once
-        for edge in here:
-            one, other = edge
+            edges = dict.fromkeys(edge for name in seen for edge in self._edges_of.get(name, ()))  # each once
+        for edge in edges:
+            source, target = edge
             chosen = self._chosen in edge
             special = edge in graph.longest
-            (a, b), (c, d) = graph.places[one], graph.places[other]
+            (a, b), (c, d) = graph.places[source], graph.places[target]
             start = Point(at.x + (a * _STEP_X + _W - left) * zoom, at.y + (b * _STEP_Y - top) * zoom)
             end = Point(at.x + (c * _STEP_X - left) * zoom, at.y + (d * _STEP_Y - top) * zoom)
             if special or chosen:
@@ -302,7 +303,7 @@ class GraphPanel:
                 start, Point(start.x + bend, start.y), Point(end.x - bend, end.y), end, look.accent, 2.0
             )
 
-    def _crowd(
+    def _draw_groups(
         self,
         ui: Ui,
         draw: imgui.ImDrawList,
@@ -312,7 +313,7 @@ class GraphPanel:
         at: Point,
         sight: tuple[float, float, float, float],
     ) -> None:
-        """Several tickets of a column as one block, in the colour that matters most among them."""
+        """Groups of tickets of a column as blocks, each in the most urgent colour of its tickets."""
         left, top, right, bottom = sight
         zoom = self._zoom
         group = max(2, -(-len(track.order) // 1_000), int(5 / (_STEP_Y * zoom)))
@@ -321,7 +322,7 @@ class GraphPanel:
             for number, column in enumerate(graph.columns):
                 for start in range(0, len(column.names), group):
                     roles = {symbols.of_ticket(track.tickets[name])[0] for name in column.names[start : start + group]}
-                    role = next(each for each in _WORST if each in roles)
+                    role = next(role for role in _WORST if role in roles)
                     size = min(group, len(column.names) - start)
                     y = (column.top + start) * _STEP_Y - _H / 2
                     blocks.append((number * _STEP_X, y, number * _STEP_X + _W, y + size * _STEP_Y - 16, role))
@@ -336,11 +337,11 @@ class GraphPanel:
 
 
 def _within(font: imgui.ImFont, size: float, words: str, wide: float) -> str:
-    """As much of it as has room, by the width of its letters: some are three times as wide as others."""
+    """The part of the text that fits at this font and size."""
     imgui.push_font(font, size)
-    found = fitted(words, wide)
+    fitting = fitted(words, wide)
     imgui.pop_font()
-    return found
+    return fitting
 
 
 def _dragged() -> bool:

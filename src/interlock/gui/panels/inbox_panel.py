@@ -1,16 +1,23 @@
-"""Inbox: everything that waits for a person. Who asks and why, the exact bytes, and the ways to answer."""
-
-from typing import Any
+"""Inbox: the pending approvals. Each shows who asks and why, the exact bytes, and the possible answers."""
 
 from imgui_bundle import imgui
 
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
-from interlock.domain.values.approvals import ALLOWED, Approval, ScriptPayload, SpawnPayload, ToolPayload
+from interlock.domain.values.approvals import (
+    ALLOWED,
+    Approval,
+    Decision,
+    Kind,
+    ScriptPayload,
+    SpawnPayload,
+    ToolPayload,
+)
 from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
-from interlock.gui.drawing.payload_view import Answer, can_be_edited, draw_payload, editable
-from interlock.gui.drawing.widgets import FLAT, Ui, Weight, clipped, fitted
+from interlock.gui.drawing.payload_view import AnswerDraft, can_be_edited, draw_payload, editable
+from interlock.gui.drawing.text_widgets import clipped, fitted
+from interlock.gui.drawing.widgets import FLAT, Ui, Weight
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_title
 
@@ -31,17 +38,9 @@ _LETTERS = {
     "retry": ("t", imgui.Key.t),
     "skip": ("s", imgui.Key.s),
 }
-_GLANCE_S = 0.3  # sooner than that nobody answers what they have read
-_NARROW = 260.0  # there an input has its line for itself
-
-
-def button_key(kind: str, decision: str) -> str:
-    """The desk's name of the button that answers so."""
-    if kind in ("gate", "unknown"):
-        return f"btn_{kind}_{decision}"
-    if kind == "tracks":
-        return "btn_mma_accept_tracks" if decision == "approve" else "btn_mma_reject_tracks"
-    return f"btn_{decision}_{_KEYS[kind]}"
+_GLANCE_S = 0.3  # an answer sooner than this cannot follow from reading the approval
+_MOST_DRAFTS = 200
+_NARROW = 260.0  # pixels; below this width an input has a line of its own
 
 
 class InboxPanel:
@@ -50,39 +49,39 @@ class InboxPanel:
 
     def __init__(self) -> None:
         self._chosen = ""
-        self._answers: dict[str, Answer] = {}
+        self._drafts: dict[str, AnswerDraft] = {}
         self._moved = False
-        self._picked = False  # by the hand that now looks at it
-        self._seen = ""  # the one that is before a person's eyes, and since when it is
+        self._picked = False  # the user chose the shown approval
+        self._seen = ""  # the approval on the screen, and since when
         self._seen_at = 0.0
-        self._foot_high = 78.0  # as it was drawn last: buttons may need two lines
+        self._foot_high = 78.0  # of the last frame: the buttons may need two lines
 
     def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:
         pending = frame.pending
         if not pending:
-            self._nothing(ui, frame)
+            self._draw_empty(ui, frame)
             return
-        index = next((at for at, each in enumerate(pending) if each.id == self._chosen), 0)
-        index = self._keys(ui, index, len(pending))
+        index = next((at for at, approval in enumerate(pending) if approval.id == self._chosen), 0)
+        index = self._handle_keys(ui, index, len(pending))
         self._chosen = pending[index].id
-        self._look(self._chosen)
+        self._start_glance(self._chosen)
         ui.small(f"{len(pending):,} waiting", ui.look.waiting, key="inbox.count")
         ui.right("j / k to move", ui.look.faint)
         if len(pending) > 1:
-            self._list(ui, frame, index)
+            self._draw_list(ui, frame, index)
         ui.rule()
         approval = pending[index]
         if imgui.begin_child("detail", imgui.ImVec2(0, 0), FLAT):
-            self._detail(ui, approval, frame, send)
+            self._draw_detail(ui, approval, frame, send)
         imgui.end_child()
 
-    def _look(self, approval: str) -> None:
-        """Another one may have come into its place by itself: a hand on its way to the old one must not answer it."""
+    def _start_glance(self, approval: str) -> None:
+        """A new approval may replace the shown one just before a click; that click must not answer the new one."""
         if approval != self._seen:
             self._seen, self._seen_at = approval, -_GLANCE_S if self._picked else imgui.get_time()
         self._picked = False
 
-    def _nothing(self, ui: Ui, frame: Frame) -> None:
+    def _draw_empty(self, ui: Ui, frame: Frame) -> None:
         ui.empty(
             "Nothing waits for you",
             "Before anything runs that no rule allows, it is shown here: who asks, why, and exactly what would run.",
@@ -92,7 +91,7 @@ class InboxPanel:
         if frame.place.sandbox == "off":
             ui.wrapped("THE SANDBOX IS OFF: what you approve can do whatever you can.", ui.look.bad, small=True)
 
-    def _keys(self, ui: Ui, index: int, count: int) -> int:
+    def _handle_keys(self, ui: Ui, index: int, count: int) -> int:
         self._moved = False
         if ui.typing:
             return index
@@ -105,7 +104,7 @@ class InboxPanel:
         self._picked = self._picked or self._moved
         return moved
 
-    def _list(self, ui: Ui, frame: Frame, index: int) -> None:
+    def _draw_list(self, ui: Ui, frame: Frame, index: int) -> None:
         pending = frame.pending
         high = 24.0
         room = min(len(pending) * (high + 4) + 4, max(130.0, imgui.get_content_region_avail().y * 0.22))
@@ -113,21 +112,25 @@ class InboxPanel:
         imgui.push_style_var(imgui.StyleVar_.item_spacing.value, imgui.ImVec2(6, 4))
 
         def row(at: int) -> None:
-            each = pending[at]
+            approval = pending[at]
             place = imgui.get_cursor_pos()
-            if ui.row("inbox.row", one_line(approval_title(each), 200), scope=each.id, chosen=at == index, height=high):
-                self._chosen, self._picked = each.id, True
+            if ui.row(
+                "inbox.row", one_line(approval_title(approval), 200), scope=approval.id, chosen=at == index, height=high
+            ):
+                self._chosen, self._picked = approval.id, True
             after = imgui.get_cursor_pos()
             imgui.set_cursor_pos(imgui.ImVec2(place.x + 4, place.y + 3))
-            ui.text(symbols.KINDS[each.kind], ui.look.waiting)
+            ui.text(symbols.KINDS[approval.kind], ui.look.waiting)
             imgui.same_line(30)
             imgui.set_cursor_pos_y(place.y + 3)
-            since = f"{frame.elapsed(each.requested_at)} "
+            since = f"{frame.elapsed(approval.requested_at)} "
             room = imgui.get_content_region_avail().x - imgui.calc_text_size(since).x
-            ui.text(fitted(_sentence(approval_title(each), 200), room), ui.look.text if at == index else ui.look.dim)
+            ui.text(
+                fitted(_sentence(approval_title(approval), 200), room), ui.look.text if at == index else ui.look.dim
+            )
             imgui.set_cursor_pos_y(place.y + 4)
             ui.right(since, ui.look.faint)
-            imgui.set_cursor_pos(imgui.ImVec2(after.x, after.y - 4))  # an item of no height ends where the row does
+            imgui.set_cursor_pos(imgui.ImVec2(after.x, after.y - 4))  # an empty item ends the row at the right position
             imgui.dummy(imgui.ImVec2(0, 0))
 
         clipped(len(pending), high + 4, row)
@@ -138,12 +141,8 @@ class InboxPanel:
 
     # ── one approval ─────────────────────────────────────────────────────────────────────
 
-    def _detail(self, ui: Ui, approval: Approval, frame: Frame, send: Sender) -> None:
-        mine = self._answers.get(approval.id)
-        if mine is None:
-            if len(self._answers) > 200:
-                self._answers.pop(next(iter(self._answers)))
-            mine = self._answers[approval.id] = Answer(approval)
+    def _draw_detail(self, ui: Ui, approval: Approval, frame: Frame, send: Sender) -> None:
+        draft = self._draft(approval)
         look = ui.look
         ui.text(symbols.KINDS[approval.kind], look.waiting)
         imgui.same_line(28)
@@ -157,119 +156,141 @@ class InboxPanel:
         if imgui.begin_child(
             ui.child("payload", approval.id), imgui.ImVec2(0, 0), imgui.ChildFlags_.auto_resize_y.value | FLAT
         ):
-            why = f": {approval.why}" if approval.why else ""  # however long: it pushes no button out of sight
+            why = (
+                f": {approval.why}" if approval.why else ""
+            )  # in the scrolled part: a long text must not push the buttons out of sight
             words = f"{approval.id}   {safe(approval.asker)} asks{safe(why)}"
             ui.wrapped(words, look.dim, small=True, key="inbox.why", scope=approval.id)
             ui.gap(2)
-            draw_payload(ui, approval, mine, send)
+            draw_payload(ui, approval, draft, send)
         imgui.end_child()
         ui.gap(2)
         top = imgui.get_cursor_pos_y()
-        self._foot(ui, approval, mine, send)
+        self._draw_foot(ui, approval, draft, send)
         self._foot_high = imgui.get_cursor_pos_y() - top
+
+    def _draft(self, approval: Approval) -> AnswerDraft:
+        draft = self._drafts.get(approval.id)
+        if draft is None:
+            if len(self._drafts) > _MOST_DRAFTS:
+                self._drafts.pop(next(iter(self._drafts)))
+            draft = self._drafts[approval.id] = AnswerDraft(approval)
+        return draft
 
     # ── answering ────────────────────────────────────────────────────────────────────────
 
-    def _foot(self, ui: Ui, approval: Approval, mine: Answer, send: Sender) -> None:
-        answers = ALLOWED[approval.kind]
-        if "reject" in answers:
-            narrow = imgui.get_content_region_avail().x < _NARROW
-            new = ui.input(
-                "inbox.message",
-                mine.message,
-                scope=approval.id,
-                hint="A word to whoever asked (with a rejection)",
-                label="message",
-                width=-1 if narrow else -110,
-            )
-            if new is not None:
-                mine.message = new
-            if not narrow:
-                imgui.same_line()
-            ui.small(f"digest {approval.digest[:6]}…", ui.look.faint)
-        for at, decision in enumerate(answers):
-            weight: Weight = "go" if decision in ("approve", "retry") else "stop" if decision == "abort" else "plain"
-            letter, key = _LETTERS[decision]
-            label = _LABELS[decision]
-            payload = approval.payload
-            if (
-                decision == "approve"
-                and isinstance(payload, ToolPayload)
-                and payload.hunks
-                and len(mine.hunks) < payload.hunks
-            ):
-                label = f"Approve {len(mine.hunks)} of {payload.hunks}"
-            if decision == "approve" and mine.editing:
-                label = "Approve edited"
-            if decision == "abort" and approval.kind in ("gate", "unknown"):
-                label = "Abort"
-            possible = (
-                decision != "approve" or not isinstance(payload, ToolPayload) or not payload.hunks or bool(mine.hunks)
-            )
+    def _draw_foot(self, ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -> None:
+        decisions = ALLOWED[approval.kind]
+        if "reject" in decisions:
+            self._draw_message(ui, approval, draft)
+        for at, decision in enumerate(decisions):
             if at:
-                ui.beside(f"{label}  {letter}")
-            pressed = ui.button(
-                button_key(approval.kind, decision)
-                if (approval.kind, decision) not in _NO_KEY
-                else f"inbox.{decision}",
-                label,
-                scope=approval.id,
-                weight=weight,
-                enabled=possible,
-                shortcut=key,
-                letter=letter,
-                also=(f"inbox.{decision}",),
-            )
-            if pressed and (imgui.get_time() - self._seen_at >= _GLANCE_S or send.by.actor.startswith("test:")):
-                self._answer(approval, decision, mine, send)
+                ui.beside(f"{_label(approval, decision, draft)}  {_LETTERS[decision][0]}")
+            pressed = self._draw_decision(ui, approval, decision, draft)
+            long_enough = imgui.get_time() - self._seen_at >= _GLANCE_S
+            if pressed and (long_enough or send.by.actor.startswith("test:")):
+                send.answer(_command(approval, decision, draft))
             if decision == "approve" and can_be_edited(approval):
-                letter, key = _LETTERS["edited"]
-                label = "As asked" if mine.editing else "Edit"
-                ui.beside(f"{label}  {letter}")
-                if ui.button("inbox.edit", label, scope=approval.id, letter=letter, shortcut=key):
-                    mine.editing = not mine.editing
-                    mine.text = editable(approval)
-        self._always(ui, approval, mine, send)
+                self._draw_edit(ui, approval, draft)
+        self._draw_always(ui, approval, draft, send)
 
-    def _always(self, ui: Ui, approval: Approval, mine: Answer, send: Sender) -> None:
-        """First the rule is shown, then it can be said yes to."""
+    def _draw_message(self, ui: Ui, approval: Approval, draft: AnswerDraft) -> None:
+        narrow = imgui.get_content_region_avail().x < _NARROW
+        text = ui.input(
+            "inbox.message",
+            draft.message,
+            scope=approval.id,
+            hint="A word to whoever asked (with a rejection)",
+            label="message",
+            width=-1 if narrow else -110,
+        )
+        if text is not None:
+            draft.message = text
+        if not narrow:
+            imgui.same_line()
+        ui.small(f"digest {approval.digest[:6]}…", ui.look.faint)
+
+    def _draw_decision(self, ui: Ui, approval: Approval, decision: Decision, draft: AnswerDraft) -> bool:
+        weight: Weight = "go" if decision in ("approve", "retry") else "stop" if decision == "abort" else "plain"
+        letter, shortcut = _LETTERS[decision]
+        hunks = _hunks(approval)
+        return ui.button(
+            button_key(approval.kind, decision),
+            _label(approval, decision, draft),
+            scope=approval.id,
+            weight=weight,
+            enabled=decision != "approve" or not hunks or bool(draft.hunks),
+            shortcut=shortcut,
+            letter=letter,
+            also=(f"inbox.{decision}",),
+        )
+
+    def _draw_edit(self, ui: Ui, approval: Approval, draft: AnswerDraft) -> None:
+        letter, shortcut = _LETTERS["edited"]
+        label = "As asked" if draft.editing else "Edit"
+        ui.beside(f"{label}  {letter}")
+        if ui.button("inbox.edit", label, scope=approval.id, letter=letter, shortcut=shortcut):
+            draft.editing = not draft.editing
+            draft.text = editable(approval)
+
+    def _draw_always(self, ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -> None:
+        """The first click shows the rule, the second approves it."""
         payload = approval.payload
-        if not isinstance(payload, ScriptPayload) or mine.editing or send.rules is None:
+        if not isinstance(payload, ScriptPayload) or draft.editing or send.rules is None:
             return
-        ui.beside("Approve, always" if mine.rule else "Always…")
-        if mine.rule:
+        ui.beside("Approve, always" if draft.rule else "Always…")
+        if draft.rule:
             if ui.button("inbox.always", "Approve, always", scope=approval.id, weight="go"):
-                send.always(AnswerApproval(approval.id, "approve"), mine.rule)
+                send.always(AnswerApproval(approval.id, "approve"), draft.rule)
         elif ui.button("inbox.rule", "Always…", scope=approval.id, about="Show the rule that would allow exactly this"):
 
             def show(rule: str) -> None:
-                mine.rule = rule
+                draft.rule = rule
 
             send.propose_rule(payload.script, payload.directory, show)
 
-    def _answer(self, approval: Approval, decision: Any, mine: Answer, send: Sender) -> None:
-        edited = mine.text if mine.editing and decision == "approve" and mine.text != editable(approval) else None
-        payload = approval.payload
-        hunks = None
-        if decision == "approve" and isinstance(payload, ToolPayload) and edited is None:
-            hunks = tuple(sorted(mine.hunks)) if payload.hunks and len(mine.hunks) < payload.hunks else None
-        context = None
-        if (
-            mine.editing
-            and decision == "approve"
-            and isinstance(payload, SpawnPayload)
-            and mine.context != payload.context
-        ):
-            context = mine.context
-        plain = edited is None and hunks is None and context is None and not mine.message
-        if plain and (approval.kind, decision) not in _NO_KEY:
-            send.click(button_key(approval.kind, decision), approval.id)
-        else:
-            send.answer(AnswerApproval(approval.id, decision, edited, mine.message, hunks, context))
+
+def button_key(kind: Kind, decision: Decision) -> str:
+    """The widget key of a decision: the desk's name of the same button, where the desk has one."""
+    if decision == "abort" and kind in ("script", "tool", "step"):
+        return f"inbox.{decision}"
+    if kind in ("gate", "unknown"):
+        return f"btn_{kind}_{decision}"
+    if kind == "tracks":
+        return "btn_mma_accept_tracks" if decision == "approve" else "btn_mma_reject_tracks"
+    return f"btn_{decision}_{_KEYS[kind]}"
 
 
-_NO_KEY = {("script", "abort"), ("tool", "abort"), ("step", "abort")}
-"""Answers that the desk has no button for."""
+def _label(approval: Approval, decision: Decision, draft: AnswerDraft) -> str:
+    hunks = _hunks(approval)
+    if decision == "approve" and draft.editing:
+        return "Approve edited"
+    if decision == "approve" and len(draft.hunks) < hunks:
+        return f"Approve {len(draft.hunks)} of {hunks}"
+    if decision == "abort" and approval.kind in ("gate", "unknown"):
+        return "Abort"
+    return _LABELS[decision]
+
+
+def _hunks(approval: Approval) -> int:
+    return approval.payload.hunks if isinstance(approval.payload, ToolPayload) else 0
+
+
+def _command(approval: Approval, decision: Decision, draft: AnswerDraft) -> AnswerApproval:
+    if decision != "approve":
+        return AnswerApproval(approval.id, decision, message=draft.message)
+    payload = approval.payload
+    edited = draft.text if draft.editing and draft.text != editable(approval) else None
+    some = edited is None and len(draft.hunks) < _hunks(approval)
+    changed = draft.editing and isinstance(payload, SpawnPayload) and draft.context != payload.context
+    return AnswerApproval(
+        approval.id,
+        decision,
+        edited,
+        draft.message,
+        hunks=tuple(sorted(draft.hunks)) if some else None,
+        edited_context=draft.context if changed else None,
+    )
 
 
 def _sentence(text: str, width: int) -> str:

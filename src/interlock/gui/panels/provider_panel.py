@@ -1,11 +1,12 @@
-"""Provider: who is asked, and about which folder. What is written here counts at once."""
+"""Provider: the model provider and the folder of discussions. Changes take effect at once."""
 
 from imgui_bundle import imgui
 
 from interlock.desk.fields import FIELDS
 from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
-from interlock.gui.drawing.widgets import Ui, tooltip
+from interlock.gui.drawing.text_widgets import tooltip
+from interlock.gui.drawing.widgets import Ui
 from interlock.views.display import one_line
 
 _LABELS = {

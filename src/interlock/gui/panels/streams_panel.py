@@ -1,20 +1,21 @@
-"""Streams: what happens and what models say, as a log one can read."""
+"""Streams: events and model output as a readable log."""
 
 from imgui_bundle import imgui
 
 from interlock.gui.data.feed import Stream
 from interlock.gui.data.frame import Frame, clock
 from interlock.gui.data.sending import Sender
+from interlock.gui.drawing.text_widgets import clipped
 from interlock.gui.drawing.theme import NORMAL, SMALL
-from interlock.gui.drawing.widgets import Ui, clipped
+from interlock.gui.drawing.widgets import Ui
 from interlock.views.display import one_line, safe
 from interlock.views.journal_lines import JournalLine
 
 EVERYTHING = "Everything"
 _QUIET = ("call", "bench")
-_TAIL = 30  # lines that the registry of widgets knows of
+_TAIL = 30  # lines recorded as the widget's value
 
-_NARROW = 420.0  # pixels: there what says least is left out
+_NARROW = 420.0  # pixels; below this width the least important columns are hidden
 
 
 class StreamsPanel:
@@ -31,14 +32,14 @@ class StreamsPanel:
         streams = frame.feed.streams
         if self._chosen != EVERYTHING and self._chosen not in streams:
             self._chosen = EVERYTHING
-        self._choose(ui, list(streams))
+        self._draw_choice(ui, list(streams))
         stream = streams.get(self._chosen)
         imgui.push_style_var(imgui.StyleVar_.item_spacing.value, imgui.ImVec2(8, 3))
         imgui.begin_child("log", imgui.ImVec2(0, 0), 0, imgui.WindowFlags_.horizontal_scrollbar.value)
         if stream is None:
-            self._facts(ui, frame)
+            self._draw_facts(ui, frame)
         else:
-            self._lines(ui, stream)
+            self._draw_lines(ui, stream)
         if self._follow and imgui.get_scroll_max_y() > 0:
             imgui.set_scroll_here_y(1.0)
         imgui.end_child()
@@ -46,14 +47,14 @@ class StreamsPanel:
         ui.note("streams.text", self._chosen, "text", value=self._tail(stream))
 
     def _tail(self, stream: Stream | None) -> str:
-        """The end of what is shown."""
+        """The last lines shown."""
         if stream is None:
             lines = [fact.more if second else f"{fact.whose} {fact.text}" for fact, second in self._rows[-_TAIL:]]
         else:
             lines = stream.lines[-_TAIL:]
         return safe("\n".join(lines)[-2_000:])
 
-    def _choose(self, ui: Ui, keys: list[str]) -> None:
+    def _draw_choice(self, ui: Ui, keys: list[str]) -> None:
         imgui.push_font(ui.look.regular, SMALL)
         imgui.push_style_var(imgui.StyleVar_.frame_padding.value, imgui.ImVec2(8, 2))
         room = imgui.get_content_region_avail().x - 90
@@ -78,7 +79,7 @@ class StreamsPanel:
         imgui.pop_font()
         ui.rule()
 
-    def _facts(self, ui: Ui, frame: Frame) -> None:
+    def _draw_facts(self, ui: Ui, frame: Frame) -> None:
         facts = frame.feed.facts
         now = (len(facts), facts[-1].version if facts else 0)
         if now != self._seen:
@@ -93,7 +94,7 @@ class StreamsPanel:
             ui.empty("Nothing has happened yet", "Every step of the work appears here as one line.")
             return
         look = ui.look
-        left = 0.0 if imgui.get_content_region_avail().x < _NARROW else 82.0  # without room there is no time of day
+        left = 0.0 if imgui.get_content_region_avail().x < _NARROW else 82.0  # a narrow panel has no time column
         imgui.push_font(look.mono, NORMAL)
 
         def row(at: int) -> None:
@@ -115,7 +116,7 @@ class StreamsPanel:
         clipped(len(self._rows), imgui.get_text_line_height() + 3, row)
         imgui.pop_font()
 
-    def _lines(self, ui: Ui, stream: Stream) -> None:
+    def _draw_lines(self, ui: Ui, stream: Stream) -> None:
         look, lines, at, aside = ui.look, stream.lines, stream.at, stream.aside
         imgui.push_font(look.mono, NORMAL)
         if stream.dropped:

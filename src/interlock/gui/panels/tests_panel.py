@@ -1,4 +1,4 @@
-"""Tests: what ran, how it ended, how often it did so before; a click tells all about one."""
+"""Tests: the executions with outcome, counts and flake rate; a click shows one in detail."""
 
 from bisect import bisect_left
 
@@ -9,8 +9,9 @@ from interlock.domain.values.test_history import Execution, History, Outcome
 from interlock.gui.data.frame import Frame, count, duration
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
+from interlock.gui.drawing.text_widgets import clipped, fitted
 from interlock.gui.drawing.theme import SMALL
-from interlock.gui.drawing.widgets import Ui, clipped, fitted
+from interlock.gui.drawing.widgets import Ui
 from interlock.views.display import one_line, safe
 from interlock.views.journal_lines import seconds
 from interlock.views.test_history import utc_text
@@ -21,9 +22,9 @@ _LOOKS: dict[Outcome, tuple[str, str]] = {
     "timeout": ("waiting", symbols.CLOCK),
 }
 _COLUMNS = (("took", 330.0), ("category", 262.0), ("runs", 176.0), ("flake", 126.0), ("ago", 74.0))
-"""Beside the name: how far from the right each begins."""
-_NARROWEST = 160.0  # a name keeps so much; columns that would begin before that are left out
-_LINES = 500  # of logs that are drawn
+"""Columns beside the name, with their distance from the right edge."""
+_NARROWEST = 160.0  # pixels of the name; columns that do not fit beside it are hidden
+_LINES = 500  # log lines shown
 
 
 def _filter_width() -> float:
@@ -36,7 +37,7 @@ class TestsPanel:
 
     def __init__(self) -> None:
         self._filter = ""
-        self._rows: list[int] = []  # numbers, oldest first
+        self._rows: list[int] = []  # numbers of executions, oldest first
         self._seen: tuple[str, int] = ("", 0)
         self._chosen = ""
         self._whole: tuple[str, Execution | None] = ("", None)
@@ -60,27 +61,27 @@ class TestsPanel:
         )
         if written is not None:
             self._filter = written
-        self._find(history)
+        self._filter_rows(history)
         imgui.same_line()
         ui.small(f"{len(self._rows):,} of {count(len(history.kept), 'run')}", ui.look.faint, key="tests.count")
-        found = history.find(self._chosen)
+        chosen = history.find(self._chosen)
         ui.rule()
         room = imgui.get_content_region_avail()
-        self._heads(ui, room.x)
-        high = room.y * 0.45 if found else 0.0
+        self._draw_header(ui, room.x)
+        high = room.y * 0.45 if chosen else 0.0
         imgui.begin_child("rows", imgui.ImVec2(0, high))
         if not self._rows:
             ui.empty("Nothing is like that", "Clear the filter to see all.")
-        self._list(ui, frame, history)
+        self._draw_list(ui, frame, history)
         imgui.end_child()
-        if found:
+        if chosen:
             ui.rule()
             imgui.begin_child("detail", imgui.ImVec2(0, 0))
-            self._detail(ui, frame, history, self._told(found.execution, send))
+            self._draw_detail(ui, frame, history, self._with_whole_texts(chosen.execution, send))
             imgui.end_child()
 
-    def _find(self, history: History) -> None:
-        """Only what came since the last frame is looked at, unless the filter has changed."""
+    def _filter_rows(self, history: History) -> None:
+        """Filter only the executions added since the last frame, or all if the filter has changed."""
         wanted = self._filter.strip().lower()
         known = self._seen[1] if self._seen[0] == wanted and self._seen[1] <= history.count else 0
         if not known:
@@ -92,15 +93,15 @@ class TestsPanel:
                 self._rows.append(number)
         self._seen = (wanted, history.count)
 
-    def _heads(self, ui: Ui, wide: float) -> None:
+    def _draw_header(self, ui: Ui, wide: float) -> None:
         ui.small("name", ui.look.faint)
-        edge = imgui.get_style().window_padding.x  # the rows stand in a part of their own, which begins there
+        edge = imgui.get_style().window_padding.x  # the child window of the rows begins there
         for words, right in _COLUMNS:
             if wide - right > _NARROWEST:
                 imgui.same_line(edge + wide - right)
                 ui.small(words, ui.look.faint)
 
-    def _list(self, ui: Ui, frame: Frame, history: History) -> None:
+    def _draw_list(self, ui: Ui, frame: Frame, history: History) -> None:
         look = ui.look
         wide = imgui.get_content_region_avail().x
         imgui.push_style_var(imgui.StyleVar_.item_spacing.value, imgui.ImVec2(8, 4))
@@ -132,17 +133,17 @@ class TestsPanel:
         clipped(len(self._rows), high + 4, row)
         imgui.pop_style_var()
 
-    def _told(self, kept: Execution, send: Sender) -> Execution:
-        """The whole of it, as soon as it is here."""
-        if kept.whole is None:
-            return kept
-        if self._whole[0] != kept.test_id:
-            self._whole = (kept.test_id, None)
-        if self._whole[1] is None and (text := send.text(kept.whole.sha256)):
-            self._whole = (kept.test_id, restored(kept, text.encode()))
-        return self._whole[1] or kept
+    def _with_whole_texts(self, execution: Execution, send: Sender) -> Execution:
+        """The execution with its full texts, as soon as they are fetched."""
+        if execution.whole is None:
+            return execution
+        if self._whole[0] != execution.test_id:
+            self._whole = (execution.test_id, None)
+        if self._whole[1] is None and (text := send.text(execution.whole.sha256)):
+            self._whole = (execution.test_id, restored(execution, text.encode()))
+        return self._whole[1] or execution
 
-    def _detail(self, ui: Ui, frame: Frame, history: History, run: Execution) -> None:
+    def _draw_detail(self, ui: Ui, frame: Frame, history: History, run: Execution) -> None:
         look = ui.look
         role, symbol = _LOOKS[run.status]
         ui.text(symbol, look.by_role[role])
@@ -167,22 +168,26 @@ class TestsPanel:
                 imgui.same_line(74)
                 ui.wrapped(safe(value), look.dim, small=True)
                 ui.note(f"tests.{name.replace(' ', '_')}", name, "text", value=safe(value)[:2_000])
-        self._words(ui, "error", run.error_message, look.bad)
-        for each in run.assertions:
-            ui.text(symbols.CHECK if each.passed else symbols.CROSS, look.good if each.passed else look.bad)
+        self._draw_text(ui, "error", run.error_message, look.bad)
+        for assertion in run.assertions:
+            ui.text(symbols.CHECK if assertion.passed else symbols.CROSS, look.good if assertion.passed else look.bad)
             imgui.same_line()
-            compared = f"  expected {each.expected_value!r}, was {each.actual_value!r}" if each.expected_value else ""
-            why = f"  {each.error_message}" if each.error_message else ""
-            ui.wrapped(one_line(f"{each.description}{compared}{why}", 400), look.dim, small=True)
-        self._words(ui, "widgets", run.widget_tree, look.dim)
-        self._words(ui, "logs", "\n".join(run.logs[-_LINES:]), look.dim)
+            compared = (
+                f"  expected {assertion.expected_value!r}, was {assertion.actual_value!r}"
+                if assertion.expected_value
+                else ""
+            )
+            why = f"  {assertion.error_message}" if assertion.error_message else ""
+            ui.wrapped(one_line(f"{assertion.description}{compared}{why}", 400), look.dim, small=True)
+        self._draw_text(ui, "widgets", run.widget_tree, look.dim)
+        self._draw_text(ui, "logs", "\n".join(run.logs[-_LINES:]), look.dim)
 
-    def _words(self, ui: Ui, name: str, words: str, colour: int) -> None:
-        if not words:
+    def _draw_text(self, ui: Ui, name: str, text: str, colour: int) -> None:
+        if not text:
             return
         ui.gap(4)
         ui.small(name, ui.look.faint)
         imgui.push_font(ui.look.mono, SMALL)
-        ui.wrapped(safe(words[:20_000]), colour)
+        ui.wrapped(safe(text[:20_000]), colour)
         imgui.pop_font()
-        ui.note(f"tests.{name}", name, "text", value=safe(words[:2_000]))
+        ui.note(f"tests.{name}", name, "text", value=safe(text[:2_000]))

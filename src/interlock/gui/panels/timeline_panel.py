@@ -4,11 +4,12 @@ from imgui_bundle import imgui
 
 from interlock.gui.data.frame import Frame, clock
 from interlock.gui.data.sending import Sender
+from interlock.gui.drawing.text_widgets import clipped
 from interlock.gui.drawing.theme import NORMAL
-from interlock.gui.drawing.widgets import Ui, clipped
+from interlock.gui.drawing.widgets import Ui
 from interlock.views.journal_lines import JournalLine
 
-_NARROW = 420.0  # pixels: there what says least is left out
+_NARROW = 420.0  # pixels; below this width the least important columns are hidden
 
 
 class TimelinePanel:

@@ -1,4 +1,4 @@
-"""Usage: tokens and money by tier, what is set aside, what the caps are, and how it grew."""
+"""Usage: tokens, cost, reservations and caps by tier and track, and cost over time."""
 
 import numpy as np
 from imgui_bundle import imgui, implot
@@ -6,14 +6,15 @@ from imgui_bundle import imgui, implot
 from interlock.domain.values.budgets import Scope, dollars
 from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
+from interlock.gui.drawing.text_widgets import fitted
 from interlock.gui.drawing.theme import SMALL, vec4
-from interlock.gui.drawing.widgets import Ui, fitted
+from interlock.gui.drawing.widgets import Ui
 from interlock.views.costs import UsageRow, cost_shown, usage_rows
 from interlock.views.display import one_line
 
 _COLOURS = {"Tier 1": "planner", "Tier 2": "accent", "Tier 3": "running", "Tier 4": "good", "Discussion": "waiting"}
 
-_WIDE = 84.0  # of a column
+_WIDE = 84.0  # pixels of a column
 
 
 class UsagePanel:
@@ -78,16 +79,16 @@ class UsagePanel:
             return
         ui.heading("Spent", "dollars, by tier")
         if self._lines[0] != len(costs):
-            found: dict[str, tuple[list[float], list[float]]] = {}
+            points: dict[str, tuple[list[float], list[float]]] = {}
             start = costs[0][0]
             for at, tier, cost in costs:
-                xs, ys = found.setdefault(tier, ([0.0], [0.0]))
+                xs, ys = points.setdefault(tier, ([0.0], [0.0]))
                 xs.append((at - start) / 60)
                 ys.append(ys[-1] + cost)
             end = (costs[-1][0] - start) / 60
             self._lines = (
                 len(costs),
-                {tier: (np.array([*xs, end]), np.array([*ys, ys[-1]])) for tier, (xs, ys) in found.items()},
+                {tier: (np.array([*xs, end]), np.array([*ys, ys[-1]])) for tier, (xs, ys) in points.items()},
             )
         flags = implot.Flags_.no_menus.value | implot.Flags_.no_mouse_text.value | implot.Flags_.no_box_select.value
         high = max(170.0, min(280.0, imgui.get_content_region_avail().y - 8))
@@ -95,7 +96,7 @@ class UsagePanel:
             fit = implot.AxisFlags_.auto_fit.value
             implot.setup_axes("minutes", "", fit, fit)
             beside = implot.LegendFlags_.outside.value | implot.LegendFlags_.horizontal.value
-            implot.setup_legend(implot.Location_.north_west.value, beside)  # over the lines it would hide them
+            implot.setup_legend(implot.Location_.north_west.value, beside)  # outside, where it hides no line
             for tier, (xs, ys) in self._lines[1].items():
                 spec = implot.Spec()
                 spec.line_color = vec4(getattr(ui.look.palette, _COLOURS.get(tier, "dim")))
@@ -105,7 +106,7 @@ class UsagePanel:
 
 
 def _room_for(wide: float) -> tuple[str, ...]:
-    """The columns that have room beside the name; what says least goes first."""
+    """The columns that fit beside the name; the least important are hidden first."""
     shown = ["in", "out", "from cache", "spent", "set aside", "cap"]
     for name in ("from cache", "set aside", "cap", "out"):
         if 120 + len(shown) * (_WIDE + 12) > wide:
@@ -115,7 +116,7 @@ def _room_for(wide: float) -> tuple[str, ...]:
 
 def _cell(ui: Ui, words: str, colour: int, *, left: bool) -> None:
     imgui.push_font(ui.look.regular, SMALL)
-    if not left:  # numbers stand under each other
+    if not left:  # numbers are right-aligned
         room = imgui.get_content_region_avail().x - imgui.calc_text_size(words).x
         imgui.set_cursor_pos_x(imgui.get_cursor_pos_x() + max(0.0, room))
     ui.text(words, colour)

@@ -1,4 +1,4 @@
-"""Where the window appears: on a desktop, in memory with pixels (`egl`), or nowhere at all (`null`)."""
+"""The surfaces a window draws on: a desktop, memory with pixels (`egl`), or nothing (`null`)."""
 
 import ctypes
 import os
@@ -25,7 +25,7 @@ _GL_RGBA, _GL_UNSIGNED_BYTE, _GL_PACK_ALIGNMENT = 0x1908, 0x1401, 0x0D05
 
 
 def check(backend: Backend) -> None:
-    """Raises Misconfigured with what to do where that one cannot be had."""
+    """Raises Misconfigured, with an alternative, if this backend is not available."""
     if backend == "desktop" and sys.platform == "linux" and not _display():
         raise Misconfigured(
             "there is no display here for a window: use 'interlock serve' (the same workbench over HTTP),"
@@ -38,7 +38,7 @@ def _display() -> bool:
 
 
 class Surface:
-    """One frame after the other, from one thread. `wake` may be called from any."""
+    """One thread renders the frames. Any thread may call `wake`."""
 
     def __init__(self, backend: Backend, size: tuple[int, int], title: str, settings: Path | None) -> None:
         check(backend)
@@ -48,22 +48,22 @@ class Surface:
         self._glfw = _glfw() if backend != "null" else None
         self._wanted: list[tuple[Path, tuple[float, float, float, float] | None, Future[None]]] = []
         params = hello_imgui.RunnerParams()
-        self.params = params  # kept: ImGui only refers to it
+        self.params = params  # keeps a reference: ImGui holds only a pointer
         params.app_window_params.window_title = title
         params.app_window_params.window_geometry.size = size
         params.imgui_window_params.default_imgui_window_type = hello_imgui.DefaultImGuiWindowType.no_default_window
         params.imgui_window_params.show_menu_bar = False
         params.imgui_window_params.show_status_bar = False
         params.imgui_window_params.remember_theme = False
-        params.ini_disable = True  # where panels stand is read and kept by ourselves
+        params.ini_disable = True  # the layout is read and saved here
         self._settings = settings
-        params.fps_idling.enable_idling = False  # we pace ourselves
+        params.fps_idling.enable_idling = False  # the window's own loop sets the rate
         params.fps_idling.remember_enable_idling = False
         params.fps_idling.vsync_to_monitor = backend == "desktop"
         if backend == "null":
-            self._be_nowhere()
+            self._use_null_backend()
         elif backend == "egl":
-            self._be_in_memory()
+            self._use_egl()
 
     def open(
         self,
@@ -72,7 +72,7 @@ class Surface:
         draw: Callable[[], Any],
         register_tests: Callable[[], Any] | None = None,
     ) -> None:
-        """`register_tests` is called once the test engine is there, which is only where it is given."""
+        """`register_tests` is called when the test engine exists; without it there is no test engine."""
         calls = self.params.callbacks
         if register_tests is not None:
             self.params.use_imgui_test_engine = True
@@ -89,14 +89,14 @@ class Surface:
                 f"no window can be opened ({error}): use 'interlock serve', or --backend null or egl"
             ) from error
         if register_tests is not None and threading.current_thread() is threading.main_thread():
-            # The test engine takes a broken pipe for a crash, and ends the program; it is a client that hung up.
+            # The test engine takes SIGPIPE for a crash and ends the program; it only means that a client has hung up.
             signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
     def render(self) -> None:
         immapp.manual_render.render()
 
     def wait(self, seconds: float) -> None:
-        """Until something is to be drawn, or so long."""
+        """Wait for an event or a `wake`, at most `seconds`."""
         if self.backend == "desktop" and self._glfw is not None:
             self._glfw.glfwWaitEventsTimeout(ctypes.c_double(seconds))
         else:
@@ -117,14 +117,14 @@ class Surface:
     def draws_pixels(self) -> bool:
         return self.backend != "null"
 
-    def read_places(self) -> bool:
-        """Where panels stood the last time; before the first frame."""
+    def read_layout(self) -> bool:
+        """Restore the saved layout, before the first frame; False if there is none."""
         if self._settings is None or not self._settings.is_file():
             return False
         imgui.load_ini_settings_from_disk(str(self._settings))
         return True
 
-    def keep_places(self) -> None:
+    def save_layout(self) -> None:
         if self._settings is not None:
             self._settings.parent.mkdir(parents=True, exist_ok=True)
             imgui.save_ini_settings_to_disk(str(self._settings))
@@ -133,9 +133,9 @@ class Surface:
         immapp.manual_render.tear_down()
 
     def picture(self, path: Path, rect: tuple[float, float, float, float] | None = None) -> "Future[None]":
-        """The next frame goes into this file, or this part of it (x0, y0, x1, y1 from above).
+        """Save the next frame, or a part of it (x0, y0, x1, y1 from the top), as a PNG file.
 
-        Told when the file is there: it is written by a thread of its own, because packing it takes many frames.
+        A thread of its own writes the file, because compression takes as long as many frames.
         """
         if self.backend == "null":
             raise Misconfigured("the null backend draws no pixels: use --backend egl")
@@ -143,7 +143,7 @@ class Surface:
         self._wanted.append((path, rect, done))
         return done
 
-    def _be_nowhere(self) -> None:
+    def _use_null_backend(self) -> None:
         params = self.params
         params.platform_backend_type = hello_imgui.PlatformBackendType.null
         params.renderer_backend_type = hello_imgui.RendererBackendType.null
@@ -155,9 +155,9 @@ class Surface:
 
         params.callbacks.pre_new_frame = before
         params.callbacks.after_swap = _acknowledge_textures
-        params.callbacks.before_exit_post_cleanup = imgui.destroy_context  # here nobody else does
+        params.callbacks.before_exit_post_cleanup = imgui.destroy_context  # the null backend does not do it itself
 
-    def _be_in_memory(self) -> None:
+    def _use_egl(self) -> None:
         glfw = self._glfw
         assert glfw is not None
         try:
@@ -169,7 +169,7 @@ class Surface:
             ) from error
         glfw.glfwInitHint(_GLFW_PLATFORM, _GLFW_PLATFORM_NULL)
         if not glfw.glfwInit():
-            raise Misconfigured("--backend egl cannot be had here: GLFW does not start")
+            raise Misconfigured("--backend egl is not available: GLFW does not start")
         glfw.glfwWindowHint(_GLFW_CONTEXT_API, _GLFW_EGL)
         self.params.renderer_backend_options.open_gl_options.anti_aliasing_samples = 0
 
@@ -204,7 +204,7 @@ def _write(path: Path, width: int, height: int, pixels: Any, done: "Future[None]
 
 
 def png(width: int, height: int, rgba_from_below: bytes) -> bytes:
-    """A PNG file of pixels as OpenGL gives them: RGBA, the lowest row first."""
+    """A PNG file from OpenGL's pixels: RGBA, the lowest row first."""
     rows = bytearray()
     for row in range(height - 1, -1, -1):
         line = rgba_from_below[row * width * 4 : (row + 1) * width * 4]
@@ -225,7 +225,7 @@ def png(width: int, height: int, rgba_from_below: bytes) -> bytes:
 
 
 def _acknowledge_textures() -> None:
-    """What a renderer would do: without it ImGui waits for its font for ever."""
+    """Acknowledge textures as a renderer would; otherwise ImGui waits for its font for ever."""
     status = imgui.ImTextureStatus
     for texture in imgui.get_platform_io().textures:
         if texture.status in (status.want_create, status.want_updates):

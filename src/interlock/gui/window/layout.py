@@ -1,4 +1,4 @@
-"""Where panels stand when nobody has moved them: dashboard, tickets over streams, inbox."""
+"""The default layout of the panels: dashboard, tickets above streams, inbox."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,8 +10,8 @@ PLACES: Mapping[str, Sequence[str]] = {
     "below": ("Streams", "Discussion"),
     "right": ("Inbox",),
 }
-LEFT, RIGHT, BELOW = 0.185, 0.395, 0.32  # of what is left of the room when each is cut off
-_LEAST = 175.0  # pixels of the left: two buttons beside each other
+LEFT, RIGHT, BELOW = 0.185, 0.395, 0.32  # each a part of the space left when it is split off
+_LEAST = 175.0  # pixels of the left column: two buttons side by side
 
 
 def build(dock: int, size: imgui.ImVec2) -> None:

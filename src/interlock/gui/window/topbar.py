@@ -1,4 +1,4 @@
-"""The bar at the top and the line at the bottom: where things stand, in five seconds."""
+"""The bar at the top and the line at the bottom: state, approvals, progress, cost."""
 
 from imgui_bundle import imgui
 
@@ -6,18 +6,19 @@ from interlock.domain.values.budgets import dollars
 from interlock.gui.data.frame import Frame, count
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
+from interlock.gui.drawing.text_widgets import fitted
 from interlock.gui.drawing.theme import NORMAL, SMALL
-from interlock.gui.drawing.widgets import Ui, fitted
+from interlock.gui.drawing.widgets import Ui
 from interlock.views.display import one_line
 
 HIGH = 44.0
 LOW = 28.0
-_LONGEST = 300  # letters of a notification
+_LONGEST = 300  # characters of a notification
 _ROOMY = 900.0  # wide enough for the branch beside everything else
 
 
 def state_word(frame: Frame) -> tuple[str, str]:
-    """What it is doing, in one word, and its colour."""
+    """The state of the whole workbench in one word, and its colour role."""
     if frame.broken:
         return "STOPPED", "bad"
     if frame.pending and not frame.lights.get("working") and not frame.lights.get("thinking"):
@@ -44,11 +45,11 @@ def draw_top(ui: Ui, frame: Frame, send: Sender) -> None:
         imgui.same_line(0, 12)
         ui.text(f"{symbols.BRANCH} {one_line(frame.place.branch, 40)}", look.faint)
     imgui.same_line(0, 28 if wide > _ROOMY else 12)
-    _pills(ui, frame)
-    _right(ui, frame, middle, imgui.get_item_rect_max().x - imgui.get_window_pos().x + 16)
+    _draw_pills(ui, frame)
+    _draw_right(ui, frame, middle, imgui.get_item_rect_max().x - imgui.get_window_pos().x + 16)
 
 
-def _pills(ui: Ui, frame: Frame) -> None:
+def _draw_pills(ui: Ui, frame: Frame) -> None:
     at = (HIGH - 19) / 2
     imgui.set_cursor_pos_y(at)
     word, role = state_word(frame)
@@ -79,8 +80,8 @@ def _pills(ui: Ui, frame: Frame) -> None:
         ui.pill(f"{symbols.WARNING} TEST POLICY", "bad", key="topbar.test_policy")
 
 
-def _right(ui: Ui, frame: Frame, middle: float, free: float) -> None:
-    """From the right edge to the left: sandbox, money, who works; the last are left out where there is no room."""
+def _draw_right(ui: Ui, frame: Frame, middle: float, free: float) -> None:
+    """From right to left: sandbox, cost, workers; without room the leftmost are omitted."""
     look = ui.look
     imgui.push_font(look.regular, SMALL)
     right = imgui.get_window_width() - 16
@@ -139,7 +140,7 @@ def draw_bottom(ui: Ui, frame: Frame, send: Sender, cost: str) -> None:
 
 
 def _latest(ui: Ui, frame: Frame) -> tuple[str, int]:
-    """What happened last; where nothing can happen any more, why."""
+    """The latest event, or the reason why nothing can be recorded any more."""
     look = ui.look
     if frame.broken:
         return one_line(frame.broken, 200), look.bad
@@ -151,9 +152,9 @@ def _latest(ui: Ui, frame: Frame) -> tuple[str, int]:
 
 
 def draw_notes(ui: Ui, send: Sender) -> None:
-    """Notifications, above the line at the bottom on the right, the latest lowest; a click takes one away.
+    """Notifications at the bottom right, the latest lowest; a click removes one.
 
-    They lie over what one may want to press, so they are short and fill no more than half of the height.
+    They cover other widgets, so they are short and fill at most half of the height.
     """
     look = ui.look
     size = imgui.get_io().display_size
@@ -179,7 +180,7 @@ def draw_notes(ui: Ui, send: Sender) -> None:
         imgui.pop_text_wrap_pos()
         ui.note("notification", note.text[:200], "text", scope=str(index), value=note.text[:2_000])
         if imgui.is_window_hovered() and imgui.is_mouse_clicked(imgui.MouseButton_.left.value):
-            send.notes = [each for each in send.notes if each is not note]
+            send.notes = [other for other in send.notes if other is not note]
         y -= imgui.get_window_height() + 8
         imgui.end()
         imgui.pop_style_color(2)

@@ -1,4 +1,4 @@
-"""YAML that any parser reads back as the JSON it stands for."""
+"""The YAML of `interlock test results` reads back as the JSON it stands for."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock.cli.records.yaml_text import as_yaml
+from interlock.cli.records.test_history import as_yaml
 
 TRICKY = [
     "", " ", "a", "a b", " a", "a ", "- a", "a: b", "a #b", "#a", "null", "Null", "~", "yes", "NO", "on", "True", "y",
@@ -46,8 +46,13 @@ def test_anything_that_json_can_say_comes_back_as_json_says_it(value: Any) -> No
     assert yaml.safe_load(as_yaml(value)) == json.loads(json.dumps(value))
 
 
-def test_it_reads_well() -> None:
-    told = {"name": "Click: Save", "ok": True, "error": "one\n\ntwo", "steps": [], "list": [{"a": 1, "b": "x y"}, "z"]}
-    assert as_yaml(told) == (
-        'name: "Click: Save"\nok: true\nerror: |-\n  one\n\n  two\nsteps: []\nlist:\n  - a: 1\n    b: x y\n  - z\n'
+@pytest.mark.parametrize("text", TRICKY, ids=repr)
+def test_nothing_reaches_the_terminal_that_could_deceive_there(text: str) -> None:
+    assert as_yaml({"key": text}).replace("\n", "").isprintable()
+
+
+def test_plain_values_are_not_quoted_and_keys_keep_their_order() -> None:
+    result = {"name": "Click: Save", "ok": True, "error": None, "steps": [], "list": [{"b": 1, "a": "x y"}, "日本"]}
+    assert as_yaml(result) == (
+        "name: 'Click: Save'\nok: true\nerror: null\nsteps: []\nlist:\n- b: 1\n  a: x y\n- 日本\n"
     )

@@ -1,0 +1,92 @@
+"""Arguments of `interlock serve`, `gui` and `ask-hook`."""
+
+import argparse
+
+from interlock.cli.words.commands import Commands, add_command, add_model_options, add_workers_option, port, seconds
+
+
+def add_serve(commands: Commands) -> None:
+    command = add_command(
+        commands,
+        "serve",
+        "serve.serve:serve",
+        "run the workbench without a window and serve its HTTP API",
+        "interlock serve",
+        "interlock serve --provider scripted --script rules.json --test-policy",
+    )
+    command.add_argument(
+        "--port", type=port, default=8999, metavar="P", help="the next free port up to 9010 if taken (default: 8999)"
+    )
+    command.add_argument("--test-policy", action="store_true", help="the drive token may answer approvals: tests only")
+    _add_conductor_options(command)
+    add_model_options(command)
+
+
+def add_gui(commands: Commands) -> None:
+    command = add_command(
+        commands,
+        "gui",
+        "serve.gui:gui",
+        "open the desktop window (the same as 'interlock' alone)",
+        "interlock gui",
+        "interlock gui --backend null --enable-test-hooks --test-policy",
+        "interlock gui --backend egl --screenshot window.png",
+        json=False,
+    )
+    command.add_argument(
+        "--backend",
+        choices=["desktop", "null", "egl"],
+        default="desktop",
+        help="null: no pixels, for tests; egl: pixels without a display (default: desktop)",
+    )
+    command.add_argument("--theme", choices=["dark", "light"], default="dark", help="colours (default: dark)")
+    _add_test_options(command)
+    _add_conductor_options(command)
+    command.add_argument("--screenshot", metavar="FILE", help="draw --frames frames, save the last as a PNG, then exit")
+    command.add_argument("--frames", type=int, default=30, metavar="N", help="for --screenshot (default: 30)")
+    add_model_options(command)
+
+
+def add_ask_hook(commands: Commands) -> None:
+    command = add_command(
+        commands,
+        "ask-hook",
+        "serve.ask_hook:ask_hook",
+        "a before-tool hook for other agents: a person decides in Interlock",
+        "interlock ask-hook --agent claude  # the command of the agent's PreToolUse or BeforeTool hook",
+        json=False,
+    )
+    command.add_argument(
+        "--agent",
+        choices=["auto", "claude", "codex", "gemini"],
+        default="auto",
+        help="the format of the hook's JSON (default: detected)",
+    )
+    command.add_argument(
+        "--deadline", type=seconds, metavar="S", help="no answer within S seconds denies the tool (default: wait)"
+    )
+
+
+def _add_conductor_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--auto-queue", action="store_true", help="start ready tickets without a click")
+    add_workers_option(command)
+
+
+def _add_test_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--enable-test-hooks", action="store_true", help="serve the HTTP API beside the window")
+    command.add_argument(
+        "--port", type=port, default=8999, metavar="P", help="of the HTTP API (default: 8999 or the next free one)"
+    )
+    command.add_argument(
+        "--enable-test-harness", action="store_true", help="serve the gRPC harness that drives the window"
+    )
+    command.add_argument(
+        "--test-harness-port",
+        type=port,
+        default=50052,
+        metavar="P",
+        help="one of the next ten if taken (default: 50052)",
+    )
+    command.add_argument(
+        "--test-policy", action="store_true", help="the drive token and the harness may answer approvals: tests only"
+    )
