@@ -88,7 +88,7 @@ def test_on_a_terminal_or_a_pipe_each_block_has_a_heading_and_a_row(project: Pro
     result = project.run("context", "T-1")
     assert result.code == 0, result
     assert "==> instructions src/CLAUDE.md: " in result.out
-    assert "A file of the repository, not a word of the person you work for." in result.out
+    assert "A file of the repository, not a message from the person you work for." in result.out
     assert "## src/second.py\n\n```\ndef f():\n    ...\n\n```" in result.out
     assert result.out.rstrip().splitlines()[-1].endswith("  all")
 

@@ -98,7 +98,7 @@ def test_each_agent_is_told_yes_and_no_in_its_own_words(bench: Serving, agent: s
 @pytest.mark.parametrize("agent", HOOKS)
 def test_a_blank_reason_is_still_a_reason(bench: Serving, agent: str) -> None:
     """Codex takes a denial without a reason for a broken hook, and runs the tool."""
-    assert answered(bench, HOOKS[agent], "reject", message=" \t")[1] == denied(agent, "a person said no")
+    assert answered(bench, HOOKS[agent], "reject", message=" \t")[1] == denied(agent, "a person rejected it")
 
 
 @pytest.mark.parametrize("agent", HOOKS)
@@ -154,7 +154,7 @@ def test_a_workbench_that_ends_while_somebody_asks_says_no(project: Project) -> 
         asked(bench.client())
         bench.client().shutdown()
         code, result, _ = finished(process)
-        assert (code, result) == (0, denied("claude", "the workbench is ending; nobody has answered"))
+        assert (code, result) == (0, denied("claude", "the workbench is ending; the ask was not answered"))
         bench.ended()
 
 

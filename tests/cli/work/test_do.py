@@ -148,7 +148,7 @@ def test_a_gate_that_came_with_the_project_is_shown_before_anything_starts(proje
         ("#nope Do it", "there is no style 'nope' (make "),
         ("Do it :: nope", "there is no gate 'nope' (make "),
         (">>note + >>note", "running steps in parallel (+) is not supported"),
-        (">>note * 60 --> >>note * 60", "that would be 120 steps; at most 100 are run"),
+        (">>note * 60 --> >>note * 60", "the command has 120 steps; at most 100 are allowed"),
     ],
 )
 def test_what_cannot_be_run_is_refused_and_nothing_is_stored(project: Project, command: str, sentence: str) -> None:

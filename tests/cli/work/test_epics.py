@@ -81,7 +81,7 @@ def test_the_tracks_of_an_epic_are_done_one_after_the_other(project: Project) ->
 def test_planning_that_fails_ends_with_3_and_a_track_can_be_planned_again(project: Project) -> None:
     result = project.run("run", "Go", "--json", *scripted(project, [rule(FIRST, reply="I would rather not")]))
     assert (result.code, result.json["exit_code"], result.json["epics"][0]["status"]) == (3, 3, "failed")
-    assert "also after it was told why" in result.json["epics"][0]["reason"]
+    assert "even after one correction" in result.json["epics"][0]["reason"]
     lost = scripted(project, [PLANNED[0], rule(SPRINT, reply="no"), rule("", reply="done")])
     result = project.run("run", "Go", "--approve", "all", *lost)
     assert result.code == 3, result
@@ -208,7 +208,7 @@ def error_of(result: CommandResult) -> str:
 
 @pytest.mark.parametrize("epic", ["", "   ", "\n\t"])
 def test_an_empty_epic_is_refused(project: Project, epic: str) -> None:
-    assert "it is empty" in error_of(project.run("run", epic, "--json", *scripted(project, PLANNED)))
+    assert "the text of an epic is empty" in error_of(project.run("run", epic, "--json", *scripted(project, PLANNED)))
     assert project.run("tracks", "list", "--json").json == []
 
 

@@ -34,7 +34,7 @@ def test_a_worker_hears_before_its_next_call_what_it_was_told_while_it_waited(pr
     assert project.run("run", "--resume", *model).code == 3
     assert outcome(project) == "I mind them."
     result = project.run("tell", "T", "too late")
-    assert (result.code, "ticket 'x/T' is blocked: nobody is at work on it" in result.err) == (1, True), result
+    assert (result.code, "ticket 'x/T' is blocked: no worker is on it" in result.err) == (1, True), result
 
 
 def test_a_note_reaches_the_attempt_after_a_kill(project: Project) -> None:
@@ -60,4 +60,4 @@ def test_a_turn_is_stopped_from_another_terminal_and_its_call_counts_as_spent(pr
     spent = project.run("usage", "--json").json["Discussion"]
     assert (spent["cost_usd"], spent["unknown_usd"] > 0) == (0, True)
     result = project.run("tell", "D-1", "be brief")
-    assert (result.code, "D-1 is not answering: just say it" in result.err) == (1, True), result
+    assert (result.code, "D-1 is not answering: send a message instead" in result.err) == (1, True), result

@@ -115,7 +115,7 @@ def test_a_planted_link_stops_the_files_and_not_the_work(project: Project, place
         "run", "--tickets", project.tickets("plan.json", [shell("one", "echo 1 > 1")]), "--approve", "all"
     )
     assert result.code == 0, result
-    assert result.err.count("tracks are not written for people: conductor/tracks") == 1
+    assert result.err.count("track files are not written: conductor/tracks") == 1
     assert list(outside.iterdir()) == []
     assert project.run("tracks", "land", "plan", "--approve", "all").code == 0
     assert (project.root / "1").read_text() == "1\n"

@@ -45,7 +45,7 @@ Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="how many at m
 
 
 QUERIES: dict[str, tuple[str, ...]] = {
-    "list_approvals": ("state", "offset", "limit"),
+    "show_approvals": ("state", "offset", "limit"),
     "list_tracks": ("offset", "limit"),
     "list_tickets": ("offset", "limit"),
     "list_discussions": ("offset", "limit"),
