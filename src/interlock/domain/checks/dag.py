@@ -17,7 +17,7 @@ _ALL_IDS = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,63}\n)*")
 class Dag:
     """A checked graph: ids, and for each node its dependants and its number of dependencies."""
 
-    __slots__ = ("dependants", "ids", "index", "waits")
+    __slots__ = ("dependants", "ids", "waits")
 
     def __init__(self, ids: Sequence[str], depends_on: Iterable[Sequence[str]]) -> None:
         """Raises Rejected for a malformed, duplicate or dangling id, a self-loop, or a cycle."""
@@ -42,7 +42,6 @@ class Dag:
         except KeyError as missing:
             raise Rejected(f"ticket {ids[len(waits)]!r} depends on {missing.args[0]!r}, which does not exist") from None
         self.ids = ids
-        self.index = index
         self.dependants = dependants
         self.waits = waits
         if not in_order:  # an order in which every dependency comes first has no cycle
