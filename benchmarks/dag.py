@@ -1,6 +1,6 @@
 """The dependency graph, beside a bare loop and the libraries: from string ids to the topological order.
 
-That is what a planned track runs: ingest, check, order. The schedule of a running track has a row of its own, because it
+That is what a planned track runs: ingest, check, order. The schedule of a running track has its own row, because it
 keeps every earlier state readable and a bare loop keeps none.
 """
 
