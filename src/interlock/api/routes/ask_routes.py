@@ -16,7 +16,7 @@ from litestar.params import JSONBody
 from interlock.api.bridge import Bridge
 from interlock.api.live import Live
 from interlock.api.routes.replies import WRITES, Asking
-from interlock.api.routes.schemas import AskAnswer, AskShape
+from interlock.api.schemas.approvals import AskAnswer, AskShape
 from interlock.domain.messages.commands.external_ask_commands import AskPerson, WithdrawAsk
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.messages.events.approval_events import ApprovalRequested

@@ -21,12 +21,11 @@ from interlock.api.routes.replies import (
     raw,
     submit,
 )
-from interlock.api.routes.schemas import (
+from interlock.api.schemas.common import Done, Reason
+from interlock.api.schemas.discussions import (
     Discussions,
     DiscussionShape,
-    Done,
     NewDiscussion,
-    Reason,
     Telling,
     WholeDiscussion,
     Words,

@@ -11,15 +11,15 @@ from interlock import wire
 from interlock.api.bridge import Bridge
 from interlock.api.live import Live
 from interlock.api.routes.replies import FINDS, READS, WRITES, Asking, authority_of, promises, raw
-from interlock.api.routes.schemas import (
+from interlock.api.routes.status_json import StatusJson
+from interlock.api.schemas.common import Done
+from interlock.api.schemas.gui import (
     ClearAsk,
     Click,
     Diagnostics,
-    Done,
     GuiAction,
     GuiState,
     Health,
-    MmaStatus,
     RefreshApiMetrics,
     RefreshFromProject,
     SelectListItem,
@@ -28,7 +28,7 @@ from interlock.api.routes.schemas import (
     Status,
     Value,
 )
-from interlock.api.routes.status_json import StatusJson
+from interlock.api.schemas.mma_status import MmaStatus
 from interlock.desk.authority import Authority
 from interlock.desk.buttons import click
 from interlock.desk.desk_json import gui_state, indicator, value_of

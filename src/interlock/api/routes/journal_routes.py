@@ -13,8 +13,8 @@ from interlock.api.bridge import Bridge
 from interlock.api.event_stream import Followed, frames
 from interlock.api.live import Live
 from interlock.api.routes.replies import FINDS, READS, Limit, raw
-from interlock.api.routes.schemas import JournalPage, KeptText, UsageShape
 from interlock.api.routes.status_json import StatusJson
+from interlock.api.schemas.journal import JournalPage, KeptText, UsageShape
 from interlock.errors import BadValue, NotFound
 from interlock.views.costs import UsageGrouping, usage_rows
 

@@ -9,7 +9,7 @@ from litestar.params import QueryParameter
 
 from interlock import errors
 from interlock.api.bridge import Bridge
-from interlock.api.routes.schemas import Problem
+from interlock.api.schemas.common import Problem
 from interlock.desk.authority import Authority
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.values.gates import Gate

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from interlock import wire
 from interlock.api.bridge import Bridge
 from interlock.api.routes.replies import FINDS, READS, raw
-from interlock.api.routes.schemas import Count
+from interlock.api.schemas.common import Count
 from interlock.domain.checks.test_history_texts import restored
 from interlock.views.test_history import LARGEST_PAGE, get_test, info_of, list_tests, results_of, status_of
 

@@ -22,7 +22,8 @@ from interlock.api.routes.replies import (
     require_network_right,
     submit,
 )
-from interlock.api.routes.schemas import Done, NewTrack, Reason, TrackEdit, Tracks, WholeTrack
+from interlock.api.schemas.common import Done, Reason
+from interlock.api.schemas.tracks import NewTrack, TrackEdit, Tracks, WholeTrack
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.track_commands import AbortTrack, EditTrack, PauseTrack, ResumeTrack, StartTrack
 from interlock.domain.messages.events.approval_events import ApprovalRequested
