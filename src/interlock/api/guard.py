@@ -98,7 +98,7 @@ class RequestGuard:
         return capability, None
 
     def _proofs(self, challenge: str) -> list[tuple[bytes, bytes]]:
-        """Proves that the server knows each token, before a client sends its own."""
+        """Proves that the server has each token, before a client sends its own."""
         known = (("drive", self._tokens.drive), ("approve", self._tokens.approve), ("ask", self._tokens.ask))
         return [(f"x-interlock-proof-{name}".encode(), proof(token, challenge).encode()) for name, token in known]
 

@@ -52,8 +52,9 @@ def make_model(
 ) -> ModelMaker:
     """Raises Misconfigured if the choice cannot work.
 
-    `model` is used where a request names none. `command_line` replaces the setting of `gemini_cli`; passing it means
-    that the user wants exactly that. `script` is for `scripted`. `asks_at` returns where a CLI agent's hook asks.
+    `model` is used where a request names none. `command_line` replaces the setting of `gemini_cli`; a caller
+    passes it only as the user's own choice. `script` is for `scripted`. `asks_at` returns the address for hooks of CLI
+    agents.
     """
     if script and provider != "scripted":
         raise Misconfigured("a script is only for the provider 'scripted'")

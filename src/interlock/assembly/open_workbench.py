@@ -31,7 +31,7 @@ from interlock.workspaces.git_workspaces import GitWorkspaces
 
 
 class Monitors(Struct, frozen=True):
-    """What models and tools are doing: in memory for the front ends, and in log files."""
+    """The activity of models and tools: in memory for the front ends, and in log files."""
 
     streams: Streams
     activity: Activity
@@ -105,7 +105,7 @@ class OpenWorkbench:
 
     @property
     def sandbox_level(self) -> str:
-        """Empty where nothing runs."""
+        """Empty if this workbench runs no tickets."""
         return self._conducting.sandbox_level if self._conducting else ""
 
     @property

@@ -61,7 +61,7 @@ class DeskServices:
     # ── for the desk ─────────────────────────────────────────────────────────────────────
 
     def choose_model(self, provider: str, model: str, command_line: str) -> None:
-        """Accepts a provider that is not configured yet: its first call reports what is missing."""
+        """Accepts a provider that is not configured yet: its first call reports the missing setting."""
         if provider not in ("", *PROVIDERS):
             raise BadValue(f"there is no provider {provider!r}; known are {', '.join(PROVIDERS)}")
         self._opened.use_model(chosen(self._project, self._choice, provider, model, command_line, self._asks_at))
@@ -122,7 +122,7 @@ class DeskServices:
 def chosen(
     project: Project, choice: ModelSelection, provider: str, model: str, command_line: str, asks_at: AsksAt
 ) -> ModelMaker:
-    """The model that the desk's fields name. If it cannot be made, a model that reports what is missing."""
+    """The model that the desk's fields name. If it cannot be made, a model that reports the missing setting."""
     script = choice.script if provider == "scripted" else None
     try:
         if not provider:

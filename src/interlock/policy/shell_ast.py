@@ -163,7 +163,7 @@ class _Walk:
             return (Word(first), *(word_of(child, self.home) for child in named))
         return tuple(word_of(child, self.home) for child in named if child.type != "variable_assignment")
 
-    # ── what commands run in their turn ──────────────────────────────────────────────────
+    # ── commands run by commands ──────────────────────────────────────────────────
 
     def _inner(self, outer: list[Words], joined: "list[str] | tuple[()]") -> None:
         """Every command, followed by the commands it runs."""
@@ -202,7 +202,7 @@ class _Walk:
             self.concerns.append("it writes to a file")
             self.commands.append(Command((Word(WRITES), word)))
 
-    # ── shapes that are known to harm ────────────────────────────────────────────────────
+    # ── known harmful forms ────────────────────────────────────────────────────
 
     def _function(self, node: "Node") -> None:
         named = node.child_by_field_name("name")

@@ -75,7 +75,7 @@ class Priced:
             reply = await self._inner.complete(request, on_text, on_reasoning)
             return self._tariff.with_cost(model, request, reply)
         except Misconfigured as error:
-            # A vendor's "not found" is vague; the end-of-life date tells the user what to do.
+            # A vendor's "not found" is vague; the end-of-life date is more useful to the user.
             if ending := self._tariff.ending(model):
                 raise Misconfigured(f"{error} ({ending})") from error
             raise

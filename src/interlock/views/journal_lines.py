@@ -102,7 +102,7 @@ def _text_of(recorded: Recorded, name: str) -> tuple[str, Role, str]:
             return (
                 f"{command}  {result.status}, exit {result.exit_code}",
                 "text",
-                one_line(most_telling_line(result), 200),
+                one_line(error_line(result) or result.explanation or result.status, 200),
             )
         case TicketCompleted(unverified=unverified, commit=commit):
             where = f", merged as {commit[:10]}" if commit else ""
@@ -163,11 +163,11 @@ def _approval(event: ApprovalRequested, recorded: Recorded) -> Approval:
     )
 
 
-def most_telling_line(result: GateResult) -> str:
-    """The first line of a failed command's output that looks like an error, else its last line."""
+def error_line(result: GateResult) -> str:
+    """The first line of a failed command's output that looks like an error, else its last line; empty for none."""
     lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
     errors = [line for line in lines if re.search(r"\b(\w*Error|error|fatal|FAILED|FAIL)\b", line)]
-    return (errors[:1] or lines[-1:] or [result.explanation or result.status])[0].strip()
+    return (errors[:1] or lines[-1:] or [""])[0].strip()
 
 
 def seconds(milliseconds: int) -> str:

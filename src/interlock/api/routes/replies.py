@@ -1,4 +1,4 @@
-"""What all routes share: replies, errors over HTTP, the caller's authority, and query parameters."""
+"""Shared by all routes: replies, errors over HTTP, the caller's authority, and query parameters."""
 
 from typing import Annotated, Any, cast
 
@@ -111,7 +111,7 @@ def require_network_right(by: Authority, *gates: tuple[Gate, ...]) -> None:
 
 
 def authority_of(bridge: Bridge, request: Asking) -> Authority:
-    """What the token of this request allows."""
+    """The rights that the token of this request grants."""
     capability = request.scope["state"]["capability"]
     test = bridge.test_policy and capability == "drive"
     return Authority(

@@ -53,7 +53,7 @@ def shown(
 
 
 def views(kind: Kind, files: Iterable[FoundFile], pack: Pack | None, workers: int) -> Iterator[Viewed | Skipped]:
-    """While processes work on a batch, the next one is examined and handed out."""
+    """While processes work on a batch, the next one is examined and submitted."""
     examined = (_examine(found, pack) for found in files)
     complete = False
     try:
@@ -116,7 +116,7 @@ def _result(kind: Kind, missing: _Missing, made: Made, pack: Pack | None) -> Vie
 
 
 def _make_in_processes(kind: Kind, missing: list[_Missing], pool: "Pool") -> Iterator[Made]:
-    """Hands all work out at once; the results are taken in when they are asked for."""
+    """Submits all work at once; yields the results on demand."""
     chunks: list[list[Task]] = []
     size = CHUNK_BYTES
     for each in missing:
@@ -133,7 +133,7 @@ def _make_in_processes(kind: Kind, missing: list[_Missing], pool: "Pool") -> Ite
 
 
 def _make_each_alone(kind: Kind, chunk: list[Task], pool: "Pool") -> Iterator[Made]:
-    """One file of the chunk crashed its process. A process for each file finds out which one."""
+    """One file of the chunk crashed its process. A separate process for each file identifies it."""
     for task in chunk:
         yield pool.run_alone(kind, task) or Made(b"", skipped="the parser crashed on it")
 
@@ -143,7 +143,7 @@ def _examine(found: FoundFile, pack: Pack | None) -> Viewed | Skipped | _Missing
     if found.skipped is not None:
         return Skipped(found.path, found.skipped, found.asked)
     seen = see_file(found.path, follow=found.asked)
-    if pack is None or seen is None:  # reading the file reports what is wrong with it
+    if pack is None or seen is None:  # reading the file reports the error
         return _Missing(found, seen, None)
     packed = pack.find(found.path)
     if packed is None or not pack.is_current(packed, seen):

@@ -33,7 +33,7 @@ class Task(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What was made of a file. Without `view` and `skipped` its content is the one with the known digest."""
+    """The result for a file. Without `view` and `skipped` its content is the one with the known digest."""
 
     digest: bytes
     language: str = ""

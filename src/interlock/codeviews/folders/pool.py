@@ -122,7 +122,7 @@ def _only_thread() -> bool:
 
 
 def _prepare() -> None:
-    """Import what every process needs before the fork."""
+    """Imports the modules that every process needs, before the fork."""
     import tree_sitter  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
     from interlock.codeviews.folders import one  # noqa: F401  # pyright: ignore[reportUnusedImport]

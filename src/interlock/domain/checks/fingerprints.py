@@ -1,4 +1,4 @@
-"""Fingerprints of gate failures, without what differs between runs: times, paths, addresses."""
+"""Fingerprints of gate failures. They ignore parts that differ between runs: times, paths, addresses."""
 
 import re
 from collections.abc import Sequence

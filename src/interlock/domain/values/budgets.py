@@ -46,7 +46,7 @@ class Usage(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """What a budget is for: one epic, track, ticket or tier."""
+    """The subject of a budget: one epic, track, ticket or tier."""
 
     kind: Literal["epic", "track", "ticket", "tier"]
     name: str

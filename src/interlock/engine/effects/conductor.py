@@ -189,7 +189,7 @@ class Conductor:
     # ── effects ──────────────────────────────────────────────────────────────────────────
 
     async def _advance(self, ticket: Ticket) -> Command | None:
-        """Does what the ticket's stage requires."""
+        """Runs the effect that the ticket's stage requires."""
         if not isinstance(ticket.stage, Working | Verifying | Merging):
             return await self._remove(ticket)
         await self._branch(ticket.track)

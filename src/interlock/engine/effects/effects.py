@@ -1,7 +1,7 @@
 """Runs effects: at most one for each name, started when the state requires it, cancelled when it no longer does.
 
 The conductor compares effects with the state after every durable batch, for the tickets that the batch touched. A
-restart needs no special case: the same comparison, over all tickets, starts what is missing.
+restart needs no special case: the same comparison, over all tickets, starts the missing effects.
 """
 
 import asyncio

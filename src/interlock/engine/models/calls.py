@@ -47,7 +47,7 @@ class Booked(Struct, frozen=True):
 
 
 class Observers(Struct, frozen=True):
-    """Receive what happens during calls: streamed text, status, and messages for the log."""
+    """The listeners of calls: streamed text, status, and messages for the log."""
 
     streams: Streams
     activity: Activity = msgspec.field(default_factory=Activity)

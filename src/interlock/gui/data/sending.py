@@ -108,7 +108,9 @@ class Sender:
             self.texts.put(sha256, "")
 
             def take(content: bytes | None) -> None:
-                self.texts.put(sha256, "(this text is gone)" if content is None else content.decode(errors="replace"))
+                self.texts.put(
+                    sha256, "(the text was removed)" if content is None else content.decode(errors="replace")
+                )
 
             self.run(_awaited(self._kept_text(sha256)), take, by_user=False)
         return self.texts.use(sha256)

@@ -12,7 +12,7 @@ class Draft:
         self.sent: list[str] = []
 
     def meet(self, value: str) -> bool:
-        """Take the desk's value; True if someone else changed it, so that the input must reload its text."""
+        """Take the desk's value; True if another client changed it, so that the input must reload its text."""
         if value == self.seen:
             return False
         self.seen = value

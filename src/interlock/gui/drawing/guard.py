@@ -75,7 +75,7 @@ class PanelGuard:
         self.broken.pop(name, None)
 
     def _recover(self, before: imgui.internal.ErrorRecoveryState) -> str:
-        """Restore ImGui's stacks; returns what was wrong with them."""
+        """Restore ImGui's stacks; returns a description of the error."""
         after = imgui.internal.ErrorRecoveryState()
         imgui.internal.error_recovery_store_state(after)
         wrong = ""
@@ -94,9 +94,9 @@ class PanelGuard:
 
     def _show(self, name: str) -> None:
         ui, broken = self._ui, self.broken[name]
-        ui.bold(f"{chr(0xF071)}  This panel broke", ui.look.bad)
+        ui.bold(f"{chr(0xF071)}  This panel failed", ui.look.bad)
         ui.wrapped(broken.what)
-        ui.wrapped("The rest of the window works, and so does the workbench; your work is untouched.", ui.look.dim)
+        ui.wrapped("The other panels and the workbench still work. No work is lost.", ui.look.dim)
         ui.gap(4)
         if ui.button("panel.retry", "Draw it again", scope=name):
             self.again(name)

@@ -38,7 +38,7 @@ class ChatPanel:
         if discussion is None or not discussion.messages:
             ui.empty(
                 "Ask about the project, or ask for a change",
-                "It reads your files as it needs them. Whatever it wants to change is shown in the inbox first.",
+                "The model reads your files as needed. Its changes appear in the inbox as approvals first.",
             )
         else:
             self._draw_messages(ui, frame, discussion, send)

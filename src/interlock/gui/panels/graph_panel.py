@@ -58,7 +58,7 @@ class GraphPanel:
         graph = self._laid_out(track, frame.version)
         self._draw_head(ui, track, graph)
         if not graph.places:
-            words = "Its tickets are being planned." if not track.planned else "It has no tickets."
+            words = "The tickets are being planned." if not track.planned else "This track has no tickets."
             ui.empty(words)
             return
         ticket = track.tickets.get(self._chosen)

@@ -40,7 +40,7 @@ def next_prompt(messages: Sequence[Message]) -> str:
 
 
 def tool_calls(text: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """The answer without its calls, and the calls. An unreadable call becomes a call whose result says so."""
+    """The answer without its calls, and the calls. An unreadable call becomes a call whose result reports the error."""
     calls: list[ToolCall] = []
     for number, match in enumerate(_CALL.finditer(text), 1):
         calls.append(_call(f"cli-{number}", match))

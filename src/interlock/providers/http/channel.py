@@ -115,14 +115,7 @@ class Channel:
 
         redact = hiding(key, self._redact)
         provider, bounds = self.endpoint.provider, self._bounds
-        sent = {
-            "content-type": "application/json",
-            "accept": accepted,
-            "accept-encoding": "identity",
-            "user-agent": "interlock",
-            **dict(self.endpoint.headers),
-            **headers(key),
-        }
+        sent = self._headers(accepted, headers(key))
         timeout = httpx2.Timeout(bounds.idle_s, connect=bounds.connect_s)
         try:
             async with (
@@ -162,6 +155,16 @@ class Channel:
             raise Misconfigured(f"the address of {provider} is not a URL: {self._base[:200]!r}") from None
         except OSError:
             raise Unavailable(f"the connection to {provider} broke off", may_cost=True) from None
+
+    def _headers(self, accepted: str, vendor: Mapping[str, str]) -> dict[str, str]:
+        return {
+            "content-type": "application/json",
+            "accept": accepted,
+            "accept-encoding": "identity",
+            "user-agent": "interlock",
+            **dict(self.endpoint.headers),
+            **vendor,
+        }
 
     async def _read(self, response: "httpx2.Response", take: Callable[[SseEvent], bool]) -> None:
         kind = response.headers.get("content-type", "")

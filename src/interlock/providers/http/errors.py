@@ -1,4 +1,4 @@
-"""Translates HTTP errors of providers into our errors: who must act, and when to retry."""
+"""Translates HTTP errors of providers into our error classes, with the time of a retry."""
 
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime

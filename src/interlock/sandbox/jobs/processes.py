@@ -103,7 +103,7 @@ class Reader:
         return True
 
     def drain(self) -> None:
-        """Reads what the pipe contains now. Bounded, so a process that continues to write cannot delay us."""
+        """Reads the current content of the pipe. Bounded, so a process that continues to write cannot delay us."""
         for _ in range(_LARGEST_PIPE // _SMALLEST_READ):
             if self._ended or not self._read():
                 return

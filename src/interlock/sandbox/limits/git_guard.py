@@ -47,7 +47,7 @@ def names(job: Job) -> list[str]:
 
 
 def protected(job: Job) -> Job:
-    """The job with git's files at the top of its folders read-only, even if it did not ask for that."""
+    """The job with git's files at the top of its folders read-only, even if the job did not request it."""
     more = tuple(
         path
         for path in names(job)

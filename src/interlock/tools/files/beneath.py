@@ -67,7 +67,7 @@ def _open_one(folder: int, name: str, flags: int) -> int:
     try:
         return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except NotADirectoryError as error:
-        # With O_DIRECTORY a link is reported as "not a directory": tell the two apart.
+        # With O_DIRECTORY a link is reported as "not a directory": distinguish the two.
         try:
             os.readlink(name, dir_fd=folder)
         except OSError:

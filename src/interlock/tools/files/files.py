@@ -67,7 +67,7 @@ def _exists(root: Root, path: str) -> bool:
             return False
         except OSError as error:
             if error.errno != errno.ELOOP:
-                return True  # `read` reports what it is
+                return True  # `read` reports its kind
     return True
 
 

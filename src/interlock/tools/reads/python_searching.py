@@ -84,7 +84,7 @@ class PythonSearching:
 
 
 class _Sources:
-    """Iterates over Python files that contain a word. Afterwards `notes` lists what was left out."""
+    """Iterates over Python files that contain a word. Afterwards `notes` lists the omissions."""
 
     def __init__(self, root: Root, path: str, word: str) -> None:
         self._root = root
