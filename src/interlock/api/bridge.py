@@ -71,7 +71,7 @@ class Bridge:
         self.sandbox = sandbox
         self.window = window
 
-    async def over(self, work: Coroutine[Any, Any, T]) -> T:
+    async def run_on_engine(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine on the engine's loop and awaits it on the API's loop."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 

@@ -54,7 +54,7 @@ class StreamFollower:
         self.cleared = False
         self.gone = False  # its client has disconnected
 
-    def go(self) -> None:
+    def disconnect(self) -> None:
         self.gone = True
         self.news.set()
 

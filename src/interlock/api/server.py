@@ -25,20 +25,20 @@ from interlock.api.routes.discussion_routes import discussion_routes
 from interlock.api.routes.epic_routes import epic_routes
 from interlock.api.routes.gui_routes import gui_routes
 from interlock.api.routes.journal_routes import journal_routes
-from interlock.api.routes.replies import failed, known_query, refused, unreadable, wrong
+from interlock.api.routes.replies import failed, framework_error, known_query, refused, unreadable
 from interlock.api.routes.status_json import status_json
 from interlock.api.routes.test_history_routes import test_history_routes
 from interlock.api.routes.ticket_routes import ticket_routes
 from interlock.api.routes.track_routes import track_routes
 from interlock.api.routes.worker_routes import worker_routes
-from interlock.api.schemas import approvals, common, discussions, gui, journal, mma_status, tickets, tracks, workers
+from interlock.api.schemas import approvals, basics, discussions, gui, journal, mma_status, tickets, tracks, workers
 from interlock.api.tokens import Tokens
 from interlock.errors import InterlockError, Misconfigured
 from interlock.version import VERSION
 
 HOST = "127.0.0.1"
 FIRST_PORT, LAST_PORT = 8999, 9010
-_SCHEMAS = (approvals, common, discussions, gui, journal, mma_status, tickets, tracks, workers)
+_SCHEMAS = (approvals, basics, discussions, gui, journal, mma_status, tickets, tracks, workers)
 
 ABOUT = """\
 Everything a person can do with Interlock, a program can do here: driving takes the token of `.interlock/run/api.json`,
@@ -181,7 +181,7 @@ def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) 
         lifespan=[lifespan],
         exception_handlers={
             InterlockError: refused,
-            HTTPException: wrong,
+            HTTPException: framework_error,
             UnicodeDecodeError: unreadable,
             RecursionError: unreadable,
             Exception: failed,
@@ -201,11 +201,11 @@ def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) 
         logging_config=None,
         debug=False,
     )
-    _be_exact(app)
+    _correct_description(app)
     return app
 
 
-def _be_exact(app: Litestar) -> None:
+def _correct_description(app: Litestar) -> None:
     """Corrects the framework's description: unknown keys are refused, and malformed requests get 422, not 400."""
     for item in (app.openapi_schema.paths or {}).values():
         for operation in (item.get, item.post, item.patch):

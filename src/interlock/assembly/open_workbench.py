@@ -130,7 +130,7 @@ class OpenWorkbench:
         state = self.workbench.state.discussion(discussion)
         if self._conducting is None:
             await self._workspaces.open()
-        about = await Surveyor(self._workspaces, FileViews()).orientation()
+        about = await Surveyor(self._workspaces, FileViews()).project_context()
         texts = KeptTexts(self.workbench.keep, self.fetch)
         redact = redactor(os.environ)
         command = await say_command(texts, state, redact(text), redact(about), self._folder(base_dir))

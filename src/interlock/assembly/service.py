@@ -134,7 +134,7 @@ def chosen(
         return lambda sandbox, log: missing
 
 
-def _give_back_memory() -> None:
+def _return_freed_memory() -> None:
     """Returns freed buffers of 256 KiB and more to the operating system immediately.
 
     By default glibc raises this threshold with every larger buffer, so a service that sends long texts to many clients
@@ -273,7 +273,7 @@ class Service:
 
     def open(self) -> OpenService:
         """Takes the project's lock; raises JournalInUse if another process holds it."""
-        _give_back_memory()
+        _return_freed_memory()
         provider = self._choice.provider
         maker = chosen(self._project, self._choice, provider, self._choice.model, "", self._ask_address)
         if self._choice.script and provider == "scripted":

@@ -132,7 +132,7 @@ class Harness:
         done = self._runner.run(request.prompt, steps, begun=_send_test_id(context), going=context.is_active)
         return pb.ReplayTestResponse(success=done.success, message=done.message, test_id=done.test_id)
 
-    def not_yet(self, request: Any, context: Context) -> NoReturn:
+    def not_implemented(self, request: Any, context: Context) -> NoReturn:
         context.abort(grpc.StatusCode.UNIMPLEMENTED, "recording is not built yet")
 
     # ── reading the window ───────────────────────────────────────────────────────────────
@@ -140,7 +140,7 @@ class Harness:
     def screenshot(self, request: pb.ScreenshotRequest, context: Context) -> pb.ScreenshotResponse:
         if request.format not in _FORMATS:
             raise BadValue(f"no format {request.format}: pictures are PNG 1")
-        path = self._artifacts.wanted(request.output_path)
+        path = self._artifacts.resolve(request.output_path)
         if not self._artifacts.possible:
             message = "the null backend draws no pixels: start the window with --backend egl"
             return pb.ScreenshotResponse(success=False, message=message)

@@ -282,7 +282,7 @@ def test_a_million_lines_are_kept_to_their_end() -> None:
         lines = "".join(f"line {number}\n" for number in range(10_000))
         for _ in range(100):
             bench.window.feed.text("Tier 3 (Worker): T-1", lines)
-        bench.until(lambda: not bench.window.feed.behind)
+        bench.until(lambda: not bench.window.feed.has_backlog)
         bench.show("streams")
         bench.click("streams.choose@Tier 3 (Worker): T-1")
         stream = bench.window.feed.streams["Tier 3 (Worker): T-1"]

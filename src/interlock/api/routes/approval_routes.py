@@ -66,7 +66,7 @@ def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         by = authority_of(bridge, request)
         by.must_answer()
         command = _command(bridge.front.state.approval(approval), data)
-        await bridge.over(answer(bridge.desk, by, command))
+        await bridge.run_on_engine(answer(bridge.desk, by, command))
         return raw(wire.encode(approval_dict(bridge.front.state.approval(approval))))
 
     return [show_approvals, show_approval, answer_approval]

@@ -21,7 +21,7 @@ from interlock.api.routes.replies import (
     submit,
 )
 from interlock.api.routes.track_routes import track_reply
-from interlock.api.schemas.common import Done
+from interlock.api.schemas.basics import Done
 from interlock.api.schemas.tickets import BulkShape, MoreTickets, TicketDeed, TicketEdit, Tickets, TicketShape
 from interlock.api.schemas.tracks import WholeTrack
 from interlock.domain.messages.commands.approval_commands import ApproveTask

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from interlock.api.schemas.common import Count
+from interlock.api.schemas.basics import Count
 
 
 class Status(Struct, frozen=True, omit_defaults=True):

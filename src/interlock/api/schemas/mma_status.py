@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from interlock.api.schemas.common import Progress, TrackStatus
+from interlock.api.schemas.basics import Progress, TrackStatus
 
 
 class TrackLine(Struct, frozen=True):

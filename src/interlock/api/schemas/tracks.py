@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from interlock.api.schemas.common import Count, Progress, TrackStatus
+from interlock.api.schemas.basics import Count, Progress, TrackStatus
 
 
 class TrackShape(Struct, frozen=True):

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from interlock.api.schemas.common import Count
+from interlock.api.schemas.basics import Count
 
 
 class WorkerShape(Struct, frozen=True):

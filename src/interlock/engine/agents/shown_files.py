@@ -42,7 +42,7 @@ class TrackedFiles:
         self._redact = redact
         self._outline = outline
 
-    async def met(self, messages: Sequence[Message], calls: Sequence[ToolCall] = ()) -> tuple[ShownFile, ...]:
+    async def first_shown(self, messages: Sequence[Message], calls: Sequence[ToolCall] = ()) -> tuple[ShownFile, ...]:
         """Files that are shown for the first time: those in `start`, and those that these calls name."""
         known = _last_seen(messages)
         named = [path for call in calls if isinstance(path := call.args.get("path"), str)]

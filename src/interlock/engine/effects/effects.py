@@ -48,7 +48,7 @@ class Effects:
         self._running: dict[str, _Running] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
-    def want(self, name: str, effect: Effect | None) -> None:
+    def require(self, name: str, effect: Effect | None) -> None:
         """Makes `effect` the one that runs under `name`; None cancels the running one."""
         now = self._running.get(name)
         if now is not None and effect is not None and now.token == effect.token:

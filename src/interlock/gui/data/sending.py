@@ -81,7 +81,7 @@ class Sender:
         if self.rules is not None:
             self.run(self.rules.rule_for(script, directory), then)
 
-    def always(self, command: AnswerApproval, rule: str) -> None:
+    def approve_always(self, command: AnswerApproval, rule: str) -> None:
         """Approve, and store the rule that allows it from now on."""
         if self.rules is not None:
             self.run(self._always(self.by, command, rule, self.rules))

@@ -127,14 +127,14 @@ class DashboardPanel:
         ui.bar(part, role if role != "dim" else "faint", width=imgui.get_content_region_avail().x - 4)
         imgui.set_cursor_pos(after)
         if chosen:
-            self._draw_levers(ui, row, send)
+            self._draw_track_buttons(ui, row, send)
 
-    def _draw_levers(self, ui: Ui, row: TrackRow, send: Sender) -> None:
+    def _draw_track_buttons(self, ui: Ui, row: TrackRow, send: Sender) -> None:
         """Buttons for the track in view."""
         imgui.push_font(ui.look.regular, SMALL)
         first = True
 
-        def lever(key: str, label: str, about: str) -> None:
+        def button(key: str, label: str, about: str) -> None:
             nonlocal first
             if not first:
                 ui.beside(label, 4)
@@ -143,15 +143,15 @@ class DashboardPanel:
                 send.click(key, row.id)
 
         if row.status in ("ready", "blocked"):
-            lever("btn_mma_start_track", f"{symbols.PLAY} Start", "Start or continue this track")
+            button("btn_mma_start_track", f"{symbols.PLAY} Start", "Start or continue this track")
         if row.status == "running":
-            lever("btn_mma_pause_track", f"{symbols.PAUSE} Pause", "Start no further tickets of this track")
+            button("btn_mma_pause_track", f"{symbols.PAUSE} Pause", "Start no further tickets of this track")
         if row.status == "paused":
-            lever("btn_mma_resume_track", f"{symbols.PLAY} Resume", "Continue this track")
+            button("btn_mma_resume_track", f"{symbols.PLAY} Resume", "Continue this track")
         if row.unlanded:
-            lever("btn_mma_land_track", f"{symbols.MERGE} Land…", "Request the merge of this track into your branch")
+            button("btn_mma_land_track", f"{symbols.MERGE} Land…", "Request the merge of this track into your branch")
         if row.status in ("ready", "running", "paused", "blocked"):
-            lever(
+            button(
                 "btn_mma_abort_track",
                 f"{symbols.BAN} Abort",
                 "Abort this track: stop its workers, cancel its unfinished tickets",

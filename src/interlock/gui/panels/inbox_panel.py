@@ -241,7 +241,7 @@ class InboxPanel:
         ui.beside("Approve, always" if draft.rule else "Always…")
         if draft.rule:
             if ui.button("inbox.always", "Approve, always", scope=approval.id, weight="go"):
-                send.always(AnswerApproval(approval.id, "approve"), draft.rule)
+                send.approve_always(AnswerApproval(approval.id, "approve"), draft.rule)
         elif ui.button("inbox.rule", "Always…", scope=approval.id, about="Show the rule that would allow exactly this"):
 
             def show(rule: str) -> None:

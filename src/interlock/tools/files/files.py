@@ -49,7 +49,7 @@ def read(root: Root, path: str) -> Content:
         os.close(fd)
 
 
-def read_or_nothing(root: Root, path: str) -> Content | None:
+def read_if_exists(root: Root, path: str) -> Content | None:
     """The content; None if the file does not exist."""
     if _exists(root, path):
         return read(root, path)
