@@ -244,7 +244,7 @@ class ApiHookClient:
     def _open(
         self, method: str, path: str, body: dict[str, Any] | None, timeout_s: float | None
     ) -> http.client.HTTPConnection:
-        """Send the request on a new connection, after the server has proved that it knows the token."""
+        """Send the request on a new connection, after the server has proved that it has the token."""
         server = self._server = self._server or self._find()
         connection = http.client.HTTPConnection(server.host, server.port, timeout=self._timeout_s)
         headers = {"Authorization": f"Bearer {server.token}", "Accept": "application/json"}
@@ -297,7 +297,7 @@ def read_api_file(file: Path) -> dict[str, Any]:
 
 
 def prove(connection: http.client.HTTPConnection, server: Server) -> None:
-    """Raises NotServing unless the server proves that it knows the token. The token itself is not sent."""
+    """Raises NotServing unless the server proves that it has the token. The token itself is not sent."""
     challenge = secrets.token_hex(16)
     expected = hmac.new(server.token.encode(), challenge.encode(), sha256).hexdigest()
     connection.request("GET", "/status", headers={"X-Interlock-Challenge": challenge})

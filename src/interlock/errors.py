@@ -1,4 +1,4 @@
-"""All error classes, grouped by who must act.
+"""All error classes, grouped by the party that must act.
 
 InterlockError
 ├── Rejected            the user: a command that may not happen, and why
@@ -77,7 +77,7 @@ class JournalError(InterlockError):
 
 
 class JournalCorrupt(JournalError):
-    """The journal's rows differ from what was written."""
+    """The journal's rows differ from the written ones."""
 
 
 class JournalUnwritable(JournalError):

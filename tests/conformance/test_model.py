@@ -233,7 +233,7 @@ def refusing(status: int, body: Json, *headers: tuple[str, str]) -> Play:
         (401, "set [A-Z]+_API_KEY.* to a key"),
         (402, "requires payment first"),
         (403, "set [A-Z]+_API_KEY.* to a key"),
-        (404, "knows no model"),
+        (404, "has no model"),
         (413, "is too large"),
         (301, "another address"),
         (307, "another address"),

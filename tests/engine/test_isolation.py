@@ -132,6 +132,6 @@ def test_a_fault_that_stays_ends_clearly_at_any_turn(turn: int, fault: object) -
             return state.ticket("a", "one").blocked_reason or ""
 
     reason = asyncio.run(story())
-    assert reason.startswith("the model does not answer: the scripted model failed as told: ")
+    assert reason.startswith("the model does not answer: the scripted model failed by rule: ")
     assert reason.endswith("(tried 6 times)")
     assert [call[0] for call in world.tools.ran] == RAN[:turn]

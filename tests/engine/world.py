@@ -405,7 +405,7 @@ class World:
             await conductor.start(started)
             yield process
         finally:
-            await conductor.die()
+            await conductor.abandon()
 
 
 class WorldAgents:

@@ -50,7 +50,7 @@ def test_an_old_event_is_upgraded_when_it_is_read(tmp_path: Path) -> None:
 def test_an_event_of_a_newer_program_is_refused(tmp_path: Path) -> None:
     newer = wire.SCHEMA + 1
     stored(tmp_path, newer, '{"type":"track_paused","track":"x"}')
-    refusal = rf"events of schema {newer}, newer than this Interlock knows"
+    refusal = rf"events of schema {newer}, newer than this Interlock supports"
     with opened(tmp_path) as journal, pytest.raises(JournalCorrupt, match=refusal):
         list(journal.read())
     assert "row 1 is no event this Interlock knows: the journal holds events of schema" in verify(tmp_path).problem
@@ -67,5 +67,5 @@ def test_an_event_of_a_newer_program_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_event_is_refused(schema: int, event: str) -> None:
-    with pytest.raises(JournalCorrupt, match="something that is no event"):
+    with pytest.raises(JournalCorrupt, match="data that is not an event"):
         read_event(schema, event)

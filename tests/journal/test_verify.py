@@ -62,7 +62,7 @@ def test_a_changed_journal_is_found_out(tmp_path: Path, statements: list[str], r
     [
         (["DELETE FROM events WHERE version = 5"], "the last 1 row of the journal are missing .4 of 5 are there"),
         (["DELETE FROM events WHERE version > 2"], "the last 3 rows of the journal are missing"),
-        (["UPDATE events SET hash = 'f' WHERE version = 5"], "row 5 of the journal is not the one that was written"),
+        (["UPDATE events SET hash = 'f' WHERE version = 5"], "row 5 of the journal differs from the written row"),
         (["DROP TABLE events"], "the last 5 rows"),
     ],
 )
@@ -95,7 +95,7 @@ def test_a_chain_that_was_forged_to_its_end_is_given_away_by_the_head_file(tmp_p
     (tmp_path / "journal.head").write_bytes(head)
     assert verify(tmp_path).problem == "row 5 is not the one journal.head remembers"
     assert not rebuild_head(tmp_path).ok
-    with pytest.raises(JournalCorrupt, match="row 5 of the journal is not the one that was written"):
+    with pytest.raises(JournalCorrupt, match="row 5 of the journal differs from the written row"):
         SqliteJournal(tmp_path)
 
 
@@ -163,5 +163,5 @@ def test_another_database_is_no_journal(tmp_path: Path) -> None:
 
 def test_reading_a_row_that_is_no_event_says_so(tmp_path: Path) -> None:
     tamper(written(tmp_path), 'UPDATE events SET event = \'{"type":"nonsense"}\' WHERE version = 3')
-    with opened(tmp_path) as journal, pytest.raises(JournalCorrupt, match="something that is no event"):
+    with opened(tmp_path) as journal, pytest.raises(JournalCorrupt, match="data that is not an event"):
         list(journal.read())

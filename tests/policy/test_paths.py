@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.policy.paths import place_at, where
+from interlock.policy.paths import classify, place_at
 from interlock.policy.sources import shipped_rules
 from interlock.policy.verdict import ShellPolicy
 from interlock.tools.files.names import refusal
@@ -26,7 +26,7 @@ def verdict(root: Path, script: str) -> str:
 def test_where_a_word_leads() -> None:
     place = place_at("/project", "/users/me", refusal)
     found = {
-        text: where(text, place)
+        text: classify(text, place)
         for text in ("a", ".", "a/../b", "..", "/etc", "/tmp/x", "/dev/null", "/*", "*", "../*")
     }
     assert found == {
@@ -41,8 +41,8 @@ def test_where_a_word_leads() -> None:
         "*": "inside",
         "../*": "outside",
     }
-    assert where("\ufffd/x", place) == "unknown"
-    assert where("x\0", place) == "unknown"
+    assert classify("\ufffd/x", place) == "unknown"
+    assert classify("x\0", place) == "unknown"
 
 
 def test_a_pattern_is_what_it_matches_now(root: Path) -> None:

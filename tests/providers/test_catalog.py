@@ -5,7 +5,7 @@ import re
 import pytest
 
 from interlock.providers.catalog import FREE, GENERIC_CONTEXT, GENERIC_OUTPUT, LOCAL, ModelFacts, catalog, facts_of
-from interlock.providers.endpoints import HOSTED, place_of
+from interlock.providers.endpoints import HOSTED, provider_facts
 
 
 def test_the_data_names_every_model_once_and_successors_that_are_there() -> None:
@@ -71,7 +71,7 @@ def test_a_model_near_or_past_its_end_names_its_successor() -> None:
 
 
 def test_every_model_that_is_asked_for_by_itself_is_known() -> None:
-    usual = {name: place_of(name).model for name in HOSTED if name not in (*LOCAL, "openrouter")}
+    usual = {name: provider_facts(name).model for name in HOSTED if name not in (*LOCAL, "openrouter")}
     assert {name: facts_of(name, model).warning("2026-11-16") for name, model in usual.items()} == {
         **dict.fromkeys(usual, ""),
         "gemini": "the model 'gemini-2.5-flash-lite' has reached its end (2026-10-01) and may be gone;"

@@ -34,7 +34,7 @@ class Talk(Chat):
         terms = Terms(PARTY, "Chat", "Tier 1", "Be brief.", ToolPlace("/here"), tools, self.rounds, context=context)
         files = TrackedFiles(self.tools, terms.place, KeptTexts(self._keep, self.blobs.__getitem__))
         redact = lambda text: text.replace("hunter2", "[redacted]")  # noqa: E731
-        return await Dialogue(self.calls, self.tools, self.host, terms, messages, files, redact).hold()
+        return await Dialogue(self.calls, self.tools, self.host, terms, messages, files, redact).run()
 
 
 def looking(number: int, thought: str = "Hm.") -> Scripted:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from interlock.ports.model import Message, ModelRequest
 from interlock.ports.tools import ToolSpec
-from interlock.providers.endpoints import HttpAccess, ModelUse, hosted_model, place_of
+from interlock.providers.endpoints import HttpAccess, ModelUse, hosted_model, provider_facts
 from interlock.providers.gemini.model import GeminiModel
 from interlock.providers.http.channel import Bounds
 from interlock.providers.http.http_model import HttpModel
@@ -45,7 +45,7 @@ class Vendor(Struct, frozen=True):
 
     def made(self, url: str, **more: Any) -> HttpModel | GeminiModel:
         """`more` are the environment, and fields of `HttpAccess` and `ModelUse`."""
-        environ = more.pop("environ", {place_of(self.provider).key_name.partition(" ")[0]: self.key})
+        environ = more.pop("environ", {provider_facts(self.provider).key_name.partition(" ")[0]: self.key})
         given = {name: more.pop(name) for name in HttpAccess.__struct_fields__ if name in more}
         fields: dict[str, Any] = {"base_url": url + self.path, "bounds": Bounds(idle_s=30, whole_s=60), **given}
         return hosted_model(self.provider, environ, HttpAccess(**fields), ModelUse(model=self.model, **more))

@@ -10,7 +10,7 @@ import pytest
 from interlock.desk.authority import Authority
 from interlock.domain.values.test_history import Execution, History
 from interlock.gui.drawing.recorded_widgets import Widgets
-from interlock.uitest.actions import Acting
+from interlock.uitest.actions import Actions
 from interlock.uitest.executions import Executions, Live
 from interlock.uitest.input_driver import InputDriver
 from interlock.uitest.pending_effects import Done
@@ -50,9 +50,9 @@ class _Stage:
     def __init__(self) -> None:
         self.ended: list[Execution] = []
         self.executions = Executions(History, self.ended.append)
-        self.hands = _Broken()
-        self.acting = Acting(self.hands, self.executions, _Blind(), answers=False)
-        self.runner = Runner(self.acting, self.hands, self.executions)
+        self.driver = _Broken()
+        self.actions = Actions(self.driver, self.executions, _Blind(), answers=False)
+        self.runner = Runner(self.actions, self.driver, self.executions)
 
     def under_way(self) -> tuple[Live, ...]:
         return (*self.executions.under_way("QUEUED"), *self.executions.under_way("RUNNING"))
@@ -70,10 +70,10 @@ def _gone(live: Live) -> None:
 
 Verb = Callable[[_Stage, Callable[[Live], None]], Any]
 VERBS: list[Verb] = [
-    lambda stage, begun: stage.acting.click("btn_reset", begun=begun),
-    lambda stage, begun: stage.acting.type("input:Goal", "x", begun=begun),
-    lambda stage, begun: stage.acting.wait("exists:x", begun=begun),
-    lambda stage, begun: stage.acting.check("exists:x", begun=begun),
+    lambda stage, begun: stage.actions.click("btn_reset", begun=begun),
+    lambda stage, begun: stage.actions.type("input:Goal", "x", begun=begun),
+    lambda stage, begun: stage.actions.wait("exists:x", begun=begun),
+    lambda stage, begun: stage.actions.check("exists:x", begun=begun),
 ]
 
 
@@ -121,8 +121,8 @@ class _Waiting(_Broken):
 
 def test_a_prompt_ends_as_its_last_step_did() -> None:
     stage = _Stage()
-    stage.hands = _Waiting()
-    stage.acting = Acting(stage.hands, stage.executions, _Blind(), answers=False)
-    runner = Runner(stage.acting, stage.hands, stage.executions)
+    stage.driver = _Waiting()
+    stage.actions = Actions(stage.driver, stage.executions, _Blind(), answers=False)
+    runner = Runner(stage.actions, stage.driver, stage.executions)
     done = runner.run("Wait for Inbox", read_prompt("Wait for Inbox"), begun=lambda live: None, going=lambda: True)
     assert (done.success, [each.status for each in stage.ended]) == (False, ["timeout", "timeout"])

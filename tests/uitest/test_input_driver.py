@@ -32,9 +32,9 @@ DRIVER = Authority("test:grpc_click_12345679", answers=False, places=False, why_
 
 
 class Table:
-    def __init__(self, bench: Bench, hands: InputDriver) -> None:
+    def __init__(self, bench: Bench, driver: InputDriver) -> None:
         self.bench = bench
-        self.hands = hands
+        self.driver = driver
 
     def until_done(self, future: "Future[T]") -> T:
         for _ in range(5_000):
@@ -44,7 +44,7 @@ class Table:
         raise AssertionError("nothing came of it")
 
     def act(self, action: Click | Type, by: Authority = TESTER) -> Done:
-        return self.until_done(self.hands.act(action, by, lambda: None))
+        return self.until_done(self.driver.act(action, by, lambda: None))
 
     def click(self, target: str, by: Authority = TESTER) -> Done:
         return self.act(Click(read_target(target)), by)
@@ -53,14 +53,14 @@ class Table:
         return self.act(Type(read_target(target), text, clear_first))
 
     def look(self, condition: str) -> Looked:
-        return self.until_done(self.hands.look_at(read_condition(condition)))
+        return self.until_done(self.driver.look_at(read_condition(condition)))
 
 
 @pytest.fixture
 def table() -> Iterator[Table]:
-    hands = InputDriver()
-    with windowed(driver=hands) as bench:
-        yield Table(bench, hands)
+    driver = InputDriver()
+    with windowed(driver=driver) as bench:
+        yield Table(bench, driver)
 
 
 def test_a_click_presses_the_button_by_label_or_key(table: Table) -> None:
@@ -141,9 +141,9 @@ def test_without_it_nothing_is_put_into_an_answer_that_a_person_gives(table: Tab
 
 @pytest.mark.parametrize("target", ["inbox.edit", "inbox.edit_script"])
 def test_without_it_what_is_asked_is_not_rewritten(target: str) -> None:
-    hands = InputDriver()
-    with windowed(asking_all(), driver=hands) as bench:
-        table = Table(bench, hands)
+    driver = InputDriver()
+    with windowed(asking_all(), driver=driver) as bench:
+        table = Table(bench, driver)
         bench.until(lambda: "inbox.edit" in bench.reachable())
         if target != "inbox.edit":
             assert table.click("inbox.edit").success
@@ -165,12 +165,12 @@ def test_after_a_test_the_user_is_the_actor_again(table: Table) -> None:
     before = table.bench.window.send.by
     table.click("btn_reset", DRIVER)
     table.click("button:none", DRIVER)
-    assert table.until_done(table.hands.idle(5))
+    assert table.until_done(table.driver.idle(5))
     assert table.bench.window.send.by == before
 
 
 def test_a_waiting_condition_does_not_delay_actions(table: Table) -> None:
-    waiting = table.hands.watch(read_condition("value_equals:input:Goal:now"), 60)
+    waiting = table.driver.watch(read_condition("value_equals:input:Goal:now"), 60)
     table.bench.draw()
     assert not waiting.done()
     assert table.type("input:Goal", "now").success
@@ -178,28 +178,28 @@ def test_a_waiting_condition_does_not_delay_actions(table: Table) -> None:
 
 
 def test_what_never_comes_ends_at_its_deadline(table: Table) -> None:
-    looked = table.until_done(table.hands.watch(read_condition("exists:never"), 0.01))
+    looked = table.until_done(table.driver.watch(read_condition("exists:never"), 0.01))
     assert (looked.verdict.holds, looked.timed_out) == (False, True)
 
 
 def test_an_action_can_be_taken_back_before_its_turn(table: Table) -> None:
-    first = table.hands.act(Type(read_target("input:Goal"), "kept"), TESTER, lambda: None)
-    second = table.hands.act(Type(read_target("input:Goal"), "taken back"), TESTER, lambda: None)
+    first = table.driver.act(Type(read_target("input:Goal"), "kept"), TESTER, lambda: None)
+    second = table.driver.act(Type(read_target("input:Goal"), "taken back"), TESTER, lambda: None)
     assert second.cancel()
     assert table.until_done(first).success
     assert table.look("value_equals:input:Goal:kept").verdict.holds
 
 
 def test_a_failure_does_not_stand_in_the_way_of_what_comes_next(table: Table) -> None:
-    futures = [table.hands.act(Click(read_target(name)), TESTER, lambda: None) for name in ("no", "btn_reset", "no")]
+    futures = [table.driver.act(Click(read_target(name)), TESTER, lambda: None) for name in ("no", "btn_reset", "no")]
     assert [table.until_done(each).success for each in futures] == [False, True, False]
 
 
 def test_when_the_window_closes_waiting_calls_fail(table: Table) -> None:
-    waiting = table.hands.watch(read_condition("exists:never"), 600)
-    acting = table.hands.act(Click(read_target("btn_reset")), TESTER, lambda: None)
-    table.hands.closed()
-    for future in (waiting, acting):
+    waiting = table.driver.watch(read_condition("exists:never"), 600)
+    clicked = table.driver.act(Click(read_target("btn_reset")), TESTER, lambda: None)
+    table.driver.closed()
+    for future in (waiting, clicked):
         with pytest.raises(ConnectionError, match="closed"):
             future.result(0)
 
@@ -214,17 +214,17 @@ def test_what_is_out_of_sight_is_scrolled_to(table: Table) -> None:
 
 
 def test_idle_means_that_nothing_is_on_its_way(table: Table) -> None:
-    assert table.until_done(table.hands.idle(5))
+    assert table.until_done(table.driver.idle(5))
 
 
 def test_a_click_is_asserted_within_twelve_frames(table: Table) -> None:
-    before = table.hands.frames
+    before = table.driver.frames
     assert table.click("streams.follow").success
     assert table.look("value_equals:streams.follow:false").verdict.holds
-    assert table.hands.frames - before <= 12
+    assert table.driver.frames - before <= 12
 
 
-# ── whose hand it was ────────────────────────────────────────────────────────────────────
+# ── actor of an action ────────────────────────────────────────────────────────────────────
 
 
 def answered(table: Table) -> list[tuple[str, str]]:
@@ -237,12 +237,12 @@ def test_a_key_of_the_user_never_counts_as_the_tests(table: Table, frame: int) -
     asking(table)
     table.bench.draw(30)  # longer than the glance after which an answer counts
     io = imgui.get_io()
-    acting = table.hands.act(Click(read_target("streams.follow")), TESTER, lambda: None)
+    clicked = table.driver.act(Click(read_target("streams.follow")), TESTER, lambda: None)
     for number in range(20):
         if number in (frame, frame + 2):
             io.add_key_event(imgui.Key.a, number == frame)
         table.bench.draw(1)
-    assert table.until_done(acting).success
+    assert table.until_done(clicked).success
     table.bench.until(lambda: not table.bench.window.send.waiting)
     assert {by for _, by in answered(table)} <= {ADA}
 
@@ -255,12 +255,12 @@ def test_a_test_does_not_finish_the_click_that_a_person_began(table: Table, fram
     io = imgui.get_io()
     io.add_mouse_pos_event((left + right) / 2, (top + bottom) / 2)
     table.bench.draw(2)
-    acting = table.hands.act(Click(read_target("streams.follow")), TESTER, lambda: None)
+    clicked = table.driver.act(Click(read_target("streams.follow")), TESTER, lambda: None)
     for number in range(20):
         if number == frame:
             io.add_mouse_button_event(0, True)
         table.bench.draw(1)
-    assert table.until_done(acting).success
+    assert table.until_done(clicked).success
     table.bench.until(lambda: not table.bench.window.send.waiting)
     assert answered(table) == []
 
@@ -297,7 +297,7 @@ class Gate:
 def test_a_click_is_not_over_before_the_workbench_has_answered(table: Table) -> None:
     table.type("input:Goal", "Better")
     gate = Gate(table.bench)
-    clicked = table.hands.act(Click(read_target("button:Plan it")), TESTER, lambda: None)
+    clicked = table.driver.act(Click(read_target("button:Plan it")), TESTER, lambda: None)
     table.bench.draw(200)
     assert not clicked.done()
     gate.open()
@@ -308,7 +308,7 @@ def test_a_click_is_not_over_before_the_workbench_has_answered(table: Table) -> 
 def test_a_click_that_the_workbench_never_answers_ends_at_its_deadline(table: Table) -> None:
     table.type("input:Goal", "Better")
     gate = Gate(table.bench)
-    done = table.until_done(table.hands.act(Click(read_target("button:Plan it")), TESTER, lambda: None, seconds=0.2))
+    done = table.until_done(table.driver.act(Click(read_target("button:Plan it")), TESTER, lambda: None, seconds=0.2))
     assert (done.success, done.late, done.key) == (False, True, "btn_mma_plan_epic")
     assert "has not answered in time" in done.message
     gate.open()
@@ -318,7 +318,7 @@ def test_while_a_click_waits_for_its_answer_the_person_has_the_window(table: Tab
     asking(table)
     table.type("input:Goal", "Better")
     gate = Gate(table.bench)
-    clicked = table.hands.act(Click(read_target("button:Plan it")), TESTER, lambda: None)
+    clicked = table.driver.act(Click(read_target("button:Plan it")), TESTER, lambda: None)
     table.bench.draw(30)
     table.bench.click("btn_approve_mma_step@A-1")
     gate.open()
@@ -330,7 +330,7 @@ def test_while_a_click_waits_for_its_answer_the_person_has_the_window(table: Tab
 def test_what_is_refused_to_a_person_meanwhile_fails_no_test(table: Table) -> None:
     table.type("input:Goal", "Better")
     gate = Gate(table.bench)
-    clicked = table.hands.act(Click(read_target("button:Plan it")), TESTER, lambda: None)
+    clicked = table.driver.act(Click(read_target("button:Plan it")), TESTER, lambda: None)
     table.bench.draw(30)
     table.bench.window.send.click("btn_approve_script")
     table.bench.until(lambda: "notification" in table.bench.reachable())
@@ -353,11 +353,11 @@ def test_a_panel_contains_every_word_in_it_whether_widget_or_not(table: Table) -
     ("name", "target"), [("Inbox", "window:Inbox"), ("Discussion", "window:Discussion"), ("Goal", "input:Goal")]
 )
 def test_a_name_means_the_panel_of_that_title_or_else_the_widget(table: Table, name: str, target: str) -> None:
-    assert str(text_target(table.until_done(table.hands.widgets()), name)) == target
+    assert str(text_target(table.until_done(table.driver.widgets()), name)) == target
 
 
 def test_bars_have_their_place(table: Table) -> None:
-    widgets = table.until_done(table.hands.widgets())
+    widgets = table.until_done(table.driver.widgets())
     wide, high = table.bench.window._surface.size
     places = {each.key: each.rect for each in widgets.all() if each.key in ("window.top", "window.bottom")}
     assert places == {"window.top": (0, 0, wide, HIGH), "window.bottom": (0, high - LOW, wide, high)}
@@ -368,7 +368,7 @@ def test_bars_have_their_place(table: Table) -> None:
 def test_a_click_on_a_question_that_somebody_answers_meanwhile_answers_no_other(table: Table, frame: int) -> None:
     asking(table)
     table.bench.draw(30)
-    clicked = table.hands.act(Click(read_target("btn_approve_mma_step@A-1")), TESTER, lambda: None)
+    clicked = table.driver.act(Click(read_target("btn_approve_mma_step@A-1")), TESTER, lambda: None)
     table.bench.draw(frame)
     before = clicked.done()
     with suppress(InterlockError):  # the click came first

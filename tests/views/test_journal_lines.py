@@ -27,7 +27,7 @@ from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Blob, GateResult
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.test_history import SuiteReport
-from interlock.views.journal_lines import JournalLine, journal_line, most_telling_line, seconds
+from interlock.views.journal_lines import JournalLine, error_line, journal_line, seconds
 from tests.domain.given import AT, FAIL, PASS, SAVED
 from tests.domain.runs import ran
 from tests.wire.anything import anything
@@ -93,16 +93,17 @@ def test_what_failed_is_red_and_says_the_line_that_matters() -> None:
     assert told(TicketBlocked("t", "a", "no")).text_role == "bad"
 
 
-def test_the_telling_line_is_the_first_error_else_the_last_line() -> None:
+def test_the_error_line_is_the_first_error_else_the_last_line() -> None:
     def result(stderr: str, explanation: str = "") -> GateResult:
         return GateResult(
             status="failed", exit_code=1, command="x", duration_ms=1, stderr=stderr, explanation=explanation
         )
 
-    assert most_telling_line(result("a\nValueError: b\nc\n")) == "ValueError: b"
-    assert most_telling_line(result("a\nb\n")) == "b"
-    assert most_telling_line(result("", explanation="not found")) == "not found"
-    assert most_telling_line(result("")) == "failed"
+    assert error_line(result("a\nValueError: b\nc\n")) == "ValueError: b"
+    assert error_line(result("a\nb\n")) == "b"
+    assert error_line(result("")) == ""
+    without_output = result("", explanation="not found"), result("")
+    assert [told(GateFinished("t", "a", 1, 0, one)).more for one in without_output] == ["not found", "failed"]
 
 
 def test_durations_are_short() -> None:

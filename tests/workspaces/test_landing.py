@@ -157,7 +157,7 @@ def test_a_git_command_of_the_users_is_waited_for_not_overrun(desk: Desk) -> Non
         landing = await store.landing("t")
         lock = desk.project / ".git/index.lock"
         lock.write_text("")
-        with pytest.raises(Rejected, match="another git command is at work"):
+        with pytest.raises(Rejected, match="another git command is running"):
             await store.land("t", landing)
         assert lock.exists()
         lock.unlink()

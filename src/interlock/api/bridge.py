@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Backstage(Protocol):
-    """What the API needs of the workbench besides the desk; called on the engine's loop."""
+    """The functions of the workbench that the API needs besides the desk; called on the engine's loop."""
 
     async def records(self, after: int) -> Sequence[Recorded]:
         """Some durable records after a version; empty if there are none."""
@@ -48,7 +48,7 @@ class WindowView(Protocol):
 
 
 class Bridge:
-    """What routes use. `front.state` and `desk.view` may be read from any thread: both are immutable."""
+    """The dependencies of routes. `front.state` and `desk.view` may be read from any thread: both are immutable."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Bridge:
         self.sandbox = sandbox
         self.window = window
 
-    async def over(self, work: Coroutine[Any, Any, T]) -> T:
+    async def run_on_engine(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine on the engine's loop and awaits it on the API's loop."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 

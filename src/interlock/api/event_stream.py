@@ -69,7 +69,7 @@ class _FollowedResponse(ASGIStreamingResponse):
 async def _watch(receive: Receive, follower: StreamFollower) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-    follower.go()
+    follower.disconnect()
 
 
 async def frames(
@@ -94,7 +94,7 @@ async def frames(
             rested = time.monotonic() + REST * (time.monotonic() - began)
         if ended:
             return
-        if not await _news(follower, wait if follower.changed else PING_S) and not follower.changed:
+        if not await _await_news(follower, wait if follower.changed else PING_S) and not follower.changed:
             yield b": still here\n\n"
 
 
@@ -134,7 +134,7 @@ def _frame(name: str, data: dict[str, Any]) -> bytes:
     return f"event: {name}\ndata: ".encode() + wire.encode(data) + b"\n\n"
 
 
-async def _news(follower: StreamFollower, seconds: float) -> bool:
+async def _await_news(follower: StreamFollower, seconds: float) -> bool:
     try:
         await asyncio.wait_for(follower.news.wait(), seconds)
     except TimeoutError:

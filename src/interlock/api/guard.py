@@ -46,7 +46,7 @@ class RequestGuard:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message.get("headers", ()), *_SAFE]
-                if capability is None and refusal is None and (challenge := headers.one(b"x-interlock-challenge")):
+                if capability is None and refusal is None and (challenge := headers.single(b"x-interlock-challenge")):
                     message["headers"] += self._proofs(challenge[:LONGEST_CHALLENGE].decode("latin-1"))
             await send(message)
 
@@ -73,12 +73,12 @@ class RequestGuard:
 
     def _judge(self, scope: Scope, headers: "_Headers") -> tuple[Capability | None, tuple[int, str, str] | None]:
         """The capability of the token, or the refusal: status, kind and sentence."""
-        if headers.one(b"host") not in self._hosts:
+        if headers.single(b"host") not in self._hosts:
             return None, (421, "Misdirected", "the Host header does not name this server")
-        origin = headers.one(b"origin")
+        origin = headers.single(b"origin")
         if origin is not None and origin not in self._origins:
             return None, (403, "ForeignOrigin", "pages of other origins must not use this API")
-        presented = headers.one(b"authorization")
+        presented = headers.single(b"authorization")
         bare = scope["path"] == "/status" and scope["method"] in ("GET", "HEAD")
         if presented is None and not headers.has(b"authorization") and bare:
             return None, None
@@ -88,9 +88,9 @@ class RequestGuard:
         if capability == "ask" and not _may_ask(scope):
             return capability, (403, "NotAllowed", "this token may only ask: POST /api/ask")
         if scope["method"] in ("POST", "PUT", "PATCH", "DELETE"):
-            length = headers.one(b"content-length") or b"0"
+            length = headers.single(b"content-length") or b"0"
             empty = length == b"0" and not headers.has(b"transfer-encoding") and not headers.has(b"content-type")
-            kind = (headers.one(b"content-type") or b"").split(b";")[0].strip().lower()
+            kind = (headers.single(b"content-type") or b"").split(b";")[0].strip().lower()
             if kind != b"application/json" and not empty:
                 return capability, (415, "NotJson", "send JSON: Content-Type: application/json")
             if not length.isdigit() or int(length) > MOST_BODY:
@@ -98,7 +98,7 @@ class RequestGuard:
         return capability, None
 
     def _proofs(self, challenge: str) -> list[tuple[bytes, bytes]]:
-        """Proves that the server knows each token, before a client sends its own."""
+        """Proves that the server has each token, before a client sends its own."""
         known = (("drive", self._tokens.drive), ("approve", self._tokens.approve), ("ask", self._tokens.ask))
         return [(f"x-interlock-proof-{name}".encode(), proof(token, challenge).encode()) for name, token in known]
 
@@ -110,7 +110,7 @@ class _Headers:
     def has(self, name: bytes) -> bool:
         return any(key == name for key, _ in self._raw)
 
-    def one(self, name: bytes) -> bytes | None:
+    def single(self, name: bytes) -> bytes | None:
         """The header's value; None if it is missing, empty if it occurs more than once."""
         values = [value for key, value in self._raw if key == name]
         return values[0] if len(values) == 1 else (b"" if values else None)

@@ -1,7 +1,7 @@
 """The news for stream followers: journal events, streamed texts, and the state after each change.
 
 It lives on the API's loop. A follower is a few positions, not a queue: a slow follower costs nothing and delays no
-other; it receives what it missed when it is ready.
+other; it receives the missed news when it is ready.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class StreamFollower:
         self.cleared = False
         self.gone = False  # its client has disconnected
 
-    def go(self) -> None:
+    def disconnect(self) -> None:
         self.gone = True
         self.news.set()
 

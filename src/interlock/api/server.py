@@ -19,25 +19,26 @@ from msgspec import Struct
 from interlock.api.bridge import Bridge
 from interlock.api.guard import MOST_BODY, Log, RequestGuard
 from interlock.api.live import Live
-from interlock.api.routes import schemas
 from interlock.api.routes.approval_routes import approval_routes
 from interlock.api.routes.ask_routes import Asks, ask_routes
 from interlock.api.routes.discussion_routes import discussion_routes
 from interlock.api.routes.epic_routes import epic_routes
 from interlock.api.routes.gui_routes import gui_routes
 from interlock.api.routes.journal_routes import journal_routes
-from interlock.api.routes.replies import failed, known_query, refused, unreadable, wrong
+from interlock.api.routes.replies import failed, framework_error, known_query, refused, unreadable
 from interlock.api.routes.status_json import status_json
 from interlock.api.routes.test_history_routes import test_history_routes
 from interlock.api.routes.ticket_routes import ticket_routes
 from interlock.api.routes.track_routes import track_routes
 from interlock.api.routes.worker_routes import worker_routes
+from interlock.api.schemas import approvals, basics, discussions, gui, journal, mma_status, tickets, tracks, workers
 from interlock.api.tokens import Tokens
 from interlock.errors import InterlockError, Misconfigured
 from interlock.version import VERSION
 
 HOST = "127.0.0.1"
 FIRST_PORT, LAST_PORT = 8999, 9010
+_SCHEMAS = (approvals, basics, discussions, gui, journal, mma_status, tickets, tracks, workers)
 
 ABOUT = """\
 Everything a person can do with Interlock, a program can do here: driving takes the token of `.interlock/run/api.json`,
@@ -180,7 +181,7 @@ def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) 
         lifespan=[lifespan],
         exception_handlers={
             InterlockError: refused,
-            HTTPException: wrong,
+            HTTPException: framework_error,
             UnicodeDecodeError: unreadable,
             RecursionError: unreadable,
             Exception: failed,
@@ -200,18 +201,22 @@ def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) 
         logging_config=None,
         debug=False,
     )
-    _be_exact(app)
+    _correct_description(app)
     return app
 
 
-def _be_exact(app: Litestar) -> None:
+def _correct_description(app: Litestar) -> None:
     """Corrects the framework's description: unknown keys are refused, and malformed requests get 422, not 400."""
     for item in (app.openapi_schema.paths or {}).values():
         for operation in (item.get, item.post, item.patch):
             if operation is not None and operation.responses is not None:
                 operation.responses.pop("400", None)
+    closed = {name for module in _SCHEMAS for name, shape in vars(module).items() if _refuses_unknown_keys(shape)}
     components = app.openapi_schema.components
     for name, schema in (components.schemas or {}).items() if components else ():
-        shape = getattr(schemas, name.rpartition(".")[2], None)
-        if isinstance(shape, type) and issubclass(shape, Struct) and shape.__struct_config__.forbid_unknown_fields:
+        if name.rpartition(".")[2] in closed:
             schema.additional_properties = False
+
+
+def _refuses_unknown_keys(shape: object) -> bool:
+    return isinstance(shape, type) and issubclass(shape, Struct) and shape.__struct_config__.forbid_unknown_fields

@@ -22,7 +22,7 @@ from interlock.ports.processes import Sandbox
 from interlock.providers.catalog import PriceStep, facts_of
 from interlock.providers.cli_agent.gemini_cli import CallLog, GeminiCli, Hook, split_command, vendor_env
 from interlock.providers.credentials import KEYS, address_of, desktop_keyring, needed_key, provider_of
-from interlock.providers.endpoints import HOSTED, HttpAccess, ModelUse, hosted_model, place_of
+from interlock.providers.endpoints import HOSTED, HttpAccess, ModelUse, hosted_model, provider_facts
 from interlock.providers.http.http_model import TokenLimits
 from interlock.providers.names import PROVIDERS
 from interlock.providers.priced import Priced, Tariff
@@ -52,8 +52,9 @@ def make_model(
 ) -> ModelMaker:
     """Raises Misconfigured if the choice cannot work.
 
-    `model` is used where a request names none. `command_line` replaces the setting of `gemini_cli`; passing it means
-    that the user wants exactly that. `script` is for `scripted`. `asks_at` returns where a CLI agent's hook asks.
+    `model` is used where a request names none. `command_line` replaces the setting of `gemini_cli`; a caller
+    passes it only as the user's own choice. `script` is for `scripted`. `asks_at` returns the address for hooks of CLI
+    agents.
     """
     if script and provider != "scripted":
         raise Misconfigured("a script is only for the provider 'scripted'")
@@ -64,14 +65,14 @@ def make_model(
             if not script:
                 raise Misconfigured("the provider 'scripted' needs a script: a file with its rules")
             scripted = load_script(Path(script))
-            return lambda sandbox, log: _preferring(scripted, model)
+            return lambda sandbox, log: _with_default_model(scripted, model)
         case "gemini_cli":
             line = trusted_agent_command(project) if command_line is None else command_line
             split_command(line)
             # The agent makes calls that Interlock does not see, so its cost has no upper bound unless it is free.
             tariff = tariff_of(project, provider, bounded=False)
             return lambda sandbox, log: Priced(
-                _preferring(_gemini_cli(project, line, sandbox, log, asks_at), model), tariff, model or ""
+                _with_default_model(_gemini_cli(project, line, sandbox, log, asks_at), model), tariff, model or ""
             )
         case _ if provider in HOSTED:
             hosted = _hosted(project, provider, model)
@@ -126,7 +127,7 @@ class _Preferring:
         return replace(request, model=self._model) if request.model is None else request
 
 
-def _preferring(inner: Model, model: str | None) -> Model:
+def _with_default_model(inner: Model, model: str | None) -> Model:
     return _Preferring(inner, model) if model else inner
 
 
@@ -140,7 +141,7 @@ def _hosted(project: Project, provider: str, model: str | None) -> Model:
         temperature = settings.temperature if "temperature" in facts.can else None
         return TokenLimits(facts.context, tariff.most_out(name), temperature)
 
-    default = model or place_of(provider).model
+    default = model or provider_facts(provider).model
     access = HttpAccess(
         base_url=address_of(provider, os.environ, named),
         key=lambda: key,
@@ -204,7 +205,7 @@ def model_warnings(project: Project, provider: str, model: str | None) -> tuple[
     if provider not in HOSTED:
         return ()
     named = (getattr(project.settings.models, field) for field in project.settings.models.__struct_fields__)
-    default = model or place_of(provider).model
+    default = model or provider_facts(provider).model
     names = dict.fromkeys(name for name in (default, *named, *project.settings.conductor.escalation) if name)
     return tuple(filter(None, (facts_of(provider, name).warning(today()) for name in names)))
 

@@ -31,7 +31,7 @@ from interlock.workspaces.git_workspaces import GitWorkspaces
 
 
 class Monitors(Struct, frozen=True):
-    """What models and tools are doing: in memory for the front ends, and in log files."""
+    """The activity of models and tools: in memory for the front ends, and in log files."""
 
     streams: Streams
     activity: Activity
@@ -105,7 +105,7 @@ class OpenWorkbench:
 
     @property
     def sandbox_level(self) -> str:
-        """Empty where nothing runs."""
+        """Empty if this workbench runs no tickets."""
         return self._conducting.sandbox_level if self._conducting else ""
 
     @property
@@ -130,7 +130,7 @@ class OpenWorkbench:
         state = self.workbench.state.discussion(discussion)
         if self._conducting is None:
             await self._workspaces.open()
-        about = await Surveyor(self._workspaces, FileViews()).orientation()
+        about = await Surveyor(self._workspaces, FileViews()).project_context()
         texts = KeptTexts(self.workbench.keep, self.fetch)
         redact = redactor(os.environ)
         command = await say_command(texts, state, redact(text), redact(about), self._folder(base_dir))

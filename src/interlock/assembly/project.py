@@ -85,7 +85,7 @@ class Project(Struct, frozen=True):
     @property
     def library(self) -> Library:
         """Prompts, gates, frameworks and styles: the project's trusted ones before the user's."""
-        return Library(self.root, user_folder(), lambda name, content: is_trusted(self, Thing(name, content)))
+        return Library(self.root, user_folder(), lambda name, content: is_trusted(self, TrustItem(name, content)))
 
     @property
     def whole_library(self) -> Library:
@@ -93,7 +93,7 @@ class Project(Struct, frozen=True):
         return Library(self.root, user_folder())
 
     @property
-    def is_made(self) -> bool:
+    def is_initialised(self) -> bool:
         return (self.folder / "journal.db").exists()
 
 
@@ -104,7 +104,7 @@ def open_project(root: Path) -> Project:
 
 def read_state(project: Project) -> State:
     """The current state of the journal; takes no lock and starts nothing."""
-    if not project.is_made:
+    if not project.is_initialised:
         return State()
     reader = JournalReader(project.folder)
     try:
@@ -177,7 +177,7 @@ def make_project(project: Project) -> None:
 SETUP = "workspace.setup"
 
 
-class Thing(Struct, frozen=True):
+class TrustItem(Struct, frozen=True):
     """A part of a project that would grant rights or start programs."""
 
     name: str
@@ -191,27 +191,27 @@ class Thing(Struct, frozen=True):
         return sha256(named + self.content).hexdigest()
 
 
-def _started_things(project: Project) -> Iterator[Thing]:
+def _program_items(project: Project) -> Iterator[TrustItem]:
     for start in project_starts(project):
-        yield Thing(start.key, start.text.encode(), start.what)
+        yield TrustItem(start.key, start.text.encode(), start.what)
 
 
-def _policy_thing(project: Project) -> Iterator[Thing]:
+def _policy_items(project: Project) -> Iterator[TrustItem]:
     file = project.root / "interlock.toml"
     if file.is_file() and (rules := project_policy(file.read_text(encoding="utf-8"))) is not None:
-        yield Thing(POLICY, rules, "rules of interlock.toml; untrusted rules can only tighten")
+        yield TrustItem(POLICY, rules, "rules of interlock.toml; untrusted rules can only tighten")
 
 
-def _library_things(project: Project) -> Iterator[Thing]:
+def _library_items(project: Project) -> Iterator[TrustItem]:
     for name, content in project_files(project.root):
-        yield Thing(name, content)
+        yield TrustItem(name, content)
 
 
-TRUSTED: tuple[Callable[[Project], Iterator[Thing]], ...] = (_started_things, _policy_thing, _library_things)
+TRUSTED: tuple[Callable[[Project], Iterator[TrustItem]], ...] = (_program_items, _policy_items, _library_items)
 """The parts of a project that are used only if the user trusts them."""
 
 
-def things_to_trust(project: Project) -> tuple[Thing, ...]:
+def trust_items(project: Project) -> tuple[TrustItem, ...]:
     return tuple(thing for things in TRUSTED for thing in things(project))
 
 
@@ -219,7 +219,7 @@ def trust_store(project: Project) -> TrustStore:
     return TrustStore(project.state_dir / "trust.json", project.root)
 
 
-def is_trusted(project: Project, thing: Thing) -> bool:
+def is_trusted(project: Project, thing: TrustItem) -> bool:
     return trust_store(project).trusts(thing.digest)
 
 
@@ -250,8 +250,8 @@ def _check_trust(project: Project, key: str) -> None:
     for start in project_starts(project):
         if start.key == key and not trust_store(project).trusts(start.digest):
             raise Misconfigured(
-                f"{project.root / 'interlock.toml'} wants this to be {start.what}: {start.text!r}."
-                " Nothing of a project runs before you trust it: read it, then run 'interlock trust'."
+                f"{project.root / 'interlock.toml'} sets {start.what}: {start.text!r}."
+                " A project's programs and rights count only after you trust them: read it, then run 'interlock trust'."
             )
 
 
@@ -266,7 +266,7 @@ def rule_sources(project: Project | None) -> RuleSources:
     return RuleSources(
         user_settings(),
         project.root / "interlock.toml",
-        lambda content: store.trusts(Thing(POLICY, content).digest),
+        lambda content: store.trusts(TrustItem(POLICY, content).digest),
         refusal,
         store.path,
     )

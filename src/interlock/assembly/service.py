@@ -61,7 +61,7 @@ class DeskServices:
     # ── for the desk ─────────────────────────────────────────────────────────────────────
 
     def choose_model(self, provider: str, model: str, command_line: str) -> None:
-        """Accepts a provider that is not configured yet: its first call reports what is missing."""
+        """Accepts a provider that is not configured yet: its first call reports the missing setting."""
         if provider not in ("", *PROVIDERS):
             raise BadValue(f"there is no provider {provider!r}; known are {', '.join(PROVIDERS)}")
         self._opened.use_model(chosen(self._project, self._choice, provider, model, command_line, self._asks_at))
@@ -122,7 +122,7 @@ class DeskServices:
 def chosen(
     project: Project, choice: ModelSelection, provider: str, model: str, command_line: str, asks_at: AsksAt
 ) -> ModelMaker:
-    """The model that the desk's fields name. If it cannot be made, a model that reports what is missing."""
+    """The model that the desk's fields name. If it cannot be made, a model that reports the missing setting."""
     script = choice.script if provider == "scripted" else None
     try:
         if not provider:
@@ -134,7 +134,7 @@ def chosen(
         return lambda sandbox, log: missing
 
 
-def _give_back_memory() -> None:
+def _return_freed_memory() -> None:
     """Returns freed buffers of 256 KiB and more to the operating system immediately.
 
     By default glibc raises this threshold with every larger buffer, so a service that sends long texts to many clients
@@ -273,7 +273,7 @@ class Service:
 
     def open(self) -> OpenService:
         """Takes the project's lock; raises JournalInUse if another process holds it."""
-        _give_back_memory()
+        _return_freed_memory()
         provider = self._choice.provider
         maker = chosen(self._project, self._choice, provider, self._choice.model, "", self._ask_address)
         if self._choice.script and provider == "scripted":

@@ -115,14 +115,14 @@ def serve_beside(service: OpenService, window: "Window", port: int, on_port: Cal
 
 
 def harness_beside(
-    service: OpenService, window: "Window", hands: "InputDriver", port: int, on_port: Callable[[int], None]
+    service: OpenService, window: "Window", driver: "InputDriver", port: int, on_port: Callable[[int], None]
 ) -> "Beside":
     """Starts the gRPC harness as `serve_beside` does; the returned object stops it."""
-    return Beside(lambda: _harness(service, window, hands, port), window, "the test harness", on_port)
+    return Beside(lambda: _harness(service, window, driver, port), window, "the test harness", on_port)
 
 
-def _harness(service: OpenService, window: "Window", hands: "InputDriver", port: int) -> "HarnessServer":
-    from interlock.uitest.actions import Acting
+def _harness(service: OpenService, window: "Window", driver: "InputDriver", port: int) -> "HarnessServer":
+    from interlock.uitest.actions import Actions
     from interlock.uitest.artifacts import Artifacts
     from interlock.uitest.executions import Executions
     from interlock.uitest.server import HarnessServer
@@ -150,9 +150,9 @@ def _harness(service: OpenService, window: "Window", hands: "InputDriver", port:
 
     artifacts = Artifacts(service.project.folder / "artifacts", lambda: window.draws_pixels)
     executions = Executions(history, record)
-    acting = Acting(hands, executions, artifacts, answers=service.test_policy)
+    actions = Actions(driver, executions, artifacts, answers=service.test_policy)
     server = HarnessServer(
-        Harness(hands, acting, executions, artifacts, history, whole), port, service.project.folder / "run"
+        Harness(driver, actions, executions, artifacts, history, whole), port, service.project.folder / "run"
     )
     server.start()
     return server

@@ -42,7 +42,7 @@ class View(Struct, frozen=True):
 
 
 class Equipment(Protocol):
-    """What the desk needs besides the front; the composition root implements it."""
+    """The functions that the desk needs besides the front; the composition root implements them."""
 
     def choose_model(self, provider: str, model: str, command_line: str) -> None:
         """Uses this model from now on; raises BadValue for an unknown provider."""

@@ -25,7 +25,7 @@ def next_move(state: State) -> tuple[Actor, Event] | None:
     """The next event that follows from the state, or None."""
     for track_id in state.running:
         track = state.tracks[track_id]
-        if state.conductor.moves(track_id) and (event := _start_or_ask(state, track)):
+        if state.conductor.runs_track(track_id) and (event := _start_or_ask(state, track)):
             return SYSTEM, event
         if not track.counts.in_progress and not track.schedule.startable:
             return SYSTEM, TrackEnded(track.id, "done" if track.counts.completed == track.total else "blocked")

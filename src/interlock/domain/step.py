@@ -29,7 +29,7 @@ def step(state: State, submission: Submission, at: str) -> Transition:
     def record(actor: Actor, event: Event) -> None:
         nonlocal state
         if isinstance(event, ApprovalRequested) and event.deadline is None and state.conductor.deadline_s:
-            event = replace(event, deadline=_later(at, state.conductor.deadline_s))
+            event = replace(event, deadline=_time_after(at, state.conductor.deadline_s))
         recorded = Recorded(state.version + 1, at, actor, submission.id, event)
         records.append(recorded)
         state = evolve(state, recorded)
@@ -53,7 +53,7 @@ def step(state: State, submission: Submission, at: str) -> Transition:
     return Transition(tuple(records), state)
 
 
-def _later(at: str, seconds: int) -> str:
+def _time_after(at: str, seconds: int) -> str:
     moment = datetime.fromisoformat(at) + timedelta(seconds=seconds)
     return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
 

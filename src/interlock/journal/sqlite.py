@@ -115,14 +115,14 @@ class SqliteJournal:
             gone = remembered.version - head.version
             raise JournalCorrupt(
                 f"the last {gone} row{'s' if gone > 1 else ''} of the journal are missing"
-                f" ({head.version} of {remembered.version} are there); nothing is written to it before that is"
-                " settled. 'interlock journal verify' tells more"
+                f" ({head.version} of {remembered.version} are there); nothing is written before this is"
+                " settled. 'interlock journal verify' shows details"
             )
         row = next(rows(self._connection, remembered.version - 1), None) if remembered.version else None
         if row is not None and row[6] != remembered.hash:
             raise JournalCorrupt(
-                f"row {remembered.version} of the journal is not the one that was written;"
-                " 'interlock journal verify' tells more"
+                f"row {remembered.version} of the journal differs from the written row;"
+                " 'interlock journal verify' shows details"
             )
         self._head_file.write(head)
         return head

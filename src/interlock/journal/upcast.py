@@ -23,7 +23,7 @@ def read_event(schema: int, stored: bytes | str) -> Event:
             return wire.decode_event(stored)
         if schema > wire.SCHEMA:
             raise JournalCorrupt(
-                f"the journal holds events of schema {schema}, newer than this Interlock knows ({wire.SCHEMA});"
+                f"the journal holds events of schema {schema}, newer than this Interlock supports ({wire.SCHEMA});"
                 " update it"
             )
         plain: Plain = json.loads(stored)
@@ -31,4 +31,4 @@ def read_event(schema: int, stored: bytes | str) -> Event:
             plain = UPCASTS[step](plain)
         return wire.event_from_plain(plain)
     except (msgspec.MsgspecError, ValueError, KeyError, TypeError) as error:
-        raise JournalCorrupt(f"the journal holds something that is no event: {error}") from error
+        raise JournalCorrupt(f"the journal contains data that is not an event: {error}") from error

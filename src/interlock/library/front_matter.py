@@ -19,7 +19,7 @@ _LINE = re.compile(r"(?P<key>[A-Za-z_][A-Za-z0-9_-]*)[ \t]*:(?:[ \t]+(?P<value>.
 _MARKS_OF_LONG_TEXTS = re.compile(r"[|>][-+0-9]*")
 
 Read = Callable[[str], object]
-"""Converts a value, or raises ValueError with what is expected."""
+"""Converts a value, or raises ValueError with the expected form."""
 
 
 class Parts(Struct, frozen=True):

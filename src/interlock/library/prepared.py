@@ -14,7 +14,7 @@ from interlock.library.library import Library, with_args
 MOST_TICKETS = 100
 NAME = "do"
 
-# What each modifier keeps in use.
+# The parts that each modifier keeps in use.
 _USES = {"clean": (), "lean": ("gates",), "framework": ("framework",)}
 _ALL = ("framework", "style", "gates")
 

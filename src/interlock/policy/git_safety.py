@@ -98,17 +98,17 @@ def _repository(folder: str) -> tuple[str, str, str] | None:
     while True:
         git = os.path.join(here, ".git")
         if os.path.isfile(git):
-            git = _pointed_to(git, "gitdir:", here)
+            git = _pointer_target(git, "gitdir:", here)
         if git and os.path.isdir(git):
             common = os.path.join(git, "commondir")
-            return here, git, (_pointed_to(common, "", git) or git) if os.path.isfile(common) else git
+            return here, git, (_pointer_target(common, "", git) or git) if os.path.isfile(common) else git
         above = os.path.dirname(here)
         if above == here:
             return None
         here = above
 
 
-def _pointed_to(file: str, prefix: str, folder: str) -> str:
+def _pointer_target(file: str, prefix: str, folder: str) -> str:
     try:
         with open(file, encoding="utf-8", errors="replace") as opened:
             text = opened.read(10_000)

@@ -51,7 +51,7 @@ def place_at(folder: str, home: str, private: Private) -> CommandLocation:
     return CommandLocation(real, real, home, private, real)
 
 
-def where(text: str, place: CommandLocation) -> Literal["inside", "scratch", "outside", "unknown"]:
+def classify(text: str, place: CommandLocation) -> Literal["inside", "scratch", "outside", "unknown"]:
     """The path with current links resolved. For a pattern, the folder of all possible matches."""
     if UNKNOWN in text.split("/", 1)[0] or "\0" in text:
         return "unknown"
@@ -74,11 +74,11 @@ def is_beneath(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def trouble(word: Word, place: CommandLocation) -> str | None:
+def path_objection(word: Word, place: CommandLocation) -> str | None:
     """The reason why reading this path is not plain inspection of the project; None if it is."""
     if not word.glob:
-        return _trouble(word.text, place)
-    if where(word.text, place) != "inside" or "[" in word.text:
+        return _text_objection(word.text, place)
+    if classify(word.text, place) != "inside" or "[" in word.text:
         return f"{word.text} may lead out of the project"
     matches = list(islice(iglob(word.text, root_dir=place.cwd), _MOST_MATCHES + 1))
     if len(matches) > _MOST_MATCHES:
@@ -86,13 +86,13 @@ def trouble(word: Word, place: CommandLocation) -> str | None:
     for name in matches:
         if name.startswith("-"):
             return f"{word.text} matches {name!r}, which would be read as an option"
-        if why := _trouble(name, place):
+        if why := _text_objection(name, place):
             return why
     return None
 
 
-def _trouble(text: str, place: CommandLocation) -> str | None:
-    if where(text, place) != "inside":
+def _text_objection(text: str, place: CommandLocation) -> str | None:
+    if classify(text, place) != "inside":
         return None if text == "/dev/null" else f"{text} is outside the project"
     path = os.path.join(place.cwd, text)
     for form in (os.path.normpath(path), os.path.realpath(path)):
@@ -102,7 +102,7 @@ def _trouble(text: str, place: CommandLocation) -> str | None:
     return None
 
 
-def trouble_below(text: str, place: CommandLocation, *, hidden: bool) -> str | None:
+def tree_objection(text: str, place: CommandLocation, *, hidden: bool) -> str | None:
     """The reason why reading this whole tree is not plain: it contains a private file. Links are not followed."""
     top = os.path.realpath(os.path.join(place.cwd, text))
     for count, (path, entry) in enumerate(_below(top, hidden=hidden), 1):

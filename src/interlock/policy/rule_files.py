@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from interlock.errors import Misconfigured
 from interlock.policy.flags import known_options
 from interlock.policy.paths import CommandLocation, Private
-from interlock.policy.rules import Rule, Source, about, placed
+from interlock.policy.rules import Rule, Source, hit_of, with_folders
 from interlock.policy.second_reader import plain_commands
 from interlock.policy.shell_ast import parse
 from interlock.policy.words import Word
@@ -65,19 +65,19 @@ def failed_examples(rules: Sequence[Rule], private: Private) -> list[str]:
     wrong: list[str] = []
     for rule in rules:
         for script in rule.match:
-            if not _speaks_of(rule, script, place):
+            if not _matches_example(rule, script, place):
                 wrong.append(f"{rule.at}: rule {rule.name!r} should match but does not: {script}")
         for script in rule.not_match:
-            if _speaks_of(rule, script, place):
+            if _matches_example(rule, script, place):
                 wrong.append(f"{rule.at}: rule {rule.name!r} matches but should not: {script}")
     return wrong
 
 
-def _speaks_of(rule: Rule, script: str, place: CommandLocation) -> bool:
+def _matches_example(rule: Rule, script: str, place: CommandLocation) -> bool:
     if rule.tool:
         return bool(re.fullmatch(_glob(rule.tool), script))
     commands = parse(script, place.home).commands
-    hits = [about(rule, command, now) for command, now in placed(commands, place)]
+    hits = [hit_of(rule, command, now) for command, now in with_folders(commands, place)]
     return any(hit is not None and not hit.but for hit in hits)
 
 
@@ -136,7 +136,7 @@ def _rule(values: dict[str, Any], lines: _Lines, number: int, source: Source) ->
         reason=table.reason,
         tool=table.tool,
         commands=_commands(table, lines),
-        exactly=_exactly(table, lines),
+        exactly=_exact_words(table, lines),
         options=_options(table, lines),
         whole_words=table.whole_words,
         having=tuple(tuple(text.split()) for text in table.having),
@@ -159,7 +159,7 @@ def _commands(table: RuleTable, lines: _Lines) -> tuple[tuple[str, ...], ...]:
     return split
 
 
-def _exactly(table: RuleTable, lines: _Lines) -> tuple[Word, ...]:
+def _exact_words(table: RuleTable, lines: _Lines) -> tuple[Word, ...]:
     if not table.exactly:
         return ()
     commands = plain_commands(table.exactly)

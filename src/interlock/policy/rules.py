@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from interlock.policy.flags import Known, has_loosely, parsed
-from interlock.policy.paths import CommandLocation, trouble, trouble_below, where
+from interlock.policy.paths import CommandLocation, classify, path_objection, tree_objection
 from interlock.policy.shell_ast import Command
 from interlock.policy.words import Word
 from interlock.policy.wrappers import program
@@ -58,11 +58,11 @@ class Hit(Struct, frozen=True):
     words: int = 0
 
 
-def about_tool(rule: Rule, tool: str) -> bool:
+def matches_tool(rule: Rule, tool: str) -> bool:
     return bool(rule.tool) and fnmatchcase(tool, rule.tool)
 
 
-def about(rule: Rule, command: Command, place: CommandLocation) -> Hit | None:
+def hit_of(rule: Rule, command: Command, place: CommandLocation) -> Hit | None:
     """The hit of a rule; None if the rule does not apply to the command."""
     words = command.words
     if not words or rule.tool:
@@ -70,11 +70,11 @@ def about(rule: Rule, command: Command, place: CommandLocation) -> Hit | None:
     if rule.exactly:
         return Hit(rule) if words == rule.exactly else None
     if rule.verdict == "allow":
-        return _strictly(rule, words, place) if command.literal else None
-    return Hit(rule) if _loosely(rule, words, place) else None
+        return _strict_hit(rule, words, place) if command.literal else None
+    return Hit(rule) if _matches_loosely(rule, words, place) else None
 
 
-def placed(commands: Sequence[Command], place: CommandLocation) -> Iterator[tuple[Command, CommandLocation]]:
+def with_folders(commands: Sequence[Command], place: CommandLocation) -> Iterator[tuple[Command, CommandLocation]]:
     """Each command with its working folder, after all `cd` commands before it."""
     now = place
     for command in commands:
@@ -86,7 +86,7 @@ def placed(commands: Sequence[Command], place: CommandLocation) -> Iterator[tupl
 # ── allowing ─────────────────────────────────────────────────────────────────────────────
 
 
-def _strictly(rule: Rule, words: Sequence[Word], place: CommandLocation) -> Hit | None:
+def _strict_hit(rule: Rule, words: Sequence[Word], place: CommandLocation) -> Hit | None:
     called = words[0].text
     for folder in _SYSTEM:
         called = called.removeprefix(folder)
@@ -101,7 +101,7 @@ def _strictly(rule: Rule, words: Sequence[Word], place: CommandLocation) -> Hit 
 
 
 def _objection(rule: Rule, words: Sequence[Word], place: CommandLocation) -> str:
-    words = [_as_it_stands(word, place) for word in words]
+    words = [_unless_expanded(word, place) for word in words]
     options = parsed(words, rule.options, whole_words=rule.whole_words)
     if options is None:
         return "it has an option that is not known to be harmless"
@@ -114,7 +114,7 @@ def _objection(rule: Rule, words: Sequence[Word], place: CommandLocation) -> str
             return "its first word is not of the known kind"
         operands = operands[1:]
     for word in (*options.paths, *(operands if rule.operands in ("project", "git") else ())):
-        if why := _leads_away(word, place, git=rule.operands == "git"):
+        if why := _argument_objection(word, place, git=rule.operands == "git"):
             return why
     if rule.operands == "none" and operands:
         return f"{operands[0].text!r} is one word too many"
@@ -127,12 +127,12 @@ def _objection(rule: Rule, words: Sequence[Word], place: CommandLocation) -> str
     if rule.below:
         # A word of git may be a revision, and then all its files are searched.
         for top in ["."] if rule.operands == "git" else [word.text for word in operands] or ["."]:
-            if why := trouble_below(top, place, hidden=rule.below == "all"):
+            if why := tree_objection(top, place, hidden=rule.below == "all"):
                 return why
     return ""
 
 
-def _as_it_stands(word: Word, place: CommandLocation) -> Word:
+def _unless_expanded(word: Word, place: CommandLocation) -> Word:
     """`--include=*.py` is not expanded, unless a file with such a name exists."""
     is_option = word.glob and word.text.startswith("--") and "=" in word.text and "[" not in word.text
     if is_option and next(iglob(word.text, root_dir=place.cwd), None) is None:
@@ -140,17 +140,17 @@ def _as_it_stands(word: Word, place: CommandLocation) -> Word:
     return word
 
 
-def _leads_away(word: Word, place: CommandLocation, *, git: bool) -> str | None:
+def _argument_objection(word: Word, place: CommandLocation, *, git: bool) -> str | None:
     if not git:
-        return trouble(word, place)
+        return path_objection(word, place)
     if word.glob or any(mark in word.text for mark in "*?["):
         return "a pattern may name private files"
     if word.text.startswith(":("):
-        return "git reads words in a way of its own behind :("
+        return "git interprets words after :( itself"
     pieces = word.text.split(":")
     for number in range(len(pieces)):  # HEAD:path, :0:path
         part = ":".join(pieces[number:])
-        if part and (why := trouble(Word(part), place)):
+        if part and (why := path_objection(Word(part), place)):
             return why
     return None
 
@@ -158,7 +158,7 @@ def _leads_away(word: Word, place: CommandLocation, *, git: bool) -> str | None:
 # ── asking and denying ───────────────────────────────────────────────────────────────────
 
 
-def _loosely(rule: Rule, words: Sequence[Word], place: CommandLocation) -> bool:
+def _matches_loosely(rule: Rule, words: Sequence[Word], place: CommandLocation) -> bool:
     for begin in rule.commands:
         rest = _after(begin, words)
         if rest is not None and _conditions_hold(rule, rest, place):
@@ -203,7 +203,7 @@ def _is_outside(word: Word, place: CommandLocation) -> bool:
     text = word.text
     if text.startswith("-"):
         text = text.partition("=")[2]
-    return bool(text) and where(text, place) == "outside"
+    return bool(text) and classify(text, place) == "outside"
 
 
 def by_verdict(hits: Sequence[Hit]) -> Mapping[tuple[Verdict, Source], Hit]:

@@ -63,7 +63,7 @@ def plain_commands(script: str) -> list[PlainCommand] | None:
         commands.append(PlainCommand(tuple(words), ""))
     elif commands and commands[-1].then in ("&&", "||", "|"):
         return None
-    return commands if all(_begins_well(command.words[0]) for command in commands) else None
+    return commands if all(_has_plain_start(command.words[0]) for command in commands) else None
 
 
 def is_clean(script: str) -> bool:
@@ -84,7 +84,7 @@ def _close(commands: list[PlainCommand], words: list[Word], separator: str) -> b
     return separator == "\n"
 
 
-def _begins_well(word: Word) -> bool:
+def _has_plain_start(word: Word) -> bool:
     return word.literal and not word.glob and "=" not in word.text and word.text not in _RESERVED
 
 

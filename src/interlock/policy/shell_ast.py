@@ -87,7 +87,7 @@ def parse(script: str, home: str = "/", depth: int = 0) -> ParsedScript:
     if depth > _DEEPEST:
         return ParsedScript((), ("scripts run scripts too deeply",))
     walk = _Walk(home, depth)
-    walk.whole(script)
+    walk.read_script(script)
     return ParsedScript(tuple(walk.commands), tuple(dict.fromkeys(walk.concerns)))
 
 
@@ -98,7 +98,7 @@ class _Walk:
         self.commands: list[Command] = []
         self.concerns: list[str] = []
 
-    def whole(self, script: str) -> None:
+    def read_script(self, script: str) -> None:
         if "\0" in script:
             self.concerns.append("it holds a NUL")
             script = script.replace("\0", "")
@@ -131,7 +131,7 @@ class _Walk:
             kind = node.type
             if node.is_missing:
                 self.concerns.append(_CALLED["ERROR"])
-            if kind not in _HARMLESS and _stands_in_harmless(node):
+            if kind not in _HARMLESS and _is_outermost(node):
                 self.concerns.append(_CALLED.get(kind) or f"it has a {kind.replace('_', ' ')}")
             if kind == "command":
                 if len(commands) >= MOST_COMMANDS:
@@ -139,7 +139,7 @@ class _Walk:
                     break
                 words = self._words(node)
                 commands.append(words)
-                self._look_for_downloads(words, node)
+                self._find_piped_downloads(words, node)
             elif kind == "pipeline":
                 self._pipeline(node)
             elif kind == "function_definition":
@@ -163,7 +163,7 @@ class _Walk:
             return (Word(first), *(word_of(child, self.home) for child in named))
         return tuple(word_of(child, self.home) for child in named if child.type != "variable_assignment")
 
-    # ── what commands run in their turn ──────────────────────────────────────────────────
+    # ── commands run by commands ──────────────────────────────────────────────────
 
     def _inner(self, outer: list[Words], joined: "list[str] | tuple[()]") -> None:
         """Every command, followed by the commands it runs."""
@@ -202,7 +202,7 @@ class _Walk:
             self.concerns.append("it writes to a file")
             self.commands.append(Command((Word(WRITES), word)))
 
-    # ── shapes that are known to harm ────────────────────────────────────────────────────
+    # ── known harmful forms ────────────────────────────────────────────────────
 
     def _function(self, node: "Node") -> None:
         named = node.child_by_field_name("name")
@@ -222,7 +222,7 @@ class _Walk:
                 return
             downloaded = downloaded or bool(names & DOWNLOADERS)
 
-    def _look_for_downloads(self, words: Words, node: "Node") -> None:
+    def _find_piped_downloads(self, words: Words, node: "Node") -> None:
         if not _names(words) & (INTERPRETERS | EVALUATORS):
             return
         for part in _descendants(node, _SUBSTITUTIONS):
@@ -246,7 +246,7 @@ def _names(words: Words) -> set[str]:
     return names
 
 
-def _stands_in_harmless(node: "Node") -> bool:
+def _is_outermost(node: "Node") -> bool:
     """Reports only the outermost concern."""
     parent = node.parent
     return parent is None or parent.type in _HARMLESS

@@ -19,7 +19,7 @@ class TrustStore:
     def trusts(self, digest: str) -> bool:
         return any(entry.partition(" ")[0] == digest for entry in self._read().get(self._root, []))
 
-    def knows(self, name: str) -> bool:
+    def ever_trusted(self, name: str) -> bool:
         """True if any content of this name was ever trusted."""
         return any(entry.partition(" ")[2] == name for entry in self._read().get(self._root, []))
 

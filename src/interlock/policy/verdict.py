@@ -8,7 +8,7 @@ from msgspec import Struct
 from interlock.errors import Misconfigured
 from interlock.policy import git_safety
 from interlock.policy.paths import CommandLocation, Private, place_at
-from interlock.policy.rules import Hit, Rule, Source, Verdict, about, about_tool, by_verdict, placed
+from interlock.policy.rules import Hit, Rule, Source, Verdict, by_verdict, hit_of, matches_tool, with_folders
 from interlock.policy.shell_ast import Command, parse
 from interlock.policy.wrappers import program
 from interlock.ports.work import Policy, PolicyVerdict
@@ -35,10 +35,10 @@ class _Index:
         self._by_program: dict[str, list[Rule]] = {}
         programs = {name for rule in rules for name in _programs(rule)}
         for name in programs:
-            self._by_program[name] = [rule for rule in rules if _may_be_about(rule, name)]
+            self._by_program[name] = [rule for rule in rules if _may_apply(rule, name)]
         self._others = [rule for rule in rules if any(_is_pattern(name) for name in _programs(rule))]
 
-    def about(self, name: str) -> Sequence[Rule]:
+    def rules_for(self, name: str) -> Sequence[Rule]:
         return self._by_program.get(name, self._others)
 
 
@@ -51,11 +51,11 @@ def _is_pattern(name: str) -> bool:
     return any(mark in name for mark in "*?[")
 
 
-def _may_be_about(rule: Rule, name: str) -> bool:
-    return any(one == name or _is_pattern(one) for one in _programs(rule))
+def _may_apply(rule: Rule, name: str) -> bool:
+    return any(program_name == name or _is_pattern(program_name) for program_name in _programs(rule))
 
 
-class Said(Struct, frozen=True):
+class CommandVerdict(Struct, frozen=True):
     """The verdict on one command of a script."""
 
     verdict: Verdict
@@ -77,7 +77,7 @@ class ShellPolicy:
             rules = self._rules()
         except Misconfigured as error:
             return PolicyVerdict("ask", NO_RULE, f"the policy cannot be read: {error}")
-        by_kind = by_verdict([Hit(rule) for rule in rules if about_tool(rule, name)])
+        by_kind = by_verdict([Hit(rule) for rule in rules if matches_tool(rule, name)])
         for key in _ORDER:
             if key in by_kind:
                 rule = by_kind[key].rule
@@ -107,13 +107,13 @@ class PersonOnly:
         self._policy = policy
 
     def tool(self, name: str) -> PolicyVerdict:
-        return _asked(self._policy.tool(name))
+        return _ask_instead(self._policy.tool(name))
 
     def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
-        return _asked(self._policy.script(script, directory, own))
+        return _ask_instead(self._policy.script(script, directory, own))
 
 
-def _asked(verdict: PolicyVerdict) -> PolicyVerdict:
+def _ask_instead(verdict: PolicyVerdict) -> PolicyVerdict:
     if verdict.verdict != "allow":
         return verdict
     return PolicyVerdict("ask", verdict.rule, "the sandbox is off: rules allow nothing then")
@@ -129,7 +129,7 @@ def _judged(script: str, rules: _Index, place: CommandLocation) -> PolicyVerdict
     if not script.strip():
         return PolicyVerdict("ask", NO_RULE, "there is no command")
     read = parse(script, place.home)
-    judged = [(command, _say(command, rules, now, place), now) for command, now in placed(read.commands, place)]
+    judged = [(command, _say(command, rules, now, place), now) for command, now in with_folders(read.commands, place)]
     for _, one, _ in judged:
         if one.verdict == "deny" and one.rule is not None:
             return PolicyVerdict("deny", one.rule.name, one.reason)
@@ -140,7 +140,7 @@ def _judged(script: str, rules: _Index, place: CommandLocation) -> PolicyVerdict
             return PolicyVerdict("ask", one.rule.name if one.rule else NO_RULE, one.reason)
     if not judged:
         return PolicyVerdict("ask", NO_RULE, "there is no command")
-    if why := _after_cd(read.commands) or _about_places(judged):
+    if why := _after_cd(read.commands) or _folder_objection(judged):
         return PolicyVerdict("ask", NO_RULE, why)
     names = list(dict.fromkeys(one.rule.name for _, one, _ in judged if one.rule))
     git = any(_is_shipped_git(command, one) for command, one, _ in judged)
@@ -148,12 +148,12 @@ def _judged(script: str, rules: _Index, place: CommandLocation) -> PolicyVerdict
     return PolicyVerdict("allow", "+".join(names), reason, git_safety.safe_environment() if git else ())
 
 
-def _say(command: Command, rules: _Index, now: CommandLocation, start: CommandLocation) -> Said:
+def _say(command: Command, rules: _Index, now: CommandLocation, start: CommandLocation) -> CommandVerdict:
     hits: list[Hit] = []
-    for rule in rules.about(program(command.words)):
-        hit = about(rule, command, now)
+    for rule in rules.rules_for(program(command.words)):
+        hit = hit_of(rule, command, now)
         if hit is None and rule.verdict != "allow" and now is not start:
-            hit = about(rule, command, start)
+            hit = hit_of(rule, command, start)
         if hit is not None:
             hits.append(hit)
     by_kind = by_verdict(hits)
@@ -161,11 +161,11 @@ def _say(command: Command, rules: _Index, now: CommandLocation, start: CommandLo
         if key in by_kind:
             rule = by_kind[key].rule
             reason = rule.reason or ("" if rule.verdict == "allow" else f"a rule says so ({rule.at})")
-            return Said(rule.verdict, rule, reason)
+            return CommandVerdict(rule.verdict, rule, reason)
     name = program(command.words)
     # The most specific rule gives the best reason.
     nearest = max((hit for hit in hits if hit.but), key=lambda hit: hit.words, default=None)
-    return Said("ask", None, f"{name}: {nearest.but}" if nearest else f"no rule allows {name!r}")
+    return CommandVerdict("ask", None, f"{name}: {nearest.but}" if nearest else f"no rule allows {name!r}")
 
 
 def _after_cd(commands: Sequence[Command]) -> str | None:
@@ -184,11 +184,11 @@ def _after_cd(commands: Sequence[Command]) -> str | None:
     return None
 
 
-def _is_shipped_git(command: Command, one: Said) -> bool:
+def _is_shipped_git(command: Command, one: CommandVerdict) -> bool:
     return program(command.words) == "git" and one.rule is not None and one.rule.source == "default"
 
 
-def _about_places(judged: Sequence[tuple[Command, Said, CommandLocation]]) -> str | None:
+def _folder_objection(judged: Sequence[tuple[Command, CommandVerdict, CommandLocation]]) -> str | None:
     for command, one, place in judged:
         if not place.is_certain():
             return "cd follows a link and goes up again: that can be read in two ways"

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 UNKNOWN = "\ufffd"
-"""Placeholder for text that only the shell knows."""
+"""Placeholder for text that is known only when the shell runs."""
 
 
 class Word(Struct, frozen=True):

@@ -73,19 +73,19 @@ def unwrapped(words: Words) -> tuple[Wrapped, ...]:
     """The commands that this command runs; empty for a command that is not a wrapper."""
     name = program(words)
     if name in SHELLS:
-        return _of_shell(words)
+        return _shell_commands(words)
     if name in ("eval", "trap"):
         return (Wrapped(script=" ".join(word.text for word in words[1:])),)
     if name == "su":
         return tuple(Wrapped(script=text) for text in _after(words, ("-c", "--command")))
     if name == "find" or name == "fd":
-        return _of_find(words)
+        return _find_commands(words)
     if name in ("git", "ssh", "tmux", "screen", "script") or name not in _PLAIN:
         return ()
-    return _of_wrapper(name, words)
+    return _wrapper_commands(name, words)
 
 
-def _of_wrapper(name: str, words: Words) -> tuple[Wrapped, ...]:
+def _wrapper_commands(name: str, words: Words) -> tuple[Wrapped, ...]:
     valued, before = _PLAIN[name]
     takes_value = valued.split()
     rest, optioned = list(words[1:]), False
@@ -109,7 +109,7 @@ def _of_wrapper(name: str, words: Words) -> tuple[Wrapped, ...]:
     return (Wrapped(inner, harmless=name in _HARMLESS and not optioned and measured),)
 
 
-def _of_shell(words: Words) -> tuple[Wrapped, ...]:
+def _shell_commands(words: Words) -> tuple[Wrapped, ...]:
     """`sh -c TEXT`: the text is another script. Further words or options make it more than that text."""
     for at, word in enumerate(words[1:], 1):
         if not word.text.startswith(("-", "+")):
@@ -125,7 +125,7 @@ def _of_shell(words: Words) -> tuple[Wrapped, ...]:
     return ()
 
 
-def _of_find(words: Words) -> tuple[Wrapped, ...]:
+def _find_commands(words: Words) -> tuple[Wrapped, ...]:
     wrapped: list[Wrapped] = []
     for at, word in enumerate(words):
         if word.text in _FIND_ACTIONS:

@@ -57,7 +57,7 @@ class ModelRequest(Struct, frozen=True):
     pictures: dict[str, bytes] = {}  # image bytes by hash
 
     @property
-    def told(self) -> str:
+    def system_text(self) -> str:
         """System prompt and context as one text."""
         return "\n\n".join(part for part in (self.system, self.context) if part.strip())
 

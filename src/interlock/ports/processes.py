@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """An untrusted command and exactly what it may access.
+    """An untrusted command and its exact access rights.
 
     `env` is the whole environment; without a private /tmp and home, TMPDIR and HOME must be set.
     `writable` and `readable` are absolute host paths that exist; `readable` ones cannot be written,
@@ -34,7 +34,7 @@ class Finished(Struct, frozen=True, kw_only=True):
     status: Literal["exited", "killed", "timed_out", "error"]
     exit_code: int  # the exit status; 128+n when killed by signal n; -1 otherwise
     signal: int | None
-    stdout: str  # the last 5,000 characters, with a marker naming what was dropped
+    stdout: str  # the last 5,000 characters, with a marker about the dropped part
     stderr: str
     duration_ms: int
     message: str = ""  # "error": why it could not run; "killed": the exceeded limit; "exited": an optional hint
@@ -45,7 +45,7 @@ class Finished(Struct, frozen=True, kw_only=True):
 
     @property
     def meaning(self) -> str:
-        """What a shell means by this exit code; empty for codes without a fixed meaning."""
+        """The meaning of this exit code in a shell; empty for codes without a fixed meaning."""
         match self.exit_code:
             case 126:
                 return "a command was found but could not be executed"

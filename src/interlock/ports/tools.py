@@ -40,7 +40,7 @@ class Hunk(Struct, frozen=True):
 
 
 class Preview(Struct, frozen=True):
-    """What a changing call would do: hunks for edits, the script for a command."""
+    """The effect of a changing call: hunks for edits, the script for a command."""
 
     title: str
     hunks: tuple[Hunk, ...] = ()
@@ -61,7 +61,7 @@ class Tools(Protocol):
         ...
 
     async def preview(self, place: ToolPlace, name: str, args: dict[str, Any]) -> Preview:
-        """What a changing call would do now; raises ToolFailure with a text for the model if it cannot run."""
+        """The effect of a changing call now; raises ToolFailure with a text for the model if it cannot run."""
         ...
 
     async def texts(self, place: ToolPlace, paths: Sequence[str]) -> dict[str, str | None]:

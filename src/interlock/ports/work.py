@@ -61,7 +61,7 @@ class GateRunner(Protocol):
 
 
 class PolicyVerdict(Struct, frozen=True):
-    """What the rules decide about a script or tool.
+    """The verdict of the rules on a script or tool.
 
     An `allow` holds only with `env` added to the environment. A verdict without a rule name is not recorded: no
     policy is configured.

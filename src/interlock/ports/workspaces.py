@@ -55,7 +55,7 @@ class Combined(Struct, frozen=True):
 
 
 class LandingPlan(Struct, frozen=True):
-    """What landing a track would do to the user's branch."""
+    """The effect of landing a track on the user's branch."""
 
     branch: str
     before: str

@@ -93,7 +93,7 @@ def keep_key(provider: str, key: str | None) -> None:
 
 
 class _Keyring:
-    """The three functions of `keyring`, with errors that say what to do."""
+    """The three functions of `keyring`, with errors that name the remedy."""
 
     def __init__(self, module: Any) -> None:
         self._module = module

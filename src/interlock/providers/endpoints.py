@@ -30,7 +30,7 @@ class ProviderFacts(Struct, frozen=True):
     model: str  # empty: the user must name one
 
 
-def place_of(provider: str) -> ProviderFacts:
+def provider_facts(provider: str) -> ProviderFacts:
     """Raises Misconfigured for an unknown name."""
     if provider == anthropic.NAME:
         return ProviderFacts(anthropic.BASE_URL, anthropic.KEY_NAME, "ANTHROPIC_BASE_URL", ANTHROPIC_MODEL)
@@ -76,7 +76,7 @@ def hosted_model(
 
     Raises Misconfigured for an address that must not be used. The first request reports a missing key.
     """
-    facts = place_of(provider)
+    facts = provider_facts(provider)
     endpoint = Endpoint(
         provider=provider,
         base_url=access.base_url or environ.get(facts.url_name, "") or facts.base_url,
@@ -89,7 +89,7 @@ def hosted_model(
     )
     channel = Channel(endpoint, redact=access.redact, bounds=access.bounds)
     model = use.model or facts.model
-    limits = use.limits or partial(usual_limits, provider)
+    limits = use.limits or partial(default_limits, provider)
     if provider == gemini.NAME:
         return GeminiModel(channel, model=model, limits=limits, price=use.price, count=use.count, now=use.now)
     return HttpModel(_dialect(provider), channel, model=model, limits=limits, price=use.price, count=use.count)
@@ -99,7 +99,7 @@ def _first(environ: Mapping[str, str], names: str) -> str:
     return next((value for name in names.split(" or ") if (value := environ.get(name, "").strip())), "")
 
 
-def usual_limits(provider: str, model: str) -> TokenLimits:
+def default_limits(provider: str, model: str) -> TokenLimits:
     """Limits of unknown models. Newer models of OpenAI reject a temperature."""
     if provider == "openai":
         old = model.startswith(("gpt-3", "gpt-4", "chatgpt"))

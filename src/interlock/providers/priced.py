@@ -43,9 +43,9 @@ class Tariff:
 
     def with_cost(self, model: str, request: ModelRequest, reply: Reply) -> Reply:
         """An answer without usage costs its upper bound, the reserved amount."""
-        counted = _without_nonsense(reply.usage)
+        counted = _without_negative_counts(reply.usage)
         usage = priced(self.steps(model), counted, self._today())
-        if _tells(reply):
+        if _has_plausible_usage(reply):
             return replace(reply, usage=usage)
         return replace(reply, usage=replace(usage, cost=max(usage.cost, self.quote(model, request) or 0)))
 
@@ -75,7 +75,7 @@ class Priced:
             reply = await self._inner.complete(request, on_text, on_reasoning)
             return self._tariff.with_cost(model, request, reply)
         except Misconfigured as error:
-            # A vendor's "not found" is vague; the end-of-life date tells the user what to do.
+            # A vendor's "not found" is vague; the end-of-life date is more useful to the user.
             if ending := self._tariff.ending(model):
                 raise Misconfigured(f"{error} ({ending})") from error
             raise
@@ -84,7 +84,7 @@ class Priced:
         await close_model(self._inner)
 
 
-def _tells(reply: Reply) -> bool:
+def _has_plausible_usage(reply: Reply) -> bool:
     """True if the figures are plausible: a call uses at least one token in and out."""
     used, message = reply.usage, reply.message
     figures = (used.input, used.output, used.cache_read, used.cache_write)
@@ -92,7 +92,7 @@ def _tells(reply: Reply) -> bool:
     return min(figures) >= 0 and asked > 0 and (used.output > 0 or not (message.text or message.calls))
 
 
-def _without_nonsense(used: Usage) -> Usage:
+def _without_negative_counts(used: Usage) -> Usage:
     """Negative counts become 0: they would refund money and enlarge a budget."""
     return replace(
         used,

@@ -23,7 +23,7 @@ _PICO = 1_000_000
 def most_tokens(request: ModelRequest) -> int:
     """An upper bound of the tokens: a token has at least one byte."""
     tools = sum(len(msgspec.json.encode(tool)) for tool in (*request.tools, *request.withdrawn))
-    return _size(request.told) + tools + sum(map(_of_message, request.messages)) + PER_REQUEST
+    return _size(request.system_text) + tools + sum(map(_of_message, request.messages)) + PER_REQUEST
 
 
 def _of_message(message: Message) -> int:
@@ -37,7 +37,7 @@ def quote(steps: Sequence[PriceStep], tokens_in: int, tokens_out: int, today: st
 
     An announced price counts already: the call may last until then.
     """
-    reachable = _reached((*valid_on(steps, today), *_later(steps, today)), tokens_in)
+    reachable = _applicable_steps((*valid_on(steps, today), *_announced_steps(steps, today)), tokens_in)
     if not reachable:
         return None
     most_in = max(_pico(price) for step in reachable for price in _inputs(step))
@@ -48,7 +48,7 @@ def quote(steps: Sequence[PriceStep], tokens_in: int, tokens_out: int, today: st
 def cost(steps: Sequence[PriceStep], usage: Usage, today: str) -> Micros | None:
     """The price of a usage, rounded up; None if no price is known."""
     tokens_in = usage.input + usage.cache_read + usage.cache_write
-    reached = _reached(valid_on(steps, today), tokens_in)
+    reached = _applicable_steps(valid_on(steps, today), tokens_in)
     if not reached:
         return None
     step = max(reached, key=lambda step_: step_.above)
@@ -69,13 +69,13 @@ def valid_on(steps: Sequence[PriceStep], today: str) -> tuple[PriceStep, ...]:
     return tuple(step for step in steps if begun and step.since == max(begun))
 
 
-def _reached(steps: Sequence[PriceStep], tokens_in: int) -> list[PriceStep]:
+def _applicable_steps(steps: Sequence[PriceStep], tokens_in: int) -> list[PriceStep]:
     """The price tiers that can apply to this number of tokens; always includes the lowest tier of the day."""
     lowest = {step.since: min(other.above for other in steps if other.since == step.since) for step in steps}
     return [step for step in steps if step.above < tokens_in or step.above == lowest[step.since]]
 
 
-def _later(steps: Sequence[PriceStep], today: str) -> tuple[PriceStep, ...]:
+def _announced_steps(steps: Sequence[PriceStep], today: str) -> tuple[PriceStep, ...]:
     return tuple(step for step in steps if step.since > today)
 
 

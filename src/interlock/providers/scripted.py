@@ -91,10 +91,10 @@ class ScriptedModel:
     async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply:
         last = request.messages[-1].text
         rule = self._take(request, last)
-        await self._speak(rule, on_text)
+        await self._stream_text(rule, on_text)
         if rule.fault is not None:
             message, may_cost = _FAULTS[str(rule.fault)]
-            raise Unavailable(f"the scripted model failed as told: {message}", may_cost=may_cost)
+            raise Unavailable(f"the scripted model failed by rule: {message}", may_cost=may_cost)
         calls: list[ToolCall] = []
         for call in rule.tool_calls:
             self._calls += 1
@@ -103,7 +103,7 @@ class ScriptedModel:
         usage = Usage(rule.usage.input, rule.usage.output, cost=self._price.of(rule.usage))
         return Reply(message, usage, request.model or "scripted", "tools" if calls else "end")
 
-    async def _speak(self, rule: ScriptedRule, on_text: OnText) -> None:
+    async def _stream_text(self, rule: ScriptedRule, on_text: OnText) -> None:
         """Streams the answer in pieces over its delay. A cut answer ends in the middle."""
         size = max(1, -(-len(rule.reply) // _PIECES))
         pieces = [rule.reply[start : start + size] for start in range(0, len(rule.reply), size)] or [""]

@@ -25,7 +25,7 @@ class WorkspaceSetup:
         if not self._command:
             return None
         mark = sha256(self._command.encode()).hexdigest().encode()
-        if _mark_on(workspace.worktree) == mark:
+        if _read_mark(workspace.worktree) == mark:
             return None
         job = shell_job(workspace, self._command, self._env, timeout_s=self._timeout_s)
         finished = await self._sandbox.run(job)
@@ -35,7 +35,7 @@ class WorkspaceSetup:
         return finished
 
 
-def _mark_on(folder: str) -> bytes | None:
+def _read_mark(folder: str) -> bytes | None:
     try:
         return os.getxattr(folder, _MARK)
     except OSError:

@@ -53,10 +53,10 @@ class WorkerTools:
             return Preview("Run a shell script", script=given.script)
         if tool.edits is None:
             return Preview(name)
-        return await _to_the_end(lambda: applying.preview(_edits(place, tool, given)))
+        return await _in_thread_uncancelled(lambda: applying.preview(_edits(place, tool, given)))
 
     async def texts(self, place: ToolPlace, paths: Sequence[str]) -> dict[str, str | None]:
-        return await _to_the_end(lambda: texts_of(place.root, paths))
+        return await _in_thread_uncancelled(lambda: texts_of(place.root, paths))
 
     async def run(
         self, place: ToolPlace, name: str, args: dict[str, Any], hunks: tuple[int, ...] | None = None
@@ -68,7 +68,7 @@ class WorkerTools:
             if tool.asks is not None:
                 text = await tool.asks(place, given)
             else:
-                text = await _to_the_end(lambda: _work(place, tool, given, hunks))
+                text = await _in_thread_uncancelled(lambda: _work(place, tool, given, hunks))
         except ToolFailure as failure:
             return ToolOutcome(_cut(str(failure)), failed=True)
         return ToolOutcome(_cut(text))
@@ -136,7 +136,7 @@ def _edits(place: ToolPlace, tool: Tool, given: Struct) -> tuple[Edit, ...]:
     return edits if isinstance(edits, tuple) else (edits,)
 
 
-async def _to_the_end(work: Callable[[], _T]) -> _T:
+async def _in_thread_uncancelled(work: Callable[[], _T]) -> _T:
     """Runs in a thread. A cancellation waits for its end, so that nothing is written later."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:

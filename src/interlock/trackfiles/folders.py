@@ -39,14 +39,14 @@ def folder_in(parent: int, parts: Sequence[str], *, make: bool = False) -> Gener
         yield folder
 
 
-def beginning(folder: int, name: str, most: int) -> bytes:
+def read_start(folder: int, name: str, most: int) -> bytes:
     """At most `most` bytes of a regular file; anything else is refused without being opened."""
     if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-        raise _not_plain(name)
+        raise _not_regular(name)
     fd = os.open(name, _FILE, dir_fd=folder)
     with open(fd, "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise _not_plain(name)
+            raise _not_regular(name)
         content = bytearray()
         while len(content) < most and (more := file.read(most - len(content))):
             content += more
@@ -77,7 +77,7 @@ def put_once(folder: int, name: str, content: bytes) -> None:
         os.unlink(part, dir_fd=folder)
 
 
-def _not_plain(name: str) -> FileExistsError:
+def _not_regular(name: str) -> FileExistsError:
     return FileExistsError(errno.EEXIST, "not a regular file, so it is not changed", name)
 
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from interlock.domain.values.ids import is_id
-from interlock.trackfiles.folders import beginning, folder_in, parts_of, root_folder
+from interlock.trackfiles.folders import folder_in, parts_of, read_start, root_folder
 from interlock.views.board import TrackProgress, TrackRow
 from interlock.views.track_files import METADATA, PLAN, STATE
 
@@ -59,7 +59,7 @@ def _read_track(base: int, name: str) -> FiledTrack | None:
     try:
         with folder_in(base, (name,)) as folder:
             tickets = _tickets(_read(folder, STATE))
-            about = _about(_read(folder, METADATA))
+            about = _metadata(_read(folder, METADATA))
             boxes = _boxes(_read(folder, PLAN, _MOST_PLAN)) if tickets is None else None
     except OSError:
         return None
@@ -86,7 +86,7 @@ def _read_track(base: int, name: str) -> FiledTrack | None:
 
 def _read(folder: int, name: str, most: int = _MOST_BYTES) -> bytes | None:
     try:
-        content = beginning(folder, name, most + 1)
+        content = read_start(folder, name, most + 1)
     except OSError:
         return None
     return content if len(content) <= most else None
@@ -111,7 +111,7 @@ def _ticket(task: dict[str, Any]) -> FiledTicket:
     return FiledTicket(name, description, status, tuple(others))
 
 
-def _about(content: bytes | None) -> dict[str, str] | None:
+def _metadata(content: bytes | None) -> dict[str, str] | None:
     try:
         data: object = json.loads(content or b"")
     except (ValueError, RecursionError):

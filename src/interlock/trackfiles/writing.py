@@ -9,7 +9,7 @@ from typing import Protocol
 
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
-from interlock.trackfiles.folders import beginning, exists, folder_in, parts_of, put, put_once, root_folder
+from interlock.trackfiles.folders import exists, folder_in, parts_of, put, put_once, read_start, root_folder
 from interlock.views.track_files import (
     METADATA,
     PLAN,
@@ -131,7 +131,7 @@ class TrackWriter:
         place = f"{self._shown}/{track.id}"
         try:
             with folder_in(base, (track.id,), make=True) as folder:
-                if self._is_right(folder, track):
+                if self._is_up_to_date(folder, track):
                     self._written[track.id] = track
                     return []
                 errors = _write_files(folder, track)
@@ -141,7 +141,7 @@ class TrackWriter:
             self._written[track.id] = track
         return [_warning(f"{place}/{name}", error) for name, error in errors.items()]
 
-    def _is_right(self, folder: int, track: Track) -> bool:
+    def _is_up_to_date(self, folder: int, track: Track) -> bool:
         """Whether the files of a track that is seen for the first time are up to date.
 
         The metadata are written last: if they are right, the rest is right, and a large track need not be rendered.
@@ -189,7 +189,7 @@ def _write_file(folder: int, name: str, track: Track) -> None:
 
 def _existing(folder: int, name: str, most: int) -> bytes | None:
     try:
-        return beginning(folder, name, most)
+        return read_start(folder, name, most)
     except FileNotFoundError:
         return None
 

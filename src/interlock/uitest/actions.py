@@ -51,7 +51,7 @@ class Result(Struct, frozen=True):
     late: bool = False  # it failed because of its time limit
 
 
-class Acting:
+class Actions:
     """Performs actions and checks conditions; records each as a test. `answers`: tests may answer approvals."""
 
     def __init__(self, driver: InputDriver, executions: Executions, shots: Shots, *, answers: bool) -> None:

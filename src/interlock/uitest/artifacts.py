@@ -22,7 +22,7 @@ class Artifacts:
     def path_for(self, test_id: str) -> Path:
         return self._folder / f"{test_id}.png"
 
-    def wanted(self, name: str) -> Path:
+    def resolve(self, name: str) -> Path:
         """The file that a caller names, relative to the artifact folder; raises BadValue for any other place."""
         if not name:
             return self._folder / f"screenshot_{now_ms()}_{os.urandom(3).hex()}.png"  # unique

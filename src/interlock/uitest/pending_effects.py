@@ -59,7 +59,7 @@ class PendingEffects:
             if not over and now < pending.deadline:
                 left.append(pending)
                 continue
-            done = _outcome(pending) if over else _late(pending.done)
+            done = _outcome(pending) if over else _timed_out(pending.done)
             pending.future.set_result(done if done.success else self._explained(done))
         self._open = left
 
@@ -76,6 +76,6 @@ def _outcome(pending: _PendingAction) -> Done:
     return replace(pending.done, success=False, message=f"it was refused: {'; '.join(refusals)}")
 
 
-def _late(done: Done) -> Done:
+def _timed_out(done: Done) -> Done:
     message = f"{done.message}, but the workbench has not answered in time"
     return replace(done, success=False, message=message, late=True)

@@ -82,7 +82,7 @@ def _read(part: str, last: str) -> PromptStep:
                 name = last
             return PromptStep(do, name, _unquoted(match.groupdict().get("text") or ""))
     raise BadValue(
-        f'{part!r} cannot be read: say open X, click X, type "TEXT" into X, wait for X,'
+        f'{part!r} cannot be read: use open X, click X, type "TEXT" into X, wait for X,'
         ' verify X loads | is visible | is enabled | contains "TEXT" | equals "TEXT"'
     )
 

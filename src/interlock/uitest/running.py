@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from interlock.domain.values.test_history import Assertion
 from interlock.gui.drawing.recorded_widgets import Widgets
-from interlock.uitest.actions import Acting, Begun, Result
+from interlock.uitest.actions import Actions, Begun, Result
 from interlock.uitest.executions import Executions, Live
 from interlock.uitest.input_driver import InputDriver
 from interlock.uitest.prompts import PromptStep
@@ -15,8 +15,8 @@ _TYPES = ("button", "checkbox", "row", "item", "input", "window", "text")
 
 
 class Runner:
-    def __init__(self, acting: Acting, driver: InputDriver, executions: Executions) -> None:
-        self._acting = acting
+    def __init__(self, actions: Actions, driver: InputDriver, executions: Executions) -> None:
+        self._actions = actions
         self._driver = driver
         self._executions = executions
 
@@ -59,7 +59,7 @@ class Runner:
         return Result(not failure, message, live.test_id, ended.execution_time_ms, late=late)
 
     def _step(self, step: PromptStep, parent: str) -> Result:
-        act = self._acting
+        act = self._actions
         widgets = self._driver.widgets().result(_LOOK_S)
         match step.do:
             case "open":

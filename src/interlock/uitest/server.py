@@ -114,8 +114,8 @@ def _handlers(harness: Harness) -> dict[str, Any]:
         "GetTestStatus": (harness.status, pb.GetTestStatusRequest, pb.GetTestStatusResponse),
         "ListTests": (harness.list_tests, pb.ListTestsRequest, pb.ListTestsResponse),
         "GetTestResults": (harness.results, pb.GetTestResultsRequest, pb.GetTestResultsResponse),
-        "StartRecording": (harness.not_yet, pb.StartRecordingRequest, pb.StartRecordingResponse),
-        "StopRecording": (harness.not_yet, pb.StopRecordingRequest, pb.StopRecordingResponse),
+        "StartRecording": (harness.not_implemented, pb.StartRecordingRequest, pb.StartRecordingResponse),
+        "StopRecording": (harness.not_implemented, pb.StopRecordingRequest, pb.StopRecordingResponse),
         "ReplayTest": (harness.replay_test, pb.ReplayTestRequest, pb.ReplayTestResponse),
         "WaitForIdle": (limited(harness.wait_for_idle), pb.WaitForIdleRequest, pb.WaitForIdleResponse),
     }

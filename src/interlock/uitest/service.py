@@ -10,7 +10,7 @@ from interlock.domain.values.test_history import Execution, History
 from interlock.errors import BadValue, InterlockError, NotFound
 from interlock.gui.drawing.recorded_widgets import Rect, Widgets
 from interlock.uitest import uitest_pb2 as pb
-from interlock.uitest.actions import USUAL_WAIT_MS, Acting, Result
+from interlock.uitest.actions import USUAL_WAIT_MS, Actions, Result
 from interlock.uitest.artifacts import Artifacts
 from interlock.uitest.executions import Executions, Live, now_ms
 from interlock.uitest.input_driver import InputDriver
@@ -39,19 +39,19 @@ class Harness:
     def __init__(
         self,
         driver: InputDriver,
-        acting: Acting,
+        actions: Actions,
         executions: Executions,
         artifacts: Artifacts,
         history: Callable[[], History],
         whole: WholeOf,
     ) -> None:
         self._driver = driver
-        self._acting = acting
+        self._actions = actions
         self._executions = executions
         self._artifacts = artifacts
         self._history = history
         self._whole = whole
-        self._runner = Runner(acting, driver, executions)
+        self._runner = Runner(actions, driver, executions)
 
     def ping(self, request: pb.PingRequest, context: Context) -> pb.PingResponse:
         return pb.PingResponse(message=f"Pong: {request.message}", timestamp_ms=now_ms(), version=VERSION)
@@ -62,11 +62,11 @@ class Harness:
         button = _BUTTONS.get(request.type)
         if button is None:
             raise BadValue(f"no click type {request.type}: there are LEFT 1, RIGHT 2, DOUBLE 3, MIDDLE 4")
-        done = self._acting.click(request.target, button, request.widget_key, begun=_send_test_id(context))
+        done = self._actions.click(request.target, button, request.widget_key, begun=_send_test_id(context))
         return pb.ClickResponse(**_answer(done))
 
     def type(self, request: pb.TypeRequest, context: Context) -> pb.TypeResponse:
-        done = self._acting.type(
+        done = self._actions.type(
             request.target,
             request.text,
             clear_first=request.clear_first,
@@ -76,7 +76,7 @@ class Harness:
         return pb.TypeResponse(**_answer(done))
 
     def wait(self, request: pb.WaitRequest, context: Context) -> pb.WaitResponse:
-        done = self._acting.wait(
+        done = self._actions.wait(
             request.condition,
             request.timeout_ms,
             request.poll_interval_ms,
@@ -94,7 +94,7 @@ class Harness:
         )
 
     def check(self, request: pb.AssertRequest, context: Context) -> pb.AssertResponse:
-        done = self._acting.check(
+        done = self._actions.check(
             request.condition, request.failure_message, request.widget_key, begun=_send_test_id(context)
         )
         return pb.AssertResponse(
@@ -132,7 +132,7 @@ class Harness:
         done = self._runner.run(request.prompt, steps, begun=_send_test_id(context), going=context.is_active)
         return pb.ReplayTestResponse(success=done.success, message=done.message, test_id=done.test_id)
 
-    def not_yet(self, request: Any, context: Context) -> NoReturn:
+    def not_implemented(self, request: Any, context: Context) -> NoReturn:
         context.abort(grpc.StatusCode.UNIMPLEMENTED, "recording is not built yet")
 
     # ── reading the window ───────────────────────────────────────────────────────────────
@@ -140,7 +140,7 @@ class Harness:
     def screenshot(self, request: pb.ScreenshotRequest, context: Context) -> pb.ScreenshotResponse:
         if request.format not in _FORMATS:
             raise BadValue(f"no format {request.format}: pictures are PNG 1")
-        path = self._artifacts.wanted(request.output_path)
+        path = self._artifacts.resolve(request.output_path)
         if not self._artifacts.possible:
             message = "the null backend draws no pixels: start the window with --backend egl"
             return pb.ScreenshotResponse(success=False, message=message)

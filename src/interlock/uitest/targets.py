@@ -151,11 +151,11 @@ def nearest(widgets: Widgets, target: Target) -> tuple[str, ...]:
     names: dict[str, float] = {}
     for widget in widgets.all():
         name = widget.name if target.key else f"{widget.type}:{plain(widget.label)}"
-        likeness = max(_likeness(wanted, word) for word in (widget.key, widget.name, plain(widget.label)))
+        likeness = max(_similarity(wanted, word) for word in (widget.key, widget.name, plain(widget.label)))
         bonus = 0.25 if target.type and widget.type == target.type else 0.0
         names[name] = max(names.get(name, 0.0), likeness + bonus)
     for window in widgets.hidden:
-        names[f"window:{window}"] = _likeness(wanted, window)
+        names[f"window:{window}"] = _similarity(wanted, window)
     ranked = sorted(names, key=lambda name: (-names[name], name))
     return tuple(ranked[:_NEAREST])
 
@@ -203,7 +203,7 @@ def _inside(widget: Widget, path: Sequence[str]) -> bool:
     return all(plain(part).casefold() in places for part in parts)
 
 
-def _likeness(wanted: str, name: str) -> float:
+def _similarity(wanted: str, name: str) -> float:
     name = name.casefold()
     if (wanted and wanted in name) or (len(name) >= _TELLING and name in wanted):
         return 0.8 + 0.2 * min(len(wanted), len(name)) / max(len(wanted), len(name), 1)

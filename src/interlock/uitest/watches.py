@@ -27,7 +27,7 @@ class Looked(Struct, frozen=True):
 
 
 Explain = Callable[[Verdict, Condition, bool], Looked]
-"""Adds the window's content to a failed condition; the flag says that its time is over."""
+"""Adds the window's content to a failed condition; the flag is set after the deadline."""
 
 
 class _Watch:

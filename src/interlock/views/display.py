@@ -1,7 +1,7 @@
 """Makes untrusted text safe to show: no terminal escapes, no invisible or bidirectional characters.
 
-`safe` is for text to read, `exact` for text that will run: it omits nothing, because a shell does not skip what a
-terminal hides. `quoted_path` is for file names: two different names never look alike, and each is on one line.
+`safe` is for text to read, `exact` for text that will run: it omits nothing, because a shell does not skip characters
+that a terminal hides. `quoted_path` is for file names: two different names never look alike, and each is on one line.
 """
 
 import re

@@ -102,7 +102,7 @@ def _text_of(recorded: Recorded, name: str) -> tuple[str, Role, str]:
             return (
                 f"{command}  {result.status}, exit {result.exit_code}",
                 "text",
-                one_line(most_telling_line(result), 200),
+                one_line(error_line(result) or result.explanation or result.status, 200),
             )
         case TicketCompleted(unverified=unverified, commit=commit):
             where = f", merged as {commit[:10]}" if commit else ""
@@ -110,11 +110,11 @@ def _text_of(recorded: Recorded, name: str) -> tuple[str, Role, str]:
         case TicketBlocked(reason=reason):
             return f"blocked: {one_line(reason, 200)}", "bad", ""
         case ToolFinished(tool=tool, failed=failed, by=by):
-            return f"{one_line(tool, 60)}  {'failed' if failed else 'done'}   by {by}", "bad" if failed else "text", ""
+            return f"{one_line(tool, 60)}  {'failed' if failed else 'done'}   by {one_line(by, 60)}", "bad" if failed else "text", ""
         case TurnFinished(model=model, usage=usage) | DiscussionReplied(model=model, usage=usage):
             return f"{one_line(model, 60)} answered, {usage.input:,} in, {usage.output:,} out", "dim", ""
         case PlannerAnswered(tier=tier, usage=usage):
-            return f"{tier} answered, {usage.input:,} in, {usage.output:,} out", "dim", ""
+            return f"{one_line(tier, 40)} answered, {usage.input:,} in, {usage.output:,} out", "dim", ""
         case TracksProposed(tracks=tracks):
             return f"proposed: {one_line(', '.join(plan.title for plan in tracks), 200)}", "text", ""
         case CallReserved(tier=tier, model=model):
@@ -163,11 +163,11 @@ def _approval(event: ApprovalRequested, recorded: Recorded) -> Approval:
     )
 
 
-def most_telling_line(result: GateResult) -> str:
-    """The first line of a failed command's output that looks like an error, else its last line."""
+def error_line(result: GateResult) -> str:
+    """The first line of a failed command's output that looks like an error, else its last line; empty for none."""
     lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
     errors = [line for line in lines if re.search(r"\b(\w*Error|error|fatal|FAILED|FAIL)\b", line)]
-    return (errors[:1] or lines[-1:] or [result.explanation or result.status])[0].strip()
+    return (errors[:1] or lines[-1:] or [""])[0].strip()
 
 
 def seconds(milliseconds: int) -> str:

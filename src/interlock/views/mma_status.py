@@ -56,7 +56,7 @@ def active_tiers(state: State) -> tuple[str, ...]:
     """Every tier that works or waits for an answer, in order of start."""
     tiers = [(call.at, stream_key(call)) for call in state.calls.values()]
     asking = {call.party.ticket for call in state.calls.values()}
-    tiers += [(a.requested_at, f"Awaiting Approval: {_whose(a)}") for a in state.pending_approvals()]
+    tiers += [(a.requested_at, f"Awaiting Approval: {_subject(a)}") for a in state.pending_approvals()]
     for track_id in state.running:
         track = state.tracks[track_id]
         for name in track.order if track.counts.in_progress else ():
@@ -131,5 +131,5 @@ def _ask(approval: Approval | None) -> dict[str, Any] | None:
     return {"id": approval.id, "tool": approval.payload.tool, "args": decode(approval.payload.arguments)}
 
 
-def _whose(approval: Approval) -> str:
+def _subject(approval: Approval) -> str:
     return approval.ticket or approval.discussion or approval.track or approval.id

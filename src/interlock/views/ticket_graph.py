@@ -34,7 +34,7 @@ def lay_out_graph(order: Sequence[str], needs: Mapping[str, Sequence[str]]) -> T
     layers, depth = _layers(order, needs)
     edges = tuple((need, name) for name in order for need in needs[name] if need in depth)
     if len(order) <= 3_000:  # in a larger graph crossings are not visible
-        _untangle(layers, edges)
+        _reduce_crossings(layers, edges)
     tall = max(_LEAST, int((len(order) * 1.6) ** 0.5))
     columns: list[Column] = []
     places: dict[str, tuple[int, float]] = {}
@@ -73,7 +73,7 @@ def _layers(order: Sequence[str], needs: Mapping[str, Sequence[str]]) -> tuple[l
     return layers, depth
 
 
-def _untangle(layers: list[list[str]], edges: Sequence[tuple[str, str]]) -> None:
+def _reduce_crossings(layers: list[list[str]], edges: Sequence[tuple[str, str]]) -> None:
     """Reduces crossings: sorts each layer by the mean row of the connected tickets."""
     before: dict[str, list[str]] = {}
     after: dict[str, list[str]] = {}

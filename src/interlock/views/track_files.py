@@ -62,12 +62,12 @@ def is_generated(name: str, content: bytes, track: str) -> bool:
 
 def _line(ticket: Ticket) -> str:
     box = "x" if isinstance(ticket.stage, Completed) else " "
-    description, words = ticket.spec.description, _words(ticket)
+    description, words = ticket.spec.description, _state_words(ticket)
     text = f": {_plain(description)}" if description.strip() else ""
     return f"- [{box}] {ticket.id}{text}{f' ({words})' if words else ''}\n"
 
 
-def _words(ticket: Ticket) -> str:
+def _state_words(ticket: Ticket) -> str:
     stage = ticket.stage
     match stage:
         case Todo():

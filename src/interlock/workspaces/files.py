@@ -14,7 +14,7 @@ from interlock.errors import Rejected
 _SIGNATURE = b"interlock is landing\n"
 
 
-def in_the_way(path: bytes, touched: Mapping[bytes, str], folder: str) -> bool:
+def is_obstructed(path: bytes, touched: Mapping[bytes, str], folder: str) -> bool:
     """True if an untracked file is in the place of a new file."""
     top = os.fsencode(folder)
     parts = path.split(b"/")
@@ -79,7 +79,7 @@ def locked(index: Path) -> Generator[None]:
             file.write(_SIGNATURE)
     except FileExistsError:
         if lock.read_bytes() != _SIGNATURE:
-            raise Rejected(f"another git command is at work ({lock} exists); try again when it has ended") from None
+            raise Rejected(f"another git command is running ({lock} exists); try again when it has ended") from None
     try:
         yield
     finally:

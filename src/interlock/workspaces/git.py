@@ -112,6 +112,6 @@ async def check_version(run: Sandbox) -> None:
     words = text(output.stdout).split()
     numbers = [part for part in (words[2] if len(words) > 2 else "").split(".") if part.isdigit()]
     if output.code != 0 or len(numbers) < 2:
-        raise Misconfigured(f"git does not say its version; {needed}")
+        raise Misconfigured(f"git reports no version; {needed}")
     if (int(numbers[0]), int(numbers[1])) < OLDEST:
         raise Misconfigured(f"git is version {'.'.join(numbers)}; {needed}")

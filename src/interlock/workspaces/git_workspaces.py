@@ -50,7 +50,7 @@ def _append_missing(file: Path, lines: list[bytes]) -> bool:
     return bool(missing)
 
 
-def _overlook(place: RepositoryLocation, folders: Sequence[str]) -> bool:
+def _exclude_folders(place: RepositoryLocation, folders: Sequence[str]) -> bool:
     paths = [posixpath.normpath(posixpath.join(place.prefix, folder)) for folder in folders]
     # The project itself is never excluded, and a name is not a pattern.
     names = [re.sub(r"([*?[])", r"\\\1", path) for path in paths if path != (place.prefix or ".")]
@@ -58,17 +58,17 @@ def _overlook(place: RepositoryLocation, folders: Sequence[str]) -> bool:
     return _append_missing(Path(place.common_dir, "info", "exclude"), wanted)
 
 
-def _in_words(work: "Callable[P, CoroutineType[Any, Any, R]]") -> "Callable[P, CoroutineType[Any, Any, R]]":
+def _translate_os_errors(work: "Callable[P, CoroutineType[Any, Any, R]]") -> "Callable[P, CoroutineType[Any, Any, R]]":
     """A full or read-only disk is reported as Unavailable, not as a bug."""
 
     @wraps(work)
-    async def worded(*args: P.args, **kwargs: P.kwargs) -> R:
+    async def translated(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return await work(*args, **kwargs)
         except OSError as error:
             raise Unavailable(f"{error.filename or 'a file'}: {error.strerror}") from error
 
-    return worded
+    return translated
 
 
 _WHOLE = 40  # minimum length of a commit id
@@ -109,23 +109,23 @@ class GitWorkspaces:
             Landings(repository, integration, snapshots),
         )
 
-    @_in_words
+    @_translate_os_errors
     async def exclude(self, folders: Sequence[str]) -> None:
         """Excludes these folders of the project in its repository and in the private repository."""
-        around = self._finder.around if self._opened else await self._finder.look()
+        around = self._finder.around if self._opened else await self._finder.find_around()
         used = self._opened.repository.place if self._opened else around
-        changed = [_overlook(place, folders) for place in {around, used} if place is not None]
+        changed = [_exclude_folders(place, folders) for place in {around, used} if place is not None]
         if self._opened and any(changed):
             await self.open()
 
-    @_in_words
+    @_translate_os_errors
     async def dirty(self) -> tuple[str, ...]:
         """Tracked files with uncommitted changes. Work starts from HEAD, without them."""
         if self._now.repository.private:
             return ()
         return tuple(shown(path) for path in await self._now.landings.dirty())
 
-    @_in_words
+    @_translate_os_errors
     async def start_track(self, track: str) -> str:
         return await self._now.integration.start(track, await self._head())
 
@@ -137,7 +137,7 @@ class GitWorkspaces:
             raise Rejected("HEAD has no commit to begin a track at")
         return head
 
-    @_in_words
+    @_translate_os_errors
     async def survey(self) -> Survey:
         head, prefix = await self._head(), self._now.repository.place.prefix
         listed = await self._now.repository.plumbing(
@@ -151,13 +151,13 @@ class GitWorkspaces:
     def path_for(self, track: str, ticket: str) -> str:
         return os.path.join(self._now.worktrees.folder(track, ticket), self._now.repository.place.prefix).rstrip("/")
 
-    @_in_words
+    @_translate_os_errors
     async def prepare(self, track: str, ticket: str) -> Workspace:
         tip = await self._now.integration.tip(track)
         await self._now.worktrees.make(track, ticket, tip)
         return self._workspace(track, ticket, tip)
 
-    @_in_words
+    @_translate_os_errors
     async def read(self, commit: str, path: str) -> bytes | Link | None:
         inside = posixpath.normpath(posixpath.join(self._now.repository.place.prefix, path))
         if inside.startswith(("..", "/")) or "\0" in inside or "\n" in inside:
@@ -176,13 +176,13 @@ class GitWorkspaces:
         while len(self._read) > _MOST:
             del self._read[next(iter(self._read))]
 
-    @_in_words
+    @_translate_os_errors
     async def current(self, track: str, ticket: str) -> Workspace | None:
         if not self._now.worktrees.exists(track, ticket):
             return None
         return self._workspace(track, ticket, self._now.worktrees.base(track, ticket))
 
-    @_in_words
+    @_translate_os_errors
     async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved:
         if not self._now.worktrees.exists(track, ticket):
             raise Unavailable(f"the folder of {track}/{ticket} is gone")
@@ -194,45 +194,45 @@ class GitWorkspaces:
         await self._now.integration.keep(track, ticket, attempt, commit)
         return Saved(base=workspace.base, commit=commit, tree=tree)
 
-    @_in_words
+    @_translate_os_errors
     async def changed(self, base: str, commit: str) -> str:
         return await self._now.integration.changed(base, commit)
 
-    @_in_words
+    @_translate_os_errors
     async def changes(self, base: str, commit: str) -> tuple[ChangedFile, ...]:
         """Paths relative to the project folder; files outside it relative to the repository."""
         changed, prefix = await self._now.integration.changes(base, commit), self._now.repository.place.prefix
         start = f"{prefix}/" if prefix else ""
         return tuple(replace(one, path=one.path.removeprefix(start)) for one in changed)
 
-    @_in_words
+    @_translate_os_errors
     async def diff(self, commit: str) -> str:
         return await self._now.integration.diff(commit)
 
-    @_in_words
+    @_translate_os_errors
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
         await self._now.worktrees.show(track, ticket, commit)
         return self._workspace(track, ticket, commit)
 
-    @_in_words
+    @_translate_os_errors
     async def combine(
         self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None
     ) -> Combined | Conflict:
         return await self._now.integration.combine(track, ticket, saved, message, onto)
 
-    @_in_words
+    @_translate_os_errors
     async def publish(self, track: str, combined: Combined) -> bool:
         return await self._now.integration.publish(track, combined)
 
-    @_in_words
+    @_translate_os_errors
     async def merged_commit(self, track: str, ticket: str) -> str | None:
         return await self._now.integration.merged_commit(track, ticket)
 
-    @_in_words
+    @_translate_os_errors
     async def merged_tickets(self, track: str) -> frozenset[str]:
         return await self._now.integration.merged_tickets(track)
 
-    @_in_words
+    @_translate_os_errors
     async def retire(self, track: str, ticket: str, attempt: int, message: str) -> None:
         exists = self._now.worktrees.exists(track, ticket)
         if exists and not await self._now.integration.is_kept(track, ticket, attempt):
@@ -240,24 +240,24 @@ class GitWorkspaces:
             await self.save(workspace, track, ticket, attempt, message)
         await self.remove(track, ticket)
 
-    @_in_words
+    @_translate_os_errors
     async def remove(self, track: str, ticket: str) -> None:
         await self._now.worktrees.remove(track, ticket)
 
-    @_in_words
+    @_translate_os_errors
     async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
         await self._now.worktrees.sweep(live)
         self._now.integration.unlock()
 
-    @_in_words
+    @_translate_os_errors
     async def landing(self, track: str) -> LandingPlan:
         return await self._now.landings.prepare(track)
 
-    @_in_words
+    @_translate_os_errors
     async def land(self, track: str, landing: LandingPlan) -> None:
         await self._now.landings.land(landing)
 
-    @_in_words
+    @_translate_os_errors
     async def is_landed(self, landing_after: str) -> bool:
         return await self._now.landings.is_landed(landing_after)
 

@@ -94,7 +94,7 @@ class Integration:
         self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None
     ) -> Combined | Conflict:
         """The attempt's change on top of the branch (or of `onto`); the existing commit if the ticket is merged."""
-        tip, attempt = await self._look(track, saved)
+        tip, attempt = await self._read_tip_and_attempt(track, saved)
         if done := (await self._merged_at(track, tip)).get(ticket):
             tree = text((await self._repository.refs("rev-parse", f"{done}^{{tree}}")).stdout)
             return Combined(tip=done, commit=done, tree=tree)
@@ -116,7 +116,7 @@ class Integration:
         tip = await self.tip(track)
         if tip == combined.tip:
             raise failure("update-ref", output)
-        return await self._repository.descends(tip, combined.commit)
+        return await self._repository.is_descendant(tip, combined.commit)
 
     def _note(self, track: str, combined: Combined) -> None:
         """Updates the known tickets without reading the branch if all new commits were made here."""
@@ -134,7 +134,7 @@ class Integration:
         tip = await self._repository.resolve(branch(track))
         return None if tip is None else (await self._merged_at(track, tip)).get(ticket)
 
-    async def _look(self, track: str, saved: Saved) -> tuple[str, int | None]:
+    async def _read_tip_and_attempt(self, track: str, saved: Saved) -> tuple[str, int | None]:
         """The tip of the branch and the number of the attempt, with one git process."""
         names = f"{branch(track)}\n{saved.commit}\n".encode()
         output = (await self._repository.refs("cat-file", "--batch", stdin=names)).stdout
@@ -196,7 +196,7 @@ class Integration:
         known = self._merged.get(track)
         if known is not None and known.tip == tip:
             return known.commits
-        since = known.tip if known is not None and await self._repository.descends(tip, known.tip) else None
+        since = known.tip if known is not None and await self._repository.is_descendant(tip, known.tip) else None
         commits = dict(known.commits) if known is not None and since is not None else {}
         since = since or await self._repository.resolve(base_ref(track))
         limits = [tip] if since is None else [tip, f"^{since}"]

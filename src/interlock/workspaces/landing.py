@@ -10,7 +10,7 @@ from pathlib import Path
 
 from interlock.errors import Rejected
 from interlock.ports.workspaces import LandingPlan
-from interlock.workspaces.files import draft_of, fresh_folder, in_the_way, locked, put_in_place
+from interlock.workspaces.files import draft_of, fresh_folder, is_obstructed, locked, put_in_place
 from interlock.workspaces.git import shown, text
 from interlock.workspaces.integration import Integration, branch, cut
 from interlock.workspaces.repository import Repository
@@ -78,7 +78,7 @@ class Landings:
             raise Rejected(f"{onto} could not be moved: {text(moved.stderr).splitlines()[-1]}; nothing was landed")
 
     async def is_landed(self, after: str) -> bool:
-        return await self._repository.descends("HEAD", after)
+        return await self._repository.is_descendant("HEAD", after)
 
     async def _head(self) -> tuple[str, str]:
         """The commit and the short name of the user's current branch."""
@@ -86,7 +86,7 @@ class Landings:
         commit, name = text(output.stdout).split("\n")
         if not name.startswith("refs/heads/"):
             raise Rejected("HEAD is detached: check out the branch the track should land on")
-        if what := _under_way(self._repository.place.git_dir):
+        if what := _operation_in_progress(self._repository.place.git_dir):
             raise Rejected(f"a {what} is under way in {self._top}: finish or abort it first")
         return commit, name.removeprefix("refs/heads/")
 
@@ -106,7 +106,7 @@ class Landings:
         if self._repository.private:
             dirty &= touched.keys()
         untracked = {
-            path for path, kind in touched.items() if kind == "A" and in_the_way(path, touched, self._top)
+            path for path, kind in touched.items() if kind == "A" and is_obstructed(path, touched, self._top)
         } - dirty
         if (dirty | untracked) <= touched.keys() and not await self._differ_from(after, dirty | untracked):
             return
@@ -162,7 +162,7 @@ class Landings:
         return cut(shown(patch.stdout), _MOST_DIFF)
 
 
-def _under_way(git_dir: str) -> str | None:
+def _operation_in_progress(git_dir: str) -> str | None:
     return next((what for file, what in _UNDER_WAY.items() if os.path.exists(os.path.join(git_dir, file))), None)
 
 

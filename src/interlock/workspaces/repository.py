@@ -46,7 +46,7 @@ class Repository:
         output = await self.refs("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", ok=(0, 1, 128))
         return text(output.stdout) if output.code == 0 else None
 
-    async def descends(self, commit: str, ancestor: str) -> bool:
+    async def is_descendant(self, commit: str, ancestor: str) -> bool:
         return (await self.refs("merge-base", "--is-ancestor", ancestor, commit, ok=(0, 1, 128))).code == 0
 
 
@@ -64,24 +64,24 @@ class Finder:
         place = await self.choose()
         if place is not None and place is self.around:
             return await self._assemble(place, private=False)
-        await self._make_private(self._own)
+        await self._make_private(self._private_dir)
         return await self._assemble(self._private_place(), private=True)
 
     async def choose(self) -> RepositoryLocation | None:
         """The repository of the work; None if a private one must be created first. Creates nothing."""
-        around = await self.look()
-        if around is not None and await self._has_commit() and await self._all_landed(self._own):
+        around = await self.find_around()
+        if around is not None and await self._has_commit() and await self._all_landed(self._private_dir):
             return around
-        return self._private_place() if _is_git_dir(self._own) else None
+        return self._private_place() if _is_git_dir(self._private_dir) else None
 
     @property
-    def _own(self) -> Path:
+    def _private_dir(self) -> Path:
         return self._project / _STATE / "private.git"
 
     def _private_place(self) -> RepositoryLocation:
-        return RepositoryLocation(str(self._project), str(self._own), str(self._own), "sha1", "")
+        return RepositoryLocation(str(self._project), str(self._private_dir), str(self._private_dir), "sha1", "")
 
-    async def look(self) -> RepositoryLocation | None:
+    async def find_around(self) -> RepositoryLocation | None:
         """The location of the user's repository. Creates nothing."""
         self.around = await self._locate()
         return self.around

@@ -36,7 +36,7 @@ class Listing:
                 self.tracked.append(path)
 
 
-async def look(git: Git, folder: str, index: str, *more: str) -> Listing:
+async def list_changes(git: Git, folder: str, index: str, *more: str) -> Listing:
     output = await _list(git, folder, index, more)
     if b"ermission denied" in output.stderr:
         await in_thread(lambda: make_readable(folder))
@@ -46,10 +46,10 @@ async def look(git: Git, folder: str, index: str, *more: str) -> Listing:
 
 async def stage(git: Git, folder: str, index: str, left_out: frozenset[bytes], durable: bool = True) -> str:
     """Updates the index to the content of the folder without `left_out`, and returns the tree."""
-    listing = await look(git, folder, index)
+    listing = await list_changes(git, folder, index)
     listed = await _with_nested(git, folder, index, listing.others)
     wanted = [path for path in listed if path not in left_out]
-    feed = await in_thread(lambda: _sorted_out(folder, listing.changed, wanted))
+    feed = await in_thread(lambda: _classify(folder, listing.changed, wanted))
     if feed.doubtful:
         kept = await submodules(git, index)
         feed.gone += [path for path in feed.doubtful if path not in kept]
@@ -108,7 +108,7 @@ async def _with_nested(git: Git, folder: str, index: str, others: Iterable[bytes
         entered += 1
         if entered > _MOST_NESTED:
             raise Rejected(f"more than {_MOST_NESTED} nested git repositories were left in the folder; it is not saved")
-        inside = await look(git, os.path.join(folder, os.fsdecode(path)), index + ".none")
+        inside = await list_changes(git, os.path.join(folder, os.fsdecode(path)), index + ".none")
         waiting += [path + name for name in reversed(inside.others)]
     return files
 
@@ -120,7 +120,7 @@ class _Feed:
         self.doubtful: list[bytes] = []  # tracked, and now a folder: a submodule, or a file replaced by a folder
 
 
-def _sorted_out(folder: str, changed: list[bytes], others: list[bytes]) -> _Feed:
+def _classify(folder: str, changed: list[bytes], others: list[bytes]) -> _Feed:
     feed, root = _Feed(), os.fsencode(folder)
     links: set[bytes] = set()
     kinds: dict[bytes, int] = {}

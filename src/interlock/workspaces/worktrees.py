@@ -14,7 +14,7 @@ from pathlib import Path
 from interlock.errors import Rejected, Unavailable
 from interlock.workspaces.include import copy_included
 from interlock.workspaces.repository import Repository
-from interlock.workspaces.staging import Listing, look, make_readable, submodules, unlock
+from interlock.workspaces.staging import Listing, list_changes, make_readable, submodules, unlock
 from interlock.workspaces.threads import in_thread
 
 _TRASH = ".trash"
@@ -92,10 +92,10 @@ class Worktrees:
             for path in await submodules(self._git, index):
                 if not any(kept.startswith(path + b"/") for kept in included):
                     _empty(Path(folder, os.fsdecode(path)))
-            listing = await look(self._git, folder, index, "--cached")
+            listing = await list_changes(self._git, folder, index, "--cached")
             if not await in_thread(lambda listing=listing: _discard(folder, listing, included)):
                 return
-        raise Unavailable(f"{folder} does not become what commit {commit} says")
+        raise Unavailable(f"{folder} could not be reset to commit {commit}")
 
     async def remove(self, track: str, ticket: str) -> None:
         notes = self._notes(track, ticket)
@@ -116,7 +116,7 @@ class Worktrees:
         for track, ticket in live:
             unlock(self.index(track, ticket))
         known = {self._registration(track, ticket).name for track, ticket in live}
-        for entry in self._ours_registered():
+        for entry in self._registered_worktrees():
             if entry.name not in known:
                 shutil.rmtree(entry, ignore_errors=True)
         for left in _entries(self._root / _TRASH):
@@ -142,7 +142,7 @@ class Worktrees:
         (entry / "HEAD").write_text(commit + "\n")
         shutil.copy2(self.index(track, ticket), entry / "index")  # keep its time: git compares file times with it
 
-    def _ours_registered(self) -> list[Path]:
+    def _registered_worktrees(self) -> list[Path]:
         ours: list[Path] = []
         root = os.fsencode(self._root) + b"/"
         for entry in _entries(self._registered):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.providers.endpoints import place_of
+from interlock.providers.endpoints import provider_facts
 from tests.cli.project import Project
 from tests.providers.loopback import Fault, Loopback, Request, serving
 from tests.providers.scripts import Called, Scripted
@@ -74,7 +74,9 @@ def test_a_key_that_is_not_good_ends_the_turn_with_what_to_do(project: Project, 
         project.env |= {f"{name}_API_KEY": "sk-not-the-right-one-000", f"{name}_BASE_URL": server.url + vendor.path}
         result = project.run("chat", "Hello", "--provider", vendor.provider, "--model", vendor.model)
     assert result.code == 1, result
-    assert f"set {place_of(vendor.provider).key_name} to a key that is good there" in result.out + result.err, result
+    assert f"set {provider_facts(vendor.provider).key_name} to a key that is good there" in result.out + result.err, (
+        result
+    )
     assert len(vendor.asked(server)) == 1, "it is not tried again"
 
 

@@ -92,9 +92,9 @@ def test_processes_are_forked_only_where_there_is_no_other_thread() -> None:
     script = (
         "import threading\n"
         "from interlock.codeviews.folders import pool\n"
-        "print(pool._only_thread())\n"
+        "print(pool._is_single_threaded())\n"
         "threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
-        "print(pool._only_thread())\n"
+        "print(pool._is_single_threaded())\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "True\nFalse\n"
@@ -124,7 +124,7 @@ def test_the_processes_die_with_the_one_that_started_them(tmp_path: Path) -> Non
         "from interlock.codeviews.folders.pool import Pool\n"
         "if __name__ == '__main__':\n"
         "    pool = Pool(1)\n"
-        "    assert pool.works()\n"
+        "    assert pool.is_usable()\n"
         "    print(pool._running().submit(os.getpid).result(), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

@@ -73,7 +73,7 @@ def test_a_definition_is_whole_lines_with_its_decorators_and_the_comments_in_it(
 
 def test_several_of_one_name_are_told_apart_by_a_line() -> None:
     assert refusal("definition", "Shape.area") == (
-        "'Shape.area' has 2 definitions, at lines 18-20, 22-24. Say which one with the argument line."
+        "'Shape.area' has 2 definitions, at lines 18-20, 22-24. Choose one with the argument line."
     )
     assert "@area.setter" in STRUCTURE.definition(SHAPES, "Shape.area", 23)
     assert refusal("definition", "Shape.area", 21) == (
@@ -249,7 +249,7 @@ def test_a_variable_is_replaced_alone_on_its_line() -> None:
         ("with_definition", ("side", ""), "new_definition is empty; to delete something use edit_file."),
         ("with_definition", ("side", "def f(:"), "new_definition does not parse by itself."),
         ("with_definition", ("side", "x = 1"), "new_definition must be the whole definition"),
-        ("with_definition", ("Square", "class Square(Shape): pass"), "It already is exactly so"),
+        ("with_definition", ("Square", "class Square(Shape): pass"), "The code is already exactly this"),
         ("with_definition", ("side", "def f():\n"), "Nothing was changed: the file would not parse any more: line 4"),
         (
             "with_signature",

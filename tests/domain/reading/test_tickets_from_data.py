@@ -159,7 +159,7 @@ def test_without_a_stage_the_status_says_where_a_ticket_stands(said: dict[str, o
         ({"id": "T", "stat": "todo"}, "ticket 'T': unknown key 'stat'; did you mean 'status'?"),
         (
             {"id": "T", "stage": {"type": "flying"}},
-            "ticket 'T': 'stage' is not what Interlock writes there: Invalid value 'flying' - at `$.type`",
+            "ticket 'T': 'stage' is not in the form that Interlock stores: Invalid value 'flying' - at `$.type`",
         ),
         ("T", "a ticket: expected an object with keys and values, not 'T'"),
     ],

@@ -301,7 +301,7 @@ def test_only_a_done_track_is_landed_and_asked_about_once() -> None:
     found = bench(shell("T"))
     with pytest.raises(Rejected, match="track 'x' is running; only a done track can be landed"):
         found.send(AskLanding("x", LANDING))
-    with pytest.raises(Rejected, match="landing track 'x' is asked already"):
+    with pytest.raises(Rejected, match="the landing of track 'x' is already requested"):
         landing().send(AskLanding("x", LANDING))
 
 

@@ -107,7 +107,7 @@ def test_a_call_without_a_price_is_refused_where_there_is_a_limit_and_only_there
     with pytest.raises(OverBudget) as refusal:
         ledger.check_unpriced(SCOPES, "m", Caps(ticket=1_000_000))
     assert str(refusal.value) == (
-        "over budget: ticket 'x/T-1' may spend $1.00, and what the next call may cost is not known: the model 'm' has"
+        "over budget: ticket 'x/T-1' may spend $1.00, and the cost of the next call is unknown: the model 'm' has"
         ' no price; give it one in your settings ([prices."m"]), or take the limit away'
     )
 

@@ -71,7 +71,7 @@ def test_it_sees_the_script_its_end_and_the_ticket_and_nothing_else() -> None:
     ("rule", "why"),
     [
         ({"match": "nothing like it"}, "no rule of the script answers this message: "),
-        ({**LOOK, "fault": 500}, "the scripted model failed as told: 500: the server failed (tried 6 times)"),
+        ({**LOOK, "fault": 500}, "the scripted model failed by rule: 500: the server failed (tried 6 times)"),
         ({**LOOK, "reply": " "}, "its answer is empty (tried 6 times)"),
         ({**LOOK, "reply": "", "tool_calls": [{"name": "change"}]}, "the answer was empty"),
     ],

@@ -59,7 +59,7 @@ def test_a_turn_reads_freely_answers_and_remembers() -> None:
             assert [m.text for m in said(world, state) if m.role == "assistant"] == ["", "It is blue."]
             assert dict(state.usage) == {"Discussion": Usage(30, 5)}
             assert world.streams.text("Discussion: D-1") == "It is blue."
-            assert "about the project" in world.requests[0].told
+            assert "about the project" in world.requests[0].system_text
             await process.say("What else?")
             await process.until(quiet)
         assert [m.role for m in world.requests[2].messages] == ["user", "assistant", "tool", "assistant", "user"]

@@ -107,7 +107,7 @@ class Chat:
         terms = Terms(PARTY, "Chat", "Tier 1", "Be brief.", ToolPlace("/here"), tools, self.rounds)
         texts = KeptTexts(self._keep, self.blobs.__getitem__)
         files = TrackedFiles(self.tools, terms.place, texts)
-        return await Dialogue(calls, self.tools, self.host, terms, messages, files).hold()
+        return await Dialogue(calls, self.tools, self.host, terms, messages, files).run()
 
     def ask(self, text: str = "go") -> Answer | Question:
         return asyncio.run(self.go_on(Message("user", text)))

@@ -354,7 +354,7 @@ def test_a_model_that_never_answers_blocks_its_ticket() -> None:
             await process.run(TicketSpec(id="one"))
             state = await process.until_status("blocked")
             reason = state.ticket("a", "one").blocked_reason or ""
-            why = "the scripted model failed as told: no answer in time (tried 6 times)"
+            why = "the scripted model failed by rule: no answer in time (tried 6 times)"
             assert reason == f"the model does not answer: {why}"
         assert len(world.requests) == 6
         assert world.waits == [0.5, 1.0, 2.0, 4.0, 8.0]

@@ -48,7 +48,7 @@ def statuses(*happenings: Happening) -> list[str]:
     activity = Activity()
     statuses = [activity.ai_status]
     for each in happenings:
-        activity.tell(each)
+        activity.publish(each)
         statuses.append(activity.ai_status)
     return statuses
 
@@ -90,10 +90,10 @@ def test_the_status_follows_the_users_own_request(happenings: Sequence[Happening
 
 def test_the_latest_answer_is_the_one_to_the_user() -> None:
     activity = Activity()
-    activity.tell(response(text="I look.", calls=1))
-    activity.tell(response(text="It is blue."))
-    activity.tell(response(WORKER, text="not this"))
-    activity.tell(response(error="429"))
+    activity.publish(response(text="I look.", calls=1))
+    activity.publish(response(text="It is blue."))
+    activity.publish(response(WORKER, text="not this"))
+    activity.publish(response(error="429"))
     assert (activity.ai_response, activity.ai_status) == ("It is blue.", "error")
     activity.reset()
     assert (activity.ai_response, activity.ai_status, activity.status("D-1")) == ("", "idle", "idle")
@@ -101,15 +101,15 @@ def test_the_latest_answer_is_the_one_to_the_user() -> None:
 
 def test_each_request_has_its_own_status_beside_the_latest() -> None:
     activity = Activity()
-    activity.tell(start(key="D-1"))
-    activity.tell(start(key="D-2"))
-    activity.tell(response(key="D-1", text="Hi."))
+    activity.publish(start(key="D-1"))
+    activity.publish(start(key="D-2"))
+    activity.publish(response(key="D-1", text="Hi."))
     assert (activity.status("D-1"), activity.status("D-2"), activity.ai_status) == ("done", "sending...", "done")
     activity.withdrawn("D-2")
     assert (activity.status("D-2"), activity.ai_status) == ("idle", "idle")
     activity.withdrawn("never heard of")
     for number in range(1_000):
-        activity.tell(start(key=f"D-{number}"))
+        activity.publish(start(key=f"D-{number}"))
     assert len(activity._statuses) <= 256
 
 
@@ -117,10 +117,10 @@ def test_everybody_hears_everything_until_they_end_it() -> None:
     activity = Activity()
     heard: list[tuple[str, Happening]] = []
     end = activity.listen(lambda happening: heard.append((activity.ai_status, happening)))
-    activity.tell(start())
-    activity.tell(start(WORKER))
+    activity.publish(start())
+    activity.publish(start(WORKER))
     end()
-    activity.tell(response())
+    activity.publish(response())
     assert heard == [("sending...", start()), ("sending...", start(WORKER))]
 
 

@@ -143,7 +143,7 @@ def test_without_a_model_or_with_one_that_fails_planning_says_so() -> None:
         async with world.process() as process:
             state = await planned(process)
             assert state.epics["E-1"].reason == (
-                "the model does not answer: the scripted model failed as told: 500: the server failed (tried 6 times)"
+                "the model does not answer: the scripted model failed by rule: 500: the server failed (tried 6 times)"
             )
         world = make_world({"match": "something else"})
         async with world.process() as process:

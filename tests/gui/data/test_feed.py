@@ -72,8 +72,8 @@ def test_a_frame_takes_up_only_so_much() -> None:
     for _ in range(10):
         feed.text("a", "x" * 100_000 + "\n")
     feed.drain()
-    assert feed.behind
-    while feed.behind:
+    assert feed.has_backlog
+    while feed.has_backlog:
         feed.drain()
     assert sum(map(len, feed.streams["a"].lines)) == 1_000_000
 
@@ -105,12 +105,12 @@ def test_a_draft_keeps_what_is_written_until_another_hand_writes() -> None:
     for text in ("a", "ab", "abc"):
         draft.text = text
         draft.sent.append(text)
-    assert not draft.meet("a")
-    assert not draft.meet("abc")
+    assert not draft.sync("a")
+    assert not draft.sync("abc")
     assert draft.text == "abc"
-    assert draft.meet("theirs")
+    assert draft.sync("theirs")
     assert draft.text == "theirs"
-    assert not draft.meet("theirs")
+    assert not draft.sync("theirs")
 
 
 def test_what_is_thought_aloud_is_told_apart_line_by_line() -> None:

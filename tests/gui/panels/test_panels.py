@@ -86,14 +86,14 @@ def test_an_empty_workbench_says_what_to_do_next() -> None:
         keys = every_tab(bench)
         assert {"mma_epic_input", "btn_mma_plan_epic", "ai_input", "btn_gen_send", "current_provider"} <= keys
         bench.show("dashboard")
-        assert bench.widget("topbar.waiting").value == "nothing waits for you"
+        assert bench.widget("topbar.waiting").value == "no pending approvals"
         assert not bench.widget("btn_mma_plan_epic").enabled
 
 
 def test_a_full_one_draws_in_every_tab() -> None:
     with windowed(full()) as bench:
         every_tab(bench)
-        assert bench.widget("topbar.waiting").value.endswith("9 waiting for you")
+        assert bench.widget("topbar.waiting").value.endswith("9 pending approvals")
 
 
 @pytest.mark.parametrize("words", [HOSTILE, "", "\n", "a" * 200_000])
@@ -282,7 +282,7 @@ def test_a_million_lines_are_kept_to_their_end() -> None:
         lines = "".join(f"line {number}\n" for number in range(10_000))
         for _ in range(100):
             bench.window.feed.text("Tier 3 (Worker): T-1", lines)
-        bench.until(lambda: not bench.window.feed.behind)
+        bench.until(lambda: not bench.window.feed.has_backlog)
         bench.show("streams")
         bench.click("streams.choose@Tier 3 (Worker): T-1")
         stream = bench.window.feed.streams["Tier 3 (Worker): T-1"]

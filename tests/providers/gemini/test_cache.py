@@ -199,7 +199,7 @@ class Forgetful(dict[str, Json]):
 
 def test_a_model_that_is_not_there_is_said_to_be_so() -> None:
     async def story(at: Scene) -> None:
-        with pytest.raises(Misconfigured, match="knows no model 'gemini-9'"):
+        with pytest.raises(Misconfigured, match="has no model 'gemini-9'"):
             await at.ask(model="gemini-9")
 
     run(story)

@@ -12,9 +12,9 @@ import pytest
 from interlock.domain.values.budgets import Usage
 from interlock.errors import Misconfigured, Unavailable
 from interlock.ports.model import Message, Picture, ignore_text
-from interlock.providers.endpoints import HOSTED, HttpAccess, ModelUse, hosted_model, place_of, usual_limits
+from interlock.providers.endpoints import HOSTED, HttpAccess, ModelUse, default_limits, hosted_model, provider_facts
 from interlock.providers.http.channel import Channel, Endpoint, checked_address
-from interlock.providers.http.errors import refusal, told
+from interlock.providers.http.errors import error_text, refusal
 from interlock.providers.http.http_model import TokenLimits
 from tests.providers import anthropic_server, openai_server
 from tests.providers.loopback import Answer, Request, serving
@@ -42,7 +42,7 @@ def test_a_key_may_go_over_https_or_nowhere_far(address: str) -> None:
 @pytest.mark.parametrize(
     ("address", "sentence"),
     [
-        ("http://api.example.com", "over http, where anybody on the way can read along; use https"),
+        ("http://api.example.com", "over http, which is not encrypted; use https"),
         ("http://127.0.0.1.example.com", "use https"),
         ("http://localhost.example.com", "use https"),
         ("http://0.0.0.0", "use https"),
@@ -152,15 +152,15 @@ def test_headers_that_cannot_be_sent_do_not_give_the_key_away() -> None:
 
 
 def test_an_error_says_what_the_vendor_says_in_whatever_form() -> None:
-    assert told(b'{"error": {"type": "t", "message": "m\\n m"}}', str) == "t m m"
-    assert told(b'{"error": "plain"}', str) == "plain"
-    assert told(b'[{"error": {"code": 400, "message": "m"}}]', str) == "400 m"
-    assert told(b'{"detail": "d"}', str) == "d"
-    assert told(b'{"error": 7}', str) == '{"error": 7}'
-    assert told(b"<html>\xff", str) == "<html>\ufffd"
-    assert told(b"[]", str) == "[]"
-    assert told(b"[" * 100_000, str) == "[" * 500
-    assert told(b"", str) == ""
+    assert error_text(b'{"error": {"type": "t", "message": "m\\n m"}}', str) == "t m m"
+    assert error_text(b'{"error": "plain"}', str) == "plain"
+    assert error_text(b'[{"error": {"code": 400, "message": "m"}}]', str) == "400 m"
+    assert error_text(b'{"detail": "d"}', str) == "d"
+    assert error_text(b'{"error": 7}', str) == '{"error": 7}'
+    assert error_text(b"<html>\xff", str) == "<html>\ufffd"
+    assert error_text(b"[]", str) == "[]"
+    assert error_text(b"[" * 100_000, str) == "[" * 500
+    assert error_text(b"", str) == ""
 
 
 def test_a_gateway_that_waited_in_vain_may_have_cost_something() -> None:
@@ -173,7 +173,10 @@ def test_a_gateway_that_waited_in_vain_may_have_cost_something() -> None:
 
 
 def test_every_name_has_its_address_and_its_variables() -> None:
-    assert {name: (place_of(name).base_url, place_of(name).key_name, place_of(name).url_name) for name in HOSTED} == {
+    assert {
+        name: (provider_facts(name).base_url, provider_facts(name).key_name, provider_facts(name).url_name)
+        for name in HOSTED
+    } == {
         "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
         "gemini": (
             "https://generativelanguage.googleapis.com",
@@ -188,7 +191,7 @@ def test_every_name_has_its_address_and_its_variables() -> None:
         "vllm": ("http://127.0.0.1:8000/v1", "", ""),
     }
     with pytest.raises(Misconfigured, match="there is no provider 'x' over HTTP"):
-        place_of("x")
+        provider_facts("x")
 
 
 def test_address_and_key_come_from_the_environment() -> None:
@@ -215,17 +218,17 @@ def test_a_local_server_needs_no_key_but_a_model() -> None:
                 request(), ignore_text
             )
             assert reply.message.text == "Grüße, wörld 🌍."
-            with pytest.raises(Misconfigured, match="must be told which model to ask: use --model"):
+            with pytest.raises(Misconfigured, match="needs a model: use --model"):
                 await hosted_model("vllm", {}, HttpAccess(base_url=server.url)).complete(request(), ignore_text)
 
     asyncio.run(story())
 
 
 def test_later_models_of_openai_are_sent_no_temperature() -> None:
-    assert usual_limits("openai", "gpt-4.1").temperature == 0.0
-    assert usual_limits("openai", "o3").temperature is None
-    assert usual_limits("openai", "gpt-5.4-mini").temperature is None
-    assert usual_limits("deepseek", "any").temperature == 0.0
+    assert default_limits("openai", "gpt-4.1").temperature == 0.0
+    assert default_limits("openai", "o3").temperature is None
+    assert default_limits("openai", "gpt-5.4-mini").temperature is None
+    assert default_limits("deepseek", "any").temperature == 0.0
 
 
 def test_a_quote_is_never_less_than_what_is_paid() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from interlock.ports.processes import Finished, Job
 from interlock.runners.gate_here import verify_here
-from interlock.sandbox.limits.git_config import harmless, may_hold_a_secret
-from interlock.sandbox.limits.git_guard import GitFile, GitGuard, GitLink, Nothing, look
+from interlock.sandbox.limits.git_config import may_hold_a_secret, safe_config
+from interlock.sandbox.limits.git_guard import GitFile, GitGuard, GitLink, Nothing, read_entry
 from tests.sandbox.sandbox_levels import CONFINED, made
 from tests.sandbox.scenes import ENV, run, sh
 
@@ -187,7 +187,7 @@ def test_what_is_kept_of_a_configuration() -> None:
         '\turl = still the address\n[extensions] worktreeConfig = true\n[includeIf "x"]\npath = y\n'
         "[http]\n\textraHeader = AUTHORIZATION: basic x\n[branch.old]\nremote = o\n[USER]\nname = é\n"
     )
-    assert harmless(config.encode()).decode() == (
+    assert safe_config(config.encode()).decode() == (
         "[core]\n\tbare = false ; why\n[extensions] worktreeConfig = true\n[USER]\nname = é\n"
     )
 
@@ -218,7 +218,7 @@ def test_files_and_links_are_put_back_as_they_were(tmp_path: Path) -> None:
     file.chmod(0o640)
     link.symlink_to("somewhere")
     paths = [str(path) for path in (file, link, none)]
-    before = [look(path) for path in paths]
+    before = [read_entry(path) for path in paths]
     assert before == [GitFile(0o640, b"gitdir: x\n"), GitLink("somewhere"), Nothing()]
     guard = GitGuard(paths)
     file.unlink()
@@ -227,5 +227,5 @@ def test_files_and_links_are_put_back_as_they_were(tmp_path: Path) -> None:
     link.write_text("x")
     none.symlink_to(tmp_path)
     guard.restore()
-    assert [look(path) for path in paths] == before
+    assert [read_entry(path) for path in paths] == before
     assert tmp_path.exists()

@@ -228,7 +228,7 @@ def test_lines_are_replaced(desk: Desk, before: str, start: int, end: int, conte
         (3, 1, "x", "end_line 1 is before start_line 3 - 1."),
         (2, 4, "x", "file has only 2 lines."),
         (4, 3, "x", "file has only 2 lines."),
-        (1, 1, "1", "Those lines are already so; nothing would change."),
+        (1, 1, "1", "Those lines already have this text; nothing would change."),
     ],
 )
 def test_lines_that_are_not_there_are_refused(desk: Desk, start: int, end: int, content: str, said: str) -> None:

@@ -93,7 +93,7 @@ def test_lines_may_have_moved_if_only_one_place_fits(desk: Desk) -> None:
     assert file.read_text() == "new\n" * 3 + "x\nY\nz\n"
     desk.put("b", "x\n\nx\n\nx\n")
     assert desk.refuses("apply_patch", patch="--- b\n+++ b\n@@ -2,1 +2,1 @@\n-x\n+y\n") == (
-        "Hunk 1 of b fits at lines 1, 3, 5, but not at line 2 as it says. "
+        "Hunk 1 of b fits at lines 1, 3, 5, but not at line 2 as the patch states. "
         "Give more lines around it. Nothing was changed."
     )
 

@@ -10,7 +10,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from interlock import wire
 from interlock.api.bridge import Bridge
 from interlock.api.routes.replies import FINDS, READS, WRITES, Asking, Limit, Offset, authority_of, next_offset, raw
-from interlock.api.routes.schemas import AnswerShape, Approvals, ApprovalShape, Edits
+from interlock.api.schemas.approvals import AnswerShape, Approvals, ApprovalShape, Edits
 from interlock.desk.buttons import answer
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.values.approvals import Approval
@@ -66,7 +66,7 @@ def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         by = authority_of(bridge, request)
         by.must_answer()
         command = _command(bridge.front.state.approval(approval), data)
-        await bridge.over(answer(bridge.desk, by, command))
+        await bridge.run_on_engine(answer(bridge.desk, by, command))
         return raw(wire.encode(approval_dict(bridge.front.state.approval(approval))))
 
     return [show_approvals, show_approval, answer_approval]

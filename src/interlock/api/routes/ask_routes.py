@@ -16,7 +16,7 @@ from litestar.params import JSONBody
 from interlock.api.bridge import Bridge
 from interlock.api.live import Live
 from interlock.api.routes.replies import WRITES, Asking
-from interlock.api.routes.schemas import AskAnswer, AskShape
+from interlock.api.schemas.approvals import AskAnswer, AskShape
 from interlock.domain.messages.commands.external_ask_commands import AskPerson, WithdrawAsk
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.messages.events.approval_events import ApprovalRequested
@@ -37,7 +37,7 @@ class Asks:
         self._waiting: dict[str, int] = {}  # approval → number of requests that wait for it
 
     async def ask(self, request: Asking, data: AskShape) -> AskAnswer:
-        approval = await self._bridge.over(self._request(data))
+        approval = await self._bridge.run_on_engine(self._request(data))
         self._waiting[approval] = self._waiting.get(approval, 0) + 1
         answered = asyncio.ensure_future(self._live.answered(approval, lambda: not self._pending(approval)))
         disconnected = asyncio.ensure_future(_disconnected(request))
@@ -52,7 +52,7 @@ class Asks:
             answered.cancel()
             disconnected.cancel()
         if self._pending(approval) and alone and not self._live.ended:
-            await self._bridge.over(self._withdraw(approval, "the asking program disconnected"))
+            await self._bridge.run_on_engine(self._withdraw(approval, "the asking program disconnected"))
         return _answer(self._bridge.front.state.approval(approval), data)
 
     async def await_reconnections(self) -> None:
@@ -63,7 +63,7 @@ class Asks:
         await asyncio.sleep(RETURN_S)
         for approval in asks:
             if approval not in self._waiting and self._pending(approval):
-                await self._bridge.over(
+                await self._bridge.run_on_engine(
                     self._withdraw(approval, "the asking program did not reconnect after a restart")
                 )
 

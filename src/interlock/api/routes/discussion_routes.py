@@ -21,12 +21,11 @@ from interlock.api.routes.replies import (
     raw,
     submit,
 )
-from interlock.api.routes.schemas import (
+from interlock.api.schemas.basics import Done, Reason
+from interlock.api.schemas.discussions import (
     Discussions,
     DiscussionShape,
-    Done,
     NewDiscussion,
-    Reason,
     Telling,
     WholeDiscussion,
     Words,
@@ -39,7 +38,7 @@ from interlock.ports.model import Message
 
 
 def discussion_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
-    return [*_listing(bridge), *_talking(bridge)]
+    return [*_listing(bridge), *_message_routes(bridge)]
 
 
 def _listing(bridge: Bridge) -> list[HTTPRouteHandler]:
@@ -68,7 +67,7 @@ def _listing(bridge: Bridge) -> list[HTTPRouteHandler]:
         state = bridge.front.state.discussion(discussion)
         messages: list[dict[str, Any]] = []
         for blob in state.messages:
-            text = await bridge.over(bridge.backstage.kept_text(blob.sha256))
+            text = await bridge.run_on_engine(bridge.backstage.kept_text(blob.sha256))
             if text is not None:
                 message = msgspec.json.decode(text, type=Message)
                 calls = [call.name for call in message.calls]
@@ -79,7 +78,7 @@ def _listing(bridge: Bridge) -> list[HTTPRouteHandler]:
     return [list_discussions, show_discussion]
 
 
-def _talking(bridge: Bridge) -> list[HTTPRouteHandler]:
+def _message_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
     @post(
         "/api/discussions",
         operation_id="ApiDiscussionsBegin",
@@ -103,7 +102,7 @@ def _talking(bridge: Bridge) -> list[HTTPRouteHandler]:
     async def send_message(request: Asking, discussion: FromPath[str], data: JSONBody[Words]) -> Done:
         """The answer streams under the key `Discussion: <id>`; what it wants to change asks first."""
         actor = authority_of(bridge, request).actor
-        receipt = await bridge.over(bridge.front.say(actor, discussion, data.text))
+        receipt = await bridge.run_on_engine(bridge.front.say(actor, discussion, data.text))
         return Done("ok", {"discussion": discussion, "version": receipt.version})
 
     @post(

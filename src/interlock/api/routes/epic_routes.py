@@ -7,7 +7,8 @@ from litestar.params import JSONBody
 from interlock import wire
 from interlock.api.bridge import Bridge
 from interlock.api.routes.replies import READS, WRITES, Asking, raw, submit
-from interlock.api.routes.schemas import Done, Epics, NewEpic
+from interlock.api.schemas.basics import Done
+from interlock.api.schemas.tracks import Epics, NewEpic
 from interlock.domain.messages.commands.epic_commands import PlanEpic
 from interlock.domain.messages.events.epic_events import EpicAdded
 

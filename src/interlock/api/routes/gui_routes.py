@@ -11,15 +11,15 @@ from interlock import wire
 from interlock.api.bridge import Bridge
 from interlock.api.live import Live
 from interlock.api.routes.replies import FINDS, READS, WRITES, Asking, authority_of, promises, raw
-from interlock.api.routes.schemas import (
+from interlock.api.routes.status_json import StatusJson
+from interlock.api.schemas.basics import Done
+from interlock.api.schemas.gui import (
     ClearAsk,
     Click,
     Diagnostics,
-    Done,
     GuiAction,
     GuiState,
     Health,
-    MmaStatus,
     RefreshApiMetrics,
     RefreshFromProject,
     SelectListItem,
@@ -28,7 +28,7 @@ from interlock.api.routes.schemas import (
     Status,
     Value,
 )
-from interlock.api.routes.status_json import StatusJson
+from interlock.api.schemas.mma_status import MmaStatus
 from interlock.desk.authority import Authority
 from interlock.desk.buttons import click
 from interlock.desk.desk_json import gui_state, indicator, value_of
@@ -38,7 +38,12 @@ from interlock.views.mma_status import tier_usage
 
 
 def gui_routes(bridge: Bridge, live: Live, status: StatusJson) -> list[HTTPRouteHandler]:
-    return [_status_route(bridge), *_desk_routes(bridge, live, status), *_window_routes(bridge, live), *_acting(bridge)]
+    return [
+        _status_route(bridge),
+        *_desk_routes(bridge, live, status),
+        *_window_routes(bridge, live),
+        *_action_routes(bridge),
+    ]
 
 
 def _status_route(bridge: Bridge) -> HTTPRouteHandler:
@@ -148,11 +153,11 @@ def _window_routes(bridge: Bridge, live: Live) -> list[HTTPRouteHandler]:
     return [show_diagnostics, show_health]
 
 
-def _acting(bridge: Bridge) -> list[HTTPRouteHandler]:
+def _action_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
     @post("/api/gui", operation_id="ApiGuiAct", status_code=200, responses=WRITES, summary="Do something at the desk")
     async def act(request: Asking, data: JSONBody[GuiAction]) -> Done:
         """What a hand does in the window: write into a field, click a button, choose from a list."""
-        return Done("ok", await bridge.over(_act(bridge, authority_of(bridge, request), data)))
+        return Done("ok", await bridge.run_on_engine(_act(bridge, authority_of(bridge, request), data)))
 
     @post(
         "/api/session/reset",
@@ -163,7 +168,7 @@ def _acting(bridge: Bridge) -> list[HTTPRouteHandler]:
     )
     async def reset_desk(request: Asking) -> Done:
         """As `btn_reset`: ends the chat's turn, clears inputs and streams, withdraws asks. Tracks and history stay."""
-        return Done("ok", await bridge.over(click(bridge.desk, authority_of(bridge, request), "btn_reset")))
+        return Done("ok", await bridge.run_on_engine(click(bridge.desk, authority_of(bridge, request), "btn_reset")))
 
     @post(
         "/api/shutdown",

@@ -13,8 +13,8 @@ from interlock.api.bridge import Bridge
 from interlock.api.event_stream import Followed, frames
 from interlock.api.live import Live
 from interlock.api.routes.replies import FINDS, READS, Limit, raw
-from interlock.api.routes.schemas import JournalPage, KeptText, UsageShape
 from interlock.api.routes.status_json import StatusJson
+from interlock.api.schemas.journal import JournalPage, KeptText, UsageShape
 from interlock.errors import BadValue, NotFound
 from interlock.views.costs import UsageGrouping, usage_rows
 
@@ -38,7 +38,7 @@ def journal_routes(bridge: Bridge, live: Live, status: StatusJson) -> list[HTTPR
     @get("/api/journal", operation_id="ApiJournalJournal", responses=READS, summary="What was recorded")
     async def read_journal(after: Version = 0, limit: Limit = 100) -> Response[JournalPage]:
         """Events after a version, in order; the last one's version is where the next page begins."""
-        records = await bridge.over(bridge.backstage.records(after))
+        records = await bridge.run_on_engine(bridge.backstage.records(after))
         return raw(wire.encode({"events": records[:limit], "head": bridge.front.state.version}))
 
     @get(
@@ -63,7 +63,7 @@ def journal_routes(bridge: Bridge, live: Live, status: StatusJson) -> list[HTTPR
     @get("/api/texts/{sha256:str}", operation_id="ApiTextsSha256Text", responses=FINDS, summary="A long text")
     async def read_text(sha256: Sha256) -> KeptText:
         """A prompt, a diff or an output that an event names by its hash."""
-        content = await bridge.over(bridge.backstage.kept_text(sha256))
+        content = await bridge.run_on_engine(bridge.backstage.kept_text(sha256))
         if content is None:
             raise NotFound(f"no text {sha256}")
         return KeptText(sha256, len(content), content.decode(errors="replace"))
@@ -84,14 +84,16 @@ def _events_route(bridge: Bridge, live: Live, status: StatusJson) -> HTTPRouteHa
         """Server-Sent Events. From now on, or without gap or repeat after a version; texts so far, then deltas."""
         begin = _version(last_event_id) if last_event_id else after
         if begin is not None and begin > bridge.front.state.version:
-            raise BadValue(f"this journal ends at {bridge.front.state.version}: {begin} is another's")
+            raise BadValue(
+                f"this journal ends at version {bridge.front.state.version}; version {begin} belongs to another journal"
+            )
         return Followed(
             live,
             begin,
             lambda follower: frames(
                 live,
                 follower,
-                lambda version: bridge.over(bridge.backstage.records(version)),
+                lambda version: bridge.run_on_engine(bridge.backstage.records(version)),
                 lambda: bridge.front.state,
                 status,
             ),

@@ -1,4 +1,4 @@
-"""What all routes share: replies, errors over HTTP, the caller's authority, and query parameters."""
+"""Shared by all routes: replies, errors over HTTP, the caller's authority, and query parameters."""
 
 from typing import Annotated, Any, cast
 
@@ -9,7 +9,7 @@ from litestar.params import QueryParameter
 
 from interlock import errors
 from interlock.api.bridge import Bridge
-from interlock.api.routes.schemas import Problem
+from interlock.api.schemas.basics import Problem
 from interlock.desk.authority import Authority
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.values.gates import Gate
@@ -76,7 +76,7 @@ def refused(_: Asking, error: errors.InterlockError) -> Response[Problem]:
     return Response(Problem(str(error), type(error).__name__), status_code=code)
 
 
-def wrong(_: Asking, error: HTTPException) -> Response[Problem]:
+def framework_error(_: Asking, error: HTTPException) -> Response[Problem]:
     """Translates errors of the framework; its 400 becomes 422, as the description promises."""
     code = 422 if error.status_code == 400 else error.status_code
     text = str(error.detail) or error.__class__.__name__
@@ -101,7 +101,7 @@ def raw(body: bytes) -> Response[Any]:
 
 async def submit(bridge: Bridge, request: Asking, command: Command) -> Receipt:
     """Submits a command for the caller."""
-    return await bridge.over(bridge.front.submit(authority_of(bridge, request).actor, command))
+    return await bridge.run_on_engine(bridge.front.submit(authority_of(bridge, request).actor, command))
 
 
 def require_network_right(by: Authority, *gates: tuple[Gate, ...]) -> None:
@@ -111,7 +111,7 @@ def require_network_right(by: Authority, *gates: tuple[Gate, ...]) -> None:
 
 
 def authority_of(bridge: Bridge, request: Asking) -> Authority:
-    """What the token of this request allows."""
+    """The rights that the token of this request grants."""
     capability = request.scope["state"]["capability"]
     test = bridge.test_policy and capability == "drive"
     return Authority(

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from interlock import wire
 from interlock.api.bridge import Bridge
 from interlock.api.routes.replies import FINDS, READS, raw
-from interlock.api.routes.schemas import Count
+from interlock.api.schemas.basics import Count
 from interlock.domain.checks.test_history_texts import restored
 from interlock.views.test_history import LARGEST_PAGE, get_test, info_of, list_tests, results_of, status_of
 
@@ -89,7 +89,9 @@ def test_history_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         """Its outcome, whole."""
         history = bridge.front.state.tests
         execution = get_test(history, test_id).execution
-        text = await bridge.over(bridge.backstage.kept_text(execution.whole.sha256)) if execution.whole else None
+        text = (
+            await bridge.run_on_engine(bridge.backstage.kept_text(execution.whole.sha256)) if execution.whole else None
+        )
         parts = (
             info_of(history, execution),
             status_of(history, test_id),

@@ -20,17 +20,10 @@ from interlock.api.routes.replies import (
     require_network_right,
     submit,
 )
-from interlock.api.routes.schemas import (
-    BulkShape,
-    Done,
-    MoreTickets,
-    TicketDeed,
-    TicketEdit,
-    Tickets,
-    TicketShape,
-    WholeTrack,
-)
 from interlock.api.routes.track_routes import track_reply
+from interlock.api.schemas.basics import Done
+from interlock.api.schemas.tickets import BulkShape, MoreTickets, TicketDeed, TicketEdit, Tickets, TicketShape
+from interlock.api.schemas.tracks import WholeTrack
 from interlock.domain.messages.commands.approval_commands import ApproveTask
 from interlock.domain.messages.commands.command import Bulk, Command
 from interlock.domain.messages.commands.ticket_commands import (

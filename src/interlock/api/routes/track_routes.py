@@ -22,7 +22,8 @@ from interlock.api.routes.replies import (
     require_network_right,
     submit,
 )
-from interlock.api.routes.schemas import Done, NewTrack, Reason, TrackEdit, Tracks, WholeTrack
+from interlock.api.schemas.basics import Done, Reason
+from interlock.api.schemas.tracks import NewTrack, TrackEdit, Tracks, WholeTrack
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.track_commands import AbortTrack, EditTrack, PauseTrack, ResumeTrack, StartTrack
 from interlock.domain.messages.events.approval_events import ApprovalRequested
@@ -94,7 +95,7 @@ def _changing(bridge: Bridge) -> list[HTTPRouteHandler]:
     ) -> Done:
         """What people do with a track."""
         if deed == "land":
-            receipt = await bridge.over(bridge.front.ask_landing(authority_of(bridge, request).actor, track))
+            receipt = await bridge.run_on_engine(bridge.front.ask_landing(authority_of(bridge, request).actor, track))
             approval = next(r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested))
             return Done("ok", {"approval": approval})
         commands: dict[TrackDeed, Command] = {

@@ -9,7 +9,8 @@ from litestar.params import FromPath, JSONBody
 from interlock import wire
 from interlock.api.bridge import Bridge
 from interlock.api.routes.replies import READS, WRITES, Asking, authority_of, raw, submit
-from interlock.api.routes.schemas import Done, WhichTicket, WhichTrack, Workers
+from interlock.api.schemas.basics import Done
+from interlock.api.schemas.workers import WhichTicket, WhichTrack, Workers
 from interlock.domain.messages.commands.approval_commands import ApproveTask
 from interlock.domain.messages.commands.ticket_commands import KillWorker
 from interlock.domain.messages.commands.track_commands import PauseTrack, ResumeTrack

@@ -58,7 +58,7 @@ def _work(session: Session, *, quiet: bool) -> list[Recorded]:
         for records in session.follow(since):
             seen += records
             progress.show(records, session.state, goal.tracks(session.state))
-            if goal.over(session.state):
+            if goal.is_idle(session.state):
                 break
     return seen
 

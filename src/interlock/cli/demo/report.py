@@ -46,7 +46,7 @@ def report(state: State, records: Sequence[Recorded], root: Path, code: int, *, 
         say(paint(f"landed on {track.landing.branch}: {track.landing.after[:12]}", "good"))
     elif code != DONE:
         say(paint("not landed", "bad"))
-    _look_around(root, state.version)
+    _print_next_commands(root, state.version)
 
 
 def _tickets(track: Track, gates: Sequence[GateFinished]) -> None:
@@ -96,7 +96,7 @@ def _money(state: State) -> None:
     say()
 
 
-def _look_around(root: Path, version: int) -> None:
+def _print_next_commands(root: Path, version: int) -> None:
     program = "interlock" if which("interlock") else shlex.quote(os.path.abspath(sys.argv[0]))
     say()
     say(paint("Look around", "bold"))

@@ -34,7 +34,7 @@ def init(args: CommandArgs) -> int:
     if not root.is_dir():
         raise Misconfigured(f"{root} is not a folder")
     project = open_project(root.resolve())
-    existed = project.is_made
+    existed = project.is_initialised
     make_project(project)
     with open_session(project):
         pass
@@ -60,7 +60,7 @@ def doctor(args: CommandArgs) -> int:
     ]
     provider = first_provider(project.settings.provider.name)
     checks.append(("model", True, provider or "no provider has a key yet: 'interlock models list' names the keys"))
-    if project.is_made:
+    if project.is_initialised:
         report = journal_report(project)
         checks.append(("journal", report.ok, f"{report.rows} rows, unbroken" if report.ok else report.problem))
     ok = all(good for _, good, _ in checks)

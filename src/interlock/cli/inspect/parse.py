@@ -33,7 +33,7 @@ def parse(args: ParseArgs) -> int:
 
 
 def as_plain(line: CommandLine, library: Library, defaults: GateDefaults, ids: GateIds) -> dict[str, Any]:
-    """Effective values; every name has a flag that says whether the library has it."""
+    """Effective values; every name has a flag: whether the library has it."""
     operators = [_operator(operator, library, defaults, ids) for operator in line.operators]
     steps = [
         {

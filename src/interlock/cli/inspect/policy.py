@@ -50,7 +50,7 @@ def list_(args: CommandArgs) -> int:
     table(
         ("SOURCE", "VERDICT", "RULE", "ABOUT"),
         [
-            (rule.source, rule.verdict if counts else f"{rule.verdict} (not trusted)", rule.name, _about(rule))
+            (rule.source, rule.verdict if counts else f"{rule.verdict} (not trusted)", rule.name, _describe(rule))
             for rule, counts in rows
         ],
     )
@@ -78,7 +78,7 @@ def _project(args: ProjectArgs) -> Project | None:
     return open_project(root) if is_project or (root / ".git").exists() else None
 
 
-def _about(rule: Rule) -> str:
+def _describe(rule: Rule) -> str:
     if rule.tool:
         return f"tool {rule.tool}"
     if rule.exactly:
@@ -92,7 +92,7 @@ def _plain(rule: Rule, *, counts: bool) -> dict[str, object]:
         "source": rule.source,
         "verdict": rule.verdict,
         "reason": rule.reason,
-        "about": _about(rule),
+        "about": _describe(rule),
         "counts": counts,
         "match": rule.match,
         "not_match": rule.not_match,

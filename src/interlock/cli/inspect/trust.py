@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from interlock.assembly.project import POLICY, SETUP, Project, Thing, project_starts, things_to_trust, trust_store
+from interlock.assembly.project import POLICY, SETUP, Project, TrustItem, project_starts, trust_items, trust_store
 from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import APPROVAL, DONE
 from interlock.cli.terminal.output import paint, say, say_json
@@ -15,7 +15,7 @@ from interlock.views.display import safe
 
 
 class _Shown(Struct, frozen=True):
-    thing: Thing
+    thing: TrustItem
     state: Literal["trusted", "new", "changed"]
 
 
@@ -49,8 +49,8 @@ def trust(args: TrustArgs) -> int:
 def _with_states(project: Project) -> list[_Shown]:
     store = trust_store(project)
     shown: list[_Shown] = []
-    for thing in things_to_trust(project):
-        known = "changed" if store.knows(thing.name) else "new"
+    for thing in trust_items(project):
+        known = "changed" if store.ever_trusted(thing.name) else "new"
         shown.append(_Shown(thing, "trusted" if store.trusts(thing.digest) else known))
     return shown
 
@@ -70,7 +70,7 @@ def _print(shown: list[_Shown], waiting: list[_Shown]) -> None:
         say()
 
 
-def _readable(thing: Thing) -> str:
+def _readable(thing: TrustItem) -> str:
     """The content, with rules as indented JSON: they are stored on one line."""
     content = msgspec.json.format(thing.content, indent=2) if thing.name == POLICY else thing.content
     return content.decode(errors="replace")

@@ -61,7 +61,7 @@ class _Reader:
             raise BadValue(f"its elements are nested more than {DEEPEST} deep")
         if name in ("testsuites", "testsuite"):
             before = self._suites[-1].at_ms if self._suites else 0
-            self._suites.append(_Suite(attributes.get("name", ""), _moment(attributes.get("timestamp", "")) or before))
+            self._suites.append(_Suite(attributes.get("name", ""), _unix_ms(attributes.get("timestamp", "")) or before))
         elif name == "testcase":
             self._begin_case(attributes)
         elif self._case is not None and self._path[-2] == "testcase":
@@ -76,7 +76,7 @@ class _Reader:
             raise BadValue(f"it has more than {MOST_CASES:,} tests")
         took = _milliseconds(attributes.get("time", ""))
         suite = self._suites[-1]
-        started = _moment(attributes.get("timestamp", "")) or suite.at_ms
+        started = _unix_ms(attributes.get("timestamp", "")) or suite.at_ms
         if suite.at_ms:  # reports have a suite's start time, seldom a test's: tests are taken as sequential
             suite.at_ms += took
         where = attributes.get("classname") or suite.name
@@ -180,7 +180,7 @@ def _milliseconds(text: str) -> int:
     return round(min(seconds * 1_000, _LONGEST_MS)) if seconds > 0 else 0
 
 
-def _moment(text: str) -> int:
+def _unix_ms(text: str) -> int:
     """Unix milliseconds; 0 if the text is no time. A time without a zone is UTC."""
     try:
         time = datetime.fromisoformat(text.strip())

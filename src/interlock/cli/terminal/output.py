@@ -55,7 +55,7 @@ def say(text: str = "", stream: TextIO | None = None) -> None:
 
 
 def warn_sandbox_off() -> None:
-    say(paint("THE SANDBOX IS OFF: commands can do whatever you can.", "bad", sys.stderr), sys.stderr)
+    say(paint("THE SANDBOX IS OFF: commands run with all your rights.", "bad", sys.stderr), sys.stderr)
 
 
 def say_json(value: Any) -> None:

@@ -1,6 +1,5 @@
 """Live progress of a run: one line per event, and a progress bar on a terminal."""
 
-import re
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -32,9 +31,9 @@ from interlock.domain.messages.events.ticket_events import (
 )
 from interlock.domain.messages.events.track_events import TrackEnded
 from interlock.domain.state.state import State
-from interlock.domain.values.gates import GateResult
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_title
+from interlock.views.journal_lines import error_line
 
 QUIET_ABOVE = 1_000
 """Above this number of tickets only failures and the bar are shown."""
@@ -106,15 +105,8 @@ class ProgressDisplay:
             say(line)
 
 
-def error_line(result: GateResult) -> str:
-    """The most informative line of a failed command's output: its first error, else its last line."""
-    lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
-    errors = [line for line in lines if re.search(r"\b(\w+Error|error|fatal):", line)]
-    return (errors[:1] or lines[-1:] or [""])[0].strip()
-
-
 def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
-    """The text and colour of an event in the progress output; None for events of no interest there."""
+    """The text and colour of an event in the progress output; None for events that are not shown."""
     event = recorded.event
     match event:
         case EpicAdded(epic, text):

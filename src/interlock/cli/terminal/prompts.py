@@ -113,16 +113,16 @@ def describe(approval: Approval) -> list[str]:
             lines.append(paint(f"  environment: {' '.join(payload.env_names)}", "dim"))
         case ToolPayload():
             if payload.diff:
-                lines += _exactly(payload.diff)
+                lines += _exact_lines(payload.diff)
             else:
                 lines.append(f"  {_inline(payload.tool)} {exact(payload.arguments)}")
             if payload.diff_blob:
                 lines.append(f"  … the whole change: .interlock/blobs/{payload.diff_blob.sha256}")
             lines.append(f"  in {_inline(payload.directory)}" + (f"   {payload.hunks} hunks" if payload.hunks else ""))
         case SpawnPayload():
-            lines += _exactly(payload.prompt)
+            lines += _exact_lines(payload.prompt)
             lines.append(paint("  context:", "dim"))
-            lines += _exactly(payload.context)
+            lines += _exact_lines(payload.context)
             if payload.context_blob:
                 lines.append(f"  … the whole context: .interlock/blobs/{payload.context_blob.sha256}")
         case StepPayload():
@@ -133,7 +133,7 @@ def describe(approval: Approval) -> list[str]:
             lines += [f"  {safe(line)}" for line in payload.message.splitlines()]
         case MergePayload():
             lines.append(f"  onto {exact(payload.branch)}: {payload.before[:12]} -> {payload.after[:12]}")
-            lines += _exactly(payload.diff)
+            lines += _exact_lines(payload.diff)
             if payload.diff_blob:
                 lines.append(f"  … the whole diff: .interlock/blobs/{payload.diff_blob.sha256}")
         case TracksPayload():
@@ -167,7 +167,7 @@ def _numbered(script: str) -> list[str]:
     return [f"  {paint(f'{number:3}', 'dim')} {exact(line)}" for number, line in enumerate(_lines(script), 1)]
 
 
-def _exactly(text: str) -> list[str]:
+def _exact_lines(text: str) -> list[str]:
     return [f"  {exact(line)}" for line in _lines(text)]
 
 

@@ -25,7 +25,7 @@ TICKET = "TRACK/TICKET or TICKET"
 
 
 class Commands(Protocol):
-    """What `add_subparsers` returns; argparse has no public name for its type."""
+    """The result type of `add_subparsers`; argparse has no public name for its type."""
 
     def add_parser(
         self, name: str, *, help: str, description: str, epilog: str, formatter_class: type[argparse.HelpFormatter]

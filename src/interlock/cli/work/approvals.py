@@ -46,7 +46,7 @@ def list_(args: ListArgs) -> int:
         say_json([approval_dict(approval) for approval in approvals])
         return DONE
     if not approvals:
-        say("nothing waits for you" if args.state == "pending" else "none")
+        say("no pending approvals" if args.state == "pending" else "none")
         return DONE
     table(
         ("ID", "KIND", "STATE", "TICKET", "WHAT"),

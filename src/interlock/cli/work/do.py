@@ -86,7 +86,7 @@ def _drive(session: Session, name: str, since: int, args: DoArgs, *, typed: bool
         for records in session.follow(since):
             state = session.state
             progress.show(records, state, (name,))
-            if goal.over(state):
+            if goal.is_idle(state):
                 break
             waiting = goal.waiting(state)
             if waiting and waiting[0].kind == "spawn" and typed:
@@ -96,7 +96,7 @@ def _drive(session: Session, name: str, since: int, args: DoArgs, *, typed: bool
                     prompts.ask(session, waiting[0])
             elif waiting and waits_for_person(state, (name,)):
                 return APPROVAL
-    if not goal.over(session.state):
+    if not goal.is_idle(session.state):
         raise Unavailable(f"the workbench has ended; 'interlock resume {name}' continues")
     return goal.code(session.state)
 

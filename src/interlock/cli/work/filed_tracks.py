@@ -16,7 +16,7 @@ from interlock.wire import to_plain
 
 def filed_tracks(project: Project) -> tuple[FiledTrack, ...]:
     """The tracks in the track files; empty if there is a journal. A note on stderr names the source."""
-    tracks = () if project.is_made else read_tracks(project.root, project.settings.tracks_dir)
+    tracks = () if project.is_initialised else read_tracks(project.root, project.settings.tracks_dir)
     if tracks:
         say(f"there is no journal here; read from the files in {safe(project.settings.tracks_dir)}", sys.stderr)
     return tracks

@@ -29,7 +29,7 @@ class Goal:
         tracks = self.tracks(state)
         return [a for a in state.pending_approvals() if (a.track in tracks if a.track else self._concerns(a))]
 
-    def over(self, state: State) -> bool:
+    def is_idle(self, state: State) -> bool:
         """Whether nothing runs any more; tracks that have not started yet do not count."""
         planning = any(epic.status in ("planning", "proposed") for epic in self.epics(state))
         return not planning and all(state.tracks[name].status in (*ENDED, "ready") for name in self.tracks(state))

@@ -140,7 +140,7 @@ def _drive(session: Session, goal: Goal, since: int, args: DriveArgs) -> int:
         for records in session.follow(since):
             state = session.state
             progress.show(records, state, goal.tracks(state))
-            if goal.over(state):
+            if goal.is_idle(state):
                 break
             waiting = goal.waiting(state)
             if asks and waiting:
@@ -149,7 +149,7 @@ def _drive(session: Session, goal: Goal, since: int, args: DriveArgs) -> int:
                     prompts.ask(session, waiting[0])
             elif waits_for_person(state, goal.tracks(state), tuple(epic.id for epic in goal.epics(state))):
                 return APPROVAL
-    if not goal.over(session.state):
+    if not goal.is_idle(session.state):
         raise Unavailable("the workbench has ended; 'interlock resume' continues")
     return goal.code(session.state)
 

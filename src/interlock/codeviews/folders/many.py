@@ -53,7 +53,7 @@ def shown(
 
 
 def views(kind: Kind, files: Iterable[FoundFile], pack: Pack | None, workers: int) -> Iterator[Viewed | Skipped]:
-    """While processes work on a batch, the next one is examined and handed out."""
+    """While processes work on a batch, the next one is examined and submitted."""
     examined = (_examine(found, pack) for found in files)
     complete = False
     try:
@@ -64,7 +64,7 @@ def views(kind: Kind, files: Iterable[FoundFile], pack: Pack | None, workers: in
                 missing = [each for each in batch if isinstance(each, _Missing)]
                 if pool is None and workers > 1 and sum(each.size for each in missing) > WORTH_A_POOL:
                     pool = stack.enter_context(_pool(workers))
-                if pool is not None and missing and pool.works():
+                if pool is not None and missing and pool.is_usable():
                     made = _make_in_processes(kind, missing, pool)
                 else:
                     made = (make(kind, *each.task) for each in missing)
@@ -116,7 +116,7 @@ def _result(kind: Kind, missing: _Missing, made: Made, pack: Pack | None) -> Vie
 
 
 def _make_in_processes(kind: Kind, missing: list[_Missing], pool: "Pool") -> Iterator[Made]:
-    """Hands all work out at once; the results are taken in when they are asked for."""
+    """Submits all work at once; yields the results on demand."""
     chunks: list[list[Task]] = []
     size = CHUNK_BYTES
     for each in missing:
@@ -127,35 +127,35 @@ def _make_in_processes(kind: Kind, missing: list[_Missing], pool: "Pool") -> Ite
         size += each.size
     outcomes = pool.run(kind, chunks)
     return chain.from_iterable(
-        made if made is not None else _make_each_alone(kind, chunk, pool)
+        made if made is not None else _make_in_separate_processes(kind, chunk, pool)
         for chunk, made in zip(chunks, outcomes, strict=True)
     )
 
 
-def _make_each_alone(kind: Kind, chunk: list[Task], pool: "Pool") -> Iterator[Made]:
-    """One file of the chunk crashed its process. A process for each file finds out which one."""
+def _make_in_separate_processes(kind: Kind, chunk: list[Task], pool: "Pool") -> Iterator[Made]:
+    """One file of the chunk crashed its process. A separate process for each file identifies it."""
     for task in chunk:
         yield pool.run_alone(kind, task) or Made(b"", skipped="the parser crashed on it")
 
 
-def _examine(found: FoundFile, pack: Pack | None) -> Viewed | Skipped | _Missing:
+def _examine(file: FoundFile, pack: Pack | None) -> Viewed | Skipped | _Missing:
     """Reads the pack only. A file that is not current there is read where its view is made."""
-    if found.skipped is not None:
-        return Skipped(found.path, found.skipped, found.asked)
-    seen = see_file(found.path, follow=found.asked)
-    if pack is None or seen is None:  # reading the file reports what is wrong with it
-        return _Missing(found, seen, None)
-    packed = pack.find(found.path)
+    if file.skipped is not None:
+        return Skipped(file.path, file.skipped, file.asked)
+    seen = see_file(file.path, follow=file.asked)
+    if pack is None or seen is None:  # reading the file reports the error
+        return _Missing(file, seen, None)
+    packed = pack.find(file.path)
     if packed is None or not pack.is_current(packed, seen):
-        return _Missing(found, seen, packed if packed is not None and not packed.skipped else None)
+        return _Missing(file, seen, packed if packed is not None and not packed.skipped else None)
     if packed.skipped:
-        pack.keep(found.path, packed)
-        return Skipped(found.path, packed.skipped, found.asked)
+        pack.keep(file.path, packed)
+        return Skipped(file.path, packed.skipped, file.asked)
     view = pack.view(packed)
     if view is None:
-        return _Missing(found, seen, None)
-    pack.keep(found.path, packed)
-    return Viewed(found.path, packed.language, *view)
+        return _Missing(file, seen, None)
+    pack.keep(file.path, packed)
+    return Viewed(file.path, packed.language, *view)
 
 
 def processors() -> int:

@@ -33,7 +33,7 @@ class Task(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What was made of a file. Without `view` and `skipped` its content is the one with the known digest."""
+    """The result for a file. Without `view` and `skipped` its content is the one with the known digest."""
 
     digest: bytes
     language: str = ""
@@ -41,16 +41,16 @@ class Made(NamedTuple):
     skipped: str = ""
 
 
-def make(kind: Kind, found: FoundFile, known_digest: bytes = b"") -> Made:
+def make(kind: Kind, file: FoundFile, known_digest: bytes = b"") -> Made:
     """Make the view of a file, unless its content still has the known digest."""
-    source, reason = read(found)
+    source, reason = read(file)
     if reason:
         return Made(b"", skipped=reason)
     digest = hashlib.blake2b(source, digest_size=20).digest()
     if digest == known_digest:
         return Made(digest)
-    language = language_of(found.path, source)
-    content = view(kind, source, language, title_of_file(found.path, language))
+    language = language_of(file.path, source)
+    content = view(kind, source, language, title_of_file(file.path, language))
     before = tokens.count(source, language)
     after = before if content == source else tokens.count(content, language)
     return Made(digest, language, View(content, before, after))

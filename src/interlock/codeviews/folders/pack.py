@@ -25,7 +25,7 @@ REWRITE_SHARE = 1 / 50
 
 
 class FileState(NamedTuple):
-    """What `stat` reports. Any write changes at least one of these, except two writes within one clock tick."""
+    """The `stat` of a file. Any write changes at least one of these, except two writes within one clock tick."""
 
     device: int
     inode: int
@@ -76,7 +76,7 @@ def see_file(path: str, *, follow: bool, now_ns: Callable[[], int] = time.time_n
 
 
 class Pack:
-    """The pack at a path, and what this run adds to it. Keys are paths as the run names them."""
+    """The pack at a path, and the additions of this run. Keys are paths as the run names them."""
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -29,7 +29,7 @@ class Pool:
         self._works: bool | None = None
         self._apart: Pool | None = None
 
-    def works(self) -> bool:
+    def is_usable(self) -> bool:
         """True if processes can be started. They cannot from a script without a main guard, for example."""
         if self._works is None:
             try:
@@ -93,7 +93,7 @@ class Pool:
     def _running(self) -> ProcessPoolExecutor:
         if self._executor is None:
             # Fork only without other threads: a fork would keep their locks for ever. Forks have the imports at once.
-            alone = _only_thread()
+            alone = _is_single_threaded()
             if alone:
                 _prepare()
             context = multiprocessing.get_context("fork" if alone else "spawn")
@@ -113,7 +113,7 @@ class _Given(NamedTuple):
     future: "Future[list[Made]]"
 
 
-def _only_thread() -> bool:
+def _is_single_threaded() -> bool:
     """By the kernel's count: libraries start threads that Python does not list."""
     try:
         return len(os.listdir("/proc/self/task")) == 1
@@ -122,7 +122,7 @@ def _only_thread() -> bool:
 
 
 def _prepare() -> None:
-    """Import what every process needs before the fork."""
+    """Imports the modules that every process needs, before the fork."""
     import tree_sitter  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
     from interlock.codeviews.folders import one  # noqa: F401  # pyright: ignore[reportUnusedImport]

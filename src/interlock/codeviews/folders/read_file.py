@@ -4,7 +4,7 @@ import os
 import stat
 from typing import NamedTuple
 
-from interlock.codeviews.folders.secrets import holds_a_key
+from interlock.codeviews.folders.secrets import contains_key
 from interlock.codeviews.folders.walk import FoundFile, kind_of
 
 LIMIT = 50_000_000
@@ -20,31 +20,31 @@ class Read(NamedTuple):
     reason: str = ""  # why there is no content
 
 
-def read(found: FoundFile) -> Read:
-    if found.skipped is not None:
-        return Read(b"", found.skipped)
+def read(file: FoundFile) -> Read:
+    if file.skipped is not None:
+        return Read(b"", file.skipped)
     try:
-        if found.asked and not stat.S_ISREG(mode := os.stat(found.path).st_mode):
+        if file.asked and not stat.S_ISREG(mode := os.stat(file.path).st_mode):
             return Read(b"", kind_of(mode))  # opening a device can have effects
         # The entry may have become a FIFO or a link since the walk.
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY | (0 if found.asked else os.O_NOFOLLOW)
-        fd = os.open(found.path, flags)
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY | (0 if file.asked else os.O_NOFOLLOW)
+        fd = os.open(file.path, flags)
         try:
-            told = os.fstat(fd)
-            if not stat.S_ISREG(told.st_mode):
-                return Read(b"", kind_of(told.st_mode))
-            source = _read_all(fd, told.st_size)
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode):
+                return Read(b"", kind_of(status.st_mode))
+            source = _read_all(fd, status.st_size)
         finally:
             os.close(fd)
     except FileNotFoundError:
-        return Read(b"", "it is gone" if not found.asked else "No such file or directory")
+        return Read(b"", "it is gone" if not file.asked else "No such file or directory")
     except (OSError, ValueError) as why:
         return Read(b"", getattr(why, "strerror", None) or str(why))
     if source is None:
         return Read(b"", LARGE)
     if b"\0" in source[:8192]:
         return Read(b"", BINARY)
-    return Read(b"", KEY) if holds_a_key(source) else Read(source)
+    return Read(b"", KEY) if contains_key(source) else Read(source)
 
 
 def _read_all(fd: int, size: int) -> bytes | None:

@@ -25,5 +25,5 @@ def is_secret_name(name: str) -> bool:
     return _NAMES.fullmatch(name) is not None
 
 
-def holds_a_key(source: bytes) -> bool:
+def contains_key(source: bytes) -> bool:
     return _PRIVATE_KEY.match(source[:200]) is not None

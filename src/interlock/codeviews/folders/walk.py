@@ -25,18 +25,18 @@ class FoundFile(NamedTuple):
 def find(paths: Sequence[str]) -> Iterator[FoundFile]:
     """Files in the order of the arguments, each once; sorted by name below a folder."""
     if len(paths) == 1:
-        yield from _meant(paths[0])
+        yield from _files_of_argument(paths[0])
         return
     seen: set[str] = set()
     for path in paths:
-        for found in _meant(path):
-            name = os.path.normpath(found.path)
+        for file in _files_of_argument(path):
+            name = os.path.normpath(file.path)
             if name not in seen:
                 seen.add(name)
-                yield found
+                yield file
 
 
-def _meant(path: str) -> Iterator[FoundFile]:
+def _files_of_argument(path: str) -> Iterator[FoundFile]:
     try:
         folder = stat.S_ISDIR(os.stat(path).st_mode)
     except (OSError, ValueError) as why:
@@ -59,12 +59,12 @@ def _matching(pattern: str) -> Iterator[FoundFile]:
     regex = translate("/".join(parts[plain:]).rstrip("/"))
     matches = re.compile(rf"{regex}(?:/.*)?", re.DOTALL) if regex is not None else None
     any_found = False
-    for found in walk(base or "."):
-        path = found.path if base else found.path.removeprefix("./")
+    for file in walk(base or "."):
+        path = file.path if base else file.path.removeprefix("./")
         below = path[len(base) :].lstrip("/") if base else path
         if matches is not None and matches.fullmatch(below):
             any_found = True
-            yield found._replace(path=path)
+            yield file._replace(path=path)
     if not any_found:
         yield FoundFile(pattern, "nothing matches it", asked=True)
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from interlock.codeviews.python.definitions import DEFINITIONS, Source, Span, decoded, encoded
-from interlock.codeviews.python.syntax_errors import harm
+from interlock.codeviews.python.syntax_errors import new_syntax_error
 from interlock.codeviews.syntax.cuts import indentation, line_break
 from interlock.codeviews.syntax.trees import captures
-from interlock.codeviews.views.skeleton import sound
+from interlock.codeviews.views.skeleton import is_error_free
 from interlock.errors import ToolFailure
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def with_definition(text: str, name: str, new: str, line: int) -> str:
     source = Source(text)
     definition = source.definition(name, line)
-    _must_be_sound(source, definition.outer, name)
+    _require_parsable(source, definition.outer, name)
     piece = _Piece(new, "new_definition")
     if not piece.statements or piece.statements[-1].type not in (*DEFINITIONS, "decorated_definition"):
         raise ToolFailure("new_definition must be the whole definition, from its decorators to its last line.")
@@ -28,7 +28,7 @@ def with_definition(text: str, name: str, new: str, line: int) -> str:
 def with_signature(text: str, name: str, new: str, line: int) -> str:
     source = Source(text)
     definition = source.definition(name, line)
-    _must_be_sound(source, definition.outer, name)
+    _require_parsable(source, definition.outer, name)
     header = new.rstrip().removesuffix(":")
     piece = _Piece(f"{header}:\n    {_deeper(header)}...", "new_signature")
     if [node.type for node in piece.statements] != [definition.node.type]:
@@ -42,7 +42,7 @@ def with_signature(text: str, name: str, new: str, line: int) -> str:
 def with_variable(text: str, name: str, new: str, line: int) -> str:
     source = Source(text)
     variable = source.variable(name, line)
-    _must_be_sound(source, variable.node, name)
+    _require_parsable(source, variable.node, name)
     piece = _Piece(new, "new_declaration")
     if len(piece.statements) != 1 or piece.statements[0].type not in ("expression_statement", "type_alias_statement"):
         raise ToolFailure(f"new_declaration must be one assignment, such as {name.rpartition('.')[2]} = 1")
@@ -50,19 +50,19 @@ def with_variable(text: str, name: str, new: str, line: int) -> str:
     return _replaced(source, span, piece.fitted(source, span, None))
 
 
-def _must_be_sound(source: Source, node: "Node", name: str) -> None:
-    if source.root.has_error and not sound(node, {}):
+def _require_parsable(source: Source, node: "Node", name: str) -> None:
+    if source.root.has_error and not is_error_free(node, {}):
         raise ToolFailure(f"The file does not parse near {name!r}, so it is not clear where it ends. Use edit_file.")
 
 
 def _replaced(source: Source, span: Span, new: bytes) -> str:
     newline = line_break(source.bytes, span.start)
-    made = source.bytes[: span.start] + new.replace(b"\n", newline) + source.bytes[span.end :]
-    if made == source.bytes:
-        raise ToolFailure("It already is exactly so; nothing would change.")
-    if why := harm(source.bytes, made):
+    new_source = source.bytes[: span.start] + new.replace(b"\n", newline) + source.bytes[span.end :]
+    if new_source == source.bytes:
+        raise ToolFailure("The code is already exactly this; nothing would change.")
+    if why := new_syntax_error(source.bytes, new_source):
         raise ToolFailure(f"Nothing was changed: the file would not parse any more: {why}.")
-    return decoded(made)
+    return decoded(new_source)
 
 
 def _unit(source: Source, definition: "Node") -> bytes | None:
@@ -85,7 +85,7 @@ class _Piece:
         self._lines = encoded("\n".join(lines).rstrip()).split(b"\n")
         if not self._lines[0]:
             raise ToolFailure(f"{argument} is empty; to delete something use edit_file.")
-        self._given = _white(self._lines[0])
+        self._given = _leading_space(self._lines[0])
         # Indented statements are parsed as a block.
         head = b"if 1:\n" if self._given else b""
         self._above = head.count(b"\n")
@@ -108,7 +108,7 @@ class _Piece:
         lines = [
             line
             if row in kept or not line.strip() or (row and line in left)
-            else indent + _swapped(line.removeprefix(self._given), swap)
+            else indent + _reindented(line.removeprefix(self._given), swap)
             for row, line in enumerate(self._lines)
         ]
         return b"\n".join(lines)[len(indent) :]
@@ -141,11 +141,11 @@ def _left_of(indent: bytes, old: bytes) -> set[bytes]:
     return {line for line in lines if line.strip() and not line.startswith(indent)}
 
 
-def _white(line: bytes) -> bytes:
+def _leading_space(line: bytes) -> bytes:
     return line[: len(line) - len(line.lstrip(b" \t"))]
 
 
-def _swapped(line: bytes, swap: tuple[bytes, bytes] | None) -> bytes:
+def _reindented(line: bytes, swap: tuple[bytes, bytes] | None) -> bytes:
     """Translate levels of one unit of indentation into another."""
     if swap is None:
         return line

@@ -106,12 +106,14 @@ class Source:
     # ── one of them ──────────────────────────────────────────────────────────────────────
 
     def definition(self, name: str, line: int) -> Definition:
-        return self._one(list(self.definitions()), name, line, "definition", lambda each: self.lines_of(each.outer))
+        return self._only_match(
+            list(self.definitions()), name, line, "definition", lambda each: self.lines_of(each.outer)
+        )
 
     def variable(self, name: str, line: int) -> Variable:
-        return self._one(list(self.variables()), name, line, "assignment", lambda each: self.lines_of(each.node))
+        return self._only_match(list(self.variables()), name, line, "assignment", lambda each: self.lines_of(each.node))
 
-    def _one(
+    def _only_match(
         self,
         every: "Sequence[_Thing]",
         name: str,
@@ -134,9 +136,7 @@ class Source:
             where += f" and {len(named) - _NAMED} more"
         if line:
             raise ToolFailure(f"No {what} of {wanted!r} is at line {line}; there is one at lines {where}.")
-        raise ToolFailure(
-            f"{wanted!r} has {len(named)} {what}s, at lines {where}. Say which one with the argument line."
-        )
+        raise ToolFailure(f"{wanted!r} has {len(named)} {what}s, at lines {where}. Choose one with the argument line.")
 
     # ── places ───────────────────────────────────────────────────────────────────────────
 
@@ -157,7 +157,7 @@ class Source:
             raise ToolFailure("The line of this definition does not parse: it has no colon.")
         return Span(definition.start_byte, colon.end_byte)
 
-    def alone(self, node: "Node", span: Span) -> str:
+    def dedented(self, node: "Node", span: Span) -> str:
         """The text without its indentation. It can be inserted again at the same or another depth."""
         indent = indentation(self.bytes, span.start)
         strings = captures("python", "(string) @string", node).get("string", [])

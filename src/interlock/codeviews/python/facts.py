@@ -48,7 +48,7 @@ def imports(source: Source) -> Iterator[str]:
 
 
 def _import(source: Source, node: "Node") -> str:
-    names = [_as(source, name) for name in node.children_by_field_name("name")]
+    names = [_with_alias(source, name) for name in node.children_by_field_name("name")]
     if any(child.type == "wildcard_import" for child in node.named_children):
         names = ["*"]
     if node.type == "import_statement":
@@ -57,7 +57,7 @@ def _import(source: Source, node: "Node") -> str:
     return f"from {_plain(source, module) if module is not None else '__future__'} import {', '.join(names)}"
 
 
-def _as(source: Source, node: "Node") -> str:
+def _with_alias(source: Source, node: "Node") -> str:
     name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
     if name is None or alias is None:
         return _plain(source, node)
@@ -83,7 +83,7 @@ def mentions(source: Source, name: str) -> Iterator[Mention]:
         if node is None or node.type != "identifier" or node.start_byte != match.start():
             continue
         line = node.start_point.row + 1
-        if line == seen or (before and not _belongs(source, node, before)):
+        if line == seen or (before and not _is_member_of(source, node, before)):
             continue
         seen = line
         start = source.bytes.rfind(b"\n", 0, match.start()) + 1
@@ -104,14 +104,14 @@ def _role(node: "Node") -> Any:
     return "use"
 
 
-def _belongs(source: Source, node: "Node", before: str) -> bool:
+def _is_member_of(source: Source, node: "Node", before: str) -> bool:
     around = node.parent
     if around is not None and around.type == "attribute" and around.child_by_field_name("attribute") == node:
         owner = around.child_by_field_name("object")
-        said = _plain(source, owner) if owner is not None else ""
-        if said == before or said.endswith(f".{before}") or before.endswith(f".{said}"):
+        owner_name = _plain(source, owner) if owner is not None else ""
+        if owner_name == before or owner_name.endswith(f".{before}") or before.endswith(f".{owner_name}"):
             return True
-        return said in ("self", "cls", "super()") and _ends_with(_scope(source, node), before)
+        return owner_name in ("self", "cls", "super()") and _ends_with(_scope(source, node), before)
     if around is not None and around.type == "dotted_name":
         return _ends_with(_plain(source, around).rpartition(".")[0], before)
     return _role(node) == "definition" and _scope(source, node, own=False) == before

@@ -31,7 +31,7 @@ class PythonStructure:
     def signature(self, text: str, name: str, line: int = 0) -> str:
         source = Source(text)
         node = source.definition(name, line).node
-        return source.alone(node, source.header(node))
+        return source.dedented(node, source.header(node))
 
     def with_signature(self, text: str, name: str, new: str, line: int = 0) -> str:
         return changes.with_signature(text, name, new, line)
@@ -39,7 +39,7 @@ class PythonStructure:
     def variable(self, text: str, name: str, line: int = 0) -> str:
         source = Source(text)
         node = source.variable(name, line).node
-        return source.alone(node, Span(node.start_byte, node.end_byte))
+        return source.dedented(node, Span(node.start_byte, node.end_byte))
 
     def with_variable(self, text: str, name: str, new: str, line: int = 0) -> str:
         return changes.with_variable(text, name, new, line)

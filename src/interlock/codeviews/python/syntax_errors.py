@@ -32,10 +32,10 @@ def problem(source: bytes) -> str | None:
 
 def problems(source: bytes) -> tuple[str, ...]:
     """Errors of the grammar; none if Python itself parses the source."""
-    said = problem(source)
-    if said is None and len(source) <= _LARGEST:
+    message = problem(source)
+    if message is None and len(source) <= _LARGEST:
         return ()
-    messages = [f"{said} ({VERSION})"] if said else []
+    messages = [f"{message} ({VERSION})"] if message else []
     tree = parse(source, "python")
     if tree is None:
         return (*messages, "the rest takes too long to parse")
@@ -44,19 +44,19 @@ def problems(source: bytes) -> tuple[str, ...]:
         lines = sorted({node.start_point.row + 1 for every in nodes.values() for node in every})
         more = f" and {len(lines) - _MOST_NAMED} more" if len(lines) > _MOST_NAMED else ""
         messages.append(f"the grammar reports errors at line {', '.join(map(str, lines[:_MOST_NAMED]))}{more}")
-    elif said:
+    elif message:
         messages.append(f"the grammar reports no error; it also accepts syntax newer than {VERSION}")
     return tuple(messages)
 
 
-def harm(before: bytes, after: bytes) -> str | None:
+def new_syntax_error(before: bytes, after: bytes) -> str | None:
     """The reason if `after` has a syntax error that `before` did not have; else None."""
-    if (said := problem(after)) and problem(before) is None:
-        return f"{said} ({VERSION})"
+    if (message := problem(after)) and problem(before) is None:
+        return f"{message} ({VERSION})"
     old, new = parse(before, "python"), parse(after, "python")
     if old is None or new is None:
         return "it would take too long to parse" if old is not None else None
-    if errors(new.root_node) > errors(old.root_node) and (said or len(after) > _LARGEST):
+    if errors(new.root_node) > errors(old.root_node) and (message or len(after) > _LARGEST):
         nodes = captures("python", "(ERROR) @error (MISSING) @missing", new.root_node)
         return f"line {min(node.start_point.row for every in nodes.values() for node in every) + 1} does not parse"
     return None

@@ -79,8 +79,8 @@ def language_of(name: str, source: bytes) -> str:
         return "cpp" if _ONLY_CPP.search(source) else "c"
     if language := _BY_NAME.get(name) or _BY_SUFFIX.get(suffix):
         return language
-    if found := _PROGRAM.match(source[:200].split(b"\n", 1)[0]):
-        return _BY_PROGRAM.get(found[1], "bash")
+    if match := _PROGRAM.match(source[:200].split(b"\n", 1)[0]):
+        return _BY_PROGRAM.get(match[1], "bash")
     return "text"
 
 

@@ -81,9 +81,9 @@ def replaceable(source: bytes, body: "Node") -> bool:
     )
 
 
-def is_what_it_seems(source: bytes, function: "Node", body: "Node") -> bool:
+def is_plausible_body(source: bytes, function: "Node", body: "Node") -> bool:
     """A second check for files with syntax errors."""
-    return not _may_be_a_type(function, body) and _ends_where_it_seems(source, function, body)
+    return not _may_be_a_type(function, body) and _has_plausible_end(source, function, body)
 
 
 def _may_be_a_type(function: "Node", body: "Node") -> bool:
@@ -97,7 +97,7 @@ def _may_be_a_type(function: "Node", body: "Node") -> bool:
     return any(near is not None and near.type == "labeled_statement" for near in (around, first))
 
 
-def _ends_where_it_seems(source: bytes, function: "Node", body: "Node") -> bool:
+def _has_plausible_end(source: bytes, function: "Node", body: "Node") -> bool:
     """Check the indentation: with a missing brace, a body includes the code that follows it.
 
     The last line must be indented like the first line, and all lines between them deeper.
@@ -187,8 +187,8 @@ def _balanced(text: bytes) -> bool:
     if b"#" not in text:
         return True
     depth = 0
-    for found in _DIRECTIVE.finditer(text):
-        depth += 1 if found[1] == b"if" else -1
+    for directive in _DIRECTIVE.finditer(text):
+        depth += 1 if directive[1] == b"if" else -1
         if depth < 0:
             return False
     return depth == 0

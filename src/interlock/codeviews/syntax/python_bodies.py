@@ -139,7 +139,7 @@ def _is_plain(source: bytes, string: "Node") -> bool:
     return prefix is None or not set(prefix[0].lower()) & set(b"bft")
 
 
-def ends_where_it_seems(source: bytes, function: "Node") -> bool:
+def has_plausible_end(source: bytes, function: "Node") -> bool:
     """A second check for files with syntax errors: the code after the body is not indented deeper than `def`."""
     start = source.rfind(b"\n", 0, function.start_byte) + 1
     depth = _depth(source[start : function.start_byte])

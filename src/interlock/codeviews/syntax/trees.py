@@ -22,8 +22,8 @@ BYTES_PER_S = 2_000_000
 
 @cache
 def table(language: str) -> LanguageTable:
-    made: LanguageTable = importlib.import_module(f"interlock.codeviews.languages.{language}").TABLE
-    return made
+    language_table: LanguageTable = importlib.import_module(f"interlock.codeviews.languages.{language}").TABLE
+    return language_table
 
 
 def parse(source: bytes, language: str) -> "Tree | None":
@@ -65,13 +65,13 @@ def matches(language: str, text: str, root: "Node") -> "list[tuple[int, dict[str
 
 def errors(root: "Node") -> int:
     """The number of syntax errors. Only nodes with an error inside are visited; a query would visit every node."""
-    found = 0
+    count = 0
     stack = [root] if root.has_error else []
     while stack:
         node = stack.pop()
-        found += node.is_error or node.is_missing
+        count += node.is_error or node.is_missing
         stack += [child for child in node.children if child.has_error or child.is_error]
-    return found
+    return count
 
 
 @cache

@@ -28,12 +28,12 @@ def skeleton(source: bytes, language: str, *, curated: bool = False) -> bytes:
         return source
     root = tree.root_node
     cuts = find_cuts(source, root, language, curated=curated)
-    made = apply(source, cuts)
+    shortened = apply(source, cuts)
     if root.has_error and cuts:
-        again = parse(made, language)
+        again = parse(shortened, language)
         if again is None or errors(again.root_node) > errors(root):
             return source
-    return made
+    return shortened
 
 
 def find_cuts(source: bytes, root: "Node", language: str, *, curated: bool = False) -> list[Cut]:
@@ -42,7 +42,7 @@ def find_cuts(source: bytes, root: "Node", language: str, *, curated: bool = Fal
     seen: dict[int, bool] = {}
 
     def keeps(function: "Node") -> bool:
-        if broken and not sound(function, seen):
+        if broken and not is_error_free(function, seen):
             return True
         return curated and is_marked(source, function)
 
@@ -50,20 +50,20 @@ def find_cuts(source: bytes, root: "Node", language: str, *, curated: bool = Fal
         return sorted(_other(source, root, language, keeps))
     kept = (function for function in python_bodies.functions(root) if not keeps(function))
     if broken:
-        kept = (function for function in kept if python_bodies.ends_where_it_seems(source, function))
+        kept = (function for function in kept if python_bodies.has_plausible_end(source, function))
     return [made for function in kept if (made := python_bodies.cut(source, function))]
 
 
 def _other(source: bytes, root: "Node", language: str, keeps: "Callable[[Node], bool]") -> Iterator[Cut]:
     known = table(language)
     for function, body in other_bodies.functions(source, root, known):
-        if keeps(function) or (root.has_error and not other_bodies.is_what_it_seems(source, function, body)):
+        if keeps(function) or (root.has_error and not other_bodies.is_plausible_body(source, function, body)):
             continue
-        if made := other_bodies.cut(source, body, known):
-            yield made
+        if cut := other_bodies.cut(source, body, known):
+            yield cut
 
 
-def sound(function: "Node", seen: dict[int, bool]) -> bool:
+def is_error_free(function: "Node", seen: dict[int, bool]) -> bool:
     """No syntax error is inside, around or directly beside the function, and no node around it lacks its end.
 
     `seen` caches the results for the enclosing nodes of other functions, by node id.

@@ -75,9 +75,9 @@ class Dag:
                 if not waits[other]:
                     ready.append(other)
         if seen != len(waits):
-            raise Rejected(f"the tickets depend on one another: {' -> '.join(self._a_cycle(waits))}")
+            raise Rejected(f"the tickets depend on one another: {' -> '.join(self._find_cycle(waits))}")
 
-    def _a_cycle(self, waits: list[int]) -> list[str]:
+    def _find_cycle(self, waits: list[int]) -> list[str]:
         """One whole cycle in which each id depends on the next. Every stuck node has a stuck dependency."""
         stuck = {number for number, count in enumerate(waits) if count}
         needs: dict[int, int] = {}

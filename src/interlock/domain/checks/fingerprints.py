@@ -1,4 +1,4 @@
-"""Fingerprints of gate failures, without what differs between runs: times, paths, addresses."""
+"""Fingerprints of gate failures. They ignore parts that differ between runs: times, paths, addresses."""
 
 import re
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def normalised(text: str) -> str:
 
 def fingerprint(result: GateResult) -> str:
     """Equal for two failures with the same status, exit code and normalised last lines."""
-    ends = [_end(result.stdout), _end(result.stderr)]
+    ends = [_last_lines(result.stdout), _last_lines(result.stderr)]
     text = "\0".join([result.status, str(result.exit_code), *ends])
     return sha256(text.encode(errors="replace")).hexdigest()[:16]
 
@@ -44,5 +44,5 @@ def is_stuck(results: Sequence[GateResult], after: int) -> bool:
     return len({fingerprint(result) for result in results[-after:]}) == 1
 
 
-def _end(text: str) -> str:
+def _last_lines(text: str) -> str:
     return normalised("\n".join(line.rstrip() for line in text.strip().splitlines()[-LINES:]))

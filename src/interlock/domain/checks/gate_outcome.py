@@ -1,4 +1,4 @@
-"""What a failed gate leads to: another try, a question to a person, or a blocked ticket."""
+"""The outcome of a failed gate: another try, a question to a person, or a blocked ticket."""
 
 from typing import Literal
 

@@ -102,7 +102,7 @@ def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> Sta
         return state
     refused = event.decision in ("reject", "abort")
     if refused and not (event.decision == "reject" and is_call(approval)):
-        return state  # an event of its own says what the refusal does to the ticket
+        return state  # a separate event records the effect of the refusal on the ticket
     ticket = state.tracks[approval.track].tickets[approval.ticket]
     match ticket.stage:
         case Todo():

@@ -107,7 +107,7 @@ def struct_value(of: Any) -> Read:
         try:
             return msgspec.convert(value, of)
         except msgspec.ValidationError as error:
-            raise FieldError(f"is not what Interlock writes there: {error}") from None
+            raise FieldError(f"is not in the form that Interlock stores: {error}") from None
 
     return read
 

@@ -1,4 +1,4 @@
-"""From a planner's answer to tracks and tickets: the JSON in it, its shape, and what is wrong with it in words.
+"""Reads tracks and tickets from a planner's answer: finds the JSON, checks its shape, and reports errors.
 
 Models wrap JSON in prose and fences and use similar words for a key; both are accepted. Anything else raises Rejected,
 and its message goes back to the model once.

@@ -80,7 +80,7 @@ _DERIVED_FIELDS = ("status", "blocked_reason")  # they follow from the stage
 
 
 def ticket_to_dict(ticket: Ticket) -> Plain:
-    """The whole ticket as one flat dict. The keys after `unverified` hold what the earlier ones cannot express."""
+    """The whole ticket as one flat dict. The keys after `unverified` hold values that the others cannot express."""
     spec = ticket.spec
     return {
         "id": spec.id,

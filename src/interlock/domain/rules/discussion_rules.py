@@ -80,31 +80,31 @@ def stop(state: State, command: StopTurn) -> Events:
 
 
 def reply(state: State, command: ReplyInDiscussion) -> Events:
-    discussion = _at(state, command.discussion, Thinking)
+    discussion = _discussion_at(state, command.discussion, Thinking)
     return (
         DiscussionReplied(discussion.id, command.message, command.tier, command.model, command.usage, command.call),
     )
 
 
 def begin_tool(state: State, command: BeginDiscussionTool) -> Events:
-    discussion = _at(state, command.discussion, Thinking)
+    discussion = _discussion_at(state, command.discussion, Thinking)
     if discussion.grant is None:
         raise Rejected("a call that changes the user's files needs an approval first")
     return (DiscussionToolBegun(discussion.id, command.call),)
 
 
 def finish_tool(state: State, command: FinishDiscussionTool) -> Events:
-    discussion = _at(state, command.discussion, Thinking, Doing)
+    discussion = _discussion_at(state, command.discussion, Thinking, Doing)
     return (DiscussionToolFinished(discussion.id, command.message, command.tool, command.failed, command.by),)
 
 
 def ask(state: State, command: AskInDiscussion) -> Events:
-    discussion = _at(state, command.discussion, Thinking)
+    discussion = _discussion_at(state, command.discussion, Thinking)
     return (_request(state, discussion, command.payload, command.why),)
 
 
 def end(state: State, command: EndTurn) -> Events:
-    discussion = _at(state, command.discussion, Thinking, Doing)
+    discussion = _discussion_at(state, command.discussion, Thinking, Doing)
     return (DiscussionTurnEnded(discussion.id, command.error),)
 
 
@@ -138,7 +138,7 @@ def _request(
     return request(state, payload, asker=asker, why=why, discussion=discussion.id, earlier=earlier)
 
 
-def _at(state: State, discussion_id: str, *stages: type[DiscussionStage]) -> Discussion:
+def _discussion_at(state: State, discussion_id: str, *stages: type[DiscussionStage]) -> Discussion:
     """The discussion. Raises Rejected unless it is in one of these stages."""
     discussion = state.discussion(discussion_id)
     if type(discussion.stage) not in stages:

@@ -78,7 +78,7 @@ def drop_epic(state: State, command: DropEpic) -> Events:
 
 
 def finish_planning(state: State, command: FinishPlanning) -> Events:
-    _being_planned(state, command.epic, command.track)
+    _require_planning(state, command.epic, command.track)
     return (
         PlannerAnswered(
             command.epic,
@@ -94,7 +94,7 @@ def finish_planning(state: State, command: FinishPlanning) -> Events:
 
 def propose_tracks(state: State, command: ProposeTracks) -> Events:
     epic = state.epic(command.epic)
-    _being_planned(state, epic.id, "")
+    _require_planning(state, epic.id, "")
     plans = check_plans(state, command.tracks)
     payload = TracksPayload(epic.id, epic.text, plans)
     count = f"{len(plans)} track{'s' if len(plans) != 1 else ''}"
@@ -148,11 +148,11 @@ def plan_tickets(state: State, command: PlanTickets) -> Events:
 
 
 def fail_planning(state: State, command: FailPlanning) -> Events:
-    _being_planned(state, command.epic, command.track)
+    _require_planning(state, command.epic, command.track)
     return (PlanningFailed(command.epic, command.track, command.reason, command.budget),)
 
 
-def _being_planned(state: State, epic_id: str, track_id: str) -> None:
+def _require_planning(state: State, epic_id: str, track_id: str) -> None:
     """Raises Rejected if the planning of the epic, or of the track, is over."""
     if track_id:
         _track_being_planned(state, track_id)

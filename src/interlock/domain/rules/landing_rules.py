@@ -27,7 +27,7 @@ def ask_landing(state: State, command: AskLanding, actor: str) -> Events:
     if track.status != "done":
         raise Rejected(f"track {track.id!r} is {track.status}; only a done track can be landed")
     if any(a.kind == "merge" and a.track == track.id for a in state.pending_approvals()):
-        raise Rejected(f"landing track {track.id!r} is asked already")
+        raise Rejected(f"the landing of track {track.id!r} is already requested")
     why = f"land track {track.id} on {command.payload.branch}"
     return (request(state, command.payload, asker=actor, why=why, track=track.id),)
 

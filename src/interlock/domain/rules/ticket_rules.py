@@ -88,7 +88,7 @@ def move(state: State, command: MoveTicket) -> Events:
 
 def skip(state: State, command: SkipTicket) -> Events:
     ticket = state.ticket(command.track, command.ticket)
-    _may_become(ticket, "completed", ("todo", "in_progress", "blocked"), "be skipped")
+    _require_transition(ticket, "completed", ("todo", "in_progress", "blocked"), "be skipped")
     return (
         *withdraw_approval(state, ticket, "the ticket was skipped"),
         TicketSkipped(ticket.track, ticket.id),
@@ -98,7 +98,7 @@ def skip(state: State, command: SkipTicket) -> Events:
 
 def retry(state: State, command: RetryTicket) -> Events:
     ticket = state.ticket(command.track, command.ticket)
-    _may_become(ticket, "todo", ("blocked",), "be retried")
+    _require_transition(ticket, "todo", ("blocked",), "be retried")
     if state.track(command.track).status == "aborted":
         raise Rejected(f"track {command.track!r} is aborted")
     return (TicketReopened(ticket.track, ticket.id), *restart_track_of(state, ticket))
@@ -106,14 +106,14 @@ def retry(state: State, command: RetryTicket) -> Events:
 
 def block(state: State, command: BlockTicket) -> Events:
     ticket = state.ticket(command.track, command.ticket)
-    _may_become(ticket, "blocked", ("todo", "in_progress"), "be blocked")
+    _require_transition(ticket, "blocked", ("todo", "in_progress"), "be blocked")
     reason = command.reason.strip() or "blocked by the user"
     return (*withdraw_approval(state, ticket, "the ticket was blocked"), TicketBlocked(ticket.track, ticket.id, reason))
 
 
 def cancel(state: State, command: CancelTicket) -> Events:
     ticket = state.ticket(command.track, command.ticket)
-    _may_become(ticket, "cancelled", ("todo", "in_progress", "blocked"), "be cancelled")
+    _require_transition(ticket, "cancelled", ("todo", "in_progress", "blocked"), "be cancelled")
     return (
         *withdraw_approval(state, ticket, "the ticket was cancelled"),
         TicketCancelled(ticket.track, ticket.id, command.reason),
@@ -136,7 +136,7 @@ def withdraw_approval(state: State, ticket: Ticket, why: str) -> Events:
     return (ApprovalWithdrawn(approval.id, why),) if approval else ()
 
 
-def _may_become(ticket: Ticket, target: Status, sources: tuple[Status, ...], what: str) -> None:
+def _require_transition(ticket: Ticket, target: Status, sources: tuple[Status, ...], what: str) -> None:
     if isinstance(ticket.stage, Merging):
         raise Rejected(f"ticket {ticket.name!r} is being merged and cannot {what} now")
     if ticket.status not in sources:

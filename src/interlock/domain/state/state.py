@@ -29,7 +29,7 @@ class ConductorState(Struct, frozen=True):
     caps: Caps = Caps()
     focus: tuple[str, ...] | None = None  # only these tracks run; None means all
 
-    def moves(self, track: str) -> bool:
+    def runs_track(self, track: str) -> bool:
         return self.on and (self.focus is None or track in self.focus)
 
 

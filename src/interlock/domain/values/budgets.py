@@ -46,7 +46,7 @@ class Usage(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """What a budget is for: one epic, track, ticket or tier."""
+    """The subject of a budget: one epic, track, ticket or tier."""
 
     kind: Literal["epic", "track", "ticket", "tier"]
     name: str
@@ -110,8 +110,8 @@ class Ledger(Struct, frozen=True):
         for scope in scopes:
             if (most := caps.of(scope)) is not None:
                 raise OverBudget(
-                    f"over budget: {scope.kind} {scope.name!r} may spend {dollars(most)}, and what the next call may"
-                    f" cost is not known: the model {model!r} has no price; give it one in your settings"
+                    f"over budget: {scope.kind} {scope.name!r} may spend {dollars(most)}, and the cost of the next"
+                    f" call is unknown: the model {model!r} has no price; give it one in your settings"
                     f' ([prices."{model}"]), or take the limit away'
                 )
 

@@ -93,7 +93,7 @@ class Chat:
         )
         tracked = TrackedFiles(tools, place, texts, (), redact)
         try:
-            ended = await Dialogue(self._calls, tools, host, terms, messages, tracked, redact).hold()
+            ended = await Dialogue(self._calls, tools, host, terms, messages, tracked, redact).run()
         except OverBudget as error:
             return EndTurn(discussion.id, str(error))
         except Unavailable as error:

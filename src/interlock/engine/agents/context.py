@@ -1,4 +1,4 @@
-"""What every agent works with: the journal it reads and reports to, and its tools."""
+"""The common dependencies of agents: the journal they read and report to, and their tools."""
 
 from collections.abc import Awaitable, Callable
 

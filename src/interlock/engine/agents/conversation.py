@@ -71,7 +71,7 @@ def for_request(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(sent)
 
 
-def why_asked(preview: Preview, reason: str = "") -> str:
+def approval_reason(preview: Preview, reason: str = "") -> str:
     if reason and preview.script is not None:
         return reason
     return "no rule allows this script" if preview.script is not None else "no rule allows this change"

@@ -17,12 +17,12 @@ from msgspec.structs import replace
 from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload, digest
 from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.agents.conversation import (
+    approval_reason,
     distinct,
     edited_call,
     for_request,
     rounds_since_asked,
     unanswered,
-    why_asked,
 )
 from interlock.engine.agents.shown_files import TrackedFiles
 from interlock.engine.agents.tool_outputs import READ_TOOL_OUTPUT, read_tool_output, with_reading
@@ -135,7 +135,7 @@ class Dialogue:
         self._files = files
         self._redact = redact
 
-    async def hold(self) -> Answer | Question:
+    async def run(self) -> Answer | Question:
         """Continues until an answer or a question. Raises OverBudget and Unavailable from model calls."""
         while True:
             if calls := unanswered(self._messages):
@@ -197,7 +197,7 @@ class Dialogue:
         Returns the question that a person must answer first, if there is one.
         """
         reading = list(takewhile(lambda call: not self._changes(call), calls))[:AT_ONCE]
-        met = await self._files.met(self._messages, reading or calls[:1])
+        met = await self._files.first_shown(self._messages, reading or calls[:1])
         if not reading:
             outcome = await self._change(calls[0])
             if isinstance(outcome, Question):
@@ -261,8 +261,8 @@ class Dialogue:
         payload = await self._host.payload(call, preview)
         if answer is None:
             if (answer := self._host.answer_before(payload)) is None:
-                return Question(payload, why_asked(preview, verdict.reason if verdict else ""))
-        elif _is_other(payload, answer[0]):
+                return Question(payload, approval_reason(preview, verdict.reason if verdict else ""))
+        elif _differs_from_approved(payload, answer[0]):
             return Question(payload, "what it would do has changed")
         return await self._decided(call, *answer)
 
@@ -293,7 +293,7 @@ class Dialogue:
         self, call: ToolCall, args: dict[str, Any], running: Awaitable[ToolOutcome], by: str
     ) -> ToolOutcome:
         """Runs a call and publishes its beginning and its end."""
-        now, tell = asyncio.get_running_loop().time, self._calls.activity.tell
+        now, tell = asyncio.get_running_loop().time, self._calls.activity.publish
         started, execution = now(), ToolExecution(self._terms.key, self._terms.tier, call.name, args, by=by)
         tell(execution)
         try:
@@ -306,6 +306,6 @@ class Dialogue:
         return outcome
 
 
-def _is_other(payload: ToolPayload | ScriptPayload, decided: Answered) -> bool:
+def _differs_from_approved(payload: ToolPayload | ScriptPayload, decided: Answered) -> bool:
     """Whether the payload differs from the approved one. Edits and rejections hold for any payload."""
     return decided.decision != "reject" and decided.edited is None and digest(payload) != decided.digest

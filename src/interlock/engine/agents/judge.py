@@ -48,11 +48,11 @@ class JudgedGates:
         except OverBudget:
             raise  # not a failure of the work: it must not be sent back
         except InterlockError as error:
-            return _result(wanted, "error", f"it could not be judged: {error}", _since(began))
+            return _result(wanted, "error", f"it could not be judged: {error}", _elapsed_ms(began))
         if verdict is None:
-            return _result(wanted, "error", "the judge answered neither pass nor fail", _since(began))
+            return _result(wanted, "error", "the judge answered neither pass nor fail", _elapsed_ms(began))
         passed, reason = verdict
-        return _result(wanted, "passed" if passed else "failed", reason, _since(began))
+        return _result(wanted, "passed" if passed else "failed", reason, _elapsed_ms(began))
 
     async def _judged(self, calls: ModelCalls, party: CallOwner, criteria: str, diff: str) -> tuple[bool, str] | None:
         messages = (Message("user", judge_question(criteria, diff)),)
@@ -80,5 +80,5 @@ def _result(gate: Gate, status: str, reason: str, took_ms: int) -> GateResult:
     )
 
 
-def _since(began: float) -> int:
+def _elapsed_ms(began: float) -> int:
     return int((time.monotonic() - began) * 1000)

@@ -42,7 +42,7 @@ class TrackedFiles:
         self._redact = redact
         self._outline = outline
 
-    async def met(self, messages: Sequence[Message], calls: Sequence[ToolCall] = ()) -> tuple[ShownFile, ...]:
+    async def first_shown(self, messages: Sequence[Message], calls: Sequence[ToolCall] = ()) -> tuple[ShownFile, ...]:
         """Files that are shown for the first time: those in `start`, and those that these calls name."""
         known = _last_seen(messages)
         named = [path for call in calls if isinstance(path := call.args.get("path"), str)]
@@ -51,7 +51,7 @@ class TrackedFiles:
         return tuple([await self._seen(path, text) for path, text in now.items()])
 
     async def changed(self, messages: Sequence[Message], met: Sequence[ShownFile]) -> tuple[str, tuple[ShownFile, ...]]:
-        """A note about files that differ from what was last shown, and their current contents."""
+        """A note about files that differ from the version last shown, and their current contents."""
         known = {**_last_seen(messages), **{seen.path: seen for seen in met}}
         current: list[ShownFile] = []
         changes: list[tuple[str, str | None, str | None]] = []

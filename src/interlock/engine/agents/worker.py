@@ -98,7 +98,7 @@ class Worker:
             asked = await self._may_start(ticket, brief)
             if isinstance(asked, AskWorker):
                 return asked
-            seen = await self._files(ticket, workspace).met(())
+            seen = await self._files(ticket, workspace).first_shown(())
             first = Message("user", asked, seen=seen)
             await self._journal.send(StartSession(*name, await self._texts.message(first)))
             messages = [first]
@@ -122,7 +122,7 @@ class Worker:
         host = TicketHost(ticket, TIER, place, self._journal, self._toolbox, analyse)
         try:
             files = self._files(ticket, workspace)
-            ended = await Dialogue(self._calls, self._tools, host, terms, messages, files, self._redact).hold()
+            ended = await Dialogue(self._calls, self._tools, host, terms, messages, files, self._redact).run()
         except OverBudget as error:
             return FailWork(*name, str(error), budget=True)
         except Unavailable as error:
@@ -134,7 +134,7 @@ class Worker:
                 rounds = self._options.max_tool_rounds
                 return FailWork(*name, f"the limit of {rounds} tool rounds was reached; its last text: {text[:500]}")
             case Answer(text):
-                return await self._hand_in(ticket, workspace, text)
+                return await self._submit_work(ticket, workspace, text)
 
     def _files(self, ticket: Ticket, workspace: Workspace) -> TrackedFiles:
         place, spec = _place(workspace), ticket.spec
@@ -149,7 +149,7 @@ class Worker:
 
         return analyse
 
-    async def _hand_in(self, ticket: Ticket, workspace: Workspace, text: str) -> Command:
+    async def _submit_work(self, ticket: Ticket, workspace: Workspace, text: str) -> Command:
         name = (ticket.track, ticket.id, ticket.attempts)
         if text.lstrip().startswith("BLOCKED"):
             return FailWork(*name, text.lstrip().removeprefix("BLOCKED").lstrip(" :\n") or "the worker is blocked")

@@ -96,7 +96,7 @@ class Conductor:
         if self._workbench.broken is None and self._workbench.state.conductor.on:
             await self._workbench.submit(SYSTEM, Recover(reason))
 
-    async def die(self) -> None:
+    async def abandon(self) -> None:
         """Ends every effect without recording it, as `kill -9` would."""
         self._on = False
         await self._effects.stop()
@@ -107,20 +107,20 @@ class Conductor:
         if not self._on:
             return
         for ticket in touched(records, state):
-            self._want(ticket)
+            self._require_effect(ticket)
         for recorded in records:
             event = recorded.event
             if isinstance(event, ApprovalRequested) and event.deadline is not None:
                 self._watch_deadline(state.approvals[event.approval])
             if track_id := track_of(event):
                 if state.tracks[track_id].landing is not None:
-                    self._want_landing(state, track_id)
+                    self._require_landing(state, track_id)
                 if state.tracks[track_id].epic:
-                    self._want_plan(state.tracks[track_id])
+                    self._require_plan(state.tracks[track_id])
             if discussion_id := _discussion_of(event, state):
-                self._want_turn(state.discussions[discussion_id])
+                self._require_turn(state.discussions[discussion_id])
             if epic_id := epic_of(event):
-                self._want_tracks(state.epics[epic_id])
+                self._require_tracks(state.epics[epic_id])
 
     def _catch_up(self, state: State) -> None:
         """Starts the effects that were required before this process began."""
@@ -128,22 +128,22 @@ class Conductor:
             track = state.tracks[track_id]
             if track.counts.in_progress:
                 for name in track.order:
-                    self._want(track.tickets[name])
-            self._want_landing(state, track_id)
-            self._want_plan(track)
+                    self._require_effect(track.tickets[name])
+            self._require_landing(state, track_id)
+            self._require_plan(track)
         for epic in state.epics_in_order():
-            self._want_tracks(epic)
+            self._require_tracks(epic)
         for discussion in state.discussions_in_order():
-            self._want_turn(discussion)
+            self._require_turn(discussion)
         for approval in state.pending_approvals():
             self._watch_deadline(approval)
 
-    def _want(self, ticket: Ticket) -> None:
+    def _require_effect(self, ticket: Ticket) -> None:
         token, name = token_of(ticket), (ticket.track, ticket.id, ticket.attempts)
         effect = Effect(token, lambda: self._advance(ticket), lambda why: FailWork(*name, why)) if token else None
-        self._effects.want(ticket.name, effect)
+        self._effects.require(ticket.name, effect)
 
-    def _want_landing(self, state: State, track_id: str) -> None:
+    def _require_landing(self, state: State, track_id: str) -> None:
         track = state.tracks[track_id]
         effect = None
         if track.landing is not None and track.landing.state == "started":
@@ -152,34 +152,34 @@ class Conductor:
                 lambda: do_landing(track, self._workspaces),
                 lambda why: FailLanding(track_id, why),
             )
-        self._effects.want(f"land {track_id}", effect)
+        self._effects.require(f"land {track_id}", effect)
 
-    def _want_plan(self, track: Track) -> None:
-        moves = self._workbench.state.conductor.moves(track.id)
+    def _require_plan(self, track: Track) -> None:
+        moves = self._workbench.state.conductor.runs_track(track.id)
         effect = None
         if moves and not track.planned and track.status == "proposed":
             effect = Effect(
                 ("plan",), lambda: self._plan_track(track), lambda why: FailPlanning(track.epic, track.id, why)
             )
-        self._effects.want(f"plan {track.id}", effect)
+        self._effects.require(f"plan {track.id}", effect)
 
-    def _want_tracks(self, epic: Epic) -> None:
+    def _require_tracks(self, epic: Epic) -> None:
         effect = None
         if epic.status == "planning" and self._workbench.state.conductor.focus is None:
             effect = Effect(("plan",), lambda: self._plan_epic(epic), lambda why: FailPlanning(epic.id, "", why))
-        self._effects.want(f"plan {epic.id}", effect)
+        self._effects.require(f"plan {epic.id}", effect)
 
-    def _want_turn(self, discussion: Discussion) -> None:
+    def _require_turn(self, discussion: Discussion) -> None:
         effect = None
         if isinstance(discussion.stage, Thinking | Doing):
             token = ("turn", discussion.turns, discussion.resumes)
             effect = Effect(token, lambda: self._turn(discussion), lambda why: EndTurn(discussion.id, why))
-        self._effects.want(f"discussion {discussion.id}", effect)
+        self._effects.require(f"discussion {discussion.id}", effect)
 
     def _watch_deadline(self, approval: Approval) -> None:
         if approval.deadline is None or not isinstance(approval.state, Pending):
             return
-        left = (_moment(approval.deadline) - _moment(self._clock.now())).total_seconds()
+        left = (_parse_time(approval.deadline) - _parse_time(self._clock.now())).total_seconds()
         asyncio.get_running_loop().call_later(max(left, 0), self._expire, approval.id)
 
     def _expire(self, approval_id: str) -> None:
@@ -189,7 +189,7 @@ class Conductor:
     # ── effects ──────────────────────────────────────────────────────────────────────────
 
     async def _advance(self, ticket: Ticket) -> Command | None:
-        """Does what the ticket's stage requires."""
+        """Runs the effect that the ticket's stage requires."""
         if not isinstance(ticket.stage, Working | Verifying | Merging):
             return await self._remove(ticket)
         await self._branch(ticket.track)
@@ -281,7 +281,7 @@ def _with_workspace(state: State) -> set[tuple[str, str]]:
     return live
 
 
-def _moment(text: str) -> datetime:
+def _parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 

@@ -1,7 +1,7 @@
 """Runs effects: at most one for each name, started when the state requires it, cancelled when it no longer does.
 
 The conductor compares effects with the state after every durable batch, for the tickets that the batch touched. A
-restart needs no special case: the same comparison, over all tickets, starts what is missing.
+restart needs no special case: the same comparison, over all tickets, starts the missing effects.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ class Effects:
         self._running: dict[str, _Running] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
-    def want(self, name: str, effect: Effect | None) -> None:
+    def require(self, name: str, effect: Effect | None) -> None:
         """Makes `effect` the one that runs under `name`; None cancels the running one."""
         now = self._running.get(name)
         if now is not None and effect is not None and now.token == effect.token:

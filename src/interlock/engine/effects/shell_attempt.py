@@ -84,7 +84,7 @@ async def run_gate(
     outcome = gate_outcome(ticket.spec, stage, result, conductor.gates, approve_all=conductor.approve_all)
     tries, most = outcome.tries, outcome.max_attempts
     reacts = ticket.spec.assigned_to != "shell"  # a script cannot; a worker can
-    also = await _also(ticket, stage, gates, state) if reacts or tries >= most else ""
+    also = await _run_later_gates(ticket, stage, gates, state) if reacts or tries >= most else ""
     feedback, fresh = None, False
     if reacts and outcome.tries_again:
         if fresh := starts_fresh_session(tries):
@@ -103,7 +103,7 @@ async def run_gate(
     return ReportGate(*name, stage.gate, result, stage.saved.tree, question, feedback, fresh)
 
 
-async def _also(ticket: Ticket, stage: Verifying, gates: GateRunner, state: State) -> str:
+async def _run_later_gates(ticket: Ticket, stage: Verifying, gates: GateRunner, state: State) -> str:
     """Runs the gates after the failed one on the same tree, so that all failures are reported together.
 
     Gates with criteria cost money, and gates with network access may have lasting effects: these are not run.

@@ -49,7 +49,7 @@ class Retention:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Forgets what became due while no process ran."""
+        """Forgets executions that exceeded a limit while no process ran."""
         await self._forget(0)
         self._in_background(asyncio.to_thread(self._remove, ()))
 

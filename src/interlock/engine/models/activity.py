@@ -78,7 +78,7 @@ class Activity:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def tell(self, happening: Happening) -> None:
+    def publish(self, happening: Happening) -> None:
         if happening.tier in _OF_THE_USER:
             if isinstance(happening, ResponseReceived) and not happening.error and not happening.calls:
                 self.ai_response = happening.text

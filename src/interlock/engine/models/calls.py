@@ -47,7 +47,7 @@ class Booked(Struct, frozen=True):
 
 
 class Observers(Struct, frozen=True):
-    """Receive what happens during calls: streamed text, status, and messages for the log."""
+    """The listeners of calls: streamed text, status, and messages for the log."""
 
     streams: Streams
     activity: Activity = msgspec.field(default_factory=Activity)
@@ -113,17 +113,17 @@ class ModelCalls:
     async def ask(self, party: CallOwner, key: str, request: ModelRequest) -> Booked:
         """Raises OverBudget if a budget does not allow the call, Unavailable if the model does not answer."""
         tier = request.tier
-        self.activity.tell(RequestStart(key, tier, self.provider, request.model or self.default_model(tier)))
+        self.activity.publish(RequestStart(key, tier, self.provider, request.model or self.default_model(tier)))
         try:
             booked = await self._with_retries(party, key, request)
         except (OverBudget, Unavailable, Misconfigured) as error:
-            self.activity.tell(ResponseReceived(key, tier, error=str(error)))
+            self.activity.publish(ResponseReceived(key, tier, error=str(error)))
             raise
         except asyncio.CancelledError:
             self.activity.withdrawn(key)
             raise
         message = booked.reply.message
-        self.activity.tell(ResponseReceived(key, tier, message.text, len(message.calls)))
+        self.activity.publish(ResponseReceived(key, tier, message.text, len(message.calls)))
         return booked
 
     async def consult(self, party: CallOwner, key: str, request: ModelRequest) -> Reply:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from interlock.domain.values.markdown import fenced
 from interlock.domain.values.tickets import Ticket, TicketSpec
 from interlock.engine.agents.worker import Brief
-from interlock.engine.planning.follow_links import Reached, Read, reach
+from interlock.engine.planning.follow_links import FollowedPath, Read, follow_links
 from interlock.engine.prompts.load import load_prompt
 from interlock.ports.tools import CodeViews
 from interlock.ports.workspaces import Workspace
@@ -89,7 +89,7 @@ class Briefing:
         for folder in _folders(spec.target_file):
             for name in _INSTRUCTIONS:
                 path = posixpath.join(folder, name)
-                file = await reach(self._read, commit, path)
+                file = await follow_links(self._read, commit, path)
                 if (content := self._instructions(file)) is not None:
                     text = _within(content.decode(errors="replace"), min(left, LONGEST_INSTRUCTIONS), path)
                     left -= min(len(text), left)
@@ -101,7 +101,7 @@ class Briefing:
         for name in dict.fromkeys(wanted):
             yield await self._file(name, commit, "curated" if name in curated else "skeleton")
 
-    def _instructions(self, file: Reached) -> bytes | None:
+    def _instructions(self, file: FollowedPath) -> bytes | None:
         """The file's content, or None if it is missing, empty, binary or secret."""
         content = file.content
         if content is None or not content.strip() or _is_binary(content) or self._views.is_secret(file.path):
@@ -112,7 +112,7 @@ class Briefing:
         secret = BriefBlock("file", name, "secret", f"## {name}\n\n(not shown: it may hold secrets)")
         if self._views.is_secret(name):
             return secret
-        path, content, target = await reach(self._read, commit, name)
+        path, content, target = await follow_links(self._read, commit, name)
         if self._views.is_secret(path):
             return secret
         if content is None and target:

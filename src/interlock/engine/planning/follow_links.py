@@ -11,21 +11,21 @@ Read = Callable[[str, str], Awaitable[bytes | Link | None]]
 _MOST = 8
 
 
-class Reached(NamedTuple):
+class FollowedPath(NamedTuple):
     path: str
     content: bytes | None
     target: str = ""  # of the last link that was followed
 
 
-async def reach(read: Read, commit: str, path: str) -> Reached:
+async def follow_links(read: Read, commit: str, path: str) -> FollowedPath:
     """The file that a path leads to; without content if it is not a file of the project."""
     target = ""
     for _ in range(_MOST):
         content = await read(commit, path)
         if not isinstance(content, Link):
-            return Reached(path, content, target)
+            return FollowedPath(path, content, target)
         target = content.target
         path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
         if path.startswith(("/", "..")):
             break
-    return Reached(path, None, target)
+    return FollowedPath(path, None, target)

@@ -53,7 +53,7 @@ class Planner:
                 session, epic.planning, question, lambda text: check_plans(self._state(), plans_from_answer(text))
             )
         except (Rejected, Unavailable) as error:
-            return FailPlanning(epic.id, "", _why(error), isinstance(error, OverBudget))
+            return FailPlanning(epic.id, "", _failure_reason(error), isinstance(error, OverBudget))
         return ProposeTracks(epic.id, plans)
 
     async def plan_track(self, track: Track) -> Command:
@@ -71,7 +71,7 @@ class Planner:
         try:
             tickets = await self._converse(session, track.planning, question, tickets_from_answer)
         except (Rejected, Unavailable) as error:
-            return FailPlanning(track.epic, track.id, _why(error), isinstance(error, OverBudget))
+            return FailPlanning(track.epic, track.id, _failure_reason(error), isinstance(error, OverBudget))
         return PlanTickets(track.id, tickets)
 
     async def _converse(
@@ -121,5 +121,5 @@ def _repair(path: str, fault: str) -> str:
     )
 
 
-def _why(error: Exception) -> str:
+def _failure_reason(error: Exception) -> str:
     return f"the model does not answer: {error}" if isinstance(error, Unavailable) else str(error)

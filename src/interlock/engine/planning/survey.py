@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from interlock.domain.values.markdown import fenced
-from interlock.engine.planning.follow_links import reach
+from interlock.engine.planning.follow_links import follow_links
 from interlock.ports.tools import CodeViews
 from interlock.ports.workspaces import Survey, Workspaces
 
@@ -32,14 +32,14 @@ class Surveyor:
         survey = await self._workspaces.survey()
         return listed(survey.files)
 
-    async def orientation(self) -> str:
+    async def project_context(self) -> str:
         """The project's instructions and paths: the context of a discussion."""
         survey = await self._workspaces.survey()
         blocks: list[str] = []
         for name in ("AGENTS.md", "CLAUDE.md"):
             if name not in survey.files:
                 continue
-            file = await reach(self._workspaces.read, survey.commit, name)
+            file = await follow_links(self._workspaces.read, survey.commit, name)
             if file.content is not None and not self._views.is_secret(file.path):
                 text = file.content.decode(errors="replace")[:MOST_INSTRUCTIONS]
                 blocks.append(f"### INSTRUCTIONS OF THE PROJECT ({name}):\n{text}")

@@ -131,7 +131,7 @@ class Feed:
         return taken
 
     @property
-    def behind(self) -> bool:
+    def has_backlog(self) -> bool:
         return bool(self._news)
 
     def _add_text(self, key: str, piece: str, now: str) -> None:

@@ -73,7 +73,7 @@ class Frame:
         return self._computed_for[0]
 
     @property
-    def late(self) -> bool:
+    def is_outdated(self) -> bool:
         """Whether the computed values are older than the state."""
         return (self.state.version, self.view.version) != self._computed_for
 

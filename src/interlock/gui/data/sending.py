@@ -81,7 +81,7 @@ class Sender:
         if self.rules is not None:
             self.run(self.rules.rule_for(script, directory), then)
 
-    def always(self, command: AnswerApproval, rule: str) -> None:
+    def approve_always(self, command: AnswerApproval, rule: str) -> None:
         """Approve, and store the rule that allows it from now on."""
         if self.rules is not None:
             self.run(self._always(self.by, command, rule, self.rules))
@@ -108,7 +108,9 @@ class Sender:
             self.texts.put(sha256, "")
 
             def take(content: bytes | None) -> None:
-                self.texts.put(sha256, "(this text is gone)" if content is None else content.decode(errors="replace"))
+                self.texts.put(
+                    sha256, "(the text was removed)" if content is None else content.decode(errors="replace")
+                )
 
             self.run(_awaited(self._kept_text(sha256)), take, by_user=False)
         return self.texts.use(sha256)

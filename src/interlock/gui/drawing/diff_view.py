@@ -30,8 +30,12 @@ def draw_hunks(ui: Ui, hunks: tuple[DiffHunk, ...], chosen: set[int] | None, *, 
     """The checkboxes change `chosen`; None means that hunks cannot be selected."""
     unseen = len(hunks) > _MOST_HUNKS or any(len(hunk.lines) > _MOST for hunk in hunks)
     if unseen:  # before the diff, because few readers scroll to its end
-        ui.wrapped(f"Not all of it has room here. The whole: interlock approvals show {scope}", ui.look.bad, small=True)
-        ui.note("inbox.unseen", "not all of it", "text", scope=scope)
+        ui.wrapped(
+            f"Parts of the diff are not shown. The whole diff: interlock approvals show {scope}",
+            ui.look.bad,
+            small=True,
+        )
+        ui.note("inbox.unseen", "incomplete diff", "text", scope=scope)
     path = ""
     for hunk in hunks[:_MOST_HUNKS]:
         if hunk.path != path:

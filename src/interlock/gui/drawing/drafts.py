@@ -11,8 +11,8 @@ class Draft:
         self.seen = text
         self.sent: list[str] = []
 
-    def meet(self, value: str) -> bool:
-        """Take the desk's value; True if someone else changed it, so that the input must reload its text."""
+    def sync(self, value: str) -> bool:
+        """Take the desk's value; True if another client changed it, so that the input must reload its text."""
         if value == self.seen:
             return False
         self.seen = value

@@ -58,7 +58,7 @@ class PanelGuard:
         try:
             draw()
         except Exception as error:  # noqa: BLE001  a panel's failure must not reach the window
-            self.broken[name] = Broken(f"{type(error).__name__}: {error}", _where(error))
+            self.broken[name] = Broken(f"{type(error).__name__}: {error}", _traceback_lines(error))
         wrong = self._recover(before)
         if not wrong and log.size() > logged:
             wrong = _last_log_line()
@@ -71,11 +71,11 @@ class PanelGuard:
         if window_depth() > depth:
             imgui.end()
 
-    def again(self, name: str) -> None:
+    def retry(self, name: str) -> None:
         self.broken.pop(name, None)
 
     def _recover(self, before: imgui.internal.ErrorRecoveryState) -> str:
-        """Restore ImGui's stacks; returns what was wrong with them."""
+        """Restore ImGui's stacks; returns a description of the error."""
         after = imgui.internal.ErrorRecoveryState()
         imgui.internal.error_recovery_store_state(after)
         wrong = ""
@@ -94,12 +94,12 @@ class PanelGuard:
 
     def _show(self, name: str) -> None:
         ui, broken = self._ui, self.broken[name]
-        ui.bold(f"{chr(0xF071)}  This panel broke", ui.look.bad)
+        ui.bold(f"{chr(0xF071)}  This panel failed", ui.look.bad)
         ui.wrapped(broken.what)
-        ui.wrapped("The rest of the window works, and so does the workbench; your work is untouched.", ui.look.dim)
+        ui.wrapped("The other panels and the workbench still work. No work is lost.", ui.look.dim)
         ui.gap(4)
         if ui.button("panel.retry", "Draw it again", scope=name):
-            self.again(name)
+            self.retry(name)
         if broken.trace:
             ui.gap(4)
             imgui.push_font(ui.look.mono, 13)
@@ -113,7 +113,7 @@ def _last_log_line() -> str:
     return line.rpartition("[imgui-error] ")[2][:500]
 
 
-def _where(error: BaseException) -> str:
+def _traceback_lines(error: BaseException) -> str:
     """The last frames of the traceback, with shortened paths."""
     frames = traceback.extract_tb(error.__traceback__)[-8:]
     return "\n".join(

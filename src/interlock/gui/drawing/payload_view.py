@@ -50,18 +50,18 @@ def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -
             _draw_folder(ui, payload.directory)
             if draft.rule:
                 ui.gap(2)
-                ui.small("From now on this rule of yours would allow it without asking:", ui.look.waiting)
+                ui.small("This new rule would allow the script without an approval:", ui.look.waiting)
                 _draw_code(ui, draft.rule.strip())
         case ToolPayload():
             _draw_tool(ui, approval, payload, draft, send)
         case SpawnPayload():
             _draw_facts(ui, ("role", payload.role), ("model", payload.model))
-            ui.small("What it will be told")
+            ui.small("Prompt")
             _draw_text(ui, approval, draft, payload.prompt, "prompt")
             _draw_context(ui, approval, payload, draft, send)
         case StepPayload():
             ui.wrapped(safe(payload.description))
-            _draw_facts(ui, ("done by", payload.role))
+            _draw_facts(ui, ("role", payload.role))
             if payload.script:
                 _draw_code(ui, payload.script)
         case GatePayload():
@@ -92,7 +92,7 @@ def _draw_tool(ui: Ui, approval: Approval, payload: ToolPayload, draft: AnswerDr
         diff = send.text(payload.diff_blob.sha256) or payload.diff
     hunks = read(diff) or read(payload.diff)  # without the whole diff: its beginning
     if len(hunks) < payload.hunks:
-        words = f"Only {len(hunks)} of {payload.hunks} hunks are here."
+        words = f"Only {len(hunks)} of {payload.hunks} hunks are shown."
         ui.wrapped(words, ui.look.bad, small=True, key="inbox.unseen", scope=approval.id)
     if hunks:
         added, removed = sum(hunk.added for hunk in hunks), sum(hunk.removed for hunk in hunks)
@@ -100,7 +100,7 @@ def _draw_tool(ui: Ui, approval: Approval, payload: ToolPayload, draft: AnswerDr
         _draw_sides_button(ui, draft)
         draw_hunks(ui, hunks, draft.hunks, scope=approval.id, both_sides=draft.both_sides)
     else:
-        ui.small("Its arguments")
+        ui.small("Arguments")
     if draft.editing or not hunks:
         _draw_text(ui, approval, draft, payload.arguments, "arguments")
     _draw_facts(ui, ("tool", payload.tool))
@@ -132,7 +132,7 @@ def _draw_text(ui: Ui, approval: Approval, draft: AnswerDraft, text: str, what: 
 
 
 def _draw_context(ui: Ui, approval: Approval, payload: SpawnPayload, draft: AnswerDraft, send: Sender) -> None:
-    ui.small("What it will be shown")
+    ui.small("Context")
     whole = payload.context
     if payload.context_blob is not None:
         whole = send.text(payload.context_blob.sha256) or payload.context

@@ -1,4 +1,4 @@
-"""Widgets that only show something: text in several weights, rules, pills, bars."""
+"""Widgets without interaction: text in several weights, rules, pills, bars."""
 
 from collections.abc import Callable
 

@@ -24,14 +24,14 @@ def draw_ticket(ui: Ui, track: Track, ticket: Ticket, send: Sender) -> None:
     ui.wrapped(safe(activity_of(ticket, track)), look.by_role[role], small=True)
     ui.gap(4)
     facts = {
-        "done by": spec.assigned_to,
+        "role": spec.assigned_to,
         "file": spec.target_file or "",
         "after": ", ".join(spec.depends_on),
         "gates": exact("\n".join(gate.command for gate in spec.verify)),
         "attempts": str(ticket.attempts) if ticket.attempts else "",
         "priority": spec.priority if spec.priority != "medium" else "",
         "model": spec.model_override or "",
-        "last time": ticket.why or "",
+        "last error": ticket.why or "",
         "result": ticket.result or "",
     }
     for name, value in facts.items():
@@ -44,7 +44,7 @@ def draw_ticket(ui: Ui, track: Track, ticket: Ticket, send: Sender) -> None:
         ui.wrapped(exact(spec.script[:2_000]))
         imgui.pop_font()
         if len(spec.script) > 2_000:
-            ui.small(f"and {len(spec.script) - 2_000:,} more letters: interlock tracks show {track.id}", look.faint)
+            ui.small(f"and {len(spec.script) - 2_000:,} more characters: interlock tracks show {track.id}", look.faint)
     ui.gap(4)
     for key, label, possible in (
         ("btn_ticket_retry", "Retry", ticket.status == "blocked"),
@@ -76,10 +76,10 @@ def draw_welcome(ui: Ui, frame: Frame) -> None:
             "Choose a model",
             f"{one_line(model, 40)} is chosen" if model else "in the tab Provider, or with --provider",
         ),
-        (False, "Write a goal and plan it", "on the left: what should be different when it is done?"),
-        (False, "Accept the tracks that are proposed", "each becomes tickets in a graph, drawn here"),
-        (False, "Answer what asks in the inbox", "nothing that changes something runs before you have seen it"),
-        (False, "Land what is verified", "on your branch, as commits, when you say so"),
+        (False, "Write a goal and plan it", "in the Dashboard panel, on the left"),
+        (False, "Accept the proposed tracks", "their tickets appear here as a graph"),
+        (False, "Answer the approvals in the inbox", "actions that no rule allows wait for your answer"),
+        (False, "Land the verified tracks", "as commits on your branch, after your approval"),
     )
     for number, (done, what, how) in enumerate(steps, 1):
         ui.text(symbols.CHECK if done else f"{number}", look.good if done else look.accent)

@@ -155,7 +155,7 @@ class Ui(TextWidgets):
         name = f"{key}@{scope}" if scope else key
         draft = self._draft(name, value)
         item = f"###{key}@{self._slots[key].of(name)[0]}" if scope else f"###{key}"
-        if draft.meet(value) and (state := imgui.internal.get_input_text_state(imgui.get_id(item))):
+        if draft.sync(value) and (state := imgui.internal.get_input_text_state(imgui.get_id(item))):
             state.want_reload_user_buf = True
         if self._focus == key:
             self._focus = ""

@@ -38,7 +38,7 @@ class ChatPanel:
         if discussion is None or not discussion.messages:
             ui.empty(
                 "Ask about the project, or ask for a change",
-                "It reads your files as it needs them. Whatever it wants to change is shown in the inbox first.",
+                "The model reads your files as needed. Its changes appear in the inbox as approvals first.",
             )
         else:
             self._draw_messages(ui, frame, discussion, send)
@@ -81,7 +81,7 @@ class ChatPanel:
         stream = frame.feed.streams.get(f"Discussion: {discussion.id}")
         if isinstance(stage, Thinking):
             ui.small("model", ui.look.planner)
-            reasoning, answer = _so_far(stream) if stream else ("", "")
+            reasoning, answer = _streamed_parts(stream) if stream else ("", "")
             if reasoning:
                 ui.wrapped(safe(reasoning), ui.look.faint, small=True)
             ui.wrapped(safe(answer) or "…", None if answer else ui.look.dim)
@@ -158,7 +158,7 @@ class ChatPanel:
             imgui.end_group()
 
 
-def _so_far(stream: Stream) -> tuple[str, str]:
+def _streamed_parts(stream: Stream) -> tuple[str, str]:
     """The end of the reasoning, and the answer so far."""
     lines = list(zip(stream.lines, stream.aside, strict=True))[-400:]
     reasoning = [line for line, aside in lines if aside and line not in (THINKING, ANSWERING)]

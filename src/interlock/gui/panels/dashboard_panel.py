@@ -38,7 +38,7 @@ class DashboardPanel:
             "mma_epic_input",
             frame.view.values["mma_epic_input"],
             label="Goal",
-            hint="What should be different when it is done?",
+            hint="Describe the result that you want",
             lines=4,
         )
         if written is not None:
@@ -97,7 +97,7 @@ class DashboardPanel:
         for row in rows[-_MOST:]:
             self._draw_track(ui, row, frame, send)
         if len(rows) > _MOST:
-            ui.small(f"and {len(rows) - _MOST:,} older ones: interlock tracks list", ui.look.faint)
+            ui.small(f"and {len(rows) - _MOST:,} older tracks: interlock tracks list", ui.look.faint)
         ui.gap()
 
     def _draw_track(self, ui: Ui, row: TrackRow, frame: Frame, send: Sender) -> None:
@@ -127,14 +127,14 @@ class DashboardPanel:
         ui.bar(part, role if role != "dim" else "faint", width=imgui.get_content_region_avail().x - 4)
         imgui.set_cursor_pos(after)
         if chosen:
-            self._draw_levers(ui, row, send)
+            self._draw_track_buttons(ui, row, send)
 
-    def _draw_levers(self, ui: Ui, row: TrackRow, send: Sender) -> None:
+    def _draw_track_buttons(self, ui: Ui, row: TrackRow, send: Sender) -> None:
         """Buttons for the track in view."""
         imgui.push_font(ui.look.regular, SMALL)
         first = True
 
-        def lever(key: str, label: str, about: str) -> None:
+        def button(key: str, label: str, about: str) -> None:
             nonlocal first
             if not first:
                 ui.beside(label, 4)
@@ -143,18 +143,18 @@ class DashboardPanel:
                 send.click(key, row.id)
 
         if row.status in ("ready", "blocked"):
-            lever("btn_mma_start_track", f"{symbols.PLAY} Start", "Start it, or go on with it")
+            button("btn_mma_start_track", f"{symbols.PLAY} Start", "Start or continue this track")
         if row.status == "running":
-            lever("btn_mma_pause_track", f"{symbols.PAUSE} Pause", "No more tickets of it start")
+            button("btn_mma_pause_track", f"{symbols.PAUSE} Pause", "Start no further tickets of this track")
         if row.status == "paused":
-            lever("btn_mma_resume_track", f"{symbols.PLAY} Resume", "Let it go on")
+            button("btn_mma_resume_track", f"{symbols.PLAY} Resume", "Continue this track")
         if row.unlanded:
-            lever("btn_mma_land_track", f"{symbols.MERGE} Land…", "Ask to merge it into your branch")
+            button("btn_mma_land_track", f"{symbols.MERGE} Land…", "Request the merge of this track into your branch")
         if row.status in ("ready", "running", "paused", "blocked"):
-            lever(
+            button(
                 "btn_mma_abort_track",
                 f"{symbols.BAN} Abort",
-                "End it: its workers stop, what is not begun is cancelled",
+                "Abort this track: stop its workers, cancel its unfinished tickets",
             )
         imgui.pop_font()
 
@@ -163,9 +163,9 @@ class DashboardPanel:
     def _draw_workers(self, ui: Ui, frame: Frame, send: Sender) -> None:
         rows = frame.workers
         most = frame.state.conductor.workers
-        ui.heading("Workers", f"{frame.state.busy} of {most}" if frame.state.conductor.on else "nobody conducts")
+        ui.heading("Workers", f"{frame.state.busy} of {most}" if frame.state.conductor.on else "conductor off")
         if not rows:
-            ui.empty("Nobody is at work", "Workers appear here when tickets run.")
+            ui.empty("No running workers", "Workers appear here when tickets run.")
         for row in rows[:_MOST]:
             self._draw_worker(ui, row, frame, send)
         if len(rows) > _MOST:

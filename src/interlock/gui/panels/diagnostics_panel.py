@@ -11,6 +11,11 @@ from interlock.gui.drawing.guard import PanelGuard
 from interlock.gui.drawing.theme import vec4
 from interlock.gui.drawing.widgets import Ui
 
+# part of widget keys, so the names stay although the labels changed
+_CPU_TIME = "our own work for a frame"
+_LATENCY = "from news to picture, at most"
+_LABELS = {_CPU_TIME: "CPU time per frame", _LATENCY: "longest time from event to frame"}
+
 
 class DiagnosticsPanel:
     name = "Diagnostics"
@@ -25,8 +30,8 @@ class DiagnosticsPanel:
         figures = self._figures
         rows = {
             "frames in the last second": f"{figures.fps:.0f}",
-            "our own work for a frame": f"{figures.frame_time_ms:.2f} ms",
-            "from news to picture, at most": f"{figures.input_lag_ms:.1f} ms",
+            _CPU_TIME: f"{figures.frame_time_ms:.2f} ms",
+            _LATENCY: f"{figures.input_lag_ms:.1f} ms",
             "processor": f"{figures.cpu:.0f} %",
             "widgets in this frame": f"{len(ui.shown.all()):,}",
             "events": f"{frame.state.version:,}",
@@ -35,16 +40,16 @@ class DiagnosticsPanel:
             "streams": f"{len(frame.feed.streams):,}",
         }
         for name, value in rows.items():
-            ui.small(name, ui.look.dim)
+            ui.small(_LABELS.get(name, name), ui.look.dim)
             imgui.same_line(230)
             ui.small(value, ui.look.text, key="diagnostics.row", scope=name)
         ui.gap()
         if broken := self._broken():
-            ui.wrapped(f"Nothing can be recorded: {broken}", ui.look.bad)
+            ui.wrapped(f"The journal cannot be written: {broken}", ui.look.bad)
         for name, wrong in self._guard.broken.items():
             ui.wrapped(f"{name}: {wrong.what}", ui.look.bad)
         if not broken and not self._guard.broken:
-            ui.small("Every panel draws, and the journal takes records.", ui.look.good, key="diagnostics.health")
+            ui.small("All panels work, and the journal is writable.", ui.look.good, key="diagnostics.health")
         ui.gap()
         flags = implot.Flags_.no_menus.value | implot.Flags_.no_legend.value | implot.Flags_.no_mouse_text.value
         times = figures.recent()

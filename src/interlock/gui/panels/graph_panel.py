@@ -58,7 +58,7 @@ class GraphPanel:
         graph = self._laid_out(track, frame.version)
         self._draw_head(ui, track, graph)
         if not graph.places:
-            words = "Its tickets are being planned." if not track.planned else "It has no tickets."
+            words = "The tickets are being planned." if not track.planned else "This track has no tickets."
             ui.empty(words)
             return
         ticket = track.tickets.get(self._chosen)
@@ -109,7 +109,7 @@ class GraphPanel:
         written = ui.input("graph.search", self._search, label="search", hint="search", width=140)
         if written is not None:
             self._search = written
-            self._seek(track, graph)
+            self._find_ticket(track, graph)
         imgui.same_line(0, 6)
         if ui.button("graph.fit", "fit", weight="quiet"):
             self._fitted, self._by_hand = None, False
@@ -120,7 +120,7 @@ class GraphPanel:
         imgui.pop_font()
         ui.rule()
 
-    def _seek(self, track: Track, graph: TicketGraph) -> None:
+    def _find_ticket(self, track: Track, graph: TicketGraph) -> None:
         wanted = self._search.strip().lower()
         for name in track.order if wanted else ():
             if wanted in name.lower() or wanted in track.tickets[name].spec.description.lower():
@@ -139,7 +139,7 @@ class GraphPanel:
         imgui.invisible_button("graph", room)
         ui.note("graph.canvas", "graph", "item")
         if self._chosen:
-            self._keep_in_sight(graph, room)  # its details take room beside it; do not zoom out for them
+            self._scroll_to_chosen(graph, room)  # its details take room beside it; do not zoom out for them
         elif self._fitted != (int(room.x), int(room.y)) and not self._by_hand:
             self._fit(track, graph, room)
         elif self._followed >= 0 and not self._by_hand and self._followed_at != version:
@@ -173,7 +173,7 @@ class GraphPanel:
         if front != self._followed:
             self._followed, self._x = front, front * _STEP_X + _W / 2
 
-    def _keep_in_sight(self, graph: TicketGraph, room: Point) -> None:
+    def _scroll_to_chosen(self, graph: TicketGraph, room: Point) -> None:
         if self._in_sight == self._chosen or self._chosen not in graph.places:
             return
         self._in_sight = self._chosen

@@ -1,4 +1,4 @@
-"""Inbox: the pending approvals. Each shows who asks and why, the exact bytes, and the possible answers."""
+"""Inbox: the pending approvals. Each shows its asker, reason, exact bytes and possible answers."""
 
 from imgui_bundle import imgui
 
@@ -83,13 +83,13 @@ class InboxPanel:
 
     def _draw_empty(self, ui: Ui, frame: Frame) -> None:
         ui.empty(
-            "Nothing waits for you",
-            "Before anything runs that no rule allows, it is shown here: who asks, why, and exactly what would run.",
+            "No pending approvals",
+            "Actions that no rule allows are shown here before they run, with asker, reason and exact text.",
         )
         if frame.place.test_policy:
             ui.wrapped("TEST POLICY: programs with the drive token may answer too.", ui.look.bad, small=True)
         if frame.place.sandbox == "off":
-            ui.wrapped("THE SANDBOX IS OFF: what you approve can do whatever you can.", ui.look.bad, small=True)
+            ui.wrapped("THE SANDBOX IS OFF: approved commands run with all your rights.", ui.look.bad, small=True)
 
     def _handle_keys(self, ui: Ui, index: int, count: int) -> int:
         self._moved = False
@@ -200,7 +200,7 @@ class InboxPanel:
             "inbox.message",
             draft.message,
             scope=approval.id,
-            hint="A word to whoever asked (with a rejection)",
+            hint="Reason for a rejection (optional)",
             label="message",
             width=-1 if narrow else -110,
         )
@@ -227,7 +227,7 @@ class InboxPanel:
 
     def _draw_edit(self, ui: Ui, approval: Approval, draft: AnswerDraft) -> None:
         letter, shortcut = _LETTERS["edited"]
-        label = "As asked" if draft.editing else "Edit"
+        label = "Discard edit" if draft.editing else "Edit"
         ui.beside(f"{label}  {letter}")
         if ui.button("inbox.edit", label, scope=approval.id, letter=letter, shortcut=shortcut):
             draft.editing = not draft.editing
@@ -241,7 +241,7 @@ class InboxPanel:
         ui.beside("Approve, always" if draft.rule else "Always…")
         if draft.rule:
             if ui.button("inbox.always", "Approve, always", scope=approval.id, weight="go"):
-                send.always(AnswerApproval(approval.id, "approve"), draft.rule)
+                send.approve_always(AnswerApproval(approval.id, "approve"), draft.rule)
         elif ui.button("inbox.rule", "Always…", scope=approval.id, about="Show the rule that would allow exactly this"):
 
             def show(rule: str) -> None:

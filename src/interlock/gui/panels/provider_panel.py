@@ -11,15 +11,15 @@ from interlock.views.display import one_line
 
 _LABELS = {
     "current_provider": ("Provider", "scripted, gemini_cli, …"),
-    "current_model": ("Model", "the provider's own choice"),
+    "current_model": ("Model", "the provider's default"),
     "gcli_path": ("Command of gemini_cli", "gemini"),
-    "files_base_dir": ("Discussions are about", "the whole project"),
+    "files_base_dir": ("Folder of discussions", "the whole project"),
 }
 _SHOWN = {
     "project_root": "Project",
     "sandbox": "Sandbox",
-    "active_track": "Track in view",
-    "active_tab": "Panel in front",
+    "active_track": "Active track",
+    "active_tab": "Active panel",
 }
 
 
@@ -37,7 +37,7 @@ class ProviderPanel:
                 tooltip(FIELDS[name].about)
         ui.gap(4)
         if ui.button(
-            "btn_project_save", "Save into interlock.toml", about="Provider and model, in the project's settings"
+            "btn_project_save", "Save to interlock.toml", about="Provider and model, in the project's settings"
         ):
             send.click("btn_project_save")
         ui.gap(8)
@@ -45,6 +45,6 @@ class ProviderPanel:
             ui.small(label, ui.look.faint)
             value = frame.values[name] or "none"
             bad = name == "sandbox" and value == "off"
-            shown = "OFF: what runs here can do whatever you can" if bad else one_line(value, 200)
+            shown = "OFF: commands run with all your rights" if bad else one_line(value, 200)
             ui.wrapped(shown, ui.look.bad if bad else ui.look.dim)
             ui.note(name, label, "text", value=frame.values[name])

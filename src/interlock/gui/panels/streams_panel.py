@@ -91,7 +91,7 @@ class StreamsPanel:
                     if fact.more:
                         self._rows.append((fact, True))
         if not self._rows:
-            ui.empty("Nothing has happened yet", "Every step of the work appears here as one line.")
+            ui.empty("No events yet", "Each event appears here as one line.")
             return
         look = ui.look
         left = 0.0 if imgui.get_content_region_avail().x < _NARROW else 82.0  # a narrow panel has no time column

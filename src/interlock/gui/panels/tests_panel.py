@@ -46,10 +46,10 @@ class TestsPanel:
         history = frame.state.tests
         if not history.kept:
             ui.empty(
-                "No test is remembered yet",
-                "interlock test ingest junit.xml records what pytest, jest, go or maven ran.",
+                "No test results yet",
+                "interlock test ingest junit.xml records the results of pytest, jest, go or maven.",
                 "interlock gui --enable-test-harness lets programs drive this window; each click is a test.",
-                "Every run is then counted by its name: how often it passed, how long it takes, whether it flakes.",
+                "The panel then shows figures by test name: runs, failures, duration and flake rate.",
             )
             return
         written = ui.input(
@@ -71,7 +71,7 @@ class TestsPanel:
         high = room.y * 0.45 if chosen else 0.0
         imgui.begin_child("rows", imgui.ImVec2(0, high))
         if not self._rows:
-            ui.empty("Nothing is like that", "Clear the filter to see all.")
+            ui.empty("No matching tests", "Clear the filter to see all.")
         self._draw_list(ui, frame, history)
         imgui.end_child()
         if chosen:

@@ -46,7 +46,7 @@ class TimelinePanel:
         ui.rule()
         imgui.begin_child("rows", imgui.ImVec2(0, 0), 0, imgui.WindowFlags_.horizontal_scrollbar.value)
         if not self._rows:
-            ui.empty("Nothing here", "Everything that happens is in the journal: interlock journal show")
+            ui.empty("No matching events", "The whole journal: interlock journal show")
         imgui.push_font(ui.look.mono, NORMAL)
         imgui.push_style_var(imgui.StyleVar_.item_spacing.value, imgui.ImVec2(8, 3))
         look = ui.look

@@ -31,9 +31,7 @@ class UsagePanel:
             self._rows = (ledger, usage_rows(frame.state), usage_rows(frame.state, "track")[:200])
         _, tiers, tracks = self._rows
         if not tiers:
-            ui.empty(
-                "No model has been asked yet", "Tokens and money of every call are counted here, by tier and by track."
-            )
+            ui.empty("No model calls yet", "This panel shows tokens and cost of all calls, by tier and by track.")
             return
         self._table(ui, frame, "Tier", tiers)
         ui.gap()
@@ -63,7 +61,7 @@ class UsagePanel:
                 "out": f"{row.used.output:,}",
                 "from cache": f"{row.used.cache_read:,}",
                 "spent": cost_shown(row.used),
-                "set aside": dollars(row.unknown) if row.unknown else "",
+                "reserved": dollars(row.unknown) if row.unknown else "",
                 "cap": dollars(cap) if cap else "",
             }
             imgui.table_next_column()
@@ -107,8 +105,8 @@ class UsagePanel:
 
 def _room_for(wide: float) -> tuple[str, ...]:
     """The columns that fit beside the name; the least important are hidden first."""
-    shown = ["in", "out", "from cache", "spent", "set aside", "cap"]
-    for name in ("from cache", "set aside", "cap", "out"):
+    shown = ["in", "out", "from cache", "spent", "reserved", "cap"]
+    for name in ("from cache", "reserved", "cap", "out"):
         if 120 + len(shown) * (_WIDE + 12) > wide:
             shown.remove(name)
     return tuple(shown)

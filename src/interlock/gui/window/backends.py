@@ -28,7 +28,7 @@ def check(backend: Backend) -> None:
     """Raises Misconfigured, with an alternative, if this backend is not available."""
     if backend == "desktop" and sys.platform == "linux" and not _display():
         raise Misconfigured(
-            "there is no display here for a window: use 'interlock serve' (the same workbench over HTTP),"
+            "no display is available for a window: use 'interlock serve' (the same workbench over HTTP),"
             " or --backend null or --backend egl (for tests and pictures)"
         )
 

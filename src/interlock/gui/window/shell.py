@@ -194,7 +194,7 @@ class Window:
     @property
     def settled(self) -> bool:
         """Whether nothing is in transit between the window and the workbench."""
-        return not (self.feed.behind or self.send.waiting or self.frame.late)
+        return not (self.feed.has_backlog or self.send.waiting or self.frame.is_outdated)
 
     @property
     def draws_pixels(self) -> bool:

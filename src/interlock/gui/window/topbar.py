@@ -58,9 +58,9 @@ def _draw_pills(ui: Ui, frame: Frame) -> None:
     imgui.same_line()
     imgui.set_cursor_pos_y(at)
     if waiting:
-        ui.pill(f"{symbols.HAND} {waiting:,} waiting for you", "waiting", key="topbar.waiting")
+        ui.pill(f"{symbols.HAND} {count(waiting, 'pending approval')}", "waiting", key="topbar.waiting")
     else:
-        ui.pill("nothing waits for you", "dim", key="topbar.waiting")
+        ui.pill("no pending approvals", "dim", key="topbar.waiting")
     track = frame.track
     if track is not None:
         imgui.same_line()

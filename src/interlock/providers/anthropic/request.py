@@ -128,12 +128,12 @@ def _thinking(limits: TokenLimits, messages: Sequence[Block]) -> Block | None:
     if limits.thinking == "adaptive":
         return {"type": "adaptive", "display": "summarized"}
     budget = min(limits.thinking, limits.output - LEAST_THINKING)
-    if budget < LEAST_THINKING or not _may_think(messages):
+    if budget < LEAST_THINKING or not _allows_thinking(messages):
         return None
     return {"type": "enabled", "budget_tokens": budget}
 
 
-def _may_think(messages: Sequence[Block]) -> bool:
+def _allows_thinking(messages: Sequence[Block]) -> bool:
     """With a thinking budget the vendor requires the thoughts before a call, or no thinking at all."""
     for message in reversed(messages):
         first = message["content"][0]["type"]

@@ -111,7 +111,7 @@ class AnthropicReading:
         elif parsed.type == "content_block_start" and parsed.content_block is not None:
             self._open(parsed.index, parsed.content_block)
         elif parsed.type == "content_block_delta" and parsed.delta is not None:
-            self._grow(self._piece(parsed.index), parsed.delta)
+            self._append_delta(self._piece(parsed.index), parsed.delta)
         elif parsed.type == "content_block_stop":
             self._piece(parsed.index).ended = True
         elif parsed.type == "message_delta" and parsed.delta is not None:
@@ -126,11 +126,11 @@ class AnthropicReading:
         if not self._ended or self._stop is None or not all(piece.ended for piece in pieces):
             raise Garbled("it ended in the middle")
         calls = [
-            read_call(number, piece.opening.id, piece.opening.name, piece.whole or _given(piece.opening))
+            read_call(number, piece.opening.id, piece.opening.name, piece.whole or _initial_arguments(piece.opening))
             for number, piece in enumerate(pieces, 1)
             if piece.opening.type == "tool_use"
         ]
-        thoughts = [thought for piece in pieces if (thought := _thought(piece)) is not None]
+        thoughts = [thought for piece in pieces if (thought := _thinking_block(piece)) is not None]
         return HttpAnswer(
             "".join(piece.whole for piece in pieces if piece.opening.type == "text"),
             "\n\n".join(piece.whole for piece in pieces if piece.opening.type == "thinking"),
@@ -157,7 +157,7 @@ class AnthropicReading:
             raise Garbled(f"it goes on with a block {index} that is not open")
         return piece
 
-    def _grow(self, piece: _Piece, delta: _Delta) -> None:
+    def _append_delta(self, piece: _Piece, delta: _Delta) -> None:
         if piece.opening.type == "tool_use":
             piece.text.append(delta.partial_json)
             return
@@ -173,12 +173,12 @@ class AnthropicReading:
         self._tokens |= {name: count for name, count in msgspec.structs.asdict(tokens).items() if count is not None}
 
 
-def _given(opening: _Opening) -> str:
+def _initial_arguments(opening: _Opening) -> str:
     """Arguments that came at once, if none came in pieces."""
     return msgspec.json.encode(opening.input).decode() if opening.input else ""
 
 
-def _thought(piece: _Piece) -> Block | None:
+def _thinking_block(piece: _Piece) -> Block | None:
     match piece.opening.type:
         case "thinking":
             return {"type": "thinking", "thinking": piece.whole, "signature": piece.signature}

@@ -100,7 +100,7 @@ class GeminiCli:
         except BaseException:
             # The session may contain these messages already, or be gone: send the whole conversation again.
             if session is not None:
-                self._spoil(session)
+                self._mark_invalid(session)
             raise
         text, calls = tool_calls(answered.text) if request.tools else (answered.text, ())
         kept = f"{NAME} {answered.session}"
@@ -126,7 +126,7 @@ class GeminiCli:
                 if not stream.fault or _is_cancelled():
                     raise
         finally:
-            self._tell(request, argv, prompt, stream, finished, time.monotonic() - begun)
+            self._log_call(request, argv, prompt, stream, finished, time.monotonic() - begun)
         return self._answer(stream, finished)
 
     def _job(self, argv: tuple[str, ...], request: ModelRequest, stdin: bytes) -> Job:
@@ -194,7 +194,7 @@ class GeminiCli:
         if finished is None:
             raise Unavailable(f"gemini_cli: {self._redact(stream.fault)}", may_cost=True)
         answered = stream.end()
-        stderr = self._words(finished)
+        stderr = self._last_stderr(finished)
         match finished.status:
             case "error":
                 raise Unavailable(f"gemini_cli does not start: {finished.message}")
@@ -213,12 +213,12 @@ class GeminiCli:
                     raise Unavailable(f"gemini_cli: {self._redact(stream.fault)}{stderr}", may_cost=True)
                 return answered
 
-    def _words(self, finished: Finished) -> str:
+    def _last_stderr(self, finished: Finished) -> str:
         """The last lines of stderr."""
         words = " ".join(self._redact(finished.stderr[-2_000:]).split())
         return f" ({words[-300:]})" if words else ""
 
-    def _tell(
+    def _log_call(
         self,
         request: ModelRequest,
         argv: Sequence[str],
@@ -241,7 +241,7 @@ class GeminiCli:
             }
         )
 
-    def _spoil(self, session: str) -> None:
+    def _mark_invalid(self, session: str) -> None:
         self._spoiled[session] = None
         if len(self._spoiled) > _SPOILED:
             del self._spoiled[next(iter(self._spoiled))]

@@ -30,17 +30,21 @@ _CLOSED = re.compile(r"^```[ \t]*\Z", re.MULTILINE)
 
 def first_prompt(request: ModelRequest) -> str:
     """The whole conversation, for a new session of the agent."""
-    parts = [request.told.strip(), _told(request.tools) if request.tools else "", _said(request.messages, "")]
+    parts = [
+        request.system_text.strip(),
+        _tools_text(request.tools) if request.tools else "",
+        _messages_text(request.messages, ""),
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
 def next_prompt(messages: Sequence[Message]) -> str:
     """Only the new messages, for a session that continues."""
-    return _said(messages, "### USER:\n")  # the first character must not form a command of the agent
+    return _messages_text(messages, "### USER:\n")  # the first character must not form a command of the agent
 
 
 def tool_calls(text: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """The answer without its calls, and the calls. An unreadable call becomes a call whose result says so."""
+    """The answer without its calls, and the calls. An unreadable call becomes a call whose result reports the error."""
     calls: list[ToolCall] = []
     for number, match in enumerate(_CALL.finditer(text), 1):
         calls.append(_call(f"cli-{number}", match))
@@ -66,12 +70,12 @@ def _call(name: str, match: re.Match[str]) -> ToolCall:
     return ToolCall(name, tool, cast("dict[str, Any]", args))
 
 
-def _told(tools: Sequence[ToolSpec]) -> str:
+def _tools_text(tools: Sequence[ToolSpec]) -> str:
     rows = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in tools]
     return _HOW + "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
 
 
-def _said(messages: Sequence[Message], heading: str) -> str:
+def _messages_text(messages: Sequence[Message], heading: str) -> str:
     if len(messages) == 1 and messages[0].role == "user":
         return heading + messages[0].text
     return _SEVERAL + "\n".join(json.dumps(_plain(message), ensure_ascii=False) for message in messages)

@@ -61,7 +61,7 @@ class StreamJson:
             line = bytes(self._rest[:end])
             del self._rest[: end + 1]
             self._looked = 0
-            self._hear(line)
+            self._read_line(line)
         self._looked = len(self._rest)
         if self._looked > LONGEST_LINE:
             self._fail(f"it said a line of more than {LONGEST_LINE // 1024 // 1024} MB")
@@ -69,7 +69,7 @@ class StreamJson:
     def end(self) -> AgentReply | None:
         """The complete answer; None if there is none, with the reason in `fault`."""
         if self._rest and not self.fault:  # the last line break may be missing, the text may not
-            self._hear(bytes(self._rest))
+            self._read_line(bytes(self._rest))
             self._rest.clear()
         if not self.fault and self._result is None:
             self.fault = "its answer broke off" if self._seen else "it said nothing"
@@ -77,7 +77,7 @@ class StreamJson:
             return None
         return AgentReply("".join(self._said), self._session, self._model, _usage(self._result.get("stats")))
 
-    def _hear(self, line: bytes) -> None:
+    def _read_line(self, line: bytes) -> None:
         if not line.strip():
             return
         try:
@@ -85,7 +85,7 @@ class StreamJson:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             event = None
         if not isinstance(event, dict) or not isinstance(cast("_Event", event).get("type"), str):
-            self._fail(f"it said something that cannot be read: {line[:200].decode(errors='replace')!r}")
+            self._fail(f"it printed a line that cannot be read: {line[:200].decode(errors='replace')!r}")
             return
         self._take(cast("_Event", event))
 
@@ -95,7 +95,7 @@ class StreamJson:
                 self._session = _text(event, "session_id")
                 self._model = _text(event, "model")
             case "message" if event.get("role") == "assistant":
-                self._speak(event.get("content"), goes_on=event.get("delta") is True)
+                self._add_text(event.get("content"), goes_on=event.get("delta") is True)
             case "tool_use":
                 self._show(f"[{_text(event, 'tool_name') or 'a tool'} of its own: {_short(event.get('parameters'))}]")
             case "tool_result" if event.get("status") == "error":
@@ -114,7 +114,7 @@ class StreamJson:
             case _:
                 pass
 
-    def _speak(self, content: object, *, goes_on: bool) -> None:
+    def _add_text(self, content: object, *, goes_on: bool) -> None:
         if not isinstance(content, str):
             self._fail(f"it said a message that is no text: {_short(content)}")
             return

@@ -48,7 +48,7 @@ class Held:
         self.made_at = made_at
         self.unbooked = tokens
 
-    def booked(self) -> int:
+    def take_unbooked(self) -> int:
         tokens, self.unbooked = self.unbooked, 0
         return tokens
 
@@ -69,7 +69,7 @@ class ServerCaches:
         """The cache, or None; `note` gets the reason once. `session` is empty if several sessions share it."""
         key = sha256(msgspec.json.encode([model, content])).hexdigest()
         async with self._making.setdefault(key, asyncio.Lock()):
-            await self._superseded(session, key)
+            await self._drop_superseded(session, key)
             held = self._held.get(key)
             if held is not None and self._now() - held.made_at < ANEW_S:
                 return held
@@ -116,7 +116,7 @@ class ServerCaches:
         self._alive[created.name] = made_at
         return Held(created.name, made_at, created.usage_metadata.total_token_count)
 
-    async def _superseded(self, session: str, key: str) -> None:
+    async def _drop_superseded(self, session: str, key: str) -> None:
         """A ticket has one content at a time. Its earlier cache is obsolete, and storing it costs money."""
         before = self._asked_by.get(session) if session else None
         if session:

@@ -41,7 +41,7 @@ class GeminiModel:
         return self._channel.endpoint.provider
 
     def quote(self, request: ModelRequest) -> Micros:
-        return self._upon(None).quote(request)
+        return self._http_model(None).quote(request)
 
     async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply:
         """If the vendor has lost the cache, it is created again once; then the request is sent without it."""
@@ -50,17 +50,17 @@ class GeminiModel:
             if held is None:
                 break
             try:
-                reply = await self._upon(held).complete(request, on_text, on_reasoning)
+                reply = await self._http_model(held).complete(request, on_text, on_reasoning)
             except NotThere:
                 self._caches.lost(held)
                 continue
             return self._with_cache(reply, held)
-        return await self._upon(None).complete(request, on_text, on_reasoning)
+        return await self._http_model(None).complete(request, on_text, on_reasoning)
 
     async def close(self) -> None:
         await self._caches.close()
 
-    def _upon(self, held: Held | None) -> HttpModel:
+    def _http_model(self, held: Held | None) -> HttpModel:
         return HttpModel(
             Gemini(held.name if held else ""),
             self._channel,
@@ -82,7 +82,7 @@ class GeminiModel:
         return await self._caches.get(model, content, session, note)
 
     def _with_cache(self, reply: Reply, held: Held) -> Reply:
-        if not (written := held.booked()):
+        if not (written := held.take_unbooked()):
             return reply
         usage = replace(reply.usage, cache_write=written)
         return replace(reply, usage=replace(usage, cost=self._price(reply.model, usage)))

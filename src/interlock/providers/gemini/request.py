@@ -117,7 +117,9 @@ def _contents(history: Sequence[Message], pictures: Mapping[str, bytes], model: 
             shown = []
         match message.role:
             case "user":
-                contents.append({"role": "user", "parts": _said(message) + _images(message, pictures) or _nothing()})
+                contents.append(
+                    {"role": "user", "parts": _text_parts(message) + _images(message, pictures) or _placeholder_parts()}
+                )
             case "assistant":
                 names = {call.id: call.name for call in message.calls}
                 parts = _answer_parts(message, model, current=number > latest)
@@ -139,12 +141,12 @@ def _close_round(contents: list[Plain], shown: list[Plain]) -> None:
         contents[-1]["parts"].extend(shown)
 
 
-def _said(message: Message) -> list[Plain]:
+def _text_parts(message: Message) -> list[Plain]:
     text = clean(message.text)
     return [{"text": text}] if text.strip() else []
 
 
-def _nothing() -> list[Plain]:
+def _placeholder_parts() -> list[Plain]:
     return [{"text": NOTHING}]
 
 
@@ -172,7 +174,7 @@ def _answer_parts(message: Message, model: str, *, current: bool) -> list[Plain]
         return signed
     if calls and current and _WANTS_SIGNATURES.match(model_name(model)):
         calls[0]["thoughtSignature"] = UNSIGNED
-    return [*_said(message), *calls] or _nothing()
+    return [*_text_parts(message), *calls] or _placeholder_parts()
 
 
 def _call(call: ToolCall) -> Plain:

@@ -42,7 +42,7 @@ class _Maker:
             return ANYTHING
         given = self._resolved(given, 0)
         if (options := _options(given)) is not None:
-            return self._either(given, options, depth)
+            return self._any_of(given, options, depth)
         kind, nullable = _kind(given)
         converted: Schema = {"type": kind.upper(), **({"nullable": True} if nullable else {}), **_bounds(given)}
         notes: list[str] = []
@@ -64,14 +64,14 @@ class _Maker:
         whole: Given = {name: value for name, value in schema.items() if name not in ("$ref", "allOf")}
         parts = _list(schema.get("allOf")) or []
         if isinstance(schema.get("$ref"), str):
-            parts = [self._found(schema["$ref"]), *parts]
+            parts = [self._resolve_reference(schema["$ref"]), *parts]
         for part in reversed(parts):
             self._left -= 1
             if (inner := _object(part)) is not None and depth < _DEEPEST and self._left > 0:
                 whole = _joined(self._resolved(inner, depth + 1), whole)
         return whole
 
-    def _found(self, reference: str) -> Any:
+    def _resolve_reference(self, reference: str) -> Any:
         """Resolves a reference within the schema. Remote references are not fetched."""
         place: Any = self._root if reference.startswith("#/") else None
         for step in reference.removeprefix("#/").split("/"):
@@ -79,7 +79,7 @@ class _Maker:
             place = inner.get(step.replace("~1", "/").replace("~0", "~")) if inner is not None else None
         return place
 
-    def _either(self, schema: Given, options: list[Any], depth: int) -> Schema:
+    def _any_of(self, schema: Given, options: list[Any], depth: int) -> Schema:
         real = [option for option in options if not self._is_null(option)]
         own: Schema = {"nullable": True} if len(real) < len(options) else {}
         if isinstance(schema.get("description"), str):
@@ -138,11 +138,11 @@ def _kind(schema: Given) -> tuple[str, bool]:
     named = _list(given) or [given]
     kind = next((name for name in named if name in _TYPES), None)
     if kind is None:
-        kind = "object" if "properties" in schema else "array" if "items" in schema else _of_values(schema)
+        kind = "object" if "properties" in schema else "array" if "items" in schema else _type_of_values(schema)
     return kind, "null" in named or schema.get("nullable") is True
 
 
-def _of_values(schema: Given) -> str:
+def _type_of_values(schema: Given) -> str:
     values = _list(schema.get("enum")) or [schema.get("const")]
     for kinds, name in ((bool, "boolean"), (int, "integer"), (int | float, "number")):
         if all(isinstance(value, kinds) for value in values):

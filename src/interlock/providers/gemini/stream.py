@@ -103,7 +103,7 @@ class GeminiReading:
             self._stop = "refusal"
         for candidate in chunk.candidates or ():
             if not candidate.index:
-                self._grow(candidate)
+                self._append_candidate(candidate)
         return False
 
     def answer(self) -> HttpAnswer:
@@ -125,7 +125,7 @@ class GeminiReading:
             kept_state(NAME, {"model": self._model, "parts": self._shape}) if signed else "",
         )
 
-    def _grow(self, candidate: _Candidate) -> None:
+    def _append_candidate(self, candidate: _Candidate) -> None:
         if reason := candidate.finish_reason:
             if reason not in _STOPS:
                 raise BrokenOff(f"it ended with {reason} {candidate.finish_message or ''}".strip())

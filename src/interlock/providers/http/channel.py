@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from interlock.errors import Misconfigured, Unavailable
-from interlock.providers.http.errors import Redact, hiding, refusal
+from interlock.providers.http.errors import Redact, redacting_key, refusal
 from interlock.providers.http.sse import BrokenOff, EventReader, Garbled, SseEvent
 
 if TYPE_CHECKING:
@@ -113,16 +113,9 @@ class Channel:
         trust = self.endpoint.trust or await asyncio.to_thread(_trusted)
         import httpx2
 
-        redact = hiding(key, self._redact)
+        redact = redacting_key(key, self._redact)
         provider, bounds = self.endpoint.provider, self._bounds
-        sent = {
-            "content-type": "application/json",
-            "accept": accepted,
-            "accept-encoding": "identity",
-            "user-agent": "interlock",
-            **dict(self.endpoint.headers),
-            **headers(key),
-        }
+        sent = self._headers(accepted, headers(key))
         timeout = httpx2.Timeout(bounds.idle_s, connect=bounds.connect_s)
         try:
             async with (
@@ -163,6 +156,16 @@ class Channel:
         except OSError:
             raise Unavailable(f"the connection to {provider} broke off", may_cost=True) from None
 
+    def _headers(self, accepted: str, vendor: Mapping[str, str]) -> dict[str, str]:
+        return {
+            "content-type": "application/json",
+            "accept": accepted,
+            "accept-encoding": "identity",
+            "user-agent": "interlock",
+            **dict(self.endpoint.headers),
+            **vendor,
+        }
+
     async def _read(self, response: "httpx2.Response", take: Callable[[SseEvent], bool]) -> None:
         kind = response.headers.get("content-type", "")
         if not kind.startswith("text/event-stream"):
@@ -191,7 +194,7 @@ class Channel:
         if isinstance(error, httpx2.ConnectTimeout):
             return Unavailable(f"{provider} cannot be reached at {host}: no connection in {self._bounds.connect_s:g} s")
         if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
-            if _is_distrust(error):
+            if _is_certificate_error(error):
                 return Misconfigured(
                     f"the certificate of {host} is not to be trusted, so {provider} was sent nothing;"
                     " correct the address, or the certificates of this machine (SSL_CERT_FILE)"
@@ -221,9 +224,7 @@ def checked_address(endpoint: Endpoint) -> str:
     if len(address.split()) > 1:
         raise Misconfigured(f"the address of {provider} has spaces in it: {_shown(address)}")
     if parts.scheme == "http" and not _is_loopback(host) and not endpoint.plain_http:
-        raise Misconfigured(
-            f"{provider} would be asked at {host} over http, where anybody on the way can read along; use https"
-        )
+        raise Misconfigured(f"{provider} would be asked at {host} over http, which is not encrypted; use https")
     return address.rstrip("/")
 
 
@@ -240,7 +241,7 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _is_distrust(error: BaseException | None) -> bool:
+def _is_certificate_error(error: BaseException | None) -> bool:
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             return True

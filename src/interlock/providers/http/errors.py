@@ -1,4 +1,4 @@
-"""Translates HTTP errors of providers into our errors: who must act, and when to retry."""
+"""Translates HTTP errors of providers into our error classes, with the time of a retry."""
 
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
@@ -38,14 +38,14 @@ def refusal(
     redact: Redact,
 ) -> InterlockError:
     """The error for this status. `redact` hides the key as well."""
-    message, google = told(body, redact), google_details(body)
+    message, google = error_text(body, redact), google_details(body)
     words = f": {message}" if message else ""
     if 300 <= status < 400:
         return Misconfigured(
             f"{provider} wants to be asked at another address ({status}), and a key is never sent on to one;"
             " correct the provider's address"
         )
-    if status in _AGAIN and (google.for_today or (google.wait is None and _no_money(message))):
+    if status in _AGAIN and (google.for_today or (google.wait is None and _is_billing_error(message))):
         return Misconfigured(f"{provider} has no quota left for this account ({status}){words}")
     if status in _AGAIN or status >= 500 or status < 300:
         wait = retry_after(headers, now)
@@ -59,7 +59,7 @@ def refusal(
         return Misconfigured(f"{provider} requires payment first ({status}){words}")
     if status == 404:
         return NotThere(
-            f"{provider} knows no model {model!r}, or its address is wrong ({status});"
+            f"{provider} has no model {model!r}, or its address is wrong ({status});"
             f" choose another with --model, or correct the address{words}"
         )
     if status == 413:
@@ -67,7 +67,7 @@ def refusal(
     return Misconfigured(f"{provider} rejects the request ({status}); is the model {model!r} right?{words}")
 
 
-def told(body: bytes, redact: Redact) -> str:
+def error_text(body: bytes, redact: Redact) -> str:
     """The error message of a body: one line, bounded, without secrets."""
     try:
         decoded = msgspec.json.decode(body)
@@ -96,11 +96,11 @@ def _bounded(seconds: float | None) -> float | None:
     return min(max(seconds, 0.0), LONGEST_WAIT_S) if seconds is not None and isfinite(seconds) else None
 
 
-def _no_money(message: str) -> bool:
+def _is_billing_error(message: str) -> bool:
     return any(mark in message.lower() for mark in _NO_MONEY)
 
 
-def hiding(key: str, redact: Redact) -> Redact:
+def redacting_key(key: str, redact: Redact) -> Redact:
     """Redacts this key before all other secrets."""
     return (lambda text: redact(text.replace(key, _HIDDEN))) if key else redact
 

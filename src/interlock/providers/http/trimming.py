@@ -90,7 +90,7 @@ def _droppable(messages: Sequence[Message]) -> list[list[int]]:
 
 
 def _without_stale_updates(messages: Sequence[Message]) -> tuple[Message, ...]:
-    updates = [number for number, message in enumerate(messages) if _told_updates(message)]
+    updates = [number for number, message in enumerate(messages) if _has_file_updates(message)]
     stale = set(updates[:-1])
     return tuple(
         replace(message, text=_UPDATES.sub("", message.text)) if number in stale else message
@@ -98,7 +98,7 @@ def _without_stale_updates(messages: Sequence[Message]) -> tuple[Message, ...]:
     )
 
 
-def _told_updates(message: Message) -> bool:
+def _has_file_updates(message: Message) -> bool:
     return message.role == "tool" and _UPDATES.search(message.text) is not None
 
 

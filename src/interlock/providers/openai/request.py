@@ -73,7 +73,9 @@ class OpenAiCompatible:
     def body(self, request: ModelRequest, model: str, limits: TokenLimits, count: Count) -> bytes:
         history = paired(request.messages)
         tools = [_tool(spec) for spec in request.tools or request.withdrawn]
-        system: list[Plain] = [{"role": "system", "content": clean(request.told)}] if request.told.strip() else []
+        system: list[Plain] = (
+            [{"role": "system", "content": clean(request.system_text)}] if request.system_text.strip() else []
+        )
         fixed = count(msgspec.json.encode([system, tools]).decode())
         history = trimmed(history, limits.context - limits.output - fixed, count)
         body: Plain = {"model": model, self._preset.length: limits.output}
@@ -101,12 +103,14 @@ class OpenAiCompatible:
                 )
                 shown += _images(message, pictures)
                 continue
-            messages += _apart(shown)
+            messages += _picture_message(shown)
             shown = []
-            messages.append(self._said(message) if message.role == "assistant" else _asked(message, pictures))
-        return [*messages, *_apart(shown)]
+            messages.append(
+                self._assistant_message(message) if message.role == "assistant" else _user_message(message, pictures)
+            )
+        return [*messages, *_picture_message(shown)]
 
-    def _said(self, message: Message) -> Plain:
+    def _assistant_message(self, message: Message) -> Plain:
         text = clean(message.text)
         converted: Plain = {"role": "assistant", "content": text or (None if message.calls else NOTHING)}
         if not message.calls:
@@ -136,7 +140,7 @@ def _tool(spec: ToolSpec) -> Plain:
     return {"type": "function", "function": function}
 
 
-def _asked(message: Message, pictures: Mapping[str, bytes]) -> Plain:
+def _user_message(message: Message, pictures: Mapping[str, bytes]) -> Plain:
     text = clean(message.text)
     if not (shown := _images(message, pictures)):
         return {"role": "user", "content": text or NOTHING}
@@ -144,7 +148,7 @@ def _asked(message: Message, pictures: Mapping[str, bytes]) -> Plain:
     return {"role": "user", "content": [*parts, *shown]}
 
 
-def _apart(shown: Sequence[Plain]) -> list[Plain]:
+def _picture_message(shown: Sequence[Plain]) -> list[Plain]:
     return [{"role": "user", "content": [{"type": "text", "text": SHOWN}, *shown]}] if shown else []
 
 

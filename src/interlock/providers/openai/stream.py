@@ -101,7 +101,7 @@ class ChatReading:
             self._tokens = chunk.usage
         for choice in chunk.choices or ():
             if choice.index == 0:
-                self._grow(choice)
+                self._append_choice(choice)
         return False
 
     def answer(self) -> HttpAnswer:
@@ -118,7 +118,7 @@ class ChatReading:
             kept_state(self._keeper, {"reasoning": reasoning}) if self._keeper and reasoning and calls else "",
         )
 
-    def _grow(self, choice: _Choice) -> None:
+    def _append_choice(self, choice: _Choice) -> None:
         if choice.finish_reason in _FAILED:
             raise BrokenOff(f"it ended with {choice.finish_reason!r}")
         self._stop = choice.finish_reason or self._stop

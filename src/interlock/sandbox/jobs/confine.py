@@ -74,7 +74,7 @@ def spawn(
     if pid == 0:
         try:
             before()
-            _become(cwd, argv, env, signals, streams, rules)
+            _exec_confined(cwd, argv, env, signals, streams, rules)
         except BaseException as error:  # noqa: BLE001  whatever it is, this must not go on as a second keeper
             os.write(saying, (str(error) or type(error).__name__).encode()[:4000])
         finally:
@@ -90,7 +90,7 @@ def spawn(
     return problem.decode(errors="replace")
 
 
-def _become(
+def _exec_confined(
     cwd: bytes,
     argv: list[bytes],
     env: dict[bytes, bytes],
@@ -102,7 +102,7 @@ def _become(
 
     for number, stream in enumerate(streams[:3]):
         os.dup2(stream, number)
-    _must(_libc.syscall(_CLOSE_RANGE, 3, ctypes.c_uint32(0xFFFFFFFF), _WHEN_IT_EXECS), "keep descriptors")
+    _check_call(_libc.syscall(_CLOSE_RANGE, 3, ctypes.c_uint32(0xFFFFFFFF), _WHEN_IT_EXECS), "keep descriptors")
     os.setsid()
     for number in signals:
         signal.signal(number, signal.SIG_DFL)
@@ -112,7 +112,7 @@ def _become(
     except OSError as error:
         raise OSError(f"cannot enter {cwd.decode(errors='replace')}: {error.strerror}") from error
     _drop_capabilities()
-    _must(_libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0), "gain no rights")
+    _check_call(_libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0), "gain no rights")
     _landlock([rule for rule in rules if not rule.startswith(b"filter ")], network=b"network" in rules)
     for rule in rules:
         if rule.startswith(b"filter "):
@@ -124,12 +124,14 @@ def _landlock(rules: list[bytes], *, network: bool) -> None:
     # Handled rights are denied unless a rule grants them. Rights of newer versions are unknown and not handled.
     net = 0 if network else _BIND_TCP | _CONNECT_TCP
     attributes = struct.pack("=QQQ", _EVERYTHING, net, _ABSTRACT_SOCKETS | _SIGNALS)
-    ruleset = _must(_libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0), "use Landlock")
+    ruleset = _check_call(
+        _libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0), "use Landlock"
+    )
     for rule in rules:
         right, _, path = rule.partition(b" ")
         if path:
             _grant(ruleset, RIGHTS[right], path)
-    _must(_libc.syscall(_RESTRICT_SELF, ruleset, 0), "use Landlock")
+    _check_call(_libc.syscall(_RESTRICT_SELF, ruleset, 0), "use Landlock")
     os.close(ruleset)
 
 
@@ -139,13 +141,15 @@ def _grant(ruleset: int, rights: int, path: bytes) -> None:
     fd = _libc.syscall(_OPENAT2, _AT_FDCWD, path, how, ctypes.c_size_t(len(how)))
     if fd < 0 and ctypes.get_errno() == errno.ENOENT:
         return
-    _must(fd, f"grant {path.decode(errors='replace')}")
+    _check_call(fd, f"grant {path.decode(errors='replace')}")
     try:
         if not stat.S_ISDIR(os.fstat(fd).st_mode):
             rights &= _OF_A_FILE
         if rights:
             rule = struct.pack("=Qi", rights, fd)
-            _must(_libc.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0), f"grant {path.decode(errors='replace')}")
+            _check_call(
+                _libc.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0), f"grant {path.decode(errors='replace')}"
+            )
     finally:
         os.close(fd)
 
@@ -153,7 +157,7 @@ def _grant(ruleset: int, rights: int, path: bytes) -> None:
 def _seccomp(program: bytes) -> None:
     text = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("@HP", len(program) // 8, ctypes.addressof(text))
-    _must(_libc.prctl(_SECCOMP, _FILTER, header, 0, 0), "filter system calls")
+    _check_call(_libc.prctl(_SECCOMP, _FILTER, header, 0, 0), "filter system calls")
 
 
 def _drop_capabilities() -> None:
@@ -162,7 +166,7 @@ def _drop_capabilities() -> None:
             break
     _libc.prctl(_CAP_AMBIENT, _CLEAR_ALL, 0, 0, 0)
     header, none = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0), bytes(24)
-    _must(_libc.capset(header, none), "drop capabilities")
+    _check_call(_libc.capset(header, none), "drop capabilities")
 
 
 def _exec(argv: list[bytes], env: dict[bytes, bytes]) -> None:
@@ -179,7 +183,7 @@ def _exec(argv: list[bytes], env: dict[bytes, bytes]) -> None:
     raise OSError(f"cannot run {name.decode(errors='replace')}: {problem}")
 
 
-def _must(result: int, what: str) -> int:
+def _check_call(result: int, what: str) -> int:
     if result < 0:
         raise OSError(f"cannot {what}: {os.strerror(ctypes.get_errno())}")
     return result

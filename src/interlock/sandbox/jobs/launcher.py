@@ -55,7 +55,7 @@ class Launcher:
             finally:
                 with contextlib.suppress(OSError):
                     line.shutdown(socket.SHUT_WR)  # the keeper then ends the job
-                await processes.insist(lambda: processes.until_readable(line.fileno()))
+                await processes.uncancelled(lambda: processes.until_readable(line.fileno()))
             for reader in outputs:
                 reader.drain()
             return KeeperResult(_read(line), timed_out)
@@ -104,7 +104,7 @@ async def _start() -> int:
         os.close(keeper)
         os.close(null)
     try:
-        await processes.insist(child.status)
+        await processes.uncancelled(child.status)
     except asyncio.CancelledError:
         ours.close()
         raise

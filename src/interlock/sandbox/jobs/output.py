@@ -90,11 +90,11 @@ class OutputFile:
     def close(self) -> None:
         try:
             if self._seen > 2 * self._half:
-                self._straighten()
+                self._unroll_ring()
         finally:
             os.close(self._fd)
 
-    def _straighten(self) -> None:
+    def _unroll_ring(self) -> None:
         circle = os.pread(self._fd, self._half, self._half)
         start = (self._seen - self._half) % self._half
         marker = f"\n[… {self._seen - 2 * self._half:,} bytes dropped …]\n".encode()
@@ -106,18 +106,18 @@ class OutputFile:
 class Both:
     """A tail in memory and, if a folder is given, the whole on disk. A full disk loses only the rest of the file.
 
-    A listener gets all of it.
+    A listener gets every chunk.
     """
 
-    def __init__(self, folder: str | None, name: str, heard: Callable[[bytes], None] | None = None) -> None:
+    def __init__(self, folder: str | None, name: str, listener: Callable[[bytes], None] | None = None) -> None:
         self.tail = Tail()
-        self._heard = heard
+        self._listener = listener
         self._kept = OutputFile(os.path.join(folder, name)) if folder is not None else None
 
     def feed(self, chunk: bytes) -> None:
         self.tail.feed(chunk)
-        if self._heard is not None:
-            self._heard(chunk)
+        if self._listener is not None:
+            self._listener(chunk)
         if self._kept is not None:
             try:
                 self._kept.feed(chunk)

@@ -103,7 +103,7 @@ class Reader:
         return True
 
     def drain(self) -> None:
-        """Reads what the pipe contains now. Bounded, so a process that continues to write cannot delay us."""
+        """Reads the current content of the pipe. Bounded, so a process that continues to write cannot delay us."""
         for _ in range(_LARGEST_PIPE // _SMALLEST_READ):
             if self._ended or not self._read():
                 return
@@ -147,7 +147,7 @@ async def run_trusted(
             raise Unavailable(f"{' '.join(argv[:2])} took longer than {timeout_s:g} seconds and was stopped") from None
         finally:
             child.kill_group()
-            code = await insist(child.status)
+            code = await uncancelled(child.status)
         for reader in readers:
             reader.drain()
         return Output(code, out.content(), err.content())
@@ -186,7 +186,7 @@ async def until_readable(fd: int) -> None:
         loop.remove_reader(fd)
 
 
-async def insist(wait: Callable[[], Awaitable[T]]) -> T:
+async def uncancelled(wait: Callable[[], Awaitable[T]]) -> T:
     """Awaits to the end even if cancelled; the cancellation is raised afterwards.
 
     Not a separate task: a closing loop cancels all tasks, and this must survive that.

@@ -71,7 +71,7 @@ class BubblewrapSandbox(RunsTrusted):
                 closing.callback(reader.close)
             guard = git_guard.GitGuard(git_guard.names(job))
             closing.callback(guard.restore)
-            covered = closing.enter_context(self._covers.over(git_guard.names(job)))
+            covered = closing.enter_context(self._covers.cover(git_guard.names(job)))
             copies, beyond = git_config.copies(list(job.readable))
             filter_ = self._filters[job.network]
             texts = [*(text for _, text in copies), *([filter_] if filter_ else [])]

@@ -20,7 +20,7 @@ Setting = Literal["auto", "bubblewrap", "landlock", "off"]
 
 _OTHERWISE = (
     'Interlock runs nothing without a sandbox, unless your own configuration (not a project\'s) says sandbox = "off":'
-    " then commands can do whatever you can."
+    " then commands run with all your rights."
 )
 
 

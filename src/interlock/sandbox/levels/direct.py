@@ -13,7 +13,7 @@ from interlock.sandbox.jobs.processes import Reader
 
 
 async def run_direct(launcher: Launcher, job: Job, spec: bytes, on_stdout: OnOutput | None, hint: str = "") -> Finished:
-    """Runs a job without a namespace; `spec` tells the keeper its rights."""
+    """Runs a job without a namespace; `spec` holds the rights for the keeper."""
     with contextlib.ExitStack() as closing:
         out, err = Both(job.keep, "stdout", on_stdout), Both(job.keep, "stderr")
         readers = Reader(out), Reader(err)

@@ -77,7 +77,7 @@ class LandlockSandbox(RunsTrusted):
             return await self._run(job, private, on_stdout)
         finally:
             guard.restore()
-            await processes.insist(lambda: asyncio.to_thread(_remove, private))
+            await processes.uncancelled(lambda: asyncio.to_thread(_remove, private))
 
     async def _run(self, job: Job, private: str, on_stdout: OnOutput | None) -> Finished:
         programs = (jobs.INTERPRETER, *job.programs)

@@ -17,7 +17,7 @@ _MOST = 40
 _NAMES = ("config", "config.worktree")
 
 
-def harmless(config: bytes) -> bytes:
+def safe_config(config: bytes) -> bytes:
     """Only sections without addresses. Lines that cannot be parsed are left out."""
     kept: list[str] = []
     keep = goes_on = False
@@ -59,7 +59,7 @@ def _configs(folder: str) -> Iterator[str]:
 def copies(folders: list[str]) -> tuple[list[tuple[str, bytes]], list[str]]:
     """(path, replacement) for each configuration in these folders, and the paths beyond the limit of copies."""
     configs = list(dict.fromkeys(path for folder in folders for path in configs_in(folder)))
-    return [(path, harmless(read(path))) for path in configs[:_MOST]], configs[_MOST:]
+    return [(path, safe_config(read(path))) for path in configs[:_MOST]], configs[_MOST:]
 
 
 def read(path: str) -> bytes:

@@ -47,11 +47,11 @@ def names(job: Job) -> list[str]:
 
 
 def protected(job: Job) -> Job:
-    """The job with git's files at the top of its folders read-only, even if it did not ask for that."""
+    """The job with git's files at the top of its folders read-only, even if the job did not request it."""
     more = tuple(
         path
         for path in names(job)
-        if path not in job.readable and not os.path.islink(path) and not isinstance(look(path), Nothing)
+        if path not in job.readable and not os.path.islink(path) and not isinstance(read_entry(path), Nothing)
     )
     return replace(job, readable=(*job.readable, *more)) if more else job
 
@@ -63,9 +63,9 @@ class Covers:
         self._users = Counter[str]()
 
     @contextlib.contextmanager
-    def over(self, paths: Sequence[str]) -> Generator[list[str]]:
+    def cover(self, paths: Sequence[str]) -> Generator[list[str]]:
         """The paths that are covered now."""
-        used = [path for path in paths if isinstance(look(path), Nothing) and _make(path)]
+        used = [path for path in paths if isinstance(read_entry(path), Nothing) and _make(path)]
         self._users.update(used)
         try:
             yield used
@@ -82,12 +82,12 @@ class GitGuard:
     """Records the entries at these names, to restore them."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        self._before = {path: entry for path in paths if (entry := look(path)) is not None}
+        self._before = {path: entry for path in paths if (entry := read_entry(path)) is not None}
 
     def restore(self) -> None:
         for path, before in self._before.items():
             with contextlib.suppress(OSError):
-                if before == (now := look(path)):
+                if before == (now := read_entry(path)):
                     continue
                 if isinstance(before, Folder):
                     if isinstance(now, Folder):
@@ -97,7 +97,7 @@ class GitGuard:
                     _put(path, before)
 
 
-def look(path: str) -> Entry | None:
+def read_entry(path: str) -> Entry | None:
     """The entry; None for kinds that are not restored."""
     try:
         mode = os.lstat(path).st_mode
@@ -136,13 +136,13 @@ def _is_empty(folder: str) -> bool:
 def remove(path: str) -> None:
     """Removes an entry of any kind, also without permissions."""
     if os.path.isdir(path) and not os.path.islink(path):
-        _open_up(path)
+        _make_writable(path)
         shutil.rmtree(path)
     elif os.path.lexists(path):
         os.unlink(path)
 
 
-def _open_up(folder: str) -> None:
+def _make_writable(folder: str) -> None:
     waiting = [folder]
     while waiting:
         os.chmod(place := waiting.pop(), 0o700)

@@ -92,7 +92,7 @@ class Toolchain:
                     self._shown[place] = None
 
     def _folder_of_programs(self, folder: str, env: Mapping[str, str]) -> None:
-        if folder in self._seen or not os.path.isdir(folder) or not self._may_show(folder):
+        if folder in self._seen or not os.path.isdir(folder) or not self._may_mount(folder):
             return
         self._seen.add(folder)
         if self._is_shown(folder) and self._is_shown(os.path.realpath(folder)):
@@ -116,7 +116,7 @@ class Toolchain:
             path = os.path.join(folder, name)
             if os.path.islink(path):
                 self._program(path, env)
-        for home in _made_from(os.path.join(os.path.dirname(folder), "pyvenv.cfg")):
+        for home in _base_python(os.path.join(os.path.dirname(folder), "pyvenv.cfg")):
             if os.access(os.path.join(home, "python3"), os.X_OK) or os.access(os.path.join(home, "python"), os.X_OK):
                 self._folder_of_programs(home, env)
 
@@ -124,7 +124,7 @@ class Toolchain:
         """Mounts a program with all its links and their prefixes."""
         if not (os.path.isfile(path) and os.access(path, os.X_OK)):
             return
-        for hop in _hops(path):
+        for hop in _link_chain(path):
             folder = os.path.dirname(hop)
             for place in dict.fromkeys((folder, os.path.realpath(folder))):
                 if self._is_shown(place):
@@ -139,7 +139,7 @@ class Toolchain:
         real = os.path.realpath(prefix)
         if not os.path.isdir(real):
             return
-        if self._is_a_tools_own(prefix) and self._is_a_tools_own(real):
+        if self._belongs_to_tool(prefix) and self._belongs_to_tool(real):
             self._show(prefix)
             self._show(real)
         else:
@@ -147,8 +147,8 @@ class Toolchain:
                 if os.path.isdir(os.path.join(prefix, name)):
                     self._show(os.path.join(prefix, name))
 
-    def _is_a_tools_own(self, prefix: str) -> bool:
-        if not self._may_show(prefix):
+    def _belongs_to_tool(self, prefix: str) -> bool:
+        if not self._may_mount(prefix):
             return False
         names = set(_names(prefix))
         if any(signs <= names for signs in _SIGNS):
@@ -159,10 +159,10 @@ class Toolchain:
         return all(not contains(home, prefix) or prefix.count("/") - home.count("/") >= 2 for home in self._homes)
 
     def _show(self, path: str) -> None:
-        if os.path.exists(path) and self._may_show(path) and not self._is_shown(path):
+        if os.path.exists(path) and self._may_mount(path) and not self._is_shown(path):
             self._shown[path] = None
 
-    def _may_show(self, path: str) -> bool:
+    def _may_mount(self, path: str) -> bool:
         """False for a folder that contains a home, or that a worker may have made."""
         if path in _NEVER_WHOLE or any(contains(path, home) for home in self._homes):
             return False
@@ -188,7 +188,7 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-def _hops(path: str) -> Iterator[str]:
+def _link_chain(path: str) -> Iterator[str]:
     """The path and every path on its chain of links."""
     for _ in range(40):  # the kernel's own limit
         yield path
@@ -197,7 +197,7 @@ def _hops(path: str) -> Iterator[str]:
         path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
 
 
-def _made_from(config: str) -> Iterator[str]:
+def _base_python(config: str) -> Iterator[str]:
     """The folder of the base Python of a virtual environment."""
     try:
         with open(config, encoding="utf-8", errors="replace") as file:

@@ -45,8 +45,8 @@ def write(folder: str, edits: Sequence[Edit], hunks: tuple[int, ...] | None) -> 
         return f"Nothing was changed in {paths}: none of the {len(every)} hunks was approved."
     done = [step for step in steps if not step.skipped]
     with Root(folder) as root:
-        _all_or_none(root, done)
-    summary = "\n".join(_said(step) for step in done)
+        _write_all_or_none(root, done)
+    summary = "\n".join(_summary(step) for step in done)
     left_out = [hunk for step in steps for hunk in step.hunks if hunk.number not in step.chosen]
     if not left_out:
         return summary
@@ -68,7 +68,7 @@ def _steps(edits: Sequence[Edit], hunks: tuple[int, ...] | None) -> list[_Step]:
     return steps
 
 
-def _all_or_none(root: Root, steps: Sequence[_Step]) -> None:
+def _write_all_or_none(root: Root, steps: Sequence[_Step]) -> None:
     written: list[Edit] = []
     try:
         for step in steps:
@@ -102,7 +102,7 @@ def _named(edits: Sequence[Edit]) -> str:
     return ", ".join(f"{edit.path}{notes.get(_verb(edit), '')}" for edit in edits)
 
 
-def _said(step: _Step) -> str:
+def _summary(step: _Step) -> str:
     edit = step.edit
     if edit.gone and step.whole:
         return f"Deleted {edit.path}."

@@ -79,7 +79,7 @@ def edit_file(root: Root, args: EditFile) -> Edit:
 
 
 def write_file(root: Root, args: WriteFile) -> Edit:
-    content = files.read_or_nothing(root, args.path)
+    content = files.read_if_exists(root, args.path)
     if content is None:
         return changed(root.plain(args.path), None, args.content)
     was = _text(content)
@@ -108,7 +108,7 @@ def set_file_slice(root: Root, args: SetFileSlice) -> Edit:
         piece += end
     text = f"{before}{piece}{after}"
     if text == was.text:
-        raise ToolFailure("Those lines are already so; nothing would change.")
+        raise ToolFailure("Those lines already have this text; nothing would change.")
     return changed(content.parts, was, text)
 
 

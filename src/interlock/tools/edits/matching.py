@@ -64,8 +64,8 @@ def _pieces(old: Sequence[str], new: Sequence[str]) -> Iterator[Replaced]:
 
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Pairs of lines that occur once on each side, as many as keep their order."""
-    in_new = _once(new)
-    pairs = [(i, in_new[line]) for line, i in _once(old).items() if line in in_new]
+    in_new = _unique_positions(new)
+    pairs = [(i, in_new[line]) for line, i in _unique_positions(old).items() if line in in_new]
     pairs.sort()
     # The longest increasing subsequence of positions in `new`: patience sorting with back links.
     tops: list[int] = []
@@ -87,7 +87,7 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     return run[::-1]
 
 
-def _once(lines: Sequence[str]) -> dict[str, int]:
+def _unique_positions(lines: Sequence[str]) -> dict[str, int]:
     """Positions of the lines that occur exactly once."""
     places: dict[str, int] = {}
     for number, line in enumerate(lines):

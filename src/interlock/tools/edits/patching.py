@@ -69,7 +69,7 @@ def apply_patch(root: Root, args: ApplyPatch) -> tuple[Edit, ...]:
 def _edit(root: Root, file: _File) -> Edit:
     if file.old is None:
         assert file.new is not None
-        if files.read_or_nothing(root, file.new) is not None:
+        if files.read_if_exists(root, file.new) is not None:
             raise ToolFailure(f"The patch makes {file.new!r}, which is there already.")
         return changed(root.plain(file.new), None, _patched(file.new, "", file.hunks))
     if file.new is not None and file.new != file.old:
@@ -129,14 +129,14 @@ def _place(path: str, lines: Sequence[str], hunk: _PatchHunk, done: int, moved: 
     if matches:
         where = ", ".join(str(at + 1) for at in matches)
         raise ToolFailure(
-            f"Hunk {hunk.number} of {path} fits at lines {where}, but not at line {hunk.start} as it says. "
+            f"Hunk {hunk.number} of {path} fits at lines {where}, but not at line {hunk.start} as the patch states. "
             "Give more lines around it. Nothing was changed."
         )
-    wrong = _first_wrong(lines, old, expected)
+    wrong = _first_mismatch(lines, old, expected)
     raise ToolFailure(f"Hunk {hunk.number} of {path} does not fit: {wrong} Nothing was changed.")
 
 
-def _first_wrong(lines: Sequence[str], old: Sequence[str], expected: int) -> str:
+def _first_mismatch(lines: Sequence[str], old: Sequence[str], expected: int) -> str:
     for number, line in enumerate(old):
         at = expected + number
         present = lines[at] if 0 <= at < len(lines) else None

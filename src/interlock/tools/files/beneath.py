@@ -53,21 +53,21 @@ def by_walking(folder: int, names: Sequence[str], flags: int) -> int:
     here = folder
     try:
         for name in names[:-1]:
-            next_folder = _open_one(here, name, os.O_PATH | os.O_DIRECTORY)
+            next_folder = _open_name(here, name, os.O_PATH | os.O_DIRECTORY)
             if here != folder:
                 os.close(here)
             here = next_folder
-        return _open_one(here, names[-1] if names else ".", flags)
+        return _open_name(here, names[-1] if names else ".", flags)
     finally:
         if here != folder:
             os.close(here)
 
 
-def _open_one(folder: int, name: str, flags: int) -> int:
+def _open_name(folder: int, name: str, flags: int) -> int:
     try:
         return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except NotADirectoryError as error:
-        # With O_DIRECTORY a link is reported as "not a directory": tell the two apart.
+        # With O_DIRECTORY a link is reported as "not a directory": distinguish the two.
         try:
             os.readlink(name, dir_fd=folder)
         except OSError:

@@ -49,7 +49,7 @@ def read(root: Root, path: str) -> Content:
         os.close(fd)
 
 
-def read_or_nothing(root: Root, path: str) -> Content | None:
+def read_if_exists(root: Root, path: str) -> Content | None:
     """The content; None if the file does not exist."""
     if _exists(root, path):
         return read(root, path)
@@ -67,7 +67,7 @@ def _exists(root: Root, path: str) -> bool:
             return False
         except OSError as error:
             if error.errno != errno.ELOOP:
-                return True  # `read` reports what it is
+                return True  # `read` reports its kind
     return True
 
 

@@ -13,7 +13,7 @@ def texts_of(folder: str, paths: Sequence[str]) -> dict[str, str | None]:
     with Root(folder) as root:
         for path in paths:
             try:
-                content = files.read_or_nothing(root, path)
+                content = files.read_if_exists(root, path)
             except ToolFailure:
                 continue
             if content is None:

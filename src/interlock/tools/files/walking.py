@@ -21,7 +21,7 @@ _MADE = frozenset(
 
 
 class Walk:
-    """Iterates over the paths of files and links, in order. Afterwards `notes` lists what was left out."""
+    """Iterates over the paths of files and links, in order. Afterwards `notes` lists the omissions."""
 
     def __init__(self, root: Root, path: str) -> None:
         self._root = root

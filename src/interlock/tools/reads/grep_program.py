@@ -1,7 +1,7 @@
 """The search of `grep`, run as a separate program in the sandbox: a runaway pattern is killed with it.
 
 Reads a JSON object and, after a NUL, the paths to search (separated by NUL) from standard input; prints the matches.
-Each path is opened name by name, never through a link. Imports nothing of Interlock: the file itself is what runs.
+Each path is opened name by name, never through a link. Imports nothing of Interlock: the file itself is executed.
 """
 
 import json

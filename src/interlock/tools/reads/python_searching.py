@@ -39,7 +39,7 @@ class _Class(Struct, frozen=True):
     found: ClassFound
 
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         return f"{self.found.name} ({self.path}:{self.found.line})"
 
 
@@ -63,7 +63,7 @@ class PythonSearching:
             rows += [f"{path}:{one.line}: [{one.role}] {one.text}" for one in mentions]
             if len(rows) > _MOST_SHOWN:
                 break
-        return _told(rows, sources.notes, f"{args.name!r} is not used in the Python files of {args.path!r}.")
+        return _listing_text(rows, sources.notes, f"{args.name!r} is not used in the Python files of {args.path!r}.")
 
     def hierarchy(self, root: Root, args: PyGetHierarchy) -> str:
         every: list[_Class] = []
@@ -78,13 +78,13 @@ class PythonSearching:
             raise ToolFailure(f"There is no class {args.name!r} in the Python files of {args.path!r}.")
         rows: list[str] = []
         for one in named:
-            rows += [one.where, "  bases:", *_above(one, every, _TOP, set())]
-            rows += ["  subclasses:", *_below(one, every, _TOP, set())]
-        return _told(rows, sources.notes, "")
+            rows += [one.location, "  bases:", *_base_rows(one, every, _TOP, set())]
+            rows += ["  subclasses:", *_subclass_rows(one, every, _TOP, set())]
+        return _listing_text(rows, sources.notes, "")
 
 
 class _Sources:
-    """Iterates over Python files that contain a word. Afterwards `notes` lists what was left out."""
+    """Iterates over Python files that contain a word. Afterwards `notes` lists the omissions."""
 
     def __init__(self, root: Root, path: str, word: str) -> None:
         self._root = root
@@ -130,31 +130,31 @@ class _Sources:
         return text.text if text is not None else None
 
 
-def _above(one: _Class, every: list[_Class], depth: int, seen: set[str]) -> list[str]:
+def _base_rows(one: _Class, every: list[_Class], depth: int, seen: set[str]) -> list[str]:
     """Visits each class once, even if several paths lead to it."""
     rows: list[str] = []
     for base in one.found.bases:
-        known = [other for other in every if _last(other.found.name) == _simple(base) and other is not one]
+        known = [other for other in every if _last(other.found.name) == _base_name(base) and other is not one]
         if not known:
             rows.append(f"{'  ' * depth}{base}  [not in these files]")
         for other in known:
-            rows += _followed(_above, other, every, depth, seen)
+            rows += _followed(_base_rows, other, every, depth, seen)
     return rows or [f"{'  ' * depth}(none)"] * (depth == _TOP)
 
 
-def _below(one: _Class, every: list[_Class], depth: int, seen: set[str]) -> list[str]:
+def _subclass_rows(one: _Class, every: list[_Class], depth: int, seen: set[str]) -> list[str]:
     rows: list[str] = []
     for other in every:
-        if other is not one and _last(one.found.name) in map(_simple, other.found.bases):
-            rows += _followed(_below, other, every, depth, seen)
+        if other is not one and _last(one.found.name) in map(_base_name, other.found.bases):
+            rows += _followed(_subclass_rows, other, every, depth, seen)
     return rows or [f"{'  ' * depth}(none)"] * (depth == _TOP)
 
 
 def _followed(way: _Way, one: _Class, every: list[_Class], depth: int, seen: set[str]) -> list[str]:
-    row = f"{'  ' * depth}{one.where}"
-    if one.where in seen or depth >= _DEEPEST or len(seen) > _MOST_SHOWN:
+    row = f"{'  ' * depth}{one.location}"
+    if one.location in seen or depth >= _DEEPEST or len(seen) > _MOST_SHOWN:
         return [row]
-    seen.add(one.where)
+    seen.add(one.location)
     return [row, *way(one, every, depth + 1, seen)]
 
 
@@ -162,12 +162,12 @@ def _last(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _simple(base: str) -> str:
+def _base_name(base: str) -> str:
     """The last part of a base name: Base for module.Base[T]."""
     return _last(re.split(r"[\[(]", base, maxsplit=1)[0].strip())
 
 
-def _told(rows: list[str], notes: list[str], nothing: str) -> str:
+def _listing_text(rows: list[str], notes: list[str], nothing: str) -> str:
     kept: list[str] = []
     used = 0
     for row in rows[:_MOST_SHOWN]:

@@ -59,7 +59,7 @@ def _piece(content: files.Content, text: texts.Text, first: int, last: int | Non
     whole = text.text
     total = whole.count("\n") + (not whole.endswith("\n") and whole != "")
     if first > total:
-        raise ToolFailure(f"{content.path} has only {total:,} lines{_of_its_beginning(content)}.")
+        raise ToolFailure(f"{content.path} has only {total:,} lines{_truncation_note(content)}.")
     start = _start_of_line(whole, 0, first - 1)
     end = len(whole) if last is None or last >= total else _start_of_line(whole, start, last - first + 1)
     notes = [] if text.is_plain else [f"[{text.name} text]\n"]
@@ -70,7 +70,7 @@ def _piece(content: files.Content, text: texts.Text, first: int, last: int | Non
     at_line_end = whole.rfind("\n", start, end) + 1
     cut = at_line_end or end
     shown_to = first + whole.count("\n", start, cut) - (1 if at_line_end else 0)
-    note = f"cut here: lines {first:,}–{shown_to:,} of {total:,}{_of_its_beginning(content)}; "
+    note = f"cut here: lines {first:,}–{shown_to:,} of {total:,}{_truncation_note(content)}; "
     if at_line_end:
         note += f"read on with get_file_slice from line {shown_to + 1:,}"
     else:
@@ -78,7 +78,7 @@ def _piece(content: files.Content, text: texts.Text, first: int, last: int | Non
     return "".join((*notes, whole[start:cut], _note(whole, cut, note)))
 
 
-def _of_its_beginning(content: files.Content) -> str:
+def _truncation_note(content: files.Content) -> str:
     if content.size <= len(content.data):
         return ""
     return f" in its first {len(content.data):,} of {content.size:,} bytes, which are all that these tools read"

@@ -53,7 +53,7 @@ class Searching:
         with tempfile.TemporaryDirectory() as folder:
             finished = await self._sandbox.run(self._job(place, args, paths, folder))
             output = kept_output(folder)
-        return "\n".join((_said(finished, output, self._seconds), *(f"[… {note}]" for note in notes)))
+        return "\n".join((_search_result(finished, output, self._seconds), *(f"[… {note}]" for note in notes)))
 
     def _job(self, place: ToolPlace, args: Grep, paths: list[Parts], keep: str) -> Job:
         asked = {
@@ -99,7 +99,7 @@ def kept_output(folder: str) -> str:
         return ""
 
 
-def _said(finished: Finished, output: str, seconds: float) -> str:
+def _search_result(finished: Finished, output: str, seconds: float) -> str:
     match finished.status:
         case "exited" if finished.exit_code == 0:
             return output
