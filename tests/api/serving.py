@@ -191,8 +191,8 @@ class Served:
         content = reply.read()
         connection.close()
         reply_headers = {key.lower(): value for key, value in reply.getheaders()}
-        told = json.loads(content) if "json" in reply_headers.get("content-type", "") else content
-        return reply.status, reply_headers, told
+        data = json.loads(content) if "json" in reply_headers.get("content-type", "") else content
+        return reply.status, reply_headers, data
 
 
 @contextmanager

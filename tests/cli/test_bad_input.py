@@ -128,7 +128,7 @@ def test_a_file_that_is_no_journal_is_said(project: Project) -> None:
 
 
 def mounted(folder: Path, *options: str) -> bool:
-    """Mount a small file system there; False if that is not allowed."""
+    """Mount a small file system on this folder; False if mounting is not allowed."""
     return (
         subprocess.run(
             ("mount", "-t", "tmpfs", *options, "tmpfs", str(folder)), check=False, capture_output=True

@@ -132,14 +132,14 @@ def test_demo_takes_a_sample_repository_from_red_to_green(project: Project) -> N
     assert result.code == 0, result
     assert "policy:approve-all" in result.out
     assert "landed on main" in result.out
-    for told in (
+    for line in (
         "Tier 1 answered",
         "Tier 2 answered",
         "back to the worker",
         "Tier 4",
         "1 merge, 4 spawn, 5 tool, 1 tracks",
     ):
-        assert told in result.out, told
+        assert line in result.out, line
     assert project.run("journal", "verify", cwd=project.home / "demo").code == 0
     result = project.run("demo", "--dir", str(project.home / "demo"))
     assert (result.code, "is not empty" in result.err) == (1, True)

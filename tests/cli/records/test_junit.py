@@ -1,4 +1,4 @@
-"""JUnit XML of several tools, and files that are none."""
+"""JUnit XML reports of several tools, and invalid files."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -172,7 +172,7 @@ OUTSIDE = (
     ],
     ids=lambda value: repr(value[:40]),
 )
-def test_what_is_no_report_or_more_than_one_is_refused_with_a_sentence(content: bytes, why: str) -> None:
+def test_an_invalid_report_or_several_are_refused_with_a_message(content: bytes, why: str) -> None:
     with pytest.raises(BadValue, match=why):
         read_junit(content)
 

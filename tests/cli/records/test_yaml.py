@@ -1,4 +1,4 @@
-"""The YAML of `interlock test results` reads back as the JSON it stands for."""
+"""The YAML of `interlock test results` reads back as the same data as its JSON."""
 
 import json
 from typing import Any
@@ -23,7 +23,7 @@ TRICKY = [
 
 
 @pytest.mark.parametrize("text", TRICKY, ids=repr)
-def test_a_text_comes_back_wherever_it_stands(text: str) -> None:
+def test_a_text_reads_back_from_any_place_in_the_yaml(text: str) -> None:
     value = {"key": text, "list": [text, [text], {"deep": text}], text: [{"a": {text: text}, "b": 1}]}
     assert yaml.safe_load(as_yaml(value)) == value
 

@@ -1,7 +1,7 @@
 """`kill -9` anywhere in an epic of twelve workers' tickets, with approvals pending.
 
-Nobody says yes to everything in advance: a person answers one approval after the other with `interlock approvals
-answer`, while a workbench runs and while none does.
+No option approves in advance: the test answers each approval with `interlock approvals answer`, with and without a
+running workbench.
 """
 
 import json
@@ -151,10 +151,10 @@ def check_approvals(events: Sequence[dict[str, Any]]) -> None:
     spawns = Counter((e["ticket"], e["digest"]) for e in asked.values() if e["kind"] == "spawn")
     assert set(spawns.values()) == {1}, "the same start was asked about twice"
     assert sum(event["kind"] == "tracks" for event in asked.values()) == 1
-    check_no_yes_was_lost(events, asked)
+    check_no_approval_was_lost(events, asked)
 
 
-def check_no_yes_was_lost(events: Sequence[dict[str, Any]], asked: dict[str, dict[str, Any]]) -> None:
+def check_no_approval_was_lost(events: Sequence[dict[str, Any]], asked: dict[str, dict[str, Any]]) -> None:
     """An answer holds until its call has run: the same call of the same ticket needs no second approval."""
     unused: dict[tuple[str, str], str] = {}
     for event in events:

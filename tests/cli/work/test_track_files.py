@@ -178,7 +178,7 @@ def test_a_journal_counts_whatever_the_files_say(project: Project) -> None:
     assert ([row["id"] for row in result.json], result.err) == (["plan"], "")
 
 
-def test_what_the_files_say_cannot_speak_to_the_terminal(project: Project) -> None:
+def test_file_contents_cannot_control_the_terminal(project: Project) -> None:
     folder = project.root / "conductor" / "tracks" / "evil"
     folder.mkdir(parents=True)
     (folder / "metadata.json").write_text(
