@@ -84,7 +84,7 @@ class Bench:
     def reachable(self) -> set[str]:
         return self.window.ui.shown.keys()
 
-    # ── hands ────────────────────────────────────────────────────────────────────────────
+    # ── input ────────────────────────────────────────────────────────────────────────────
 
     def click(self, name: str) -> None:
         self.draw(_GLANCE)

@@ -135,7 +135,7 @@ class Use:
 
 @pytest.mark.soak
 @pytest.mark.timeout(DURATION_S + 300)
-def test_it_stays_as_small_as_it_was(tmp_path: Path) -> None:
+def test_the_memory_does_not_grow(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.settings("[tests]\nkeep = 300\n")
     rules = project.home / "rules.json"
@@ -182,5 +182,5 @@ def test_it_stays_as_small_as_it_was(tmp_path: Path) -> None:
 
 
 def _middle(sizes: list[Size], what: str) -> float:
-    found = sorted(getattr(each, what) for each in sizes)
-    return float(found[len(found) // 2])
+    values = sorted(getattr(each, what) for each in sizes)
+    return float(values[len(values) // 2])

@@ -1,5 +1,5 @@
-# ruff: noqa: ASYNC240  a story is the only coroutine there is
-"""Killed at any moment: what is left is swept, what was saved is there, nothing is broken."""
+# ruff: noqa: ASYNC240  each story is the only running coroutine
+"""Killed at any moment: leftovers are removed, saved work is kept, and the repository is sound."""
 
 import asyncio
 import os
@@ -52,7 +52,7 @@ def test_git_killed_in_the_middle_of_anything_leaves_a_sound_repository(desk: De
         desk.write({f"more/{number}": f"{number}\n" * 20 for number in range(300)}, folder)
 
     async def killed(store: GitWorkspaces, saved: Saved) -> None:
-        """Every step once, each with its git killed somewhere."""
+        """Runs every step once and kills its git command."""
         desk.runner.kill_after_s = pause
         for step in (
             store.start_track("new"),
@@ -93,7 +93,7 @@ def test_git_killed_in_the_middle_of_anything_leaves_a_sound_repository(desk: De
 
 def test_a_crash_between_any_two_git_commands_of_a_merge_is_seen_afterwards(desk: Desk) -> None:
     class Killed(Exception):
-        """The process dies here."""
+        """Simulates the end of the process."""
 
     async def story() -> None:
         store = await desk.repository().open()

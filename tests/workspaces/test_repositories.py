@@ -1,5 +1,5 @@
-# ruff: noqa: ASYNC240  a story is the only coroutine there is
-"""Which repository is used: the user's, wherever it begins; a private one where there is none."""
+# ruff: noqa: ASYNC240  each story is the only running coroutine
+"""Choosing the repository: the user's, also in a parent folder, or a private one."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -81,7 +81,7 @@ def test_excluding_twice_writes_once_and_keeps_what_is_there(desk: Desk) -> None
 def test_a_folder_with_a_patterns_characters_is_excluded_by_its_name_alone(desk: Desk) -> None:
     async def story() -> None:
         desk.repository()
-        store = GitWorkspaces(desk.project, desk.state, desk.runner)  # not opened: only recording needs no more
+        store = GitWorkspaces(desk.project, desk.state, desk.runner)  # not opened: `exclude` does not need it
         await store.exclude((".interlock/", "*/[a]?/", "."))
         assert not (desk.project / ".interlock").exists()
         desk.write({"*/[a]?/x": "x", "b/[a]?/x": "x", "*/ab/x": "x"}, desk.project)

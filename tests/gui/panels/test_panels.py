@@ -225,11 +225,11 @@ def hunks(count: int) -> str:
     return "".join(f"a.py [{at}] @@ -{at * 9},1 +{at * 9},2 @@\n keep\n+more\n" for at in range(1, count + 1))
 
 
-@pytest.mark.parametrize(("there", "asked", "whole"), [(3, 3, True), (300, 300, False), (3, 9, False)])
-def test_hunks_that_are_not_shown_are_announced_before_the_diff(there: int, asked: int, whole: bool) -> None:
-    with windowed(edit(hunks(there), asked)) as bench:
+@pytest.mark.parametrize(("stored", "asked", "whole"), [(3, 3, True), (300, 300, False), (3, 9, False)])
+def test_hunks_that_are_not_shown_are_announced_before_the_diff(stored: int, asked: int, whole: bool) -> None:
+    with windowed(edit(hunks(stored), asked)) as bench:
         assert ("inbox.unseen" in bench.reachable()) is not whole
-        assert len([each for each in bench.window.ui.shown.all() if each.key == "inbox.hunk"]) == min(there, 200)
+        assert len([each for each in bench.window.ui.shown.all() if each.key == "inbox.hunk"]) == min(stored, 200)
 
 
 def chain(length: int, done: int) -> State:
