@@ -22,7 +22,7 @@ COMMANDS = {
     "serve": ("serve", "--test-policy"),
     "window": ("gui", "--backend", "null", "--enable-test-hooks", "--test-policy"),
 }
-"""By the name under which a simulation knows it: what is run."""
+"""The programs by the names that simulations use."""
 
 
 def free_port() -> int:

@@ -100,10 +100,10 @@ class Stages:
     def streams(self) -> None:
         """8: the workers' texts can be read."""
         streams = self._status()["mma_streams"]
-        said = {key: text for key, text in streams.items() if key.startswith("Tier 3")}
-        assert said, list(streams)
-        assert all(SAID in text for text in said.values()), said
-        self.log.log_state("Tier 3 streams", 0, len(said))
+        texts = {key: text for key, text in streams.items() if key.startswith("Tier 3")}
+        assert texts, list(streams)
+        assert all(SAID in text for text in texts.values()), texts
+        self.log.log_state("Tier 3 streams", 0, len(texts))
 
     def _status(self) -> dict[str, Any]:
         return self.client.get_mma_status()

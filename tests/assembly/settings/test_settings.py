@@ -127,7 +127,7 @@ def test_the_project_counts_over_the_user_key_by_key(load: Load) -> None:
         ),
     ],
 )
-def test_a_mistake_is_told_with_file_line_and_what_is_right(load: Load, text: str | bytes, message: str) -> None:
+def test_a_mistake_is_reported_with_file_line_and_correction(load: Load, text: str | bytes, message: str) -> None:
     with pytest.raises(Misconfigured) as refused:
         load(text)
     assert str(refused.value) == message

@@ -1,4 +1,4 @@
-"""read_file and get_file_slice: the text exactly, and what is said when it is not all of it."""
+"""read_file and get_file_slice: the exact text, and a note when a part is left out."""
 
 import codecs
 
@@ -106,16 +106,16 @@ def test_a_slice_keeps_carriage_returns_and_a_missing_end(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "said"),
+    ("start", "end", "message"),
     [
         (11, 12, "file has only 10 lines."),
         (5, 4, "end_line 4 is before start_line 5."),
         (0, 4, "get_file_slice: the argument 'start_line' is wrong: expected `int` >= 1."),
     ],
 )
-def test_a_slice_that_is_not_there_is_refused(desk: Desk, start: int, end: int, said: str) -> None:
+def test_a_slice_that_is_not_there_is_refused(desk: Desk, start: int, end: int, message: str) -> None:
     desk.put("file", LINES)
-    assert desk.refuses("get_file_slice", path="file", start_line=start, end_line=end) == said
+    assert desk.refuses("get_file_slice", path="file", start_line=start, end_line=end) == message
 
 
 def test_a_name_that_is_no_text_is_shown_as_one(desk: Desk) -> None:
