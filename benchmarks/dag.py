@@ -1,4 +1,4 @@
-"""The dependency graph: from string ids to the last ticket drained, beside a bare loop and the libraries."""
+"""The dependency graph: from string ids to the last drained ticket, compared with a bare loop and libraries."""
 
 import gc
 from collections.abc import Callable
@@ -29,33 +29,33 @@ Contender = Callable[[list[str], list[list[str]]], int]
 
 def rows(*, quick: bool) -> list[Row]:
     count = 100_000
-    found: list[Row] = []
+    result_rows: list[Row] = []
     for shuffled in (False, True):
         order = "shuffled" if shuffled else "in topological order"
         what = f"ingest + check + drain {count:,} tickets / {3 * count:,} edges, ids {order}"
         say(f"graph: {what}")
         compare = partial(_compare, count, shuffled, 3 if quick else 9, what)
-        found += attempt(GROUP, what, compare)
+        result_rows += attempt(GROUP, what, compare)
     million = 200_000 if quick else 1_000_000
-    found += attempt(GROUP, f"{million:,} nodes", partial(_million, million))
-    return found
+    result_rows += attempt(GROUP, f"{million:,} nodes", partial(_million, million))
+    return result_rows
 
 
 def _compare(count: int, shuffled: bool, repeat: int, what: str) -> list[Row]:
     data = take("benchmarks.dag:contest", count=count, shuffled=shuffled, repeat=repeat)
     ours = data["ours"]
-    found: list[Row] = []
+    result_rows: list[Row] = []
     for name in PEERS:
         if isinstance(data[name], str):
-            found.append(Row(GROUP, what, seconds(ours), peer=f"{name} not available: {data[name]}"))
+            result_rows.append(Row(GROUP, what, seconds(ours), peer=f"{name} not available: {data[name]}"))
             continue
         ratio = ours / data[name]
         row = Row(GROUP, what, seconds(ours), f"{name} {seconds(data[name])}", times(ratio), note=CPU)
         if name == PEERS[0]:
             row.reach = f"≤ {REACH}×"
             row.value, row.ok = at_most(REACH, ratio)
-        found.append(row)
-    return found
+        result_rows.append(row)
+    return result_rows
 
 
 CPU = "CPU time, median; all contenders in one process in turns, from ids and dependencies that were just decoded"
@@ -63,30 +63,30 @@ CPU = "CPU time, median; all contenders in one process in turns, from ids and de
 
 def _million(count: int) -> list[Row]:
     say(f"graph: {count:,} nodes")
-    found: list[Row] = []
+    result_rows: list[Row] = []
     for shape in ("layered", "chain"):
         with folder() as place:
             path = f"{place}/graph.json"
             take("benchmarks.dag:write", count=count, shape=shape, path=path)
             ours = take("benchmarks.dag:order", path=path, who="ours")
             try:
-                theirs = take("benchmarks.dag:order", path=path, who="graphlib")
-                peer = f"graphlib {seconds(theirs['cpu'])}, {theirs['mb']:,.0f} MB"
-                ratio = times(ours["cpu"] / theirs["cpu"])
+                graphlib_result = take("benchmarks.dag:order", path=path, who="graphlib")
+                peer = f"graphlib {seconds(graphlib_result['cpu'])}, {graphlib_result['mb']:,.0f} MB"
+                ratio = times(ours["cpu"] / graphlib_result["cpu"])
             except Unavailable as why:
                 peer, ratio = f"graphlib not available: {why}", ""
         kind = "a chain" if shape == "chain" else f"{3 * count:,} edges, shuffled"
         what = f"{count:,} nodes, {kind}: ingest + topological order"
         row = Row(GROUP, what, f"{seconds(ours['cpu'])}, {ours['mb']:,.0f} MB", peer, ratio, "works", note=ONCE)
         row.value, row.ok = ours["length"], "yes" if ours["length"] == count else "MISSED"
-        found.append(row)
-    return found
+        result_rows.append(row)
+    return result_rows
 
 
 ONCE = "CPU time and memory beyond the input, once, each in a process of its own"
 
 
-# ── in a process of its own ──────────────────────────────────────────────────────────────
+# ── in a separate process ────────────────────────────────────────────────────────────────
 
 
 def contest(count: int, shuffled: bool, repeat: int) -> Data:
@@ -101,14 +101,14 @@ def contest(count: int, shuffled: bool, repeat: int) -> Data:
     spent: dict[str, list[float]] = {name: [] for name in contenders}
     for turn in range(repeat):
         for name in list(contenders) if turn % 2 == 0 else reversed(list(contenders)):
-            ids, depends_on = _decode(text)  # strings nobody has hashed yet
+            ids, depends_on = _decode(text)  # new strings, whose hashes are not cached
             gc.collect()
             watch = Watch()
             drained = contenders[name](ids, depends_on)
             spent[name].append(watch.read()["cpu"])
             if drained != count:
                 raise AssertionError(f"{name} drained {drained} of {count}")
-    return {name: median(found) for name, found in spent.items()} | refused
+    return {name: median(times) for name, times in spent.items()} | refused
 
 
 def write(count: int, shape: str, path: str) -> Data:
@@ -134,7 +134,7 @@ def _decode(text: bytes) -> Graph:
 
 
 def _ours(ids: list[str], depends_on: list[list[str]]) -> int:
-    """What production does: check the graph, build the track's schedule, then complete its top ticket until none is."""
+    """The production path: check the graph, build the track's schedule, complete its top ticket until none is left."""
     Dag(ids, depends_on)
     specs = [TicketSpec(id=name, depends_on=tuple(names)) for name, names in zip(ids, depends_on, strict=True)]
     tickets = Map({spec.id: Ticket(track="x", spec=spec, created_at="") for spec in specs})
@@ -150,7 +150,7 @@ def _ours(ids: list[str], depends_on: list[list[str]]) -> int:
 
 
 def _bare_loop(ids: list[str], depends_on: list[list[str]]) -> int:
-    """The least that gives the same: nothing is checked, nothing is kept."""
+    """A minimal loop with the same result, without checks and without state."""
     index = {name: number for number, name in enumerate(ids)}
     dependants: list[list[int]] = [[] for _ in ids]
     waits: list[int] = []
