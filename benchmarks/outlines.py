@@ -55,7 +55,7 @@ def beside(place: str, repeat: int) -> list[Row]:
         for name, argv in tools.items():
             got = argv if isinstance(argv, Unavailable) else measured[name]
             if name != "ours":
-                result_rows.append(_row(name, measured["ours"], got, _said(argv, home, f"{home}/tags")))
+                result_rows.append(_row(name, measured["ours"], got, _token_count(argv, home, f"{home}/tags")))
     return result_rows
 
 
@@ -86,7 +86,7 @@ def _row(name: str, ours: list[Data] | Unavailable, peer: list[Data] | Unavailab
     return row
 
 
-def _said(argv: list[str] | Unavailable, home: str, tags: str) -> str:
+def _token_count(argv: list[str] | Unavailable, home: str, tags: str) -> str:
     """The number of tokens of the output, if they can be counted."""
     if isinstance(argv, Unavailable):
         return ""

@@ -75,14 +75,14 @@ def _largest(sizes: tuple[int, ...]) -> int:
 
 
 def _ours(count: int) -> Data:
-    return _thrice("benchmarks.engine:run", count)
+    return _median_of_three("benchmarks.engine:run", count)
 
 
 def _nodes(count: int) -> Data:
-    return _thrice("benchmarks.peers:langgraph_nodes", count)
+    return _median_of_three("benchmarks.peers:langgraph_nodes", count)
 
 
-def _thrice(target: str, count: int) -> Data:
+def _median_of_three(target: str, count: int) -> Data:
     """Repeats measurements below a second, because the machine's load varies more slowly than that."""
     samples: list[Data] = []
     for _ in range(3):

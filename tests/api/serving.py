@@ -248,5 +248,5 @@ def until(true: Callable[[], bool], seconds: float = 60) -> None:
     """Polls a condition that no event announces."""
     deadline = time.monotonic() + seconds
     while not true():
-        assert time.monotonic() < deadline, "it never came true"
+        assert time.monotonic() < deadline, "the condition never held"
         threading.Event().wait(0.01)

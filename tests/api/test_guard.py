@@ -43,7 +43,7 @@ def test_a_foreign_origin_is_refused(bench: Served, origin: str) -> None:
     assert unchanged(bench)
 
 
-def test_our_own_origin_is_welcome(bench: Served) -> None:
+def test_the_servers_own_origin_is_accepted(bench: Served) -> None:
     for name in ("127.0.0.1", "localhost"):
         assert bench.raw("GET", "/api/gui/state", origin=f"http://{name}:{bench.port}")[0] == 200
 

@@ -76,7 +76,7 @@ def test_one_test_is_returned_whole_at_any_length(bench: Served) -> None:
     assert bench.raw("GET", "/api/tests/grpc_click_10000007")[2]["logs"] == []
 
 
-def test_what_is_wrong_is_said(bench: Served) -> None:
+def test_a_wrong_request_is_reported(bench: Served) -> None:
     bench.submit(RecordTests((ran(1),)))
     for path, code in (
         ("/api/tests/grpc_click_10000009", 404),

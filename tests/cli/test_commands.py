@@ -23,7 +23,7 @@ def test_doctor_names_the_provider_that_would_be_used(project: Project) -> None:
     assert ("model      anthropic" in result.out, "sk-planted" in result.out + result.err) == (True, False)
 
 
-def test_doctor_says_what_the_sandbox_promises(project: Project) -> None:
+def test_doctor_prints_the_guarantees_of_the_sandbox(project: Project) -> None:
     result = project.run("doctor", "--json")
     assert (result.code, result.json["sandbox"]["detail"]) == (0, "bubblewrap")
     assert "has no network, and sees no process but its own" in result.json["promises"]

@@ -132,7 +132,9 @@ def test_a_name_that_is_no_text_can_be_given(project: Project) -> None:
     [(">/dev/full", "interlock: the output cannot be written: No space left on device\n"), (">&-", "1 file:")],
 )
 @pytest.mark.parametrize("how", ["", "--json"])
-def test_output_that_cannot_be_written_is_said_in_a_line(project: Project, where: str, message: str, how: str) -> None:
+def test_output_that_cannot_be_written_is_reported_in_a_line(
+    project: Project, where: str, message: str, how: str
+) -> None:
     line = " ".join(project.argv("view", "skeleton", "a.py", how))
     done = subprocess.run(
         ["sh", "-c", f"{line} {where}"], cwd=project.root, env=project.env, capture_output=True, text=True, timeout=60

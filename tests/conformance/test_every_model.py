@@ -21,7 +21,7 @@ from tests.providers.scripts import Called, Scripted
 from tests.providers.vendors import VENDORS, Vendor, request
 from tests.sandbox.scenes import ENV
 
-TOLD = Scripted(("Look", "ing."), calls=(Called("c", "grep", ('{"pattern": "ä"}',)),), stop="tools")
+SCRIPT = Scripted(("Look", "ing."), calls=(Called("c", "grep", ('{"pattern": "ä"}',)),), stop="tools")
 
 AGENT = """
 import json, sys, time
@@ -47,7 +47,7 @@ class Maker(Struct, frozen=True):
 def over_http(vendor: Vendor) -> Opened:
     @asynccontextmanager
     async def opened(folder: Path, broken: bool) -> AsyncGenerator[Model]:
-        async with serving(vendor.playing(lambda _: TOLD), Fault("end", 500) if broken else None) as server:
+        async with serving(vendor.playing(lambda _: SCRIPT), Fault("end", 500) if broken else None) as server:
             yield vendor.create_model(server.url)
 
     return opened
@@ -90,7 +90,7 @@ def test_a_model_streams_its_text_and_returns_its_calls_and_usage(maker: Maker, 
         pieces: list[str] = []
         async with maker.opened(tmp_path, False) as model:
             assert model.name == maker.name
-            assert model.quote(request()) == 0, "nobody has told it a price"
+            assert model.quote(request()) == 0, "no price is configured"
             reply = await model.complete(request(), pieces.append)
         text = "".join(pieces)
         assert len(pieces) > 1

@@ -18,7 +18,7 @@ from interlock.providers.http.http_model import REFUSED
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from interlock.tools.registry import WorkerTools
 from tests.providers.loopback import Answer, Fault, Json, Loopback, Play, Refused, Request, serving
-from tests.providers.scripts import CALLED, SAID, THOUGHT, Called, Scripted
+from tests.providers.scripts import CALLED, TEXT_REPLY, THOUGHT, Called, Scripted
 from tests.providers.vendors import READ, VENDORS, Vendor, may_call, request, tool_names
 
 each = pytest.mark.parametrize("vendor", VENDORS, ids=[vendor.provider for vendor in VENDORS])
@@ -40,7 +40,7 @@ def test_text_comes_in_pieces_and_whole_with_what_it_cost(vendor: Vendor) -> Non
     def price(model: str, usage: Usage) -> int:
         return usage.input + 2 * usage.output
 
-    reply, texts, _ = asyncio.run(ask(vendor, SAID, price=price))
+    reply, texts, _ = asyncio.run(ask(vendor, TEXT_REPLY, price=price))
     usage = Usage(100, 20, cache_read=30, cache_write=7 if vendor.writes_cache else 0, cost=140)
     assert reply == Reply(Message("assistant", "Grüße, wörld 🌍."), usage, vendor.model)
     assert texts == ["Grüße, ", "wörld", " 🌍."]
@@ -79,7 +79,7 @@ def test_a_round_of_tools_is_taken_and_thoughts_go_back_where_they_came_from(ven
     thinking = replace(CALLED, reasoning=("Let me ", "look."))
 
     async def story() -> tuple[Reply, Json]:
-        async with serving(vendor.playing(lambda r: SAID if b"the text" in r.body else thinking)) as server:
+        async with serving(vendor.playing(lambda r: TEXT_REPLY if b"the text" in r.body else thinking)) as server:
             model = vendor.create_model(server.url)
             first = (await model.complete(request(), ignore_text)).message
             history = (
@@ -105,7 +105,7 @@ def test_the_thoughts_of_another_provider_are_never_sent(vendor: Vendor) -> None
         "assistant", "", (ToolCall("c", "grep", {}),), session='other {"reasoning":"secret","thoughts":["secret"]}'
     )
     history = (Message("user", "a"), foreign, Message("tool", "b", call_id="c"))
-    _, _, server = asyncio.run(ask(vendor, SAID, *history))
+    _, _, server = asyncio.run(ask(vendor, TEXT_REPLY, *history))
     assert b"secret" not in server.requests[0].body
 
 
@@ -120,7 +120,7 @@ def test_images_are_shown_by_users_and_by_tools(vendor: Vendor) -> None:
     )
 
     async def story() -> bytes:
-        async with serving(vendor.playing(lambda _: SAID)) as server:
+        async with serving(vendor.playing(lambda _: TEXT_REPLY)) as server:
             model = vendor.create_model(server.url)
             await model.complete(request(*history, pictures={picture.sha256: content}), ignore_text)
             return server.requests[0].body
@@ -145,7 +145,7 @@ def test_a_call_that_was_cut_at_the_limit_of_the_answer_does_not_run(vendor: Ven
 
 
 @each
-def test_a_refusal_says_that_it_is_one(vendor: Vendor) -> None:
+def test_a_refusal_is_marked_as_a_refusal(vendor: Vendor) -> None:
     reply, _, _ = asyncio.run(ask(vendor, Scripted(stop="refusal")))
     assert (reply.message.text, reply.stop) == (REFUSED, "refusal")
 
@@ -157,7 +157,7 @@ def test_the_last_call_allows_no_tools_but_still_describes_them(vendor: Vendor) 
     )
 
     async def story() -> list[Json]:
-        async with serving(vendor.playing(lambda _: SAID)) as server:
+        async with serving(vendor.playing(lambda _: TEXT_REPLY)) as server:
             model = vendor.create_model(server.url)
             await model.complete(replace(asked, tools=(), withdrawn=asked.tools), ignore_text)
             await model.complete(replace(asked, tools=()), ignore_text)
@@ -181,7 +181,7 @@ def test_broken_histories_and_broken_texts_are_made_whole(vendor: Vendor) -> Non
         Message("user", "and on"),
         Message("user", "and on"),
     )
-    reply, _, _ = asyncio.run(ask(vendor, SAID, *history))
+    reply, _, _ = asyncio.run(ask(vendor, TEXT_REPLY, *history))
     assert reply.stop == "end"
 
 
@@ -197,16 +197,16 @@ def test_names_that_others_have_given_are_made_fit_and_stay_apart(vendor: Vendor
     tools = (READ, replace(READ, name="mcp.server/tool " + "y" * 200))
 
     async def story() -> Reply:
-        async with serving(vendor.playing(lambda _: SAID)) as server:
+        async with serving(vendor.playing(lambda _: TEXT_REPLY)) as server:
             return await vendor.create_model(server.url).complete(request(*history, tools=tools), ignore_text)
 
     assert asyncio.run(story()).stop == "end"
 
 
 @each
-def test_every_tool_of_ours_is_one_that_the_vendor_takes(vendor: Vendor) -> None:
+def test_the_vendor_accepts_every_tool_of_interlock(vendor: Vendor) -> None:
     async def story() -> None:
-        async with serving(vendor.playing(lambda _: SAID)) as server:
+        async with serving(vendor.playing(lambda _: TEXT_REPLY)) as server:
             tools = (*WorkerTools(BubblewrapSandbox(), {}, PythonStructure()).offered(changing=True), READ_TOOL_OUTPUT)
             await vendor.create_model(server.url).complete(request(tools=tools), ignore_text)
             assert tool_names(vendor.asked(server)[0]) == [tool.name for tool in tools]
@@ -283,7 +283,7 @@ def test_an_account_without_money_is_not_tried_again(vendor: Vendor) -> None:
 @each
 def test_a_connection_that_cannot_be_made_costs_nothing(vendor: Vendor) -> None:
     async def story() -> None:
-        async with serving(vendor.playing(lambda _: SAID)) as server:
+        async with serving(vendor.playing(lambda _: TEXT_REPLY)) as server:
             url = server.url
         await vendor.create_model(url).complete(request(), ignore_text)
 
@@ -302,7 +302,7 @@ def test_without_its_key_nothing_is_sent(vendor: Vendor) -> None:
         ),
     ):
         with pytest.raises(Misconfigured, match=sentence):
-            asyncio.run(ask(vendor, SAID, environ=environ))
+            asyncio.run(ask(vendor, TEXT_REPLY, environ=environ))
 
 
 async def with_fault(vendor: Vendor, script: Scripted, fault: Fault, bounds: Bounds | None = None) -> Reply:
@@ -397,7 +397,7 @@ def test_an_answer_that_is_none_is_tried_again(vendor: Vendor, answer: Answer, s
 @each
 def test_a_packed_answer_is_unpacked_and_bounded(vendor: Vendor) -> None:
     async def story() -> None:
-        async with serving(vendor.playing(lambda _: SAID), packed=True) as server:
+        async with serving(vendor.playing(lambda _: TEXT_REPLY), packed=True) as server:
             model = vendor.create_model(server.url)
             assert (await model.complete(request(), ignore_text)).message.text == "Grüße, wörld 🌍."
         bomb = answering(Answer(pieces=(b": " + b"0" * 50_000_000 + b"\n\n",)))

@@ -66,7 +66,7 @@ def ended(finished: Finished) -> tuple[str, int, int | None]:
         ("trap 'exit 0' TERM; kill 0", ("exited", 0, None)),
     ],
 )
-def test_a_signal_is_told_from_an_exit_status(
+def test_a_signal_is_distinguished_from_an_exit_status(
     sandbox: Sandbox, tmp_path: Path, script: str, expected: tuple[str, int, int | None]
 ) -> None:
     assert ended(run(sandbox, sh(tmp_path, script))) == expected
@@ -355,7 +355,7 @@ LARGE_FLOODS = {
 def test_a_gibibyte_of_output_costs_little_memory_and_does_not_block_the_loop(
     tmp_path: Path, level: str, flood: str
 ) -> None:
-    drown(tmp_path, level, *LARGE_FLOODS[flood])
+    check_flood(tmp_path, level, *LARGE_FLOODS[flood])
 
 
 @pytest.mark.parametrize("level", SANDBOXES)
@@ -363,10 +363,10 @@ def test_a_gibibyte_of_output_costs_little_memory_and_does_not_block_the_loop(
 def test_a_flood_of_output_costs_little_memory_and_does_not_block_the_loop(
     tmp_path: Path, level: str, flood: str
 ) -> None:
-    drown(tmp_path, level, *FLOODS[flood])
+    check_flood(tmp_path, level, *FLOODS[flood])
 
 
-def drown(tmp_path: Path, level: str, script: str, size: int) -> None:
+def check_flood(tmp_path: Path, level: str, script: str, size: int) -> None:
     (tmp_path / "keep").mkdir()
     program = f"""
         import asyncio, resource, time

@@ -139,7 +139,7 @@ def test_a_disk_that_becomes_read_only_under_a_crashed_writer_is_still_read_whol
             (crashed / name).write_bytes(saved[name])
         remount(disk, "ro")
         with closing(JournalReader(crashed)) as reader:
-            assert list(reader.read()) == records(1, 4), "rows that are only in the log count too"
+            assert list(reader.read()) == records(1, 4), "rows in the WAL file count too"
         assert verify(crashed).ok
 
 

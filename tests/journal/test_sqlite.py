@@ -120,7 +120,7 @@ def test_reading_works_while_another_process_writes(tmp_path: Path) -> None:
             assert next(half) == records(1, 1)[0]
             tell(process, 2)
             assert next_line(process) == "5"
-            assert list(half) == records(2, 3), "one reading is of one moment"
+            assert list(half) == records(2, 3), "a read sees one version of the journal"
             assert list(reader.read(after=3)) == records(4, 5)
             assert reader.head().version == 5
         assert verify(tmp_path).ok

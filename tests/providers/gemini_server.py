@@ -43,7 +43,7 @@ class GeminiServer:
         self.too_small = 0  # a cache must have more tokens, at four bytes each
 
     async def play(self, request: Request) -> Answer:
-        _let_in(request)
+        _check_key(request)
         path, _, query = request.target.partition("?")
         if path.startswith("/v1/cachedContents"):
             return self._keep(request, path)
@@ -117,7 +117,7 @@ def playing(scripted: Callable[[Request], Scripted]) -> Play:
     return GeminiServer(scripted).play
 
 
-def _let_in(request: Request) -> None:
+def _check_key(request: Request) -> None:
     if "key=" in request.target:
         raise AssertionError("a key is never part of an address")
     if request.headers.get("x-goog-api-key") != KEY:

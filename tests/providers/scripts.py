@@ -35,7 +35,7 @@ class Scripted(Struct, frozen=True):
             await self.until.wait()
 
 
-SAID = Scripted(text=("Grüße, ", "wörld", " 🌍."), cache_read=30, cache_write=7)
+TEXT_REPLY = Scripted(text=("Grüße, ", "wörld", " 🌍."), cache_read=30, cache_write=7)
 CALLED = Scripted(
     text=("I look.",),
     calls=(

@@ -139,7 +139,7 @@ def test_messages_of_older_journals_are_read_and_new_ones_without_news_are_writt
     assert msgspec.json.encode(message) == old
 
 
-def test_thinking_aloud_stands_under_a_heading_of_its_own() -> None:
+def test_thoughts_have_their_own_heading() -> None:
     streams = Streams()
     writer = AnswerWriter(streams, "k")
     for say, piece in (

@@ -20,7 +20,7 @@ from interlock.providers.http.http_model import TokenLimits
 from interlock.providers.http.own_state import kept_state
 from tests.providers import anthropic_server, openai_server
 from tests.providers.loopback import Json, Request, serving
-from tests.providers.scripts import CALLED, SAID, THOUGHT, Scripted
+from tests.providers.scripts import CALLED, TEXT_REPLY, THOUGHT, Scripted
 from tests.providers.vendors import VENDORS, Vendor, request
 
 ANTHROPIC, OPENAI, DEEPSEEK, GEMINI = VENDORS
@@ -51,7 +51,7 @@ def rich_request() -> ModelRequest:
 
 def bodies(vendor: Vendor, asked: ModelRequest, **more: Any) -> Json:
     async def story() -> Json:
-        async with serving(vendor.playing(lambda _: SAID)) as server:
+        async with serving(vendor.playing(lambda _: TEXT_REPLY)) as server:
             await vendor.create_model(server.url, **more).complete(asked, print)
             return server.requests[0].json
 
@@ -134,7 +134,7 @@ def test_anthropics_own_client_reads_the_same_from_the_server() -> None:
         assert counted == (ours.usage.input, ours.usage.output, ours.usage.cache_read, ours.usage.cache_write)
         assert message.stop_reason == {"end": "end_turn", "tools": "tool_use"}[ours.stop]
 
-    for script in (SAID, CALLED, THOUGHT):
+    for script in (TEXT_REPLY, CALLED, THOUGHT):
         asyncio.run(story(script))
 
 
@@ -167,18 +167,18 @@ def test_openais_own_client_reads_the_same_from_the_server() -> None:
         assert counted == (ours.usage.input, ours.usage.output, ours.usage.cache_read)
         assert reason == {"end": "stop", "tools": "tool_calls"}[ours.stop]
 
-    for script in (SAID, CALLED, THOUGHT):
+    for script in (TEXT_REPLY, CALLED, THOUGHT):
         asyncio.run(story(script))
 
 
 def test_the_clients_read_the_servers_refusals_as_such() -> None:
     async def story() -> None:
-        async with serving(anthropic_server.playing(lambda _: SAID)) as server:
+        async with serving(anthropic_server.playing(lambda _: TEXT_REPLY)) as server:
             client = anthropic.AsyncAnthropic(api_key="wrong", base_url=server.url, max_retries=0)
             with pytest.raises(anthropic.AuthenticationError, match="invalid x-api-key"):
                 await client.messages.create(model="m", max_tokens=1, messages=[{"role": "user", "content": "a"}])
             await client.close()
-        async with serving(openai_server.playing(lambda _: SAID)) as server:
+        async with serving(openai_server.playing(lambda _: TEXT_REPLY)) as server:
             other = openai.AsyncOpenAI(api_key="wrong", base_url=server.url + "/v1", max_retries=0)
             with pytest.raises(openai.AuthenticationError, match="Incorrect API key"):
                 await other.chat.completions.create(model="m", messages=[{"role": "user", "content": "a"}])

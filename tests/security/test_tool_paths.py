@@ -247,7 +247,7 @@ REFUSED = """
 
 
 @pytest.mark.parametrize("path", REFUSED.split())
-def test_secrets_and_our_own_files_are_denied_by_name(scene: Scene, path: str) -> None:
+def test_secrets_and_files_of_interlock_are_denied_by_name(scene: Scene, path: str) -> None:
     file = scene.inside / path
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.is_dir():

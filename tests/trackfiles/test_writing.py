@@ -129,7 +129,7 @@ def test_a_file_or_a_link_where_a_folder_should_be_stops_the_files_and_nothing_e
     assert messages[0].endswith(": not a folder; links are not followed")
     assert list(desk.outside.iterdir()) == []
     spot.unlink()
-    assert desk.write() == [], "as soon as it can be, it is"
+    assert desk.write() == [], "it is written as soon as possible"
     assert desk.names("a") == NAMES
 
 
@@ -170,7 +170,7 @@ def test_a_file_system_without_hard_links_gets_its_spec_too(desk: Desk, monkeypa
     assert desk.names("a") == NAMES
 
 
-def test_a_project_folder_that_is_gone_is_said(desk: Desk) -> None:
+def test_a_missing_project_folder_is_reported(desk: Desk) -> None:
     desk.add("a", "one")
     writer = TrackWriter(desk.root / "gone", ".")
     assert writer.write(desk.bench.state) == ["track files are not written: .: No such file or directory"]
@@ -180,7 +180,7 @@ def test_a_project_folder_that_is_gone_is_said(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"), [("size=16k", "No space left on device"), ("ro", "Read-only file system")]
 )
-def test_a_full_or_read_only_disk_is_said_and_made_good_later(desk: Desk, options: str, reason: str) -> None:
+def test_a_full_or_read_only_disk_is_reported_and_recovered_later(desk: Desk, options: str, reason: str) -> None:
     desk.tracks.mkdir(parents=True)
     if subprocess.run(("mount", "-t", "tmpfs", "-o", options, "tmpfs", desk.tracks), check=False).returncode:
         pytest.skip("mounting is not possible here")
@@ -190,7 +190,7 @@ def test_a_full_or_read_only_disk_is_said_and_made_good_later(desk: Desk, option
         assert messages
         assert all(words.endswith(reason) for words in messages), messages
         assert not list(desk.tracks.glob("a/*.new"))
-        assert not list(desk.tracks.glob("a/metadata.json")), "nothing claims to be right"
+        assert not list(desk.tracks.glob("a/metadata.json")), "no file is marked as current"
         subprocess.run(("mount", "-o", "remount,rw,size=1m", desk.tracks), check=True)
         assert desk.write() == []
         assert desk.names("a") == NAMES
@@ -199,7 +199,7 @@ def test_a_full_or_read_only_disk_is_said_and_made_good_later(desk: Desk, option
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_one_may_not_write_to_is_said(desk: Desk) -> None:
+def test_a_folder_without_write_permission_is_reported(desk: Desk) -> None:
     desk.add("a", "one")
     desk.root.chmod(0o500)
     try:

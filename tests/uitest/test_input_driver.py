@@ -77,7 +77,7 @@ def test_typed_text_is_in_the_input_and_on_the_desk(table: Table, text: str) -> 
     assert table.bench.desk.view.values["mma_epic_input"] == text
 
 
-def test_typing_goes_on_after_what_stands_there_or_replaces_it(table: Table) -> None:
+def test_typing_appends_to_the_text_or_replaces_it(table: Table) -> None:
     table.type("input:Goal", "one")
     table.type("input:Goal", " two")
     assert table.look("value_equals:input:Goal:one two").verdict.holds
@@ -190,7 +190,7 @@ def test_an_action_can_be_taken_back_before_its_turn(table: Table) -> None:
     assert table.look("value_equals:input:Goal:kept").verdict.holds
 
 
-def test_a_failure_does_not_stand_in_the_way_of_what_comes_next(table: Table) -> None:
+def test_a_failure_does_not_block_the_next_call(table: Table) -> None:
     futures = [table.hands.act(Click(read_target(name)), TESTER, lambda: None) for name in ("no", "btn_reset", "no")]
     assert [table.until_done(each).success for each in futures] == [False, True, False]
 

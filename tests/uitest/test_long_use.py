@@ -82,7 +82,7 @@ class Use:
                     if len(self.wrong) > 20:
                         return
 
-    def hands(self, client: Client) -> Callable[[int], None]:
+    def clicking(self, client: Client) -> Callable[[int], None]:
         def look_and_answer(number: int) -> None:
             for target in (f"window:{PANELS[number % len(PANELS)]}", "streams.follow", "graph.fit"):
                 client.click(target)
@@ -149,8 +149,8 @@ def test_the_memory_does_not_grow(tmp_path: Path) -> None:
         with ThreadPoolExecutor(8) as pool, Client(window.file) as other:
             try:
                 for act, pause_s in (
-                    (use.hands(window.client), 0.2),
-                    (use.hands(other), 0.4),
+                    (use.clicking(window.client), 0.2),
+                    (use.clicking(other), 0.4),
                     (use.chat, 1.0),
                     (use.ask, 1.0),
                     (use.track, 10.0),

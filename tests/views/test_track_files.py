@@ -72,7 +72,7 @@ def test_a_line_says_what_verified_a_ticket_and_what_stopped_it(
     one = Ticket(track="x", spec=shell("a"), stage=stage, created_at=AT, unverified=unverified, result=result)
     shown = replace(track(shell("a")), title="", tickets=Map(a=one))
     assert plan_md(shown).splitlines()[-1] == line
-    assert plan_md(shown).splitlines()[1] == "# x", "without a title the id stands for it"
+    assert plan_md(shown).splitlines()[1] == "# x", "without a title the id is shown"
 
 
 def test_metadata_are_what_a_list_needs() -> None:
@@ -119,7 +119,9 @@ def test_any_text_comes_back_from_the_state_and_the_metadata_exactly(
     }
     assert json.loads(metadata_json(new_track))["title"] == new_track.title
     for shown in (text, metadata_json(new_track), plan_md(new_track), spec_md(new_track)):
-        assert re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown) is None, "safe to look at in a terminal"
+        assert re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown) is None, (
+            "no control characters for a terminal"
+        )
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from(("todo", "skip", "block", "cancel"))), max_size=6), TEXTS)
@@ -156,7 +158,7 @@ def test_a_long_description_is_cut_in_the_plan_and_whole_in_the_state() -> None:
     assert "word " * 1_000 in state_toml(new_track)
 
 
-def test_files_of_ours_are_known_by_how_they_begin() -> None:
+def test_files_of_interlock_are_recognised_by_their_beginning() -> None:
     new_track = track(shell("a"))
     for name, text in {"plan.md": plan_md, "state.toml": state_toml, "metadata.json": metadata_json}.items():
         assert is_generated(name, text(new_track).encode(), "x")

@@ -138,7 +138,7 @@ def test_a_lock_on_our_own_branch_is_cleared_by_the_next_write(desk: Desk) -> No
     desk.assert_sound()
 
 
-def test_a_spoilt_index_of_ours_is_made_again(desk: Desk) -> None:
+def test_a_damaged_index_of_interlock_is_rebuilt(desk: Desk) -> None:
     async def story() -> None:
         store = await desk.repository().open()
         await store.start_track("t")
@@ -152,7 +152,7 @@ def test_a_spoilt_index_of_ours_is_made_again(desk: Desk) -> None:
     run(story())
 
 
-def test_saving_a_folder_that_is_gone_is_said_in_words(desk: Desk) -> None:
+def test_saving_a_missing_folder_is_reported(desk: Desk) -> None:
     async def story() -> None:
         store = await desk.repository().open()
         await store.start_track("t")

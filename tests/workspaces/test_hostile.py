@@ -33,7 +33,7 @@ def _trap(folder: Path, flag: Path) -> None:
         (folder / ".git" / "hooks" / hook).symlink_to(spring)
 
 
-def test_the_trap_of_these_tests_is_a_real_one(tmp_path: Path) -> None:
+def test_the_trap_of_these_tests_works(tmp_path: Path) -> None:
     _trap(tmp_path / "trap", tmp_path / "flag")
     subprocess.run(["git", "status"], cwd=tmp_path / "trap", check=True, capture_output=True)
     assert (tmp_path / "flag").exists()

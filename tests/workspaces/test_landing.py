@@ -33,7 +33,7 @@ def test_landing_moves_the_branch_and_the_files_and_leaves_the_rest(desk: Desk) 
         assert landing == LandingPlan("main", before, desk.git("rev-parse", "interlock/t"), landing.diff)
         assert "+better" in landing.diff and "rename" not in landing.diff
         assert not await store.is_landed(landing.after)
-        assert desk.git("status", "--porcelain") == "?? untracked", "asking changes nothing"
+        assert desk.git("status", "--porcelain") == "?? untracked", "a preview changes nothing"
         await store.land("t", landing)
         assert await store.is_landed(landing.after)
         assert desk.git("rev-parse", "main") == landing.after

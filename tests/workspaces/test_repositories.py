@@ -56,7 +56,7 @@ def test_a_project_that_is_itself_a_linked_worktree(desk: Desk) -> None:
         assert desk.git("status", "--porcelain", cwd=linked) == ""
         assert not (desk.project / "new").exists()
         await store.sweep(frozenset())
-        assert desk.git("worktree", "list").count("\n") == 1, "the user's own stays"
+        assert desk.git("worktree", "list").count("\n") == 1, "the user's worktree stays"
 
     run(story())
     desk.assert_sound()
@@ -238,7 +238,7 @@ class Old(Runner):
         return Output(0, b"git version 2.30.1\n", b"")
 
 
-def test_an_old_or_missing_git_is_said_in_words(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_or_missing_git_is_reported(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Misconfigured, match=r"git is version 2\.30\.1; Interlock needs git 2\.38"):
         run(GitWorkspaces(desk.project, desk.state, Old()).open())
     monkeypatch.setenv("PATH", "")
@@ -246,7 +246,7 @@ def test_an_old_or_missing_git_is_said_in_words(desk: Desk, monkeypatch: pytest.
         run(GitWorkspaces(desk.project, desk.state, Runner()).open())
 
 
-def test_a_branch_named_interlock_is_said_to_be_in_the_way(desk: Desk) -> None:
+def test_a_branch_named_interlock_is_reported_as_a_conflict(desk: Desk) -> None:
     async def story() -> None:
         desk.repository().git("branch", "interlock")
         with pytest.raises(Rejected, match="a branch named 'interlock' is in the way"):

@@ -39,7 +39,7 @@ def everything_written(*folders: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_list_tells_limits_prices_ends_and_keys(project: Project) -> None:
+def test_the_list_shows_limits_prices_end_dates_and_keys(project: Project) -> None:
     project.env["OPENAI_API_KEY"] = "k"
     models = {row["name"]: row for row in project.run("models", "list", "--json").json}
     lite = models["gemini-2.5-flash-lite"]
@@ -87,7 +87,7 @@ def test_a_wrong_key_gives_the_vendors_sentence_and_not_the_key(project: Project
         (("key", "delete", "openai"), "the package `keyring` is not installed"),
     ],
 )
-def test_what_is_missing_is_said(project: Project, words: tuple[str, ...], sentence: str) -> None:
+def test_a_missing_key_or_package_is_reported(project: Project, words: tuple[str, ...], sentence: str) -> None:
     result = project.run("models", *words)
     assert (result.code, sentence in result.err) == (1, True), result
 
@@ -145,7 +145,7 @@ def test_with_a_limit_a_call_without_a_price_is_not_made_until_the_user_gives_on
     assert project.run("usage", "--json").json["Tier 3"]["cost"] == 1_020
 
 
-def test_a_project_says_neither_where_models_are_asked_nor_what_they_cost(project: Project) -> None:
+def test_a_project_sets_neither_the_address_nor_the_price_of_models(project: Project) -> None:
     project.write("interlock.toml", '[endpoints]\nopenai = "http://evil.test"\n')
     result = project.run("status")
     assert (result.code, "interlock.toml:1: a project must not set the addresses of models" in result.err) == (

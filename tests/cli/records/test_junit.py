@@ -120,7 +120,7 @@ def test_reports_of_jest_go_and_surefire() -> None:
     ]
     assert read(GO)[1].error_message == "Failed\na_test.go:11: <no>"
     assert read(SUREFIRE)[2].assertions[0].description == "org.junit.ComparisonFailure"
-    assert read(SUREFIRE)[0].completed_at_ms == NOW, "it does not say when: now"
+    assert read(SUREFIRE)[0].completed_at_ms == NOW, "without a timestamp: the current time"
 
 
 def test_suites_in_suites() -> None:

@@ -86,7 +86,7 @@ def test_results_are_the_same_as_yaml_and_as_json_however_strange_and_long(proje
     assert "logs: []" in project.run(*words[:-1]).out
     for blob in (project.root / ".interlock" / "blobs").iterdir():
         blob.unlink()
-    assert project.run(*words, "--json").json["logs"][-1] == "line 1999", "what the journal holds is left"
+    assert project.run(*words, "--json").json["logs"][-1] == "line 1999", "the shortened texts of the journal are left"
     unknown = project.run("test", "results", "--test-id", "grpc_click_10000009", "--json")
     assert (unknown.code, unknown.json["kind"]) == (4, "NotFound")
 

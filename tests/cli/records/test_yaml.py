@@ -42,7 +42,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 @settings(max_examples=400)
 @given(VALUES)
-def test_anything_that_json_can_say_comes_back_as_json_says_it(value: Any) -> None:
+def test_any_json_value_reads_back_from_yaml(value: Any) -> None:
     assert yaml.safe_load(as_yaml(value)) == json.loads(json.dumps(value))
 
 

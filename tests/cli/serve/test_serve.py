@@ -82,7 +82,7 @@ def taken(ports: range) -> Generator[None]:
         yield
 
 
-def test_a_taken_port_gives_way_to_the_next_and_no_port_is_said(project: Project) -> None:
+def test_a_taken_port_leads_to_the_next_and_no_free_port_is_reported(project: Project) -> None:
     with taken(range(8999, 9009)), serving(project, "--port", "8999") as bench:
         assert bench.port in (9009, 9010)
         assert bench.client().get_status()["status"] == "ok"

@@ -48,21 +48,21 @@ def waiting(client: ApiHookClient) -> set[tuple[str, str]]:
     return {(approval["kind"], approval["ticket"] or "") for approval in client.list_approvals()}
 
 
-def bring_about(bench: Serving) -> str:
+def wait_for_every_kind(bench: Serving) -> str:
     """Answer approvals until one of each kind is pending; returns the discussion whose model still streams."""
     client, person = bench.client(), bench.client(approve=True)
     assert bench.project.run("tracks", "import", bench.project.tickets("plan.json", TICKETS)).code == 0
     client.click("btn_mma_start_track", "plan")
     start_discussion(client, "Make a file")
 
-    def there() -> bool:
+    def all_pending() -> bool:
         for approval in client.list_approvals():
             kind, ticket = approval["kind"], approval["ticket"] or ""
             if ticket and (kind, ticket) not in WAITING:
                 person.answer(approval["id"], "approve")
         return waiting(client) == WAITING
 
-    assert client.wait_until(there, 90), waiting(client)
+    assert client.wait_until(all_pending, 90), waiting(client)
     return start_discussion(client, "Slow question")
 
 
@@ -104,7 +104,7 @@ def test_everything_that_waits_is_still_there_and_can_be_answered_either_way(pro
     words = script(project, *RULES)
     with serving(project, *words) as first:
         asker = hook(project, HOOK)
-        slow = bring_about(first)
+        slow = wait_for_every_kind(first)
         client = first.client()
         follower = Follower(first.client())
         assert client.wait_until(lambda: client.get_indicator_state("thinking")["thinking"], 60)

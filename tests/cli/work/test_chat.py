@@ -93,7 +93,7 @@ def test_a_kill_in_the_middle_of_a_change_asks_what_is_not_known(
     (asked,) = result.json["pending_approvals"]
     assert (asked["kind"], asked["answers"]) == ("unknown", ["retry", "skip", "abort"])
     assert not (project.root / "late.txt").exists()
-    assert project.run("chat", "--in", "D-1", "--approve", "all", *model).code == 4, "never answered by itself"
+    assert project.run("chat", "--in", "D-1", "--approve", "all", *model).code == 4, "never answered automatically"
     assert project.run("approvals", "answer", asked["id"], decision).code == 0
     result = project.run("chat", "--in", "D-1", *model)
     assert (result.code, result.out) == (code, answer), result

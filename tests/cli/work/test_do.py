@@ -86,7 +86,7 @@ def test_gates_judge_the_work_and_their_failure_goes_back_to_the_worker(project:
     assert project.git("log", "-1", "--format=%s", "interlock/do-1") == "Make it"
 
 
-def test_a_gate_that_never_passes_is_said(project: Project) -> None:
+def test_a_gate_that_never_passes_is_reported(project: Project) -> None:
     result = do(project, "Try :: verify:false :fast", [])
     assert (result.code, "stands in quotes" in result.err) == (2, True), result
     rules = [{"match": "", "reply": "Done."}]

@@ -118,7 +118,7 @@ def test_a_projects_own_command_runs_only_when_it_is_trusted(project: Project) -
         (["--provider", "gemini_cli", "--model", " "], "--model needs a name"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(project: Project, words: list[str], error: str) -> None:
+def test_wrong_options_are_reported_in_a_sentence(project: Project, words: list[str], error: str) -> None:
     project.env["PATH"] = "/usr/bin:/bin"
     result = project.run("chat", "Hello", *words)
     assert (result.code, "Traceback" in result.err) == (1, False), result

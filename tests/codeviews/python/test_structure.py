@@ -71,7 +71,7 @@ def test_a_definition_is_whole_lines_with_its_decorators_and_the_comments_in_it(
     assert STRUCTURE.definition(SHAPES, "Square") == "class Square(Shape): pass"
 
 
-def test_several_of_one_name_are_told_apart_by_a_line() -> None:
+def test_several_definitions_of_one_name_are_distinguished_by_line() -> None:
     assert refusal("definition", "Shape.area") == (
         "'Shape.area' has 2 definitions, at lines 18-20, 22-24. Say which one with the argument line."
     )
@@ -236,7 +236,7 @@ def test_comments_at_the_margin_of_a_definition_stay_there() -> None:
         changed = STRUCTURE.with_definition(text, "A.f", given.replace("return 1", "return 2"))
         assert changed == text.replace("return 1", "return 2")
     new = read.replace("##    old()", "# new")
-    assert "\n    # new\n" in STRUCTURE.with_definition(text, "A.f", new), "nobody put that one at the margin"
+    assert "\n    # new\n" in STRUCTURE.with_definition(text, "A.f", new), "that comment was not at the margin"
 
 
 def test_a_variable_is_replaced_alone_on_its_line() -> None:

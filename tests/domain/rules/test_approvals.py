@@ -363,7 +363,7 @@ def test_approve_all_lands_too() -> None:
     ]
 
 
-def test_the_stage_tells_which_approval_a_ticket_waits_for() -> None:
+def test_the_stage_names_the_approval_that_a_ticket_waits_for() -> None:
     project = escalated()
     assert isinstance(project.ticket("T").stage, Escalated)
     assert project.state.approval_of("x", "T") == project.approval("A-1")

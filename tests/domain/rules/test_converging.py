@@ -13,7 +13,7 @@ from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateResult
 from interlock.domain.values.tickets import Blocked, Escalated, Queued, TicketSpec, Tried, Verifying, Working
 from tests.domain.given import AT, FAIL, Bench
 
-TOLD = Blob("5a", 1)
+FEEDBACK = Blob("5a", 1)
 
 
 def worker(stuck_after: int = 3, *, returns: bool = False, loop: bool = False, approve_all: bool = False) -> Bench:
@@ -29,7 +29,7 @@ def worker(stuck_after: int = 3, *, returns: bool = False, loop: bool = False, a
 def failing(project: Bench, result: GateResult = FAIL, *, fresh: bool = False) -> list[str]:
     """Submits the work and fails its gate; returns the names of the recorded events."""
     project.submit("T")
-    events = project.send(ReportGate("x", "T", 1, 0, result, "tree", "asked", TOLD, fresh), SYSTEM)
+    events = project.send(ReportGate("x", "T", 1, 0, result, "tree", "asked", FEEDBACK, fresh), SYSTEM)
     return [type(event).__name__ for event in events]
 
 
@@ -82,10 +82,10 @@ def test_a_ticket_of_do_waits_for_an_answer_after_each_failure() -> None:
     working = again.then if isinstance(again, Queued) else again
     assert isinstance(working, Working)
     assert working.tried is not None
-    assert (working.tried.attempt_count, project.ticket("T").session[-1]) == (1, TOLD)
+    assert (working.tried.attempt_count, project.ticket("T").session[-1]) == (1, FEEDBACK)
     assert failing(project, replace(FAIL, stderr="other"), fresh=True) == ["GateFinished", "ApprovalRequested"]
     project.answer("A-2", "retry")
-    assert (project.ticket("T").session, project.ticket("T").failures) == ((TOLD,), 1)
+    assert (project.ticket("T").session, project.ticket("T").failures) == ((FEEDBACK,), 1)
 
 
 def test_a_ticket_of_do_with_loop_continues_automatically() -> None:

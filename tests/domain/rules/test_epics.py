@@ -38,7 +38,7 @@ from interlock.errors import Rejected
 from tests.domain.given import AT, SYSTEM, Bench, shell
 
 ONE, TWO = TrackPlan("one", "The first", "do this"), TrackPlan("two", "The second")
-SAID = (Blob("a" * 64, 1), Blob("b" * 64, 2))
+TEXT_REPLY = (Blob("a" * 64, 1), Blob("b" * 64, 2))
 
 
 def planning(*, approve_all: bool = False) -> Bench:
@@ -90,8 +90,8 @@ def test_an_empty_or_too_long_epic_is_refused(text: str, why: str) -> None:
 def test_a_planners_answer_is_kept_with_its_cost() -> None:
     project = planning()
     project.send(ReserveCall(CallOwner(epic="E-1"), "Tier 1", "m", 9), SYSTEM)
-    project.send(FinishPlanning("E-1", "", SAID, "Tier 1", "m", Usage(5, 6, cost=7), "C-1"), SYSTEM)
-    assert project.state.epic("E-1").planning == SAID
+    project.send(FinishPlanning("E-1", "", TEXT_REPLY, "Tier 1", "m", Usage(5, 6, cost=7), "C-1"), SYSTEM)
+    assert project.state.epic("E-1").planning == TEXT_REPLY
     assert project.state.usage["Tier 1"] == Usage(5, 6, cost=7)
     assert not project.state.calls
 
@@ -210,8 +210,8 @@ def test_planning_that_fails_says_why_and_can_be_tried_again() -> None:
     assert failed == (PlanningFailed("E-1", "", "no model", True),)
     assert (project.state.epic("E-1").status, project.state.epic("E-1").budget) == ("failed", True)
     project = accepted()
-    project.send(FinishPlanning("", "two", SAID, "Tier 2", "m", Usage(), ""), SYSTEM)
-    assert project.track("two").planning == SAID
+    project.send(FinishPlanning("", "two", TEXT_REPLY, "Tier 2", "m", Usage(), ""), SYSTEM)
+    assert project.track("two").planning == TEXT_REPLY
     project.send(FailPlanning("E-1", "two", "nonsense"), SYSTEM)
     assert (project.track("two").status, project.track("two").fault) == ("blocked", "nonsense")
     assert project.send(StartTrack("two")) == (PlanningRetried("two"),)
@@ -237,7 +237,7 @@ def test_a_track_without_its_tickets_cannot_start_or_take_others() -> None:
 
 def test_late_reports_of_ended_planning_are_refused() -> None:
     project = accepted()
-    assert refused(project, FinishPlanning("E-1", "", SAID, "Tier 1", "m", Usage(), "")) == (
+    assert refused(project, FinishPlanning("E-1", "", TEXT_REPLY, "Tier 1", "m", Usage(), "")) == (
         "the planning of epic E-1 is over: it is accepted"
     )
     project.send(PlanTickets("two", (TicketSpec(id="b"),)), SYSTEM)

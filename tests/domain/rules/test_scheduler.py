@@ -156,7 +156,7 @@ def test_work_of_a_lost_process_is_done_again_or_only_verified_again() -> None:
         AttemptResumed("x", "v", 1),
     )
     assert project.ticket("v").stage == verifying
-    assert project.state.pending_approvals() == (project.approval("A-1"),), "what was asked is still asked, once"
+    assert project.state.pending_approvals() == (project.approval("A-1"),), "the request is still pending, once"
 
 
 def test_a_lost_attempt_keeps_its_approval_and_is_not_asked_about_again() -> None:
@@ -172,7 +172,7 @@ def test_a_lost_attempt_keeps_its_approval_and_is_not_asked_about_again() -> Non
     assert project.ticket("s").grant is None, "used up"
 
 
-def test_an_answer_in_hand_survives_a_lost_process() -> None:
+def test_an_unused_answer_survives_a_lost_process() -> None:
     project = bench(shell("a"), shell("b"), workers=1)
     project.asked("a")
     project.answer("A-1", "approve")

@@ -215,7 +215,7 @@ def test_long_texts_leave_their_ends_and_the_whole_is_kept() -> None:
     assert len(short.error_message) == len(short.widget_tree) == LONGEST
     assert len(short.name) == 500
     assert len(wire.encode(short)) < 30_000
-    assert {each.passed for each in short.assertions} == {False}, "what failed matters most"
+    assert {each.passed for each in short.assertions} == {False}, "failures come first"
     Bench().send(RecordTests((short,)))
 
 

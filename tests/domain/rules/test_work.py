@@ -94,7 +94,7 @@ def test_a_failure_below_the_maximum_is_counted_and_kept() -> None:
     assert report(project, 0, FAIL) == (GateFinished("x", "T", 1, 0, FAIL, "tree"),)
     assert project.ticket("T").stage == Verifying(SAVED, attempt_count=1, previous_results=(FAIL,))
     report(project, 0)
-    assert project.ticket("T").stage == Verifying(SAVED, gate=1), "each gate has a count of its own"
+    assert project.ticket("T").stage == Verifying(SAVED, gate=1), "each gate has its own count"
 
 
 def test_a_failure_at_the_maximum_asks_a_person() -> None:

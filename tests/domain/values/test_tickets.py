@@ -284,7 +284,7 @@ def test_an_edit_revokes_the_approval_of_the_old_text() -> None:
     project.answer(project.asked("T"), "approve", edited="make it")
     project.send(PauseTrack("x"))
     project.send(StopConductor(), SYSTEM)
-    assert project.ticket("T").grant is not None, "a lost attempt keeps its yes"
+    assert project.ticket("T").grant is not None, "a lost attempt keeps its approval"
     project.send(EditTicket("x", "T", TicketChanges(script="make something else")))
     assert project.ticket("T").grant is None
 

@@ -195,7 +195,7 @@ def length() -> int:
 
 @pytest.mark.parametrize("after_writing", [False, True], ids=["before-the-commit", "after-the-commit"])
 @pytest.mark.parametrize("at", range(1, length() + 1))
-def test_a_death_while_chatting_loses_nothing_and_changes_nothing_twice(at: int, *, after_writing: bool) -> None:
+def test_a_crash_while_chatting_loses_nothing_and_changes_nothing_twice(at: int, *, after_writing: bool) -> None:
     async def lives() -> tuple[World, State]:
         world = make_world()
         world.journal.at, world.journal.after_writing = at, after_writing

@@ -140,7 +140,7 @@ def test_a_call_that_a_rule_of_the_host_allows_needs_no_approval() -> None:
     assert chat.host.by == [("run_shell", False, "policy:harmless")]
 
 
-def test_what_a_rule_denies_goes_back_to_the_model_and_does_not_run() -> None:
+def test_a_call_that_a_rule_denies_goes_back_to_the_model_and_does_not_run() -> None:
     script = {"name": "run_shell", "args": {"script": "rm -rf /"}}
     chat = Chat({"match": "go", "tool_calls": [script]}, {"match": "DENIED by the rule 'no-rm'", "reply": "Oh."})
     assert chat.ask() == Answer("Oh.")

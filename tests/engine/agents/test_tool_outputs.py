@@ -53,7 +53,7 @@ def test_after_half_a_megabyte_of_results_for_one_request_a_result_says_so_and_i
     assert texts(messages)[-1].startswith("x" * LEAST + "\n[… 1 of 2,001 characters left out")
     assert texts(messages)[-1].endswith(WARNING)
     messages += [Message("assistant", "done"), Message("user", "next"), *a_round(8, LEAST + 1)]
-    assert texts(messages)[-1] == "x" * (LEAST + 1), "another request begins anew"
+    assert texts(messages)[-1] == "x" * (LEAST + 1), "another request has a new limit"
 
 
 def test_a_shortened_result_is_read_by_its_handle_in_pieces() -> None:

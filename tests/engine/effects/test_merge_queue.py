@@ -70,7 +70,7 @@ def test_a_failure_of_the_whole_batch_falls_back_to_single_merges() -> None:
     outcomes = queue.merge(*(verified(name, ALL) for name in "abc"))
     assert [type(outcome) for outcome in outcomes] == [FinishMerge] * 3
     assert queue.spaces.published == ["a", "b", "c"]
-    assert not [report for report in queue.reports if not report.result.passed], "a batch that failed is nobody's fault"
+    assert not [report for report in queue.reports if not report.result.passed], "a failed batch counts for no ticket"
 
 
 def test_without_budget_for_a_judge_each_ticket_gets_the_reason_and_none_is_done_again() -> None:

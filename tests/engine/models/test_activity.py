@@ -154,9 +154,9 @@ class Watched(World):
         self.rules = list(rules)
         self.seen: list[str] = []
         self.activities: list[Happening] = []
-        self.activity.listen(self._hear)
+        self.activity.listen(self._record)
 
-    def _hear(self, happening: Happening) -> None:
+    def _record(self, happening: Happening) -> None:
         self.seen.append(self.activity.ai_status)
         self.activities.append(happening)
 

@@ -88,7 +88,7 @@ def test_each_tier_is_asked_with_its_own_model() -> None:
             await process.run(TicketSpec(id="one"), TicketSpec(id="two", model_override="mine"))
             await process.until(lambda state: len(state.pending) == 2)
             models = [a.payload.model for a in process.state.pending_approvals() if isinstance(a.payload, SpawnPayload)]
-            assert sorted(models) == ["mine", "strong"], "what is shown before it starts"
+            assert sorted(models) == ["mine", "strong"], "shown before the worker starts"
             for approval in process.state.pending_approvals():
                 await process.workbench.submit(ANN, AnswerApproval(approval.id, "approve"))
             await process.until_status("done")

@@ -74,7 +74,7 @@ def test_an_epic_is_planned_accepted_and_worked_on() -> None:
             await process.until(lambda s: len(s.approvals) == 3)
             await process.workbench.submit(ANN, AnswerApproval("A-3", "approve"))
             state = await process.until_status("done", "one")
-            assert state.tracks["two"].status == "ready", "only the first track starts by itself"
+            assert state.tracks["two"].status == "ready", "only the first track starts automatically"
             used = {tier: usage.input for tier, usage in state.usage.items()}
             assert used == {"Tier 1": 100, "Tier 2": 200, "Tier 3": 200}
         (epic,) = requests_of(world, EPIC)
@@ -238,7 +238,7 @@ def length() -> int:
 
 @pytest.mark.parametrize("after_writing", [False, True], ids=["before-the-commit", "after-the-commit"])
 @pytest.mark.parametrize("at", range(1, length() + 1))
-def test_a_death_while_planning_loses_nothing_and_asks_nothing_twice(at: int, *, after_writing: bool) -> None:
+def test_a_crash_while_planning_loses_nothing_and_asks_nothing_twice(at: int, *, after_writing: bool) -> None:
     async def lives() -> World:
         world = priced_world()
         world.journal.at, world.journal.after_writing = at, after_writing
@@ -257,4 +257,4 @@ def test_a_death_while_planning_loses_nothing_and_asks_nothing_twice(at: int, *,
     answers = [e for e in events if isinstance(e, PlannerAnswered)]
     reserved = [e for e in events if isinstance(e, CallReserved)]
     assert len(answers) == 4, "no answer is paid for twice"
-    assert len(world.requests) <= len(reserved), "nothing is asked before its cost is set aside"
+    assert len(world.requests) <= len(reserved), "every call is reserved before it is made"

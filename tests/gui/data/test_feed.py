@@ -60,7 +60,7 @@ def test_all_streams_together_are_bounded_and_those_silent_for_longest_go() -> N
 
 
 @given(st.lists(st.text(alphabet="ab\n", max_size=40), max_size=20))
-def test_a_stream_knows_its_size(pieces: list[str]) -> None:
+def test_a_stream_has_its_size(pieces: list[str]) -> None:
     stream = Stream()
     for piece in pieces:
         stream.add(piece * 300, "")

@@ -270,7 +270,7 @@ def test_a_long_chain_is_followed_to_where_its_work_is() -> None:
 
 
 @pytest.mark.parametrize("size", [(1500, 950), (1024, 700), (800, 600)])
-def test_a_ticket_that_is_chosen_is_told_of_however_little_room_there_is(size: tuple[int, int]) -> None:
+def test_a_chosen_ticket_is_described_in_any_panel_size(size: tuple[int, int]) -> None:
     with windowed(chain(3, 1), size=size) as bench:
         bench.click("graph.ticket@T-001")
         bench.draw(4)

@@ -77,7 +77,7 @@ def test_marks_that_are_there_already_go_first() -> None:
     old = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral", "ttl": "1h"}}
     system, tools, messages = marked([old, old], [], [], [{"role": "user", "content": [old]}] * 3)
     assert marks({"tools": tools, "system": system, "messages": messages}) == ["system.1", "messages.1.content.0"]
-    assert old["cache_control"] == {"type": "ephemeral", "ttl": "1h"}, "what was given stays as it was"
+    assert old["cache_control"] == {"type": "ephemeral", "ttl": "1h"}, "the given request is unchanged"
 
 
 def test_nothing_to_mark_is_no_mark() -> None:

@@ -317,7 +317,7 @@ def test_with_the_sandbox_off_it_is_not_run(desk: Desk) -> None:
         GeminiCli("gemini", UnconfinedSandbox(), ENV, desk.folder)
 
 
-def test_every_call_is_told_of(desk: Desk) -> None:
+def test_every_call_is_logged(desk: Desk) -> None:
     desk.ask(desk.agent("print('debug', file=sys.stderr); answer('Hello.')"))
     (call,) = desk.calls
 

@@ -18,7 +18,7 @@ from interlock.providers.http.channel import Channel, Endpoint
 from interlock.providers.priced import Priced, Tariff
 from tests.providers.gemini_server import KEY, MODEL, NEWER, GeminiServer
 from tests.providers.loopback import Answer, Fault, Json, Loopback, Refused, Request, serving
-from tests.providers.scripts import SAID, Called, Scripted
+from tests.providers.scripts import TEXT_REPLY, Called, Scripted
 from tests.providers.vendors import READ
 
 
@@ -58,7 +58,9 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(tokens: int = 5_000, script: Callable[[Request], Scripted] = lambda _: SAID) -> AsyncGenerator[Scene]:
+async def scene(
+    tokens: int = 5_000, script: Callable[[Request], Scripted] = lambda _: TEXT_REPLY
+) -> AsyncGenerator[Scene]:
     server = GeminiServer(script)
     async with serving(server.play) as loopback:
         yield Scene(loopback, server, tokens)
@@ -126,7 +128,7 @@ def test_a_ticket_has_one_cache_and_what_others_use_stays() -> None:
         assert at.server.deleted == ["cachedContents/c0"]
         await at.ask("B", ticket="T-2")
         await at.ask("C", ticket="T-1")
-        assert at.server.deleted == ["cachedContents/c0"], "T-2 still asks upon it"
+        assert at.server.deleted == ["cachedContents/c0"], "T-2 still uses it"
         await at.ask("A")
         await at.ask("B")
         assert at.used == [f"cachedContents/c{n}" for n in (0, 1, 1, 2, 3, 1)]
@@ -141,7 +143,7 @@ def test_a_cache_is_renewed_at_nine_tenths_of_its_hour() -> None:
             await at.ask()
         assert at.used == [f"cachedContents/c{n}" for n in (0, 0, 1, 1, 2)]
         await close_model(at.model)
-        assert sorted(at.server.deleted) == ["cachedContents/c1", "cachedContents/c2"], "the first has ended by itself"
+        assert sorted(at.server.deleted) == ["cachedContents/c1", "cachedContents/c2"], "the first cache has expired"
 
     run(story)
 
@@ -197,7 +199,7 @@ class Forgetful(dict[str, Json]):
         pass
 
 
-def test_a_model_that_is_not_there_is_said_to_be_so() -> None:
+def test_a_missing_model_is_reported() -> None:
     async def story(at: Scene) -> None:
         with pytest.raises(Misconfigured, match="knows no model 'gemini-9'"):
             await at.ask(model="gemini-9")
@@ -304,7 +306,7 @@ def test_a_turn_does_not_wait_for_ever_for_a_cache() -> None:
     run(story)
 
 
-def test_tools_that_may_not_be_called_are_told_of_without_a_cache() -> None:
+def test_tools_that_may_not_be_called_are_described_without_a_cache() -> None:
     async def story(at: Scene) -> None:
         await at.ask()
         await at.ask(tools=(), withdrawn=(READ,))

@@ -20,14 +20,14 @@ from interlock.providers.http.http_model import TokenLimits
 from interlock.providers.http.own_state import kept_state
 from tests.providers.gemini_server import KEY, MODEL, GeminiServer, signature
 from tests.providers.loopback import Json, Loopback, serving
-from tests.providers.scripts import CALLED, SAID, THOUGHT, Scripted
+from tests.providers.scripts import CALLED, TEXT_REPLY, THOUGHT, Scripted
 from tests.providers.vendors import VENDORS, request
 
 VENDOR = next(vendor for vendor in VENDORS if vendor.provider == "gemini")
 
 
 @asynccontextmanager
-async def theirs(loopback: Loopback, key: str = KEY) -> AsyncGenerator[AsyncClient]:
+async def google_client(loopback: Loopback, key: str = KEY) -> AsyncGenerator[AsyncClient]:
     options = types.HttpOptions(base_url=loopback.url, retry_options=types.HttpRetryOptions(attempts=1))
     client = Client(api_key=key, http_options=options).aio
     try:
@@ -59,7 +59,7 @@ def rich_request(**more: Any) -> ModelRequest:
 
 
 async def sent(asked: ModelRequest, **more: Any) -> list[tuple[str, Json]]:
-    async with serving(GeminiServer(lambda _: SAID).play) as loopback:
+    async with serving(GeminiServer(lambda _: TEXT_REPLY).play) as loopback:
         model = VENDOR.create_model(loopback.url, **more)
         await model.complete(asked, ignore_text)
         await close_model(model)
@@ -117,10 +117,10 @@ def test_cache_requests_fit_the_clients_types() -> None:
     assert config["cachedContent"] == "cachedContents/c0"
 
 
-@pytest.mark.parametrize("script", [SAID, CALLED, THOUGHT], ids=["text", "calls", "thoughts"])
+@pytest.mark.parametrize("script", [TEXT_REPLY, CALLED, THOUGHT], ids=["text", "calls", "thoughts"])
 def test_their_client_reads_the_same_from_the_server(script: Scripted) -> None:
     async def story() -> None:
-        async with serving(GeminiServer(lambda _: script).play) as loopback, theirs(loopback) as client:
+        async with serving(GeminiServer(lambda _: script).play) as loopback, google_client(loopback) as client:
             ours = await VENDOR.create_model(loopback.url).complete(request(), ignore_text)
             config, contents = split(loopback.requests[0].json)
             asked: Any = {"model": MODEL, "contents": contents, "config": types.GenerateContentConfig(**config)}
@@ -128,7 +128,7 @@ def test_their_client_reads_the_same_from_the_server(script: Scripted) -> None:
             whole = await client.models.generate_content(**asked)
             # Protobuf accepts both spellings of a field name.
             again = json.loads(loopback.requests[1].body.replace(b"include_thoughts", b"includeThoughts"))
-            assert again == loopback.requests[0].json, "their client sends what we do"
+            assert again == loopback.requests[0].json, "their client sends the same request"
             assert loopback.requests[1].target == loopback.requests[0].target
         for chunks in (streamed, [whole]):
             parts = [part for chunk in chunks for part in chunk.parts or []]
@@ -149,10 +149,10 @@ def test_their_client_reads_the_same_from_the_server(script: Scripted) -> None:
 
 
 def test_their_client_makes_uses_and_deletes_a_cache_as_we_do() -> None:
-    server = GeminiServer(lambda _: SAID)
+    server = GeminiServer(lambda _: TEXT_REPLY)
 
     async def story() -> None:
-        async with serving(server.play) as loopback, theirs(loopback) as client:
+        async with serving(server.play) as loopback, google_client(loopback) as client:
             asked = request(system="Be exact. " * 1_000)
             model = VENDOR.create_model(loopback.url)
             await model.complete(asked, ignore_text)
@@ -181,11 +181,11 @@ def test_their_client_makes_uses_and_deletes_a_cache_as_we_do() -> None:
 
 def test_their_client_reads_the_servers_refusals_as_such() -> None:
     async def story() -> None:
-        async with serving(GeminiServer(lambda _: SAID).play) as loopback:
-            async with theirs(loopback, "wrong") as client:
+        async with serving(GeminiServer(lambda _: TEXT_REPLY).play) as loopback:
+            async with google_client(loopback, "wrong") as client:
                 with pytest.raises(errors.ClientError, match="API key not valid"):
                     await client.models.generate_content(model=MODEL, contents="a")
-            async with theirs(loopback) as client:
+            async with google_client(loopback) as client:
                 with pytest.raises(errors.ClientError, match="CachedContent can not be used with GenerateContent"):
                     await client.models.generate_content(
                         model=MODEL,
@@ -258,7 +258,7 @@ def field(**schema: Any) -> Json:
     ],
 )
 def test_the_server_refuses_what_the_vendor_would(change: Json, words: str) -> None:
-    server = GeminiServer(lambda _: SAID)
+    server = GeminiServer(lambda _: TEXT_REPLY)
     good = {"contents": [user()]}
     server.check(good)
     with pytest.raises(Exception, match=words):

@@ -21,7 +21,7 @@ from tests.providers import gemini_server
 from tests.providers.gemini_server import GeminiServer, signature
 from tests.providers.histories import histories
 from tests.providers.loopback import Answer, Json, Refused, Request, serving
-from tests.providers.scripts import SAID, Called, Scripted
+from tests.providers.scripts import TEXT_REPLY, Called, Scripted
 from tests.providers.vendors import VENDORS, request
 
 VENDOR = next(vendor for vendor in VENDORS if vendor.provider == "gemini")
@@ -100,7 +100,7 @@ def test_thoughts_are_asked_for_where_there_are_any(model: str, limits: TokenLim
 
 @given(histories())
 def test_every_history_is_one_that_the_vendor_takes_and_begins_as_the_one_before(history: tuple[Message, ...]) -> None:
-    server = GeminiServer(lambda _: SAID)
+    server = GeminiServer(lambda _: TEXT_REPLY)
     if history[-1].role == "assistant":
         history = (*history, Message("user", "Go on."))
     body = server.check(json.loads(written(asking(*history))))
@@ -115,7 +115,7 @@ def test_what_is_too_long_loses_whole_rounds_at_two_fifths_of_the_window() -> No
         m for n in range(40) for m in (Message("assistant", f"{n}", call), Message("tool", "x" * 60_000, call_id="c"))
     ]
     body = json.loads(written(asking(Message("user", "Begin."), *rounds)))
-    GeminiServer(lambda _: SAID).check(body)
+    GeminiServer(lambda _: TEXT_REPLY).check(body)
     assert estimated_tokens(json.dumps(body)) < MOST_HISTORY == 360_000
     assert len(body["contents"]) < 80
     assert body["contents"][0] == {"role": "user", "parts": [{"text": "Begin."}]}
@@ -198,11 +198,11 @@ def test_newer_models_get_a_marker_for_unsigned_calls() -> None:
     results = lambda n: tuple(Message("tool", "x", call_id=f"{name}{n}") for name in "ab")  # noqa: E731
     history = (Message("user", "Go."), call(1), *results(1), Message("user", "On."), call(2), *results(2))
     body = json.loads(written(asking(*history), gemini_server.NEWER))
-    GeminiServer(lambda _: SAID).check(body, gemini_server.NEWER)
+    GeminiServer(lambda _: TEXT_REPLY).check(body, gemini_server.NEWER)
     signed = [part.get("thoughtSignature") for content in body["contents"] for part in content["parts"]]
     assert signed == [None, None, None, None, None, None, UNSIGNED, None, None, None]
     with pytest.raises(Refused, match="missing a thought_signature"):
-        GeminiServer(lambda _: SAID).check(json.loads(written(asking(*history))), gemini_server.NEWER)
+        GeminiServer(lambda _: TEXT_REPLY).check(json.loads(written(asking(*history))), gemini_server.NEWER)
 
 
 # ── how answers end ──────────────────────────────────────────────────────────────────────
@@ -337,9 +337,9 @@ def test_a_minutes_share_comes_back_a_days_does_not_and_neither_does_money() -> 
         asyncio.run(refused(refusing(429, rpc("QuotaFailure", violations="x"))))
 
 
-def test_a_key_that_is_wrong_is_said_to_be_although_it_comes_as_a_bad_request() -> None:
+def test_a_wrong_key_is_reported_even_if_the_vendor_calls_it_a_bad_request() -> None:
     async def story() -> None:
-        async with serving(GeminiServer(lambda _: SAID).play) as loopback:
+        async with serving(GeminiServer(lambda _: TEXT_REPLY).play) as loopback:
             model = VENDOR.create_model(loopback.url, environ={"GEMINI_API_KEY": "", "GOOGLE_API_KEY": "wrong"})
             await model.complete(request(), ignore_text)
 
@@ -349,7 +349,7 @@ def test_a_key_that_is_wrong_is_said_to_be_although_it_comes_as_a_bad_request() 
 
 def test_the_key_goes_in_a_header_and_nowhere_else() -> None:
     async def story() -> Request:
-        async with serving(GeminiServer(lambda _: SAID).play) as loopback:
+        async with serving(GeminiServer(lambda _: TEXT_REPLY).play) as loopback:
             environ = {"GOOGLE_API_KEY": VENDOR.key}
             await VENDOR.create_model(loopback.url, environ=environ).complete(request(), ignore_text)
             return loopback.requests[0]

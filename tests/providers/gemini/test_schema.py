@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from interlock.providers.gemini.schema import ANYTHING, parameters
 from tests.providers.gemini_server import GeminiServer
 from tests.providers.loopback import Json
-from tests.providers.scripts import SAID
+from tests.providers.scripts import TEXT_REPLY
 
 
 def field(schema: Any, **root: Any) -> Json:
@@ -21,7 +21,7 @@ def field(schema: Any, **root: Any) -> Json:
 
 def check_accepted(converted: Json) -> None:
     tools = [{"functionDeclarations": [{"name": "t", "description": "", "parameters": converted}]}]
-    GeminiServer(lambda _: SAID).check({"contents": [{"role": "user", "parts": [{"text": "a"}]}], "tools": tools})
+    GeminiServer(lambda _: TEXT_REPLY).check({"contents": [{"role": "user", "parts": [{"text": "a"}]}], "tools": tools})
 
 
 def test_a_schema_like_ours_keeps_all_that_counts() -> None:

@@ -18,7 +18,7 @@ from interlock.providers.http.errors import refusal, told
 from interlock.providers.http.http_model import TokenLimits
 from tests.providers import anthropic_server, openai_server
 from tests.providers.loopback import Answer, Request, serving
-from tests.providers.scripts import SAID
+from tests.providers.scripts import TEXT_REPLY
 from tests.providers.vendors import VENDORS, request
 
 ANTHROPIC = VENDORS[0]
@@ -83,7 +83,7 @@ def test_the_users_own_settings_may_allow_plain_http() -> None:
 
 def test_a_redirect_is_not_followed_and_the_key_stays_where_it_belongs() -> None:
     async def story() -> None:
-        async with serving(anthropic_server.playing(lambda _: SAID)) as thief:
+        async with serving(anthropic_server.playing(lambda _: TEXT_REPLY)) as thief:
 
             async def send_on(asked: Request) -> Answer:
                 return Answer(308, (("location", f"{thief.url}/v1/messages"),))
@@ -99,10 +99,10 @@ def test_a_redirect_is_not_followed_and_the_key_stays_where_it_belongs() -> None
 
 def test_proxies_and_cookies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
-        async with serving(anthropic_server.playing(lambda _: SAID)) as thief:
+        async with serving(anthropic_server.playing(lambda _: TEXT_REPLY)) as thief:
             for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
                 monkeypatch.setenv(name, thief.url)
-            async with serving(anthropic_server.playing(lambda _: SAID)) as server:
+            async with serving(anthropic_server.playing(lambda _: TEXT_REPLY)) as server:
                 await ANTHROPIC.create_model(server.url).complete(request(), ignore_text)
             assert (len(server.requests), thief.requests) == (1, [])
 
@@ -113,7 +113,7 @@ def test_a_self_signed_certificate_is_not_trusted_and_nothing_is_sent() -> None:
     async def story() -> None:
         own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         own.load_cert_chain(CERTIFICATE)
-        async with serving(anthropic_server.playing(lambda _: SAID), trust=own) as server:
+        async with serving(anthropic_server.playing(lambda _: TEXT_REPLY), trust=own) as server:
             with pytest.raises(Misconfigured, match=r"certificate of 127\.0\.0\.1 is not to be trusted"):
                 await ANTHROPIC.create_model(server.url).complete(request(), ignore_text)
             assert server.requests == []
@@ -125,13 +125,13 @@ def test_a_self_signed_certificate_is_not_trusted_and_nothing_is_sent() -> None:
 
 
 def test_where_there_should_be_tls_and_is_none_it_is_tried_again() -> None:
-    async def shout(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def answer_plain_text(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 What?\r\n\r\n")
         await writer.drain()
         writer.close()
 
     async def story() -> None:
-        server = await asyncio.start_server(shout, "127.0.0.1", 0)
+        server = await asyncio.start_server(answer_plain_text, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(Unavailable, match="cannot be reached"):
             await ANTHROPIC.create_model(f"https://127.0.0.1:{port}").complete(request(), ignore_text)
@@ -142,7 +142,7 @@ def test_where_there_should_be_tls_and_is_none_it_is_tried_again() -> None:
 
 def test_headers_that_cannot_be_sent_do_not_give_the_key_away() -> None:
     async def story() -> None:
-        async with serving(anthropic_server.playing(lambda _: SAID)) as server:
+        async with serving(anthropic_server.playing(lambda _: TEXT_REPLY)) as server:
             model = ANTHROPIC.create_model(server.url, headers=(("x-more", "a\r\nb"),))
             with pytest.raises(Misconfigured, match="a header is invalid") as caught:
                 await model.complete(request(), ignore_text)
@@ -151,7 +151,7 @@ def test_headers_that_cannot_be_sent_do_not_give_the_key_away() -> None:
     asyncio.run(story())
 
 
-def test_an_error_says_what_the_vendor_says_in_whatever_form() -> None:
+def test_an_error_holds_the_vendors_message_in_any_form() -> None:
     assert told(b'{"error": {"type": "t", "message": "m\\n m"}}', str) == "t m m"
     assert told(b'{"error": "plain"}', str) == "plain"
     assert told(b'[{"error": {"code": 400, "message": "m"}}]', str) == "400 m"
@@ -193,7 +193,7 @@ def test_every_name_has_its_address_and_its_variables() -> None:
 
 def test_address_and_key_come_from_the_environment() -> None:
     async def story() -> None:
-        async with serving(openai_server.playing(lambda _: SAID)) as server:
+        async with serving(openai_server.playing(lambda _: TEXT_REPLY)) as server:
             environ = {"OPENAI_BASE_URL": f"{server.url}/v1", "OPENAI_API_KEY": f" {openai_server.KEY}\n"}
             model = hosted_model("openai", environ)
             reply = await hosted_model("openai", environ, use=ModelUse(model=openai_server.MODEL)).complete(
@@ -207,7 +207,7 @@ def test_address_and_key_come_from_the_environment() -> None:
 def test_a_local_server_needs_no_key_but_a_model() -> None:
     async def play(asked: Request) -> Answer:
         assert "authorization" not in asked.headers
-        return Answer(pieces=tuple(openai_server.chunks(SAID, "any")))
+        return Answer(pieces=tuple(openai_server.chunks(TEXT_REPLY, "any")))
 
     async def story() -> None:
         async with serving(play) as server:

@@ -134,6 +134,6 @@ def test_missing_and_repeated_results_are_repaired(history: list[Message]) -> No
     assert [message for message in whole if message.role != "tool"] == [m for m in history if m.role != "tool"]
 
 
-def test_a_result_that_is_missing_is_said_to_be() -> None:
+def test_a_missing_result_is_reported() -> None:
     asked = Message("assistant", "", (ToolCall("1", "grep", {}),))
     assert paired([asked]) == (asked, Message("tool", NO_RESULT, call_id="1"))

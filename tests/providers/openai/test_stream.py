@@ -34,7 +34,7 @@ def call(index: int | None, name: str | None, tool: str | None, arguments: objec
     return delta(tool_calls=[{"index": index, "id": name, "function": {"name": tool, "arguments": arguments}}])
 
 
-def test_calls_that_all_have_the_same_index_are_told_apart_by_their_ids() -> None:
+def test_calls_with_the_same_index_are_distinguished_by_their_ids() -> None:
     answer = read(call(0, "a", "grep", "{}"), call(0, "b", "grep", '{"n": 1}'), delta("stop"))
     assert answer.calls == (ToolCall("a", "grep", {}), ToolCall("b", "grep", {"n": 1}))
 
@@ -112,7 +112,7 @@ def test_other_choices_and_refusals_and_reasons() -> None:
         read(delta(content="never ends"))
 
 
-def test_vendors_say_the_length_of_an_answer_in_their_own_words() -> None:
+def test_vendors_name_the_length_limit_in_their_own_fields() -> None:
     def body(provider: str) -> Json:
         dialect = OpenAiCompatible(provider, PRESETS[provider])
         return json.loads(dialect.body(request(), "m", TokenLimits(temperature=None), estimated_tokens))

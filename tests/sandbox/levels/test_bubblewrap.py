@@ -81,7 +81,7 @@ def test_other_files_of_the_user_do_not_exist_inside(tmp_path: Path, work: Path,
         assert "No such file or directory" in output_of(work, attempt, env=env)
 
 
-def test_our_own_folder_in_a_writable_project_is_empty(work: Path) -> None:
+def test_interlocks_folder_in_a_writable_project_is_empty(work: Path) -> None:
     (work / ".interlock").mkdir()
     (work / ".interlock" / "journal.db").write_text("all that happened")
     assert (
@@ -321,7 +321,7 @@ def test_a_job_cannot_open_a_folder_by_naming_it_in_its_environment(tmp_path: Pa
         assert "No such file" in output_of(work, f"/bin/cat {secret}/secret", env={**ENV, name: str(value)})
 
 
-def test_our_own_folders_stay_hidden_in_a_folder_around_them(tmp_path: Path) -> None:
+def test_interlocks_folders_stay_hidden_in_a_parent_folder(tmp_path: Path) -> None:
     state = tmp_path / "home" / "state" / "interlock"
     (state / "worktrees" / "t").mkdir(parents=True)
     (state / "token").write_text("secret")

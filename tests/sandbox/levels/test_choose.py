@@ -87,6 +87,6 @@ def test_without_either_the_refusal_names_both_and_the_setting(monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("broken_bubblewrap", "no_landlock")
-def test_a_bubblewrap_that_cannot_do_it_here_is_refused_with_its_own_words() -> None:
+def test_a_bubblewrap_that_does_not_work_is_refused_with_its_error() -> None:
     with pytest.raises(Misconfigured, match="No permissions to create a new namespace"):
         asyncio.run(choose("auto"))

@@ -78,7 +78,7 @@ def test_a_file_outside_can_be_seen_but_not_read(work: Path, tmp_path: Path) -> 
     ]
 
 
-def test_our_own_folder_in_a_project_is_not_read_and_the_rest_can_be_worked_on(work: Path) -> None:
+def test_interlocks_folder_in_a_project_is_not_read_and_the_rest_is_writable(work: Path) -> None:
     (work / ".interlock").mkdir()
     (work / ".interlock" / "journal.db").write_text("all that happened")
     (work / "src").mkdir()
@@ -94,7 +94,7 @@ def test_our_own_folder_in_a_project_is_not_read_and_the_rest_can_be_worked_on(w
     assert does(work, "true").message == ""
 
 
-def test_our_own_folders_stay_unread_in_a_folder_around_them(tmp_path: Path) -> None:
+def test_interlocks_folders_stay_unread_in_a_parent_folder(tmp_path: Path) -> None:
     state = tmp_path / "home" / "state" / "interlock"
     (state / "worktrees" / "t").mkdir(parents=True)
     (state / "token").write_text("secret")

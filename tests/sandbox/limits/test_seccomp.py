@@ -105,7 +105,7 @@ def test_numbers_of_another_architecture_are_the_end(audit: int, number: int, sh
             assert answer(program, audit, number) == ALLOW
 
 
-def test_a_machine_we_do_not_know_has_no_filter() -> None:
+def test_an_unknown_machine_has_no_filter() -> None:
     assert seccomp.program(shared=True, network=False, machine="vax") is None
 
 

@@ -25,7 +25,7 @@ def test_a_folder_is_listed_in_order_with_sizes(desk: Desk) -> None:
     assert desk.does("list_directory", path="a/") == "file  0 bytes"
 
 
-def test_a_folder_with_nothing_in_it_is_said_to_be_empty(desk: Desk) -> None:
+def test_an_empty_folder_is_reported_as_empty(desk: Desk) -> None:
     assert desk.does("list_directory") == "[. is empty]"
     assert desk.does("list_directory", path=None) == "[. is empty]"
 
@@ -87,7 +87,7 @@ def test_patterns_are_relative_to_the_path(desk: Desk) -> None:
     assert desk.does("search_files", pattern="deep/*.py", path="src") == "src/deep/[x].py\nsrc/deep/c.py"
 
 
-def test_nothing_found_is_said(desk: Desk) -> None:
+def test_a_search_without_matches_is_reported(desk: Desk) -> None:
     assert desk.does("search_files", pattern="*.rs") == "No file fits '*.rs'."
 
 

@@ -116,7 +116,7 @@ def test_odd_names_stay_on_one_line(desk: Desk) -> None:
     assert desk.does("grep", pattern="x").splitlines() == ['"a\\nb":1: x', "c\ufffd:1: x"]
 
 
-def test_no_file_to_search_is_said(desk: Desk) -> None:
+def test_a_search_without_files_is_reported(desk: Desk) -> None:
     desk.put("a", "x")
     assert desk.does("grep", pattern="x", glob="*.py") == "There is no file to search."
     assert desk.refuses("grep", pattern="x", path="missing") == "There is no 'missing'."
