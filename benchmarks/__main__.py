@@ -1,4 +1,4 @@
-"""`make bench`: every figure with its peer beside it, in one run."""
+"""`make bench`: every figure compared with its peer, in one run."""
 
 import argparse
 import importlib
@@ -42,13 +42,13 @@ def main() -> int:
             continue
         contention = Contention()
         try:
-            found = importlib.import_module(module).rows(quick=args.quick)
+            module_rows = importlib.import_module(module).rows(quick=args.quick)
         except Unavailable as why:
-            found = [Row(name, name, ours=f"not measured: {why}", ok="MISSED")]
+            module_rows = [Row(name, name, ours=f"not measured: {why}", ok="MISSED")]
         except Exception as error:  # noqa: BLE001  one part that breaks must not hide the others
-            found = [Row(name, name, ours=f"failed: {type(error).__name__}: {error}", ok="MISSED")]
+            module_rows = [Row(name, name, ours=f"failed: {type(error).__name__}: {error}", ok="MISSED")]
         busy[name] = contention.others()
-        rows += found
+        rows += module_rows
     print(draw(rows))
     print("\nOther work on this machine meanwhile: " + ", ".join(f"{name} {part:.0%}" for name, part in busy.items()))
     print("(processes that Ray starts are counted there too)" if "scheduling" in busy else "")

@@ -1,5 +1,5 @@
-"""The HTTP API under load: requests a second by wrk, beside a bare ASGI application in the same server; with thousands
-of approvals pending; and from a person's answer over HTTP to the program that waits for it.
+"""The HTTP API under load: requests per second with wrk, compared with a bare ASGI application in the same server; with
+thousands of pending approvals; and from an answer over HTTP to the waiting program.
 """
 
 import json
@@ -25,47 +25,47 @@ GROUP = "api"
 CLIENTS = 32
 RATE, P99_S = 3_000, 0.040
 INBOX_S = 0.050
-FRAME_S, WORK_S = 1 / 60, 0.008  # the stand-in for a window: so much work, so often
+FRAME_S, WORK_S = 1 / 60, 0.008  # simulates a window: its interval and its work per frame
 
 
 def rows(*, quick: bool) -> list[Row]:
     if shutil.which("wrk") is None:
         raise Unavailable("wrk is not installed (Debian package wrk)")
     span, pending = (2, 1_000) if quick else (10, 10_000)
-    made: list[Row] = []
+    result_rows: list[Row] = []
     for window in (False, True):
         say(f"api: wrk with {CLIENTS} clients for {span} s{', a window at work' if window else ''}")
         with folder() as place:
-            found = take("benchmarks.api:load", folder=place, span=span, window=window, limit_s=300)
-        made += _load_rows(found, window=window)
+            measured = take("benchmarks.api:load", folder=place, span=span, window=window, limit_s=300)
+        result_rows += _load_rows(measured, window=window)
     say(f"api: {pending:,} approvals pending")
     with folder() as place:
-        found = take("benchmarks.api:inbox", folder=place, pending=pending, limit_s=300)
+        measured = take("benchmarks.api:inbox", folder=place, pending=pending, limit_s=300)
     for name, what in (("list", "a page of 100 approvals"), ("answer", "an answer, fsynced")):
-        took = quantiles(found[name], n=100)[98]
+        took = quantiles(measured[name], n=100)[98]
         row = Row(GROUP, f"{what}, {pending:,} pending: p99", seconds(took), reach=f"< {seconds(INBOX_S)}")
         row.value, row.ok = at_most(INBOX_S, took)
-        row.note = f"over HTTP, a new connection each; p50 {seconds(median(found[name]))}"
-        made.append(row)
-    waits = found["asks"]
+        row.note = f"over HTTP, a new connection each; p50 {seconds(median(measured[name]))}"
+        result_rows.append(row)
+    waits = measured["asks"]
     row = Row(GROUP, "answer sent over HTTP → the program that asked has it: p50", seconds(median(waits)))
     row.note = (
         f"p99 {seconds(quantiles(waits, n=100)[98])}; fsync, two HTTP connections and two Python clients included"
     )
-    made.append(row)
-    return made
+    result_rows.append(row)
+    return result_rows
 
 
-def _load_rows(found: Data, *, window: bool) -> list[Row]:
+def _load_rows(measured: Data, *, window: bool) -> list[Row]:
     beside = " while a window renders (stand-in: 8 ms of Python, 60 times a second)" if window else ""
-    made: list[Row] = []
+    result_rows: list[Row] = []
     for path in ("/api/gui/mma_status", "/api/gui/state", "/status"):
-        got = found[path]
+        got = measured[path]
         row = Row(GROUP, f"GET {path}, {CLIENTS} clients{beside}", f"{got['rate']:,.0f}/s", reach=f"≥ {RATE:,}/s")
         row.value, row.ok = at_least(RATE, got["rate"])
         row.note = f"wrk on the same two cores; {got['bytes']:,} bytes an answer"
-        bare = found["bare"]
-        made += [
+        bare = measured["bare"]
+        result_rows += [
             row,
             Row(
                 GROUP,
@@ -77,11 +77,11 @@ def _load_rows(found: Data, *, window: bool) -> list[Row]:
         ]
         late = Row(GROUP, f"GET {path}{beside}: p99", seconds(got["p99"]), reach=f"< {seconds(P99_S)}")
         late.value, late.ok = at_most(P99_S, got["p99"])
-        made.append(late)
-    return made
+        result_rows.append(late)
+    return result_rows
 
 
-# ── in a process of its own ──────────────────────────────────────────────────────────────
+# ── in a separate process ────────────────────────────────────────────────────────────────
 
 
 def load(folder: str, span: int, window: bool) -> Data:
@@ -92,16 +92,16 @@ def load(folder: str, span: int, window: bool) -> Data:
         renderer.start()
     try:
         token = json.loads(api.read_text())["token"]
-        found: Data = {}
+        measured: Data = {}
         for path in ("/api/gui/mma_status", "/api/gui/state", "/status"):
-            found[path] = _wrk(f"http://127.0.0.1:{json.loads(api.read_text())['port']}{path}", span, token)
-        found["bare"] = _bare(span)
+            measured[path] = _wrk(f"http://127.0.0.1:{json.loads(api.read_text())['port']}{path}", span, token)
+        measured["bare"] = _bare(span)
     finally:
         stop.set()
         if window:
             renderer.join()
         service.stop()
-    return found
+    return measured
 
 
 def inbox(folder: str, pending: int) -> Data:
@@ -109,19 +109,19 @@ def inbox(folder: str, pending: int) -> Data:
     try:
         client = ApiHookClient(api, approve=True)
         client.get_status()
-        found: dict[str, list[float]] = {"list": [], "answer": [], "asks": []}
+        durations: dict[str, list[float]] = {"list": [], "answer": [], "asks": []}
         for number in range(1, 201):
             begun = time.perf_counter()
             client._get("/api/approvals?limit=100")  # pyright: ignore[reportPrivateUsage]  the page, not all of it
             listed = time.perf_counter()
             client.answer(f"A-{number}", "reject")
-            found["list"].append(listed - begun)
-            found["answer"].append(time.perf_counter() - listed)
+            durations["list"].append(listed - begun)
+            durations["answer"].append(time.perf_counter() - listed)
         for number in range(200):
-            found["asks"].append(_ask(client, number))
+            durations["asks"].append(_ask(client, number))
     finally:
         service.stop()
-    return found
+    return durations
 
 
 def _ask(client: ApiHookClient, number: int) -> float:
@@ -172,7 +172,7 @@ def _render(stop: threading.Event) -> None:
 
 
 def _bare(span: int) -> Data:
-    """The same server with an application that does nothing: what there is to win at most."""
+    """The same server with an empty application: the upper bound."""
     import uvicorn
 
     body = b"x" * 1_000
@@ -199,12 +199,12 @@ def _bare(span: int) -> Data:
 
 def _wrk(url: str, span: int, token: str) -> Data:
     words = ["wrk", "-t2", f"-c{CLIENTS}", f"-d{span}s", "--latency", "-H", f"Authorization: Bearer {token}", url]
-    said = subprocess.run(words, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout
-    rate = float(re.search(r"Requests/sec:\s+([\d.]+)", said)[1])  # pyright: ignore[reportOptionalSubscript]
-    value, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", said).groups()  # pyright: ignore[reportOptionalMemberAccess]
-    if re.search(r"Non-2xx|Socket errors", said):
-        raise RuntimeError(said)
-    total, many = re.search(r"(\d+) requests in [^,]+, ([\d.]+[KMG]?B)", said).groups()  # pyright: ignore[reportOptionalMemberAccess]
+    output = subprocess.run(words, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout
+    rate = float(re.search(r"Requests/sec:\s+([\d.]+)", output)[1])  # pyright: ignore[reportOptionalSubscript]
+    value, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", output).groups()  # pyright: ignore[reportOptionalMemberAccess]
+    if re.search(r"Non-2xx|Socket errors", output):
+        raise RuntimeError(output)
+    total, many = re.search(r"(\d+) requests in [^,]+, ([\d.]+[KMG]?B)", output).groups()  # pyright: ignore[reportOptionalMemberAccess]
     size = float(many.rstrip("BKMG")) * {"K": 1024, "M": 1024**2, "G": 1024**3}.get(many[-2], 1)
     scale = {"us": 1e-6, "ms": 1e-3, "s": 1.0}[unit]
     return {"rate": rate, "p99": float(value) * scale, "bytes": int(size / int(total))}

@@ -1,11 +1,11 @@
-"""From an answer being sent to the work it allows running, the answer on disk; beside LangGraph's interrupt."""
+"""From sending an answer to the start of the approved work, the answer on disk; compared with LangGraph."""
 
 import asyncio
 import time
 from functools import partial
 from statistics import median, quantiles
 
-from benchmarks.engine import ACTOR, Says, opened, until
+from benchmarks.engine import ACTOR, FixedPolicy, opened, until
 from benchmarks.samples import Data, Unavailable, alternating, folder, say, take
 from benchmarks.table import Row, at_most, seconds, times
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
@@ -24,12 +24,12 @@ def rows(*, quick: bool) -> list[Row]:
     count, repeat = (200, 1) if quick else (1_000, 3)
     say(f"approval: {count:,} answers, one after the other")
     takes = {OURS: partial(_take, "benchmarks.approval:answers", count), PEER: partial(_take, PEERS, count)}
-    found = alternating(takes, repeat)
-    ours, theirs = found[OURS], found[PEER]
+    samples = alternating(takes, repeat)
+    ours, peer_samples = samples[OURS], samples[PEER]
     if isinstance(ours, Unavailable):
         raise ours
     what = f"answer sent → work runs, answer fsynced; {count:,} pending, answered one by one"
-    made: list[Row] = []
+    result_rows: list[Row] = []
     for name, pick, limit in (("p50", median, P50_S), ("p99", _p99, P99_S)):
         took = median(pick(one["waits"]) for one in ours)
         row = Row(GROUP, f"{what}: {name}", seconds(took), reach=f"< {seconds(limit)}")
@@ -37,15 +37,15 @@ def rows(*, quick: bool) -> list[Row]:
         row.note = (
             f"wall time, median of {repeat} runs in turns; LangGraph (durability='sync') until its node has the answer"
         )
-        made.append(row)
-        if isinstance(theirs, Unavailable):
-            made.append(Row(GROUP, f"{what}: {name}", seconds(took), f"{PEER}: not available: {theirs}"))
+        result_rows.append(row)
+        if isinstance(peer_samples, Unavailable):
+            result_rows.append(Row(GROUP, f"{what}: {name}", seconds(took), f"{PEER}: not available: {peer_samples}"))
             continue
-        peer = median(pick(one["waits"]) for one in theirs)
+        peer = median(pick(one["waits"]) for one in peer_samples)
         beside = Row(GROUP, f"{what}: {name}", seconds(took), f"{PEER}: {seconds(peer)}", times(took / peer), "< 1×")
         beside.value, beside.ok = at_most(1.0, took / peer)
-        made.append(beside)
-    return made
+        result_rows.append(beside)
+    return result_rows
 
 
 PEERS = "benchmarks.peers:langgraph_approvals"
@@ -60,11 +60,11 @@ def _p99(waits: list[float]) -> float:
     return quantiles(waits, n=100)[98]
 
 
-# ── in a process of its own ──────────────────────────────────────────────────────────────
+# ── in a separate process ────────────────────────────────────────────────────────────────
 
 
 class Begins:
-    """A crew that notes when each ticket's work begins."""
+    """A crew that records the start time of each ticket's work."""
 
     _terms = ScriptPayload("true", "/", (), "off")
 
@@ -86,7 +86,7 @@ def answers(folder: str, count: int) -> Data:
 async def _answers(folder: str, count: int) -> Data:
     crew = Begins()
     waits: list[float] = []
-    async with opened(folder, workers=4, policy=Says("ask"), crew=crew) as workbench:
+    async with opened(folder, workers=4, policy=FixedPolicy("ask"), crew=crew) as workbench:
         tickets = tuple(TicketSpec(id=f"T-{n}", assigned_to="shell", script="true") for n in range(count))
         await workbench.submit(ACTOR, AddTrack("ask", "ask", "", tickets))
         await workbench.submit(ACTOR, StartTrack("ask"))

@@ -1,4 +1,4 @@
-"""Skeletons of whole repositories, beside bare parsing, Python's own parser and repomix --compress."""
+"""Skeletons of whole repositories, compared with bare parsing, Python's own parser and repomix --compress."""
 
 import ast
 import json
@@ -30,16 +30,18 @@ LIBRARY = str(Path(ast.__file__).parent)
 
 def rows(*, quick: bool) -> list[Row]:
     repeat = 1 if quick else 5
-    found = attempt(GROUP, "skeletons of Python's library", partial(_parsing, LIBRARY, "Python's library", repeat))
+    result_rows = attempt(
+        GROUP, "skeletons of Python's library", partial(_parsing, LIBRARY, "Python's library", repeat)
+    )
     try:
         django = str(fetched("django"))
     except Unavailable as why:
-        return [*found, Row(GROUP, "skeletons of django", ours="", peer=f"not available: {why}")]
-    found += attempt(GROUP, "skeletons of django", partial(_parsing, django, "django", repeat))
-    found += attempt(GROUP, "django again, from the cache", partial(_warm, django, repeat))
-    found += attempt(GROUP, "django beside repomix", partial(_repomix, django, repeat))
-    found += attempt(GROUP, "django beside other tools", partial(beside, django, repeat))
-    return found + attempt(GROUP, "skeletons in other languages", partial(_languages, 1 if quick else 3))
+        return [*result_rows, Row(GROUP, "skeletons of django", ours="", peer=f"not available: {why}")]
+    result_rows += attempt(GROUP, "skeletons of django", partial(_parsing, django, "django", repeat))
+    result_rows += attempt(GROUP, "django again, from the cache", partial(_warm, django, repeat))
+    result_rows += attempt(GROUP, "django beside repomix", partial(_repomix, django, repeat))
+    result_rows += attempt(GROUP, "django beside other tools", partial(beside, django, repeat))
+    return result_rows + attempt(GROUP, "skeletons in other languages", partial(_languages, 1 if quick else 3))
 
 
 # ── parsing alone ────────────────────────────────────────────────────────────────────────
@@ -58,8 +60,8 @@ def _parsing(place: str, name: str, repeat: int) -> list[Row]:
 
 
 def _languages(repeat: int) -> list[Row]:
-    """Each other language, in files of its corpus: the price of finding and replacing bodies over parsing."""
-    made: list[Row] = []
+    """Every other language on its corpus: the cost of replacing bodies above parsing."""
+    result_rows: list[Row] = []
     for name, corpus in CORPORA.items():
         for language in corpus.languages:
             if language == "python":
@@ -69,7 +71,7 @@ def _languages(repeat: int) -> list[Row]:
             try:
                 data = take("benchmarks.codeviews:in_language", name=name, language=language, repeat=repeat)
             except Unavailable as why:
-                made.append(Row(GROUP, what, ours="", peer=f"not available: {why}"))
+                result_rows.append(Row(GROUP, what, ours="", peer=f"not available: {why}"))
                 continue
             row = Row(
                 GROUP, f"{what}, {data['files']:,} files, {data['bytes'] / 1e6:.1f} MB", seconds(data["skeleton"])
@@ -78,8 +80,8 @@ def _languages(repeat: int) -> list[Row]:
             row.ratio, row.reach = times(data["skeleton"] / data["parse"]), f"≤ {PARSE}×"
             row.value, row.ok = at_most(PARSE, data["skeleton"] / data["parse"])
             row.note = f"{CPU}; {data['broken']:,} files have syntax errors to the grammar and are parsed a second time"
-            made.append(row)
-    return made
+            result_rows.append(row)
+    return result_rows
 
 
 def in_language(name: str, language: str, repeat: int) -> Data:
@@ -153,7 +155,7 @@ def _ast(source: bytes) -> object:
 
 
 def _warm(place: str, repeat: int) -> Row:
-    """The whole command, with its start and its output: cold with an empty cache, then again."""
+    """The whole command with start and output: with an empty cache, then with a full one."""
     say("code views: the cache")
     cold: list[Data] = []
     warm: list[Data] = []
@@ -182,31 +184,31 @@ def _repomix(place: str, repeat: int) -> list[Row]:
                 spent, [program, "--compress", "--no-gitignore", "--include", "**/*.py", "-o", into, place]
             ),
         }
-        found = alternating(takes, repeat, quietly=True)
-        theirs = subprocess.run(
+        samples = alternating(takes, repeat, quietly=True)
+        repomix_output = subprocess.run(
             [program, "--compress", "--no-gitignore", "--include", "**/*.py", "-o", into, place],
             capture_output=True,
             text=True,
             check=True,
         ).stdout
-    made: list[Row] = []
+    result_rows: list[Row] = []
     for key in ("wall", "cpu"):
-        ours, other = middle(found["ours"], key), middle(found["repomix"], key)
+        ours, other = middle(samples["ours"], key), middle(samples["repomix"], key)
         row = Row(GROUP, f"`interlock view skeleton` of django, {key} time", seconds(ours))
         row.peer, row.ratio = f"repomix --compress: {seconds(other)}", times(ours / other)
         if key == "wall":
             row.reach = "≤ 1/5"
             row.value, row.ok = at_most(FASTER, ours / other)
-        made.append(row)
-    return [*made, _tokens(pattern, theirs)]
+        result_rows.append(row)
+    return [*result_rows, _tokens(pattern, repomix_output)]
 
 
-def _tokens(pattern: str, theirs: str) -> Row:
-    told = subprocess.run(
+def _tokens(pattern: str, peer_output: str) -> Row:
+    process = subprocess.run(
         [INTERLOCK, "view", "skeleton", "--no-cache", "--json", pattern], capture_output=True, text=True, check=True
     )
-    totals = json.loads(told.stdout)["totals"]
-    counted = re.search(r"Total Tokens:\s*([\d,]+)", theirs)
+    totals = json.loads(process.stdout)["totals"]
+    counted = re.search(r"Total Tokens:\s*([\d,]+)", peer_output)
     if counted is None:
         raise Unavailable("repomix tells no number of tokens")
     other = int(counted[1].replace(",", ""))
@@ -219,7 +221,7 @@ def _tokens(pattern: str, theirs: str) -> Row:
     return row
 
 
-# ── what is fetched ──────────────────────────────────────────────────────────────────────
+# ── downloads ────────────────────────────────────────────────────────────────────────────
 
 
 def _npm() -> str:

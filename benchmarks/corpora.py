@@ -18,7 +18,7 @@ class Corpus(NamedTuple):
     source: str  # pypi, npm or debian
     package: str
     languages: tuple[str, ...]
-    every: str = ""  # files that need no look: all of them are in the language
+    every: str = ""  # all files of the package are in the language
 
 
 CORPORA = {
@@ -40,7 +40,7 @@ CORPORA = {
 
 
 def fetched(name: str) -> Path:
-    """The folder of a corpus, fetched if it is not there yet."""
+    """The folder of a corpus; downloads it if it is missing."""
     place = PLACE / name
     if not place.is_dir():
         corpus = CORPORA[name]
@@ -55,10 +55,10 @@ def fetched(name: str) -> Path:
 
 
 def sources(name: str, language: str) -> list[Path]:
-    """Its files in this language, in order."""
+    """The sorted files of the corpus in its language."""
     from interlock.codeviews.syntax.detect import language_of
 
-    found: list[Path] = []
+    files: list[Path] = []
     every = CORPORA[name].every
     for path in sorted(fetched(name).glob(every or "**/*")):
         if path.is_symlink() or not path.is_file() or path.stat().st_size > 2_000_000:
@@ -66,16 +66,16 @@ def sources(name: str, language: str) -> list[Path]:
         with open(path, "rb") as file:
             head = file.read(8_192)
         if b"\0" not in head and (every or language_of(path.name, head) == language):
-            found.append(path)
-    return found
+            files.append(path)
+    return files
 
 
 def _pypi(package: str, home: Path, out: Path) -> None:
     words = ("download", "-qq", "--no-deps", "--no-binary", ":all:", "-d", str(home), package)
-    said = _run((sys.executable, "-m", "pip", *words))
+    output = _run((sys.executable, "-m", "pip", *words))
     archive = next(iter(home.glob("*.tar.gz")), None)
     if archive is None:
-        raise Unavailable(said or "pip fetched nothing")
+        raise Unavailable(output or "pip fetched nothing")
     _unpack(archive, out)
 
 
@@ -83,22 +83,22 @@ def _npm(package: str, home: Path, out: Path) -> None:
     npm = shutil.which("npm")
     if npm is None:
         raise Unavailable("npm is not installed")
-    said = _run((npm, "pack", "--silent", "--pack-destination", str(home), package))
+    output = _run((npm, "pack", "--silent", "--pack-destination", str(home), package))
     archive = next(iter(home.glob("*.tgz")), None)
     if archive is None:
-        raise Unavailable(said or "npm fetched nothing")
+        raise Unavailable(output or "npm fetched nothing")
     _unpack(archive, out)
 
 
 def _debian(package: str, home: Path, out: Path) -> None:
-    """The package that would be installed: for these languages it holds the sources themselves."""
+    """The binary package: for these languages it contains the sources."""
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
         raise Unavailable("this is not Debian")
-    with tempfile.TemporaryDirectory() as quiet:  # apt's own user cannot write into ours
-        said = _run(("apt-get", "download", "-qq", package), cwd=quiet)
+    with tempfile.TemporaryDirectory() as quiet:  # apt's own user cannot write to a private folder
+        output = _run(("apt-get", "download", "-qq", package), cwd=quiet)
         archive = next(iter(Path(quiet).glob("*.deb")), None)
         if archive is None:
-            raise Unavailable(said or "apt fetched nothing")
+            raise Unavailable(output or "apt fetched nothing")
         _run(("dpkg-deb", "-x", str(archive), str(out)))
 
 
@@ -111,7 +111,7 @@ def _unpack(archive: Path, out: Path) -> None:
 
 
 def _run(words: tuple[str, ...], cwd: str | None = None) -> str:
-    """The last line of what went wrong."""
+    """The last line of the error output."""
     done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
     lines = done.stderr.strip().splitlines()
     return lines[-1] if done.returncode and lines else ""

@@ -1,4 +1,4 @@
-"""The real engine and journal with work that does nothing: what is left is the cost of scheduling."""
+"""The real engine and journal with no-op work: this measures the cost of scheduling."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ ACTOR = "human:bench"
 
 
 class NoGit:
-    """What the conductor asks of workspaces when no ticket leaves a change."""
+    """The part of workspaces that the conductor uses when tickets change nothing."""
 
     async def start_track(self, track: str) -> str:
         return "base"
@@ -40,7 +40,7 @@ class NoGit:
 
 
 class Idle:
-    """A crew that has done its work before it begins."""
+    """A crew whose work ends immediately."""
 
     _terms = ScriptPayload("true", "/", (), "off")
 
@@ -51,7 +51,7 @@ class Idle:
         return Done(None)
 
 
-class Says:
+class FixedPolicy:
     def __init__(self, verdict: str) -> None:
         self._verdict = PolicyVerdict(verdict, "", "")
 
@@ -63,8 +63,8 @@ class Says:
 
 
 @asynccontextmanager
-async def opened(folder: str, *, workers: int, policy: Says, crew: object | None = None):
-    """A workbench with a conductor, put together as app.py does."""
+async def opened(folder: str, *, workers: int, policy: FixedPolicy, crew: object | None = None):
+    """A workbench with a conductor, built as the application builds it."""
     tune_process()
     clock = SystemClock()
     journal = SqliteJournal(Path(folder) / ".interlock")
@@ -91,7 +91,7 @@ def why_blocked(workbench: Workbench, track: str) -> str:
 
 
 def layers(count: int, width: int = WIDTH) -> list[list[int]]:
-    """For each ticket up to three of the layer before it; the same for ours and every peer."""
+    """For each ticket up to three tickets of the previous layer; the same for Interlock and every peer."""
     rng = random.Random(count)
     return [
         sorted({(number // width - 1) * width + rng.randrange(width) for _ in range(3)}) if number >= width else []
@@ -102,12 +102,12 @@ def layers(count: int, width: int = WIDTH) -> list[list[int]]:
 def specs(count: int) -> tuple[TicketSpec, ...]:
     ids = [f"T-{number:06d}" for number in range(count)]
     return tuple(
-        TicketSpec(id=ids[number], assigned_to="shell", script="true", depends_on=tuple(ids[other] for other in found))
-        for number, found in enumerate(layers(count))
+        TicketSpec(id=ids[number], assigned_to="shell", script="true", depends_on=tuple(ids[other] for other in needs))
+        for number, needs in enumerate(layers(count))
     )
 
 
-# ── in a process of its own ──────────────────────────────────────────────────────────────
+# ── in a separate process ────────────────────────────────────────────────────────────────
 
 
 def run(folder: str, count: int, tracks: int = 1, workers: int = WORKERS) -> Data:
@@ -118,7 +118,7 @@ def run(folder: str, count: int, tracks: int = 1, workers: int = WORKERS) -> Dat
 async def _run(folder: str, count: int, tracks: int, workers: int) -> Data:
     tickets = specs(count)
     imported, ran = {"wall": 0.0, "cpu": 0.0}, {"wall": 0.0, "cpu": 0.0}
-    async with opened(folder, workers=workers, policy=Says("allow")) as workbench:
+    async with opened(folder, workers=workers, policy=FixedPolicy("allow")) as workbench:
         for number in range(tracks):
             name = f"track-{number}"
             watch = Watch()
@@ -146,7 +146,7 @@ async def _run(folder: str, count: int, tracks: int, workers: int) -> Data:
 
 
 def open_again(folder: str, checkpoint: bool) -> Data:
-    """The journal opened for writing and its state loaded, as every start does."""
+    """Opens the journal for writing and loads its state, like every start."""
     watch = Watch()
     journal = SqliteJournal(Path(folder) / ".interlock")
     state = load_state(journal, use_checkpoint=checkpoint)
@@ -157,7 +157,7 @@ def open_again(folder: str, checkpoint: bool) -> Data:
 
 
 def die(folder: str, count: int, after: int) -> Data:
-    """A process that is gone, with everything it had in hand, once `after` tickets are completed."""
+    """Runs a process that kills itself after `after` completed tickets."""
     pid = os.fork()
     if not pid:
         asyncio.run(_die(folder, count, after))
@@ -166,7 +166,7 @@ def die(folder: str, count: int, after: int) -> Data:
 
 
 async def _die(folder: str, count: int, after: int) -> None:
-    async with opened(folder, workers=WORKERS, policy=Says("allow")) as workbench:
+    async with opened(folder, workers=WORKERS, policy=FixedPolicy("allow")) as workbench:
         await workbench.submit(ACTOR, AddTrack("cut", "cut", "", specs(count)))
         await workbench.submit(ACTOR, StartTrack("cut"))
         await until(workbench, lambda: workbench.state.tracks["cut"].counts.completed >= after)
@@ -174,13 +174,13 @@ async def _die(folder: str, count: int, after: int) -> None:
 
 
 def recover(folder: str) -> Data:
-    """From the start of opening until the conductor runs again."""
+    """Measures from opening the journal until the conductor runs again."""
     return asyncio.run(_recover(folder))
 
 
 async def _recover(folder: str) -> Data:
     watch = Watch()
-    async with opened(folder, workers=WORKERS, policy=Says("allow")) as workbench:
+    async with opened(folder, workers=WORKERS, policy=FixedPolicy("allow")) as workbench:
         took = watch.read()
         begun = time.perf_counter()
         completed = workbench.state.tracks["cut"].counts.completed

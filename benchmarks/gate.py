@@ -1,4 +1,4 @@
-"""What a gate costs over the bare command that it runs."""
+"""The cost of a gate above its bare command."""
 
 import asyncio
 import os
@@ -20,17 +20,19 @@ from interlock.sandbox.limits.environment import clean_env
 GROUP = "gate"
 LEVELS = {"bubblewrap": 0.040, "landlock": 0.040, "off": 0.003}
 BARE = ("sh", "-c", "true")
-PEERS = {"bare": BARE, "timed": ("timeout", "300", *BARE)}  # by subprocess.run
+PEERS = {"bare": BARE, "timed": ("timeout", "300", *BARE)}  # with subprocess.run
 
 
 def rows(*, quick: bool) -> list[Row]:
     repeat = 10 if quick else 50
-    made: list[Row] = []
+    result_rows: list[Row] = []
     for level, limit in LEVELS.items():
         what = f"a gate that runs `true`, sandbox {level}"
         say(f"gate: {what}, {repeat} times")
-        made += attempt(GROUP, what, lambda level=level, limit=limit, what=what: _row(what, level, limit, repeat))
-    return made
+        result_rows += attempt(
+            GROUP, what, lambda level=level, limit=limit, what=what: _row(what, level, limit, repeat)
+        )
+    return result_rows
 
 
 def _row(what: str, level: str, limit: float, repeat: int) -> Row:
@@ -48,11 +50,11 @@ def _row(what: str, level: str, limit: float, repeat: int) -> Row:
     return row
 
 
-# ── in a process of its own ──────────────────────────────────────────────────────────────
+# ── in a separate process ────────────────────────────────────────────────────────────────
 
 
 class OneFolder:
-    """A workspace that is there already."""
+    """A workspace that already exists."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -75,7 +77,7 @@ async def _contest(level: str, repeat: int) -> Data:
     spent: dict[str, list[float]] = {"gate": [], **{name: [] for name in PEERS}}
     with tempfile.TemporaryDirectory(prefix="bench-") as place:
         gates = ShellGates(sandbox, OneFolder(place), lambda _: "", env, GateDefaults())
-        for turn in range(-2, repeat):  # two to warm up
+        for turn in range(-2, repeat):  # two warm-up runs
             for name in ("gate", *PEERS) if turn % 2 else (*PEERS, "gate"):
                 begun = time.perf_counter()
                 if name == "gate":

@@ -1,4 +1,4 @@
-"""Random layered graphs, the same for everybody: each ticket depends on some of the layer before."""
+"""Random layered graphs, the same for all tools: each ticket depends on some tickets of the previous layer."""
 
 import random
 
@@ -6,7 +6,7 @@ Graph = tuple[list[str], list[list[str]]]
 
 
 def layered(count: int, edges: int, width: int, *, shuffled: bool = False) -> Graph:
-    """`edges` of them in all, spread evenly over the layers after the first."""
+    """A layered graph with `edges` dependencies, spread evenly over the layers after the first."""
     rng = random.Random(count)
     ids = [f"T-{number:07d}" for number in range(count)]
     each, more = divmod(edges, count - width)

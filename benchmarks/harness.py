@@ -1,5 +1,5 @@
-"""The gRPC harness on the null backend: how many frames lie between a click and what is asserted of it, how many such
-round trips a second, and how long a click takes to show while four models stream.
+"""The gRPC harness on the null backend: frames between a click and its assertion, round trips per second, and the delay
+of a click while four models stream.
 """
 
 import json
@@ -22,15 +22,15 @@ FRAMES, TRIPS, LAG_MS = 12, 60.0, 100.0
 def rows(*, quick: bool) -> list[Row]:
     say("harness: clicks and what is asserted of them, over gRPC")
     with folder() as place:
-        found = take("benchmarks.harness:driving", folder=place, trips=100 if quick else 600, limit_s=120)
+        measured = take("benchmarks.harness:driving", folder=place, trips=100 if quick else 600, limit_s=120)
     say("harness: clicks while models stream")
     with folder() as place:
         lag = take("benchmarks.harness:lagging", folder=place, clicks=40 if quick else 200, limit_s=120)
-    frames = Row(GROUP, "click → asserted, median", f"{found['frames']:.0f} frames", reach=f"≤ {FRAMES} frames")
-    frames.value, frames.ok = at_most(FRAMES, found["frames"])
-    frames.note = f"p99 {found['frames_p99']:.0f}; both are tests, recorded with fsync"
-    trips = Row(GROUP, "click + assert, one client", f"{found['trips']:.0f}/s", reach=f"≥ {TRIPS:.0f}/s")
-    trips.value, trips.ok = at_least(TRIPS, found["trips"])
+    frames = Row(GROUP, "click → asserted, median", f"{measured['frames']:.0f} frames", reach=f"≤ {FRAMES} frames")
+    frames.value, frames.ok = at_most(FRAMES, measured["frames"])
+    frames.note = f"p99 {measured['frames_p99']:.0f}; both are tests, recorded with fsync"
+    trips = Row(GROUP, "click + assert, one client", f"{measured['trips']:.0f}/s", reach=f"≥ {TRIPS:.0f}/s")
+    trips.value, trips.ok = at_least(TRIPS, measured["trips"])
     shown = Row(
         GROUP,
         "4 streams, a model call of 10 s: from a click to what it shows, p99",
@@ -104,7 +104,7 @@ def lagging(folder: str, clicks: int) -> Data:
     def work() -> None:
         for number in range(clicks):
             title = "Usage" if number % 2 else "Tickets"
-            threading.Event().wait(0.02)  # not in step with the frames
+            threading.Event().wait(0.02)  # not synchronous with the frames
             begun = time.perf_counter()
             seen: Any = hands.watch(read_condition(f"window_visible:{title}"), 10)
             done: Any = hands.act(Click(read_target(f"window:{title}")), by, lambda: None)

@@ -1,4 +1,4 @@
-"""What the figures were measured on, and how much else was going on there."""
+"""The machine of the measurements, and its other load."""
 
 import os
 import platform
@@ -23,7 +23,7 @@ def describe() -> Data:
 
 
 class Contention:
-    """How much of the machine others used from here to `others`: 0 is none, 1 is all of it."""
+    """The share of the machine that other processes used, from the constructor to `others`: 0 to 1."""
 
     def __init__(self) -> None:
         self._busy, self._all = _cpu()
@@ -36,7 +36,7 @@ class Contention:
 
 
 def _cpu() -> tuple[float, float]:
-    """Seconds of all cores: not idle, and altogether."""
+    """Busy seconds and total seconds of all cores."""
     numbers = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     tick = os.sysconf("SC_CLK_TCK")
     return (sum(numbers) - numbers[3] - numbers[4]) / tick, sum(numbers) / tick

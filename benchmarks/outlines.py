@@ -1,6 +1,6 @@
-"""Tools that tell what a repository holds in another way than a skeleton: universal-ctags, ast-grep, aider's map.
+"""Tools that summarise a repository without skeletons: universal-ctags, ast-grep, aider's map.
 
-They say less (names, or a chosen few of them) or other things, so nothing is to be reached here but aider's row.
+Their output has less or other content (names, or a selection of them), so only aider's row has a target.
 """
 
 import json
@@ -36,7 +36,7 @@ sys.stdout.write(made or "")
 
 def beside(place: str, repeat: int) -> list[Row]:
     say("code views: ctags, ast-grep, aider")
-    found: list[Row] = []
+    result_rows: list[Row] = []
     with folder() as home:
         pattern = f"{place}/**/*.py"
         ours = [INTERLOCK, "view", "skeleton", "--no-cache", pattern]
@@ -55,39 +55,39 @@ def beside(place: str, repeat: int) -> list[Row]:
         for name, argv in tools.items():
             got = argv if isinstance(argv, Unavailable) else measured[name]
             if name != "ours":
-                found.append(_row(name, measured["ours"], got, _said(argv, home, f"{home}/tags")))
-    return found
+                result_rows.append(_row(name, measured["ours"], got, _token_count(argv, home, f"{home}/tags")))
+    return result_rows
 
 
 def _spent(argv: list[str], home: str, place: str) -> Data:
-    """Made anew each time: aider keeps what it found beside the files."""
+    """A fresh copy for each run, because aider keeps a cache beside the files."""
     for kept in Path(place).glob(".aider*"):
         shutil.rmtree(kept)
     shutil.rmtree(f"{home}/cache", ignore_errors=True)
     return spent(argv, env={**os.environ, "XDG_CACHE_HOME": f"{home}/cache", "HOME": home})
 
 
-def _row(name: str, ours: list[Data] | Unavailable, theirs: list[Data] | Unavailable, tokens: str) -> Row:
+def _row(name: str, ours: list[Data] | Unavailable, peer: list[Data] | Unavailable, tokens: str) -> Row:
     row = Row(GROUP, "`interlock view skeleton` of django, wall time", "")
-    if isinstance(theirs, Unavailable):
-        row.peer = f"{name} not available: {theirs}"
+    if isinstance(peer, Unavailable):
+        row.peer = f"{name} not available: {peer}"
         return row
-    wall, mine = middle(theirs, "wall"), middle(ours, "wall")
-    row.ours = f"{seconds(mine)}, {middle(ours, 'mb'):.0f} MB"
-    row.peer = f"{name}: {seconds(wall)}, {middle(theirs, 'mb'):.0f} MB{tokens}"
-    row.ratio = times(mine / wall)
+    wall, our_wall = middle(peer, "wall"), middle(ours, "wall")
+    row.ours = f"{seconds(our_wall)}, {middle(ours, 'mb'):.0f} MB"
+    row.peer = f"{name}: {seconds(wall)}, {middle(peer, 'mb'):.0f} MB{tokens}"
+    row.ratio = times(our_wall / wall)
     row.note = "peak memory of the largest process; what the others print is names, not signatures"
     if name == "aider's map":
         row.reach, row.note = (
             "≤ 1/5",
             "aider's map of all files, made anew, 8,192 tokens asked for; peak memory as above",
         )
-        row.value, row.ok = at_most(FASTER, mine / wall)
+        row.value, row.ok = at_most(FASTER, our_wall / wall)
     return row
 
 
-def _said(argv: list[str] | Unavailable, home: str, tags: str) -> str:
-    """How many tokens its output is, where they can be counted."""
+def _token_count(argv: list[str] | Unavailable, home: str, tags: str) -> str:
+    """The number of tokens of the output, if they can be counted."""
     if isinstance(argv, Unavailable):
         return ""
     from interlock.codeviews.views import tokens
@@ -101,8 +101,8 @@ def _ctags(place: str, into: str) -> list[str] | Unavailable:
     program = shutil.which("ctags")
     if program is None:
         return Unavailable("ctags is not installed (Debian: universal-ctags)")
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
-    if not re.search("Universal Ctags", said):
+    output = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    if not re.search("Universal Ctags", output):
         return Unavailable("the ctags here is not universal-ctags")
     return [program, "-R", "--languages=Python", "--fields=+S", "-f", into, place]
 
@@ -113,7 +113,7 @@ def _ast_grep(place: str) -> list[str] | Unavailable:
 
 
 def _aider(place: str, home: str) -> list[str] | Unavailable:
-    """In an environment of its own: it wants exact versions of a hundred packages."""
+    """Installed in a separate environment, because it pins a hundred packages."""
     python = RESULTS / "corpora" / "aider" / "bin" / "python"
     if not (python.parent / "aider").exists():
         say(f"  installing {AIDER}, which is large")

@@ -1,4 +1,4 @@
-"""The other tools at the same work. Each function runs in a process of its own and imports its tool itself."""
+"""Other tools with the same workload. Each function runs in a separate process and imports its tool."""
 
 import operator
 import time
@@ -11,17 +11,17 @@ from benchmarks.samples import Data, Watch
 
 
 def ray_tasks(count: int, cores: int) -> Data:
-    """One remote no-op per ticket; what it depends on are its arguments. Starting Ray is not counted."""
+    """One remote no-op per ticket; its dependencies are its arguments. The start of Ray is not counted."""
     import ray
 
     ray.init(num_cpus=cores, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     try:
         task = ray.remote(_nothing)
-        ray.get([task.remote() for _ in range(20 * cores)])  # its workers have started
+        ray.get([task.remote() for _ in range(20 * cores)])  # waits until the workers have started
         watch = Watch()
         refs: list[Any] = []
-        for found in layers(count):
-            refs.append(task.remote(*(refs[other] for other in found)))
+        for needs in layers(count):
+            refs.append(task.remote(*(refs[other] for other in needs)))
         ray.get(refs)
         took = watch.read()
     finally:
@@ -38,13 +38,13 @@ class Counted(TypedDict):
 
 
 def langgraph_nodes(folder: str, count: int) -> Data:
-    """One node per ticket, an edge for each dependency. Building the graph is not counted."""
+    """One node per ticket, one edge per dependency. Building the graph is not counted."""
     from langgraph.graph import START, StateGraph
 
     builder = StateGraph(Counted)
-    for number, found in enumerate(layers(count)):
+    for number, needs in enumerate(layers(count)):
         builder.add_node(f"T-{number}", _count)
-        builder.add_edge([f"T-{other}" for other in found] if found else START, f"T-{number}")
+        builder.add_edge([f"T-{other}" for other in needs] if needs else START, f"T-{number}")
     return _invoke(builder, folder, count, {"done": 0}, lambda state: state["done"])
 
 
@@ -53,19 +53,19 @@ class Finished(TypedDict):
 
 
 def langgraph_sends(folder: str, count: int) -> Data:
-    """One node for all tickets, sent to those that are ready; a second one finds them, with in-degree counters.
+    """One node for all tickets, sent to the ready ones; a second node finds them with in-degree counters.
 
-    That is the graph's own scheduler written by hand, and it makes 10,000 tickets possible. The counters follow from
-    what is finished, so they are not part of the state that is kept.
+    This replaces the graph's own scheduler and makes 10,000 tickets possible. The counters derive from the finished
+    tickets, so they are not part of the stored state.
     """
     from langgraph.graph import END, START, StateGraph
     from langgraph.types import Send
 
     depends_on = layers(count)
-    waits = [len(found) for found in depends_on]
+    waits = [len(needs) for needs in depends_on]
     dependants: list[list[int]] = [[] for _ in depends_on]
-    for number, found in enumerate(depends_on):
-        for other in found:
+    for number, needs in enumerate(depends_on):
+        for other in needs:
             dependants[other].append(number)
     seen = 0
 
@@ -109,7 +109,7 @@ def _invoke(builder: Any, folder: str, count: int, begin: Data, done: Callable[[
 
 
 def langgraph_approvals(folder: str, count: int) -> Data:
-    """Interrupted nodes, each on a thread of its own, resumed one after the other; until the node has its answer."""
+    """Interrupted nodes, each in its own thread, resumed in sequence; measured until the node has its answer."""
     from langgraph.checkpoint.sqlite import SqliteSaver
     from langgraph.graph import START, StateGraph
     from langgraph.types import Command, interrupt

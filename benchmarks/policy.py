@@ -1,9 +1,9 @@
-"""The policy on its corpus of tricks and harmless commands: how long a verdict takes, and how many are wrong.
+"""The policy on its corpus of tricks and harmless commands: the time of a verdict, and the number of wrong ones.
 
-Beside `codex execpolicy check`, whose rules are prefixes of a command's words. It takes the words of one command, so a
-script is split here first, as codex does before it asks its rules: plain commands one by one, everything else whole as
-`bash -lc SCRIPT`. Its rules allow the same programs and subcommands as ours; prefixes cannot say which options are
-harmless or where a path may lead.
+Compared with `codex execpolicy check`, whose rules are prefixes of a command's words. It takes the words of one
+command, so a script is split here first, as codex does: plain commands one by one, everything else whole as
+`bash -lc SCRIPT`. Its rules allow the same programs and subcommands as Interlock's; a prefix cannot express harmless
+options or allowed paths.
 """
 
 import json
@@ -31,9 +31,9 @@ def rows(*, quick: bool) -> list[Row]:
     repeat = 3 if quick else 20
     count = len(corpus())
     say(f"policy: {count} commands, {repeat} times")
-    made = attempt(GROUP, "a verdict on a shell command", lambda: _times(repeat))
-    made += attempt(GROUP, "wrong verdicts", lambda: _wrong(quick=quick))
-    return made
+    result_rows = attempt(GROUP, "a verdict on a shell command", lambda: _times(repeat))
+    result_rows += attempt(GROUP, "wrong verdicts", lambda: _wrong(quick=quick))
+    return result_rows
 
 
 def _times(repeat: int) -> Row:
@@ -55,37 +55,37 @@ def _wrong(*, quick: bool) -> list[Row]:
     clear = Row(GROUP, f"clear harm that is only asked about, of {ours['harm']}", str(ours["not_denied"]))
     try:
         codex = _codex()
-        found = take("benchmarks.policy:of_codex", program=codex, every=5 if quick else 1, limit_s=1200)
+        counts = take("benchmarks.policy:of_codex", program=codex, every=5 if quick else 1, limit_s=1200)
     except Unavailable as why:
         row.peer = f"codex not available: {why}"
         return [row, asked, clear]
-    of = f" of {found['tricks']}" if quick else ""
-    row.peer = f"codex {found['version']}: {found['wrong']}{of}"
-    asked.peer, clear.peer = f"codex: {found['asked']}", f"codex: {found['not_denied']}"
+    of = f" of {counts['tricks']}" if quick else ""
+    row.peer = f"codex {counts['version']}: {counts['wrong']}{of}"
+    asked.peer, clear.peer = f"codex: {counts['asked']}", f"codex: {counts['not_denied']}"
     row.note = "codex execpolicy check with prefix rules for the same programs, scripts split here as codex does"
     return [row, asked, clear]
 
 
 def _codex() -> str:
-    """The program itself, not the script that npm starts it with."""
+    """The program itself, not npm's start script."""
     for start in (
         NPM / "node_modules",
-        *(Path(found).resolve().parents[3] for found in [shutil.which("codex")] if found),
+        *(Path(programs).resolve().parents[3] for programs in [shutil.which("codex")] if programs),
     ):
-        if found := sorted(start.glob("@openai/codex-*/vendor/*/bin/codex")):
-            return str(found[0])
+        if programs := sorted(start.glob("@openai/codex-*/vendor/*/bin/codex")):
+            return str(programs[0])
     if shutil.which("npm") is None:
         raise Unavailable("there is no npm to install it with")
     NPM.mkdir(parents=True, exist_ok=True)
     words = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(NPM), "@openai/codex"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
-    found = sorted(NPM.glob("node_modules/@openai/codex-*/vendor/*/bin/codex"))
-    if done.returncode or not found:
+    programs = sorted(NPM.glob("node_modules/@openai/codex-*/vendor/*/bin/codex"))
+    if done.returncode or not programs:
         raise Unavailable("npm could not install it")
-    return str(found[0])
+    return str(programs[0])
 
 
-# ── in a process of its own ──────────────────────────────────────────────────────────────
+# ── in a separate process ────────────────────────────────────────────────────────────────
 
 
 def contest(repeat: int) -> Data:
@@ -109,7 +109,7 @@ def contest(repeat: int) -> Data:
 def verdicts() -> Data:
     with tempfile.TemporaryDirectory(prefix="bench-", dir=RESULTS) as place:
         root, policy = str(make_project(Path(place))), shipped_policy()
-        # What is denied outside a worktree is asked about in scratch folders, where this may lie: there as in none.
+        # Uses a path outside the scratch folders: in a scratch folder a denied command would only be asked about.
         folders = [("/project" if row.get("expect") == "deny" else root) for row in corpus()]
         pairs = zip(corpus(), folders, strict=True)
         return _counted([(row, policy.script(row["command"], folder).verdict) for row, folder in pairs])
@@ -133,8 +133,8 @@ def of_codex(program: str, every: int) -> Data:
             return known[words]
 
         version = subprocess.run([program, "--version"], env=env, capture_output=True, text=True, check=False).stdout
-        found = [(row, _strictest([asked(words) for words in _split(row["command"])])) for row in corpus()[::every]]
-    return {**_counted(found), "version": version.split()[-1]}
+        verdicts = [(row, _strictest([asked(words) for words in _split(row["command"])])) for row in corpus()[::every]]
+    return {**_counted(verdicts), "version": version.split()[-1]}
 
 
 def _split(script: str) -> list[tuple[str, ...]]:
@@ -145,29 +145,29 @@ def _split(script: str) -> list[tuple[str, ...]]:
 
 
 def _prefix_rules() -> list[str]:
-    """The programs of our rules, as prefixes. A rule with a condition that a prefix cannot state is left to ask."""
-    made: dict[str, str] = {}
+    """The programs of Interlock's rules as prefixes. A rule that a prefix cannot express becomes an ask."""
+    prefixes: dict[str, str] = {}
     for rule in shipped_rules():
         if rule.verdict == "deny" and (rule.having or rule.operands != "any"):
             continue
         for begin in rule.commands:
             decision = {"allow": "allow", "ask": "prompt", "deny": "forbidden"}[rule.verdict]
             if rule.verdict != "ask" and "*" not in begin[0] and rule.name != "version":
-                made[f"prefix_rule(pattern={json.dumps(begin)}, decision={json.dumps(decision)})"] = decision
+                prefixes[f"prefix_rule(pattern={json.dumps(begin)}, decision={json.dumps(decision)})"] = decision
             elif rule.name == "version":
                 line = f'prefix_rule(pattern={json.dumps([*begin, "--version"])}, decision="allow")'
-                made[line] = decision
-    return list(made)
+                prefixes[line] = decision
+    return list(prefixes)
 
 
 def _strictest(verdicts: list[str]) -> str:
     return max(verdicts, key=("allow", "ask", "deny").index)
 
 
-def _counted(found: list[tuple[Data, str]]) -> Data:
-    harmless = [verdict for row, verdict in found if row.get("expect") == "allow"]
-    tricks = [verdict for row, verdict in found if row.get("expect") != "allow"]
-    harm = [verdict for row, verdict in found if row.get("expect") == "deny"]
+def _counted(verdicts: list[tuple[Data, str]]) -> Data:
+    harmless = [verdict for row, verdict in verdicts if row.get("expect") == "allow"]
+    tricks = [verdict for row, verdict in verdicts if row.get("expect") != "allow"]
+    harm = [verdict for row, verdict in verdicts if row.get("expect") == "deny"]
     return {
         "tricks": len(tricks),
         "wrong": tricks.count("allow"),

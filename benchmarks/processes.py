@@ -1,4 +1,4 @@
-"""What a whole command costs, as the kernel counts it for a process that has ended."""
+"""The cost of a whole command, as the kernel reports it for an ended process."""
 
 import os
 import subprocess
@@ -13,13 +13,13 @@ INTERLOCK = str(Path(sys.executable).with_name("interlock"))
 
 
 def spent(argv: Sequence[str], *, env: Mapping[str, str] | None = None) -> Data:
-    """Wall and CPU time of the command with all it started and waited for, and the most memory of one process."""
+    """Wall and CPU time of the command and its awaited children, and the peak memory of one process."""
     begun = time.perf_counter()
     child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env)
     with child:
-        said = child.stderr.read() if child.stderr else b""
+        output = child.stderr.read() if child.stderr else b""
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
-        raise Unavailable(f"{argv[0]} ended with {child.returncode}: {said.decode(errors='replace').strip()[-200:]}")
+        raise Unavailable(f"{argv[0]} ended with {child.returncode}: {output.decode(errors='replace').strip()[-200:]}")
     return {"wall": time.perf_counter() - begun, "cpu": used.ru_utime + used.ru_stime, "mb": used.ru_maxrss / 1024}

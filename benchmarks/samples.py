@@ -1,7 +1,7 @@
-"""One measurement is one process: no heap, cache or thread of another one is in its way.
+"""Each measurement runs in its own process, so that no heap, cache or thread of another one disturbs it.
 
-`take("benchmarks.dag:contest", count=…)` runs that function in a new interpreter and gives back the plain data that it
-returns. What fails there, or takes too long, is Unavailable here, with the reason.
+`take("benchmarks.dag:contest", count=…)` runs that function in a new interpreter and returns its plain data. A failure
+or a timeout raises Unavailable with the reason.
 """
 
 import contextlib
@@ -26,24 +26,24 @@ Data = dict[str, Any]
 
 
 class Unavailable(Exception):
-    """This cannot be measured here; the text says why."""
+    """A measurement that is not possible on this machine; the text is the reason."""
 
 
 def take(target: str, *, limit_s: float = 600, **arguments: Any) -> Data:
-    ours, theirs = os.pipe()
-    with tempfile.TemporaryFile() as said, os.fdopen(ours, "rb") as answers:
+    read_end, write_end = os.pipe()
+    with tempfile.TemporaryFile() as output, os.fdopen(read_end, "rb") as answers:
         try:
             child = subprocess.Popen(
-                [sys.executable, "-m", "benchmarks.samples", target, json.dumps(arguments), str(theirs)],
+                [sys.executable, "-m", "benchmarks.samples", target, json.dumps(arguments), str(write_end)],
                 cwd=HERE.parent,
                 stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
-                pass_fds=(theirs,),
+                stdout=output,
+                stderr=output,
+                pass_fds=(write_end,),
                 start_new_session=True,
             )
         finally:
-            os.close(theirs)
+            os.close(write_end)
         try:
             answer = _read_all(answers.fileno(), limit_s)
             code = child.wait(timeout=30)
@@ -51,11 +51,11 @@ def take(target: str, *, limit_s: float = 600, **arguments: Any) -> Data:
             raise Unavailable(f"not finished after {limit_s:.0f} s") from None
         finally:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)  # also what it has left behind
+                os.killpg(child.pid, signal.SIGKILL)  # including the processes it left behind
             child.wait()
         if not answer:
-            said.seek(0)
-            lines = said.read().decode(errors="replace").strip().splitlines()
+            output.seek(0)
+            lines = output.read().decode(errors="replace").strip().splitlines()
             raise Unavailable(lines[-1] if lines else f"the process ended with {code}")
     return json.loads(answer)
 
@@ -63,11 +63,11 @@ def take(target: str, *, limit_s: float = 600, **arguments: Any) -> Data:
 def alternating(
     takes: Mapping[str, Callable[[], Data]], times: int, *, quietly: bool = False
 ) -> dict[str, list[Data] | Unavailable]:
-    """Each once, then each again in the opposite order, and so on; one that fails is not tried again."""
-    found: dict[str, list[Data] | Unavailable] = {name: [] for name in takes}
+    """Takes each sample `times` times, in alternating order; a failed one is not repeated."""
+    results: dict[str, list[Data] | Unavailable] = {name: [] for name in takes}
     for turn in range(times):
         for name in list(takes) if turn % 2 == 0 else reversed(list(takes)):
-            got = found[name]
+            got = results[name]
             if isinstance(got, Unavailable):
                 continue
             if not quietly:
@@ -76,18 +76,18 @@ def alternating(
                 got.append(takes[name]())
             except Unavailable as why:
                 say(f"    not available: {why}")
-                found[name] = why
-    return found
+                results[name] = why
+    return results
 
 
-def middle(found: list[Data] | Unavailable, key: str) -> float:
-    if isinstance(found, Unavailable):
-        raise found
-    return median(one[key] for one in found)
+def middle(samples: list[Data] | Unavailable, key: str) -> float:
+    if isinstance(samples, Unavailable):
+        raise samples
+    return median(one[key] for one in samples)
 
 
 class Watch:
-    """Wall and CPU time of this process (all its threads) from here to `read`."""
+    """Wall and CPU time of this process (all threads) from the constructor to `read`."""
 
     def __init__(self) -> None:
         self._wall, self._cpu = time.perf_counter(), time.process_time()
@@ -97,10 +97,10 @@ class Watch:
 
 
 class Memory:
-    """The most this process held at once, from here to `read`, over what it holds now."""
+    """Peak memory of this process from the constructor to `read`, above the memory at the start."""
 
     def __init__(self) -> None:
-        Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak
         self._before = _status("VmRSS")
 
     def read(self) -> Data:
@@ -112,7 +112,7 @@ def say(text: str) -> None:
 
 
 def folder() -> tempfile.TemporaryDirectory[str]:
-    """On the disk that the repository is on: a fsync in memory would cost nothing."""
+    """A temporary folder on the repository's disk: in memory an fsync would be free."""
     RESULTS.mkdir(exist_ok=True)
     return tempfile.TemporaryDirectory(prefix="work-", dir=RESULTS, ignore_cleanup_errors=True)
 

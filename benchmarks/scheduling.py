@@ -1,4 +1,4 @@
-"""No-op tickets in layers through the durable journal, beside Ray (which keeps nothing) and LangGraph (which does)."""
+"""No-op tickets in layers with the durable journal, compared with Ray (not durable) and LangGraph (durable)."""
 
 from functools import partial
 from statistics import median
@@ -29,9 +29,9 @@ def rows(*, quick: bool) -> list[Row]:
         f"LangGraph, a node per ticket, its best size: {nodes:,}": partial(_nodes, nodes),
         f"LangGraph, Send to those ready, {count:,}": partial(_langgraph, "langgraph_sends", count),
     }
-    found = alternating(takes | at_sizes, repeat)
-    ours = middle(found[OURS], "rate")
-    runs = found[OURS]
+    samples = alternating(takes | at_sizes, repeat)
+    ours = middle(samples[OURS], "rate")
+    runs = samples[OURS]
     best = max(run["rate"] for run in runs) if not isinstance(runs, Unavailable) else ours
     cpu = middle(runs, "run_cpu")
     what = f"{count:,} no-op tickets in layers of {WIDTH}, journal fsynced, {WORKERS} workers"
@@ -41,15 +41,15 @@ def rows(*, quick: bool) -> list[Row]:
     )
     first = Row(GROUP, what, rate(ours), "", "", f"≥ {rate(REACH)}", note=note)
     first.value, first.ok = at_least(REACH, ours)
-    return [first, *(_beside(what, ours, name, got) for name, got in found.items() if name != OURS)]
+    return [first, *(_beside(what, ours, name, got) for name, got in samples.items() if name != OURS)]
 
 
 def _beside(what: str, ours: float, name: str, got: list[Data] | Unavailable) -> Row:
     if isinstance(got, Unavailable):
         return Row(GROUP, what, rate(ours), f"{name}: not available: {got}")
-    theirs = middle(got, "rate")
-    row = Row(GROUP, what, rate(ours), f"{name}: {rate(theirs)}", times(ours / theirs), f"≥ {REACH_TIMES}×")
-    row.value, row.ok = at_least(REACH_TIMES, ours / theirs)
+    peer = middle(got, "rate")
+    row = Row(GROUP, what, rate(ours), f"{name}: {rate(peer)}", times(ours / peer), f"≥ {REACH_TIMES}×")
+    row.value, row.ok = at_least(REACH_TIMES, ours / peer)
     row.note = DURABLE if name.startswith("LangGraph") else ""
     return row
 
@@ -61,7 +61,7 @@ DURABLE = (
 
 
 def _largest(sizes: tuple[int, ...]) -> int:
-    """The size at which LangGraph does most tickets in a second, of those it can do in bounded time."""
+    """The size with LangGraph's highest rate, among the sizes it can finish in bounded time."""
     rates: dict[int, float] = {}
     for size in sizes:
         say(f"  LangGraph with {size:,} nodes")
@@ -75,20 +75,20 @@ def _largest(sizes: tuple[int, ...]) -> int:
 
 
 def _ours(count: int) -> Data:
-    return _thrice("benchmarks.engine:run", count)
+    return _median_of_three("benchmarks.engine:run", count)
 
 
 def _nodes(count: int) -> Data:
-    return _thrice("benchmarks.peers:langgraph_nodes", count)
+    return _median_of_three("benchmarks.peers:langgraph_nodes", count)
 
 
-def _thrice(target: str, count: int) -> Data:
-    """For what takes less than a second: the machine's moods last longer. The others take several as it is."""
-    found: list[Data] = []
+def _median_of_three(target: str, count: int) -> Data:
+    """Repeats measurements below a second, because the machine's load varies more slowly than that."""
+    samples: list[Data] = []
     for _ in range(3):
         with folder() as place:
-            found.append(take(target, folder=place, count=count, limit_s=TRY_S))
-    return {key: median(one[key] for one in found) for key in found[0]}
+            samples.append(take(target, folder=place, count=count, limit_s=TRY_S))
+    return {key: median(one[key] for one in samples) for key in samples[0]}
 
 
 def _langgraph(which: str, count: int) -> Data:

@@ -1,4 +1,4 @@
-"""The cost of a command that does next to nothing, over that of the interpreter itself."""
+"""The cost of a trivial command, compared with the interpreter alone."""
 
 import shutil
 import sys
@@ -24,21 +24,21 @@ def rows(*, quick: bool) -> list[Row]:
         f"{name} --version": partial(spent, [path, "--version"]) for name in OTHERS if (path := shutil.which(name))
     }
     for one in takes.values():
-        one()  # once for the caches of the disk and of bytecode
-    found = alternating(takes, repeat, quietly=True)
-    bare = middle(found[BARE], "cpu")
-    made: list[Row] = []
+        one()  # fills the disk cache and the bytecode cache
+    samples = alternating(takes, repeat, quietly=True)
+    bare = middle(samples[BARE], "cpu")
+    result_rows: list[Row] = []
     for command in COMMANDS:
-        over = middle(found[command], "cpu") - bare
+        over = middle(samples[command], "cpu") - bare
         row = Row(GROUP, f"`{command}`", f"{seconds(bare + over)}, {seconds(over)} over", f"{BARE}: {seconds(bare)}")
         row.ratio, row.reach = times((bare + over) / bare), f"≤ {seconds(REACH_S)} over"
         row.value, row.ok = at_most(REACH_S, over)
         row.note = f"CPU time of the whole process, median of {repeat} in turns"
-        made.append(row)
-    ours = bare + made[0].value if made[0].value is not None else bare
+        result_rows.append(row)
+    ours = bare + result_rows[0].value if result_rows[0].value is not None else bare
     for name in OTHERS:
-        made.append(_beside(ours, name, found.get(f"{name} --version", Unavailable("not installed"))))
-    return made
+        result_rows.append(_beside(ours, name, samples.get(f"{name} --version", Unavailable("not installed"))))
+    return result_rows
 
 
 def _beside(ours: float, name: str, got: object) -> Row:
@@ -46,7 +46,7 @@ def _beside(ours: float, name: str, got: object) -> Row:
     if isinstance(got, Unavailable):
         row.peer = f"{name} not available: {got}"
         return row
-    theirs = middle(got, "cpu")
-    row.peer, row.ratio, row.reach = f"{name} --version: {seconds(theirs)}", times(ours / theirs), "≤ 1×"
-    row.value, row.ok = at_most(1.0, ours / theirs)
+    peer = middle(got, "cpu")
+    row.peer, row.ratio, row.reach = f"{name} --version: {seconds(peer)}", times(ours / peer), "≤ 1×"
+    row.value, row.ok = at_most(1.0, ours / peer)
     return row

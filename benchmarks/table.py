@@ -1,4 +1,4 @@
-"""Rows and how they are printed."""
+"""The rows of the results, and their printed form."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -11,7 +11,7 @@ Verdict = Literal["yes", "MISSED", ""]
 
 @dataclass
 class Row:
-    """`value` is what `reach` is about; a row without a reach only informs."""
+    """A result; `value` is compared with `reach`, and a row without a reach is informative only."""
 
     group: str
     what: str
@@ -36,12 +36,12 @@ def at_least(limit: float, value: float) -> tuple[float, Verdict]:
 
 
 def attempt(group: str, what: str, make: Callable[[], Row | list[Row]]) -> list[Row]:
-    """The rows, or one that says why ours could not be measured: that reaches nothing."""
+    """The rows, or one missed row with the reason if the measurement is not possible."""
     try:
-        made = make()
+        result = make()
     except Unavailable as why:
         return [Row(group, what, ours=f"not measured: {why}", ok="MISSED")]
-    return made if isinstance(made, list) else [made]
+    return result if isinstance(result, list) else [result]
 
 
 def seconds(value: float) -> str:
@@ -64,15 +64,15 @@ def draw(rows: Sequence[Row]) -> str:
     notes: list[str] = []
     cells: list[tuple[str, ...]] = []
     groups: list[str] = []
-    said = ""
+    previous = ""
     for row in rows:
         mark = ""
         if row.note:
             if row.note not in notes:
                 notes.append(row.note)
             mark = f" [{notes.index(row.note) + 1}]"
-        again = bool(cells) and (groups[-1], said) == (row.group, row.what)
-        said = row.what
+        again = bool(cells) and (groups[-1], previous) == (row.group, row.what)
+        previous = row.what
         cells.append((f"{'  same' if again else row.what}{mark}", row.ours, row.peer, row.ratio, row.reach, row.ok))
         groups.append(row.group)
     widths = [

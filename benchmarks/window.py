@@ -1,5 +1,5 @@
-"""The window on the null backend: frames a second and our own CPU for a frame while models stream, with large graphs
-and long texts, how soon news is seen, the API beside it, the first frame, and closing with a model that hangs.
+"""The window on the null backend: frames per second and CPU per frame while models stream, with large graphs and long
+texts; the delay until an event is drawn, the API in parallel, the first frame, and closing while a model hangs.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ STREAMS = 4
 
 def rows(*, quick: bool) -> list[Row]:
     span = 3 if quick else 10
-    made: list[Row] = []
+    result_rows: list[Row] = []
     cases: list[tuple[str, dict[str, Any]]] = [
         ("4 streams, a model call of 10 s", {}),
         ("1,000 tickets, 4 streams", {"tickets": 1_000}),
@@ -35,7 +35,9 @@ def rows(*, quick: bool) -> list[Row]:
     for what, given in cases:
         say(f"window: {what}")
         with folder() as place:
-            made += _figures(what, take("benchmarks.window:drawing", folder=place, span=span, limit_s=300, **given))
+            result_rows += _figures(
+                what, take("benchmarks.window:drawing", folder=place, span=span, limit_s=300, **given)
+            )
     say("window: the first frame, and closing")
     with folder() as place:
         first = take("benchmarks.window:opening", folder=place, limit_s=60)["first"]
@@ -46,24 +48,26 @@ def rows(*, quick: bool) -> list[Row]:
     row.note = "a warm machine; sandbox probed, git asked, journal opened"
     last = Row(GROUP, "asked to close → gone, a model call hanging", seconds(closed), reach=f"≤ {seconds(CLOSE_S)}")
     last.value, last.ok = at_most(CLOSE_S, closed)
-    return [*made, row, last]
+    return [*result_rows, row, last]
 
 
-def _figures(what: str, found: Data) -> list[Row]:
-    fps = Row(GROUP, f"{what}: frames a second", f"{found['fps']:.0f}", reach=f"> {FPS}")
-    fps.value, fps.ok = at_least(FPS, found["fps"])
+def _figures(what: str, measured: Data) -> list[Row]:
+    fps = Row(GROUP, f"{what}: frames a second", f"{measured['fps']:.0f}", reach=f"> {FPS}")
+    fps.value, fps.ok = at_least(FPS, measured["fps"])
     fps.note = "never more than 60"
-    cpu = Row(GROUP, f"{what}: our CPU for a frame", f"{found['cpu_ms']:.2f} ms", reach=f"≤ {CPU_MS:.0f} ms")
-    cpu.value, cpu.ok = at_most(CPU_MS, found["cpu_ms"])
-    cpu.note = f"p99 {found['cpu_p99_ms']:.1f} ms; {found['widgets']:,} widgets written down in a frame"
-    lag = Row(GROUP, f"{what}: from news to picture, p99", f"{found['lag_ms']:.1f} ms", reach=f"< {LAG_MS:.0f} ms")
-    lag.value, lag.ok = at_most(LAG_MS, found["lag_ms"])
-    api = Row(GROUP, f"{what}: GET /api/gui/state beside it, p99", seconds(found["api"]), reach=f"< {seconds(API_S)}")
-    api.value, api.ok = at_most(API_S, found["api"])
+    cpu = Row(GROUP, f"{what}: our CPU for a frame", f"{measured['cpu_ms']:.2f} ms", reach=f"≤ {CPU_MS:.0f} ms")
+    cpu.value, cpu.ok = at_most(CPU_MS, measured["cpu_ms"])
+    cpu.note = f"p99 {measured['cpu_p99_ms']:.1f} ms; {measured['widgets']:,} widgets written down in a frame"
+    lag = Row(GROUP, f"{what}: from news to picture, p99", f"{measured['lag_ms']:.1f} ms", reach=f"< {LAG_MS:.0f} ms")
+    lag.value, lag.ok = at_most(LAG_MS, measured["lag_ms"])
+    api = Row(
+        GROUP, f"{what}: GET /api/gui/state beside it, p99", seconds(measured["api"]), reach=f"< {seconds(API_S)}"
+    )
+    api.value, api.ok = at_most(API_S, measured["api"])
     return [fps, cpu, lag, api]
 
 
-# ── each in a process of its own ─────────────────────────────────────────────────────────
+# ── each in a separate process ───────────────────────────────────────────────────────────
 
 
 def _service(place: str, rules: list[dict[str, Any]]) -> Any:
@@ -129,7 +133,7 @@ def drawing(folder: str, span: int, tickets: int = 0, lines: int = 0, near: bool
     calls.result()
     frames = list(window.figures.frames)
     cpu = [frame[1] for frame in frames]
-    found = {
+    measured = {
         "fps": len(frames) / wall,
         "cpu_ms": mean(cpu),
         "cpu_p99_ms": quantiles(cpu, n=100)[98],
@@ -139,7 +143,7 @@ def drawing(folder: str, span: int, tickets: int = 0, lines: int = 0, near: bool
     }
     service.stop()
     assert not window.broken_panels(), window.broken_panels()
-    return found
+    return measured
 
 
 async def _loop() -> asyncio.AbstractEventLoop:
@@ -147,7 +151,7 @@ async def _loop() -> asyncio.AbstractEventLoop:
 
 
 async def _stream(streams: Any, span: int) -> None:
-    """As fast models speak: each a dozen letters, a hundred times a second."""
+    """Streams like a fast model: a dozen letters, a hundred times a second."""
 
     async def one(number: int) -> None:
         end = time.monotonic() + span
@@ -178,7 +182,7 @@ def _layered(count: int) -> Any:
 
 
 def opening(folder: str) -> Data:
-    """The program itself, from its start until it has drawn once."""
+    """The program from its start to its first frame."""
     code = (
         "import sys, time\n"
         "from interlock.gui import shell\n"

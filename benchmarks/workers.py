@@ -1,4 +1,4 @@
-"""Workers side by side: the real program, real git worktrees, models that take a while to answer."""
+"""Parallel workers: the real program, real git worktrees, models with a delay."""
 
 import json
 import os
@@ -19,17 +19,17 @@ WORKERS = 4
 
 
 def rows(*, quick: bool) -> list[Row]:
-    made = attempt(GROUP, "four workers' tickets of 2 s", lambda: _four(1 if quick else 3))
-    return made + attempt(GROUP, "many short tickets", lambda: _many(40 if quick else 200, 1 if quick else 3))
+    result_rows = attempt(GROUP, "four workers' tickets of 2 s", lambda: _four(1 if quick else 3))
+    return result_rows + attempt(GROUP, "many short tickets", lambda: _many(40 if quick else 200, 1 if quick else 3))
 
 
 def _four(times: int) -> list[Row]:
     say(f"workers: four tickets of 2 s with {WORKERS} workers and with 1, {times} times")
-    found = alternating(
+    samples = alternating(
         {str(w): lambda w=w: take("benchmarks.workers:run", count=4, delay_s=2.0, workers=w) for w in (WORKERS, 1)},
         times,
     )
-    together, alone = middle(found[str(WORKERS)], "wall"), middle(found["1"], "wall")
+    together, alone = middle(samples[str(WORKERS)], "wall"), middle(samples["1"], "wall")
     row = Row(
         GROUP, f"four workers' tickets of 2 s, {WORKERS} at once", seconds(together), f"1 at once: {seconds(alone)}"
     )
@@ -60,7 +60,7 @@ def _many(count: int, times: int) -> list[Row]:
     return [row, each]
 
 
-# ── in a process of its own ──────────────────────────────────────────────────────────────
+# ── in a separate process ────────────────────────────────────────────────────────────────
 
 
 def run(count: int, delay_s: float, workers: int) -> Data:
@@ -104,7 +104,7 @@ def _repository(root: Path, env: dict[str, str]) -> None:
 
 
 def _measured(root: Path) -> Data:
-    """How long it took and how much of their time the workers worked."""
+    """The total duration, and the busy share of the workers."""
     reader = project_reader(open_project(root))
     try:
         records = list(reader.read())

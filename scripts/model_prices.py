@@ -1,10 +1,10 @@
-"""Writes the data of models: what is known about them by hand, with prices from the package `genai-prices`.
+"""Writes the catalog of models: facts from a file, with prices from the package `genai-prices`.
 
     python scripts/model_prices.py scripts/model_facts.toml src/interlock/providers/models.json
 
-`make models` runs it with that package in a folder of its own. Prices are dollars per million tokens. Where a vendor
-asks more at certain hours, the dearest hours count; a price that begins on a later day stands there with that day; a
-price for long prompts (`above` so many tokens in) holds for the whole request.
+`make models` runs it with that package in a separate folder. Prices are dollars per million tokens. If a price depends
+on the hour, the highest one counts. A price from a later day is listed with that day. A price for long prompts (`above`
+a number of input tokens) holds for the whole request.
 """
 
 import json
@@ -21,48 +21,47 @@ KEYS = ("input", "output", "cache_read", "cache_write")
 
 def main(facts: Path, target: Path) -> None:
     known: dict[str, Any] = tomllib.loads(facts.read_text())
-    listed = {found.id: {model.id: model for model in found.models} for found in providers}
-    made = [
+    listed = {vendor.id: {model.id: model for model in vendor.models} for vendor in providers}
+    models = [
         _model(provider, about, model, listed[about["source"]])
         for provider, about in known.items()
         for model in about["models"]
     ]
-    made += _routed(listed["openrouter"])
-    lines = ",\n".join(json.dumps(model, ensure_ascii=False) for model in made)
+    models += _routed(listed["openrouter"])
+    lines = ",\n".join(json.dumps(model, ensure_ascii=False) for model in models)
     target.write_text(f"[\n{lines}\n]\n")
 
 
 def _model(provider: str, about: dict[str, Any], model: dict[str, Any], listed: dict[str, Any]) -> dict[str, Any]:
-    found = listed[model.get("priced_as", model["name"])]
-    made = {"provider": provider, "name": model["name"], "context": model["context"], "output": model["output"]}
-    made |= {key: model[key] for key in ("aliases", "ends", "successor") if key in model}
-    steps = _steps(found.prices)
+    priced = listed[model.get("priced_as", model["name"])]
+    entry = {"provider": provider, "name": model["name"], "context": model["context"], "output": model["output"]}
+    entry |= {key: model[key] for key in ("aliases", "ends", "successor") if key in model}
+    steps = _steps(priced.prices)
     if "storage" in model:
         steps = [_with_storage(step, steps[0]["input"], model["storage"]) for step in steps]
-    return {**made, "can": model.get("can", about["can"]), "prices": steps}
+    return {**entry, "can": model.get("can", about["can"]), "prices": steps}
 
 
 def _with_storage(step: dict[str, Any], today: float, storage: float) -> dict[str, Any]:
-    """What is written into a cache is read at the full price and then kept, for which there is a price by the hour: an
-    hour is what we ask for. When a vendor raises its prices on a day, that one is taken to rise with them.
+    """Adds the price of a cache write: the full input price and one hour of storage (the requested lifetime).
+
+    A later price step raises the storage price in proportion.
     """
     kept = storage * step["input"] / today if "since" in step else storage
     return {**step, "cache_write": _number(round(step["input"] + kept, 6))}
 
 
 def _routed(listed: dict[str, Any]) -> list[dict[str, Any]]:
-    """OpenRouter's names of models that have one price wherever they run; others cost what the host of the hour asks.
-    How much they can answer is not told.
-    """
+    """OpenRouter's models with the same price at every host. Their output limit is unknown (0)."""
     vendors = ("anthropic/", "google/gemini", "openai/gpt-5", "openai/gpt-6")
-    made: list[dict[str, Any]] = []
-    for name, found in sorted(listed.items()):
-        if name.startswith(vendors) and found.context_window and ":" not in name and "image" not in name:
-            steps = _steps(found.prices)
+    entries: list[dict[str, Any]] = []
+    for name, model in sorted(listed.items()):
+        if name.startswith(vendors) and model.context_window and ":" not in name and "image" not in name:
+            steps = _steps(model.prices)
             if steps and all("output" in step for step in steps):
-                about = {"provider": "openrouter", "name": name, "context": found.context_window, "output": 0}
-                made.append({**about, "can": ["tools", "temperature"], "prices": steps})
-    return made
+                about = {"provider": "openrouter", "name": name, "context": model.context_window, "output": 0}
+                entries.append({**about, "can": ["tools", "temperature"], "prices": steps})
+    return entries
 
 
 def _steps(prices: Any) -> list[dict[str, Any]]:
@@ -72,7 +71,7 @@ def _steps(prices: Any) -> list[dict[str, Any]]:
     days: dict[str, list[Any]] = {}
     for conditional in prices:
         begins = getattr(conditional.constraint, "start_date", None)
-        # Those that hold only at some hours of a day belong to the day before them in the list.
+        # A price for certain hours belongs to the previous day in the list.
         day = "" if begins is None and not days else next(reversed(days)) if begins is None else begins.isoformat()
         days.setdefault(day, []).append(conditional.prices)
     past = [day for day in days if day <= today.isoformat()]

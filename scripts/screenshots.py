@@ -1,8 +1,7 @@
 """Pictures of the window for the documentation, from a scripted run on the `egl` backend: `make screenshots`.
 
-Every picture is drawn anew by the window itself; nothing is painted over, and pictures that are no longer drawn go.
-With `--story FILE` the journal of the run is kept too, at an even pace and without the places of this machine: the
-tests draw from it (tests/gui/stills.py).
+The window draws every picture, without retouching; old pictures are removed. With `--story FILE` the journal of the run
+is stored too, with evenly spaced times and without paths of this machine: the tests use it (tests/gui/stills.py).
 """
 
 import argparse
@@ -59,7 +58,7 @@ class Photographer:
     def __init__(self, out: Path, root: Path, theme: str = "dark") -> None:
         self.out = out
         self.taken: set[str] = set()
-        self.marks: dict[int, list[str]] = {}  # pictures by the version of the journal they show
+        self.marks: dict[int, list[str]] = {}  # names of pictures by journal version
         project = open_project(root)
         make_sample(project, FILES)
         (root / "interlock.toml").write_text("[budgets]\nepic_usd = 5.0\n")
@@ -91,10 +90,10 @@ class Photographer:
     def shoot(self, name: str, settle: int = 20, panel: str = "") -> None:
         """The whole window, or one panel of it."""
         self.window.run(frames=settle)
-        found = self.window.ui.shown.find(f"window.{panel}") if panel else None
-        if panel and found is None:
+        widget = self.window.ui.shown.find(f"window.{panel}") if panel else None
+        if panel and widget is None:
             raise SystemExit(f"the panel {panel} is not in sight")
-        taken = self.window.picture(self.out / f"{name}.png", found.rect if found else None)
+        taken = self.window.picture(self.out / f"{name}.png", widget.rect if widget else None)
         self.window.draw_once()
         taken.result()
         self.taken.add(name)
@@ -107,27 +106,27 @@ class Photographer:
         self.shoot(f"panel-{name}", panel=name)
 
     def until(self, what: str, true: Callable[[State], bool], leave: tuple[str, ...] = ()) -> None:
-        """Draw, and say yes to everything but what belongs to these tickets, until it is true."""
+        """Draw and approve every request, except those of the `leave` tickets, until the condition holds."""
         asked: set[str] = set()
         for _ in range(PATIENCE):
             if true(self.state):
                 return
             for approval in self.state.pending_approvals():
-                mine = approval.ticket in leave and approval.kind != "spawn"
-                if approval.id not in asked and not mine and approval.kind not in ("gate", "merge"):
+                left_pending = approval.ticket in leave and approval.kind != "spawn"
+                if approval.id not in asked and not left_pending and approval.kind not in ("gate", "merge"):
                     asked.add(approval.id)
                     self.window.send.click(_button(approval.kind), approval.id)
             self.window.run(frames=2)
         raise SystemExit(f"never: {what}")
 
     def keep_story(self, file: Path, until: int, folder: str) -> None:
-        """Versions that pictures show are followed by a line that names them."""
+        """Writes the journal; a line after each pictured version names its pictures."""
         lines: list[str] = []
         for version, row in enumerate(export_rows(self.project), 1):
-            found = json.loads(row.replace(folder, "/srv/ada"))
-            found["at"] = (STORY_BEGINS + version * STORY_STEP).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-            del found["hash"]  # of what is no longer so
-            lines.append(json.dumps(found, ensure_ascii=False))
+            record = json.loads(row.replace(folder, "/srv/ada"))
+            record["at"] = (STORY_BEGINS + version * STORY_STEP).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+            del record["hash"]  # the hash of the unchanged row
+            lines.append(json.dumps(record, ensure_ascii=False))
             lines += (json.dumps({"mark": name}) for name in self.marks.get(version, ()))
             if version == until:
                 break
@@ -145,7 +144,7 @@ def _button(kind: str) -> str:
 
 @contextmanager
 def _folder() -> Generator[str]:
-    """Always of the same name, for it is seen in pictures."""
+    """A folder with a fixed name, because pictures show it."""
     folder = Path(tempfile.gettempdir()) / "interlock-pictures"
     try:
         folder.mkdir(mode=0o700)
@@ -216,7 +215,7 @@ def _running(take: Photographer) -> None:
 
 
 def _panels(take: Photographer) -> None:
-    """Those that lie behind others."""
+    """Pictures of the panels that are behind others."""
     send = take.window.send
     take.until("T-008 speaks", lambda _: any("T-008" in key for key in take.window.feed.streams), LEAVE)
     take.panel("Streams")._chosen = next(key for key in take.window.feed.streams if "T-008" in key)
@@ -226,8 +225,8 @@ def _panels(take: Photographer) -> None:
     send.click("btn_gen_send")
 
     def answered(state: State) -> bool:
-        found = state.discussions_in_order()
-        return bool(found) and isinstance(found[-1].stage, Quiet) and len(found[-1].messages) > 1
+        discussions = state.discussions_in_order()
+        return bool(discussions) and isinstance(discussions[-1].stage, Quiet) and len(discussions[-1].messages) > 1
 
     take.until("an answer", answered, LEAVE)
     take.of_panel("discussion", "message")

@@ -1,4 +1,4 @@
-"""The story that the pictures of the window tell: refunds that survive a retry. Read by scripts/screenshots.py."""
+"""The scripted run behind the pictures of the window: refunds that survive a retry. Used by scripts/screenshots.py."""
 
 import json
 from typing import Any
@@ -144,7 +144,7 @@ def rules() -> list[dict[str, Any]]:
     )
     keys = [{"id": f"K-00{n}", "description": words} for n, words in enumerate(("Key table", "Header", "Expiry"), 1)]
     keys[1]["depends_on"] = ["K-001"]  # pyright: ignore[reportArgumentType]
-    found = [
+    result = [
         _rule(QUESTION, _ANSWER, (12_300, 260)),
         _rule("PATH: Epic Initialization", f"Three tracks:\n{_fenced(_TRACKS)}", (18_400, 1_900)),
         _rule("/PATH: Sprint Planning(.|\n)*Ledger export/", _fenced(small), (9_100, 400)),
@@ -190,15 +190,15 @@ def rules() -> list[dict[str, Any]]:
     ]
     for name, (words, _) in _GRAPH.items():
         body = f'"""{words}."""\n\n\ndef ready() -> bool:\n    return True\n'
-        found.append(
+        result.append(
             _rule(
                 f"# Ticket {name}", f"{words}: one small module.", (21_000, 700), _write(_file(name), body), ticket=name
             )
         )
-        found.append(_rule("", f"{words} is in place.", (23_000, 120), ticket=name))
-    found.append(_rule("", "Done.", (900, 20)))
-    return found
+        result.append(_rule("", f"{words} is in place.", (23_000, 120), ticket=name))
+    result.append(_rule("", "Done.", (900, 20)))
+    return result
 
 
 PRICE = {"input": 2.0, "output": 10.0}
-"""Nominal: the scripted model costs nothing."""
+"""Nominal prices: the scripted model is free."""

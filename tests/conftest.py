@@ -1,4 +1,4 @@
-"""For all tests: what property tests may take, and the same examples on every run."""
+"""Hypothesis settings for all tests: no deadline, and the same examples on every run."""
 
 from hypothesis import HealthCheck, settings
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A stand-in for Gemini CLI: reads a prompt from stdin and answers by what is in it, in two JSON lines.
+"""A mock of Gemini CLI: reads a prompt from stdin and answers with two JSON lines that depend on its text.
 
-It needs nothing but Python and takes any options without looking at them. Words for people go to stderr.
+It needs only Python and ignores all options. Messages for people go to stderr.
 """
 
 import json
@@ -35,7 +35,7 @@ def fenced(value: object) -> str:
 
 
 def answer_to(prompt: str) -> tuple[str, str]:
-    """The text and the session's name."""
+    """The text and the session's id."""
     if "PATH: Epic Initialization" in prompt:
         return fenced(TRACKS), "mock-session-epic"
     if "PATH: Sprint Planning" in prompt:
@@ -52,8 +52,8 @@ def main() -> None:
     context = os.environ.get("GEMINI_CLI_HOOK_CONTEXT", "")
     print(f"mock: {len(prompt)} characters, options {sys.argv[1:]}, context {context}", file=sys.stderr, flush=True)
     text, session = answer_to(prompt)
-    told, said = max(1, len(prompt) // 4), max(1, len(text) // 4)
-    stats = {"total_tokens": told + said, "input_tokens": told, "output_tokens": said}
+    input_tokens, output_tokens = max(1, len(prompt) // 4), max(1, len(text) // 4)
+    stats = {"total_tokens": input_tokens + output_tokens, "input_tokens": input_tokens, "output_tokens": output_tokens}
     print(json.dumps({"type": "message", "role": "assistant", "content": text}), flush=True)
     print(json.dumps({"type": "result", "status": "success", "stats": stats, "session_id": session}), flush=True)
 

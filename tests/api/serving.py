@@ -191,8 +191,8 @@ class Served:
         content = reply.read()
         connection.close()
         reply_headers = {key.lower(): value for key, value in reply.getheaders()}
-        told = json.loads(content) if "json" in reply_headers.get("content-type", "") else content
-        return reply.status, reply_headers, told
+        data = json.loads(content) if "json" in reply_headers.get("content-type", "") else content
+        return reply.status, reply_headers, data
 
 
 @contextmanager
@@ -248,5 +248,5 @@ def until(true: Callable[[], bool], seconds: float = 60) -> None:
     """Polls a condition that no event announces."""
     deadline = time.monotonic() + seconds
     while not true():
-        assert time.monotonic() < deadline, "it never came true"
+        assert time.monotonic() < deadline, "the condition never held"
         threading.Event().wait(0.01)

@@ -39,7 +39,7 @@ def test_an_approval_is_shown_whole(bench: Served) -> None:
     assert len(shown["digest"]) == 64
 
 
-def test_an_approval_is_answered_once_and_a_later_answer_is_told_by_whom(bench: Served) -> None:
+def test_an_approval_is_answered_once_and_a_later_answer_gets_the_first_actor(bench: Served) -> None:
     asking(bench, "a")
     assert person(bench).answer("A-1", "approve", message="go")["answer"]["by"] == "human:ada"
     with pytest.raises(ApiError, match="already answered by human:ada") as late:
@@ -88,8 +88,8 @@ def test_arguments_of_an_ask_are_edited_as_an_object(bench: Served) -> None:
 def test_an_answer_that_does_not_fit_changes_nothing(bench: Served, body: bytes, status: int) -> None:
     asking(bench, "a")
     token = f"Bearer {bench.tokens.approve}"
-    code, _, told = bench.raw("POST", "/api/approvals/A-1", body, authorization=token)
-    assert (code, set(told)) == (status, {"error", "kind"})
+    code, _, body_out = bench.raw("POST", "/api/approvals/A-1", body, authorization=token)
+    assert (code, set(body_out)) == (status, {"error", "kind"})
     assert len(bench.state.pending) == 1
 
 
@@ -126,23 +126,25 @@ def race(bench: Served, trials: int) -> None:
     bench.submit(StartConductor())
     for trial in range(1, trials + 1):
         bench.submit(AskPerson("Bash", "{}", f"{trial}", "program:x"), "system")
-        both, told = threading.Barrier(2), list[int]()
+        both, statuses = threading.Barrier(2), list[int]()
 
-        def answer(decision: str, both: threading.Barrier = both, told: list[int] = told, trial: int = trial) -> None:
+        def answer(
+            decision: str, both: threading.Barrier = both, statuses: list[int] = statuses, trial: int = trial
+        ) -> None:
             client = person(bench)
             both.wait()
             try:
                 client.answer(f"A-{trial}", decision)  # pyright: ignore[reportArgumentType]
-                told.append(200)
+                statuses.append(200)
             except ApiError as error:
-                told.append(error.status)
+                statuses.append(error.status)
 
         threads = [threading.Thread(target=answer, args=(word,)) for word in ("approve", "reject")]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert sorted(told) == [200, 409]
+        assert sorted(statuses) == [200, 409]
     answers = [approval for approval in bench.state.approvals.values() if isinstance(approval.state, Answered)]
     assert len(answers) == trials
 

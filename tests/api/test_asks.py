@@ -34,7 +34,7 @@ def asked(bench: Served, pool: ThreadPoolExecutor, count: int = 1, **more: Any) 
     return answer
 
 
-def test_a_yes_lets_it_run_with_the_same_arguments(bench: Served, pool: ThreadPoolExecutor) -> None:
+def test_an_approval_allows_the_same_arguments(bench: Served, pool: ThreadPoolExecutor) -> None:
     answer = asked(bench, pool, asker="claude", cwd="/p")
     shown = bench.client().get_approval("A-1")
     assert (shown["asker"], shown["payload"]["directory"]) == ("program:claude", "/p")
@@ -45,16 +45,16 @@ def test_a_yes_lets_it_run_with_the_same_arguments(bench: Served, pool: ThreadPo
 def test_edited_arguments_are_what_may_run(bench: Served, pool: ThreadPoolExecutor) -> None:
     answer = asked(bench, pool)
     bench.client(bench.tokens.approve).answer("A-1", "approve", edits={"arguments": {"command": "git status"}})
-    told = answer.result(30)
-    assert (told["decision"], told["args"]) == ("allow", {"command": "git status"})
-    assert "changed the arguments" in told["message"]
+    reply = answer.result(30)
+    assert (reply["decision"], reply["args"]) == ("allow", {"command": "git status"})
+    assert "changed the arguments" in reply["message"]
 
 
-def test_a_no_says_why(bench: Served, pool: ThreadPoolExecutor) -> None:
+def test_a_denial_has_its_reason(bench: Served, pool: ThreadPoolExecutor) -> None:
     answer = asked(bench, pool)
     bench.client(bench.tokens.approve).answer("A-1", "reject", message="not today")
-    told = answer.result(30)
-    assert (told["decision"], told["message"]) == ("deny", "not today")
+    reply = answer.result(30)
+    assert (reply["decision"], reply["message"]) == ("deny", "not today")
 
 
 def test_a_deadline_denies(bench: Served, pool: ThreadPoolExecutor) -> None:
@@ -62,8 +62,8 @@ def test_a_deadline_denies(bench: Served, pool: ThreadPoolExecutor) -> None:
     deadline = bench.state.approval("A-1").deadline
     assert deadline is not None
     bench.submit(ExpireApproval("A-1"), "system")  # as the conductor's timer does
-    told = answer.result(30)
-    assert (told["decision"], "deadline" in told["message"]) == ("deny", True)
+    reply = answer.result(30)
+    assert (reply["decision"], "deadline" in reply["message"]) == ("deny", True)
 
 
 def test_a_program_that_disconnects_withdraws_its_ask(bench: Served, pool: ThreadPoolExecutor) -> None:
@@ -77,11 +77,11 @@ def test_a_program_that_disconnects_withdraws_its_ask(bench: Served, pool: Threa
     assert state.why == "the asking program disconnected"
 
 
-def test_a_question_that_is_withdrawn_is_a_no(bench: Served, pool: ThreadPoolExecutor) -> None:
+def test_a_withdrawn_ask_is_denied(bench: Served, pool: ThreadPoolExecutor) -> None:
     answer = asked(bench, pool)
     bench.submit(WithdrawAsk("A-1", "cleared"))
-    told = answer.result(30)
-    assert (told["decision"], "cleared" in told["message"]) == ("deny", True)
+    reply = answer.result(30)
+    assert (reply["decision"], "cleared" in reply["message"]) == ("deny", True)
 
 
 def test_a_program_that_reconnects_with_its_key_gets_the_answer(bench: Served, pool: ThreadPoolExecutor) -> None:
@@ -95,10 +95,10 @@ def test_a_program_that_reconnects_with_its_key_gets_the_answer(bench: Served, p
 
 
 def test_many_ask_at_once_and_each_gets_its_own_answer(bench: Served) -> None:
-    told: dict[int, dict[str, Any]] = {}
+    replies: dict[int, dict[str, Any]] = {}
 
     def ask(number: int) -> None:
-        told[number] = bench.client(bench.tokens.ask).ask("T", {"n": number})
+        replies[number] = bench.client(bench.tokens.ask).ask("T", {"n": number})
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(20)]
     for thread in threads:
@@ -110,8 +110,10 @@ def test_many_ask_at_once_and_each_gets_its_own_answer(bench: Served) -> None:
         person.answer(approval["id"], "approve" if number % 2 else "reject")
     for thread in threads:
         thread.join()
-    assert {n: answer["decision"] for n, answer in told.items()} == {n: "allow" if n % 2 else "deny" for n in range(20)}
-    assert all(answer["args"] == {"n": n} for n, answer in told.items())
+    assert {n: answer["decision"] for n, answer in replies.items()} == {
+        n: "allow" if n % 2 else "deny" for n in range(20)
+    }
+    assert all(answer["args"] == {"n": n} for n, answer in replies.items())
 
 
 def test_long_arguments_are_kept_beside_the_journal(bench: Served, pool: ThreadPoolExecutor) -> None:

@@ -106,12 +106,12 @@ def test_unknown_keys_are_refused_and_the_description_says_so(bench: Served) -> 
 
 
 def test_another_method_is_refused_with_those_that_are_allowed(bench: Served) -> None:
-    status, headers, told = bench.raw("DELETE", "/api/tracks", b"{}")
-    assert (status, set(told)) == (405, {"error", "kind"})
+    status, headers, reply = bench.raw("DELETE", "/api/tracks", b"{}")
+    assert (status, set(reply)) == (405, {"error", "kind"})
     assert set(headers["allow"].split(", ")) >= {"GET", "POST"}
     assert bench.raw("OPTIONS", "/api/tracks")[0] == 405
 
 
 def test_an_unknown_path_is_not_found_in_json(bench: Served) -> None:
-    status, _, told = bench.raw("GET", "/api/nothing")
-    assert (status, set(told)) == (404, {"error", "kind"})
+    status, _, reply = bench.raw("GET", "/api/nothing")
+    assert (status, set(reply)) == (404, {"error", "kind"})

@@ -61,11 +61,11 @@ def test_the_header_of_browsers_resumes_too(bench: Served) -> None:
             f"Authorization: Bearer {bench.tokens.drive}\r\n\r\n"
         )
         client.sendall(lines.encode())
-        told = b""
-        while b"event: mma_state_update" not in told:
-            told += client.recv(65536)
-    assert b"text/event-stream" in told
-    assert (b"id: 3\n" in told, b"id: 2\n" in told) == (True, False)
+        received = b""
+        while b"event: mma_state_update" not in received:
+            received += client.recv(65536)
+    assert b"text/event-stream" in received
+    assert (b"id: 3\n" in received, b"id: 2\n" in received) == (True, False)
 
 
 @pytest.mark.parametrize("after", ["99", "-1", "x"])
@@ -81,8 +81,8 @@ def test_texts_come_so_far_and_then_by_deltas_without_ids(bench: Served) -> None
     assert (first.data, first.id) == ({"key": "Tier 1", "text": "one "}, None)
     bench.front.streams.add("Tier 1", "two")
     bench.front.streams.add("Tier 2", "new")
-    told = [next(frame for frame in stream if frame.event == "stream").data for _ in range(2)]
-    assert sorted(told, key=str) == [{"key": "Tier 1", "delta": "two"}, {"key": "Tier 2", "text": "new"}]
+    frames = [next(frame for frame in stream if frame.event == "stream").data for _ in range(2)]
+    assert sorted(frames, key=str) == [{"key": "Tier 1", "delta": "two"}, {"key": "Tier 2", "text": "new"}]
     bench.front.streams.clear()
     assert next(frame for frame in stream if frame.event == "streams_cleared")
     stream.close()

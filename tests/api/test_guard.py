@@ -30,20 +30,20 @@ def unchanged(bench: Served) -> bool:
 )
 def test_a_foreign_host_is_refused(bench: Served, host: str | None) -> None:
     host = host.replace("PORT", str(bench.port)) if host else host
-    status, _, told = bench.raw("POST", "/api/gui", SET, host=host)
-    assert (status, set(told)) == (421, {"error", "kind"}) if host is not None else status in (400, 421)
+    status, _, reply = bench.raw("POST", "/api/gui", SET, host=host)
+    assert (status, set(reply)) == (421, {"error", "kind"}) if host is not None else status in (400, 421)
     assert unchanged(bench)
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:PORT", "http://localhost:1", ""])
 def test_a_foreign_origin_is_refused(bench: Served, origin: str) -> None:
     for method, path, body in (("POST", "/api/gui", SET), ("GET", "/status", None), ("GET", "/api/events", None)):
-        status, _, told = bench.raw(method, path, body, origin=origin.replace("PORT", str(bench.port)))
-        assert (status, told["kind"]) == (403, "ForeignOrigin")
+        status, _, reply = bench.raw(method, path, body, origin=origin.replace("PORT", str(bench.port)))
+        assert (status, reply["kind"]) == (403, "ForeignOrigin")
     assert unchanged(bench)
 
 
-def test_our_own_origin_is_welcome(bench: Served) -> None:
+def test_the_servers_own_origin_is_accepted(bench: Served) -> None:
     for name in ("127.0.0.1", "localhost"):
         assert bench.raw("GET", "/api/gui/state", origin=f"http://{name}:{bench.port}")[0] == 200
 
@@ -53,12 +53,12 @@ def test_our_own_origin_is_welcome(bench: Served) -> None:
     "path",
     ["/api/gui/state", "/api/events", "/openapi.json", "/nothing/here", "/api/approvals", "/status/", "//status"],
 )
-def test_without_the_token_nothing_is_told(bench: Served, token: str | None, path: str) -> None:
-    status, headers, told = bench.raw("GET", path, authorization=token)
-    assert (status, told["kind"], headers["www-authenticate"]) == (401, "Unauthorized", 'Bearer realm="interlock"')
+def test_without_the_token_nothing_is_returned(bench: Served, token: str | None, path: str) -> None:
+    status, headers, reply = bench.raw("GET", path, authorization=token)
+    assert (status, reply["kind"], headers["www-authenticate"]) == (401, "Unauthorized", 'Bearer realm="interlock"')
 
 
-def test_the_bare_status_says_only_that_it_is_there(bench: Served) -> None:
+def test_the_status_without_a_token_shows_only_that_the_server_runs(bench: Served) -> None:
     assert bench.raw("GET", "/status", authorization=None)[2] == {"status": "ok"}
     assert bench.raw("GET", "/status", authorization="Bearer wrong")[0] == 401
     assert bench.raw("POST", "/status", b"{}", authorization=None)[0] == 401
@@ -68,21 +68,21 @@ def test_the_bare_status_says_only_that_it_is_there(bench: Served) -> None:
 def test_a_preflight_gets_no_permission(bench: Served) -> None:
     asked = {"Access-Control-Request-Method": "POST", "Origin": "http://evil.example"}
     for headers in (asked, {**asked, "Origin": f"http://127.0.0.1:{bench.port}"}):
-        status, told, _ = bench.raw("OPTIONS", "/api/gui", headers=headers, authorization=None)
+        status, reply_headers, _ = bench.raw("OPTIONS", "/api/gui", headers=headers, authorization=None)
         assert status in (401, 403)
-        assert not [name for name in told if name.startswith("access-control")]
+        assert not [name for name in reply_headers if name.startswith("access-control")]
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", None])
 def test_only_json_is_read(bench: Served, kind: str | None) -> None:
-    status, _, told = bench.raw("POST", "/api/gui", SET, content_type=kind)
-    assert (status, told["kind"]) == (415, "NotJson")
+    status, _, reply = bench.raw("POST", "/api/gui", SET, content_type=kind)
+    assert (status, reply["kind"]) == (415, "NotJson")
     assert unchanged(bench)
 
 
 def test_too_large_a_body_is_refused_before_it_is_read(bench: Served) -> None:
-    status, _, told = bench.raw("POST", "/api/gui", b"{}", headers={"Content-Length": "99999999999"})
-    assert (status, told["kind"]) == (413, "TooLarge")
+    status, _, reply = bench.raw("POST", "/api/gui", b"{}", headers={"Content-Length": "99999999999"})
+    assert (status, reply["kind"]) == (413, "TooLarge")
 
 
 def test_the_drive_token_answers_nothing(bench: Served) -> None:
@@ -95,18 +95,18 @@ def test_the_drive_token_answers_nothing(bench: Served) -> None:
         ("/api/tickets/bulk", b'{"commands": [{"type": "approve_task", "track": "demo", "ticket": "a"}]}'),
     ]
     for path, body in ways:
-        status, _, told = bench.raw("POST", path, body)
-        assert (status, told["kind"]) == (403, "NotAllowed"), path
-        assert "approve token" in told["error"]
+        status, _, reply = bench.raw("POST", path, body)
+        assert (status, reply["kind"]) == (403, "NotAllowed"), path
+        assert "approve token" in reply["error"]
     assert unchanged(bench)
 
 
 @pytest.mark.parametrize("item", ["gcli_path", "files_base_dir"])
-def test_what_runs_and_where_is_not_said_over_http(bench: Served, item: str) -> None:
+def test_programs_and_folders_cannot_be_set_over_http(bench: Served, item: str) -> None:
     body = f'{{"action": "set_value", "item": "{item}", "value": "/bin/evil"}}'.encode()
     for token in (bench.tokens.drive, bench.tokens.approve):
-        status, _, told = bench.raw("POST", "/api/gui", body, authorization=f"Bearer {token}")
-        assert (status, "--test-policy" in told["error"]) == (403, True)
+        status, _, reply = bench.raw("POST", "/api/gui", body, authorization=f"Bearer {token}")
+        assert (status, "--test-policy" in reply["error"]) == (403, True)
     assert bench.desk.view.values[item] == ""
 
 
@@ -131,8 +131,8 @@ def test_refusals_are_logged(bench: Served) -> None:
     bench.raw("POST", "/api/gui", SET, host="evil.example")
     bench.raw("GET", "/api/gui/state", authorization=None)
     bench.raw("POST", "/api/approvals/A-1", b'{"decision": "approve"}')
-    told = [(line["status"], line["path"], line["capability"]) for line in bench.log[before:]]
-    assert told == [
+    refusals = [(line["status"], line["path"], line["capability"]) for line in bench.log[before:]]
+    assert refusals == [
         (421, "/api/gui", None),
         (401, "/api/gui/state", None),
         (403, "/api/approvals/A-1", "drive"),
@@ -141,8 +141,8 @@ def test_refusals_are_logged(bench: Served) -> None:
 
 
 def test_a_challenge_is_answered_by_a_proof_and_not_by_the_token(bench: Served) -> None:
-    _, headers, told = bench.raw("GET", "/status", authorization=None, x_interlock_challenge="abc")
-    assert told == {"status": "ok"}
+    _, headers, reply = bench.raw("GET", "/status", authorization=None, x_interlock_challenge="abc")
+    assert reply == {"status": "ok"}
     for name, token in (("drive", bench.tokens.drive), ("ask", bench.tokens.ask), ("approve", bench.tokens.approve)):
         assert headers[f"x-interlock-proof-{name}"] == hmac.new(token.encode(), b"abc", sha256).hexdigest()
         assert token not in str(headers)
@@ -165,10 +165,10 @@ def test_with_the_sandbox_off_approvals_cannot_be_answered_over_http() -> None:
     with served(test_policy=True, sandbox="off") as bench:
         asking(bench, "a")
         for token in (bench.tokens.drive, bench.tokens.approve):
-            status, _, told = bench.raw(
+            status, _, reply = bench.raw(
                 "POST", "/api/approvals/A-1", b'{"decision": "approve"}', authorization=f"Bearer {token}"
             )
-            assert (status, "window or a terminal" in told["error"]) == (403, True)
+            assert (status, "window or a terminal" in reply["error"]) == (403, True)
         assert len(bench.state.pending) == 1
 
 

@@ -109,7 +109,7 @@ def test_the_state_shows_all_that_there_is(client: ApiHookClient) -> None:
     assert client.get_gui_state()["active_tab"] == "inbox"
 
 
-def test_indicators_tell_what_goes_on(bench: Served, client: ApiHookClient) -> None:
+def test_indicators_show_the_current_activity(bench: Served, client: ApiHookClient) -> None:
     assert client.get_indicator_state("thinking") == {"thinking": False}
     bench.submit(StartConductor())
     bench.submit(PlanEpic("grow"))

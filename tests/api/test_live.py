@@ -11,7 +11,7 @@ def live() -> Live:
     return Live(loop, 0)
 
 
-def heard(live: Live, *pieces: tuple[str, str]) -> None:
+def take_texts(live: Live, *pieces: tuple[str, str]) -> None:
     for key, piece in pieces:
         live._take_text(key, piece)
 
@@ -19,7 +19,7 @@ def heard(live: Live, *pieces: tuple[str, str]) -> None:
 def test_all_texts_together_are_bounded_and_the_latest_stay() -> None:
     news = live()
     for number in range(40):
-        heard(news, (f"D-{number}", "x" * 150_000))
+        take_texts(news, (f"D-{number}", "x" * 150_000))
     kept = news.texts()
     assert sum(map(len, kept.values())) <= ALL_TEXTS
     assert list(kept)[-1] == "D-39"
@@ -28,28 +28,28 @@ def test_all_texts_together_are_bounded_and_the_latest_stay() -> None:
 
 def test_one_long_text_stays_even_alone_beyond_the_bound() -> None:
     news = live()
-    heard(news, ("D-1", "y" * (ALL_TEXTS + 5)))
+    take_texts(news, ("D-1", "y" * (ALL_TEXTS + 5)))
     assert list(news.texts()) == ["D-1"]
 
 
-def test_a_text_that_was_dropped_and_begins_anew_is_told_whole() -> None:
+def test_a_dropped_text_that_begins_again_is_sent_whole() -> None:
     news = live()
     follower = news.follow(0)
-    heard(news, ("A", "first words"))
+    take_texts(news, ("A", "first words"))
     assert news.new_texts(follower) == [{"key": "A", "text": "first words"}]
-    heard(news, *((f"other {number}", "z") for number in range(KEYS)))
+    take_texts(news, *((f"other {number}", "z") for number in range(KEYS)))
     news.new_texts(follower)
-    heard(news, ("A", "again"))
+    take_texts(news, ("A", "again"))
     assert news.new_texts(follower) == [{"key": "A", "text": "again"}]
-    heard(news, ("A", " and on"))
+    take_texts(news, ("A", " and on"))
     assert news.new_texts(follower) == [{"key": "A", "delta": " and on"}]
 
 
 def test_after_clearing_everything_begins_anew() -> None:
     news = live()
     follower = news.follow(0)
-    heard(news, ("A", "before"))
+    take_texts(news, ("A", "before"))
     news.new_texts(follower)
     news._take_clear()
-    heard(news, ("A", "after"))
+    take_texts(news, ("A", "after"))
     assert news.new_texts(follower) == [{"key": "A", "text": "after"}]

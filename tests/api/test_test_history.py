@@ -36,15 +36,15 @@ def test_pages_go_on_where_they_ended_while_tests_are_added(bench: Served) -> No
     assert seen == [f"grpc_click_{10_000_000 + number}" for number in range(250, 0, -1)]
 
 
-def test_one_test_is_told_whole_however_long_it_is(bench: Served) -> None:
+def test_one_test_is_returned_whole_at_any_length(bench: Served) -> None:
     logs = tuple(f"line {number}" for number in range(1_000))
     done = fit(ran(7, "failed", error_message="no", logs=logs, assertions=(Assertion("a", False, "1", "2"),)))
     assert done.text is not None
     bench.engine.call(bench.front.workbench.keep(done.text))
     bench.submit(RecordTests((ran(1), done.execution)))
-    status, _, told = bench.raw("GET", "/api/tests/grpc_click_10000007?include_logs=true")
+    status, _, reply = bench.raw("GET", "/api/tests/grpc_click_10000007?include_logs=true")
     assert status == 200
-    assert told == {
+    assert reply == {
         "test_id": "grpc_click_10000007",
         "name": "Click: Save",
         "category": "grpc",
@@ -76,7 +76,7 @@ def test_one_test_is_told_whole_however_long_it_is(bench: Served) -> None:
     assert bench.raw("GET", "/api/tests/grpc_click_10000007")[2]["logs"] == []
 
 
-def test_what_is_wrong_is_said(bench: Served) -> None:
+def test_a_wrong_request_is_reported(bench: Served) -> None:
     bench.submit(RecordTests((ran(1),)))
     for path, code in (
         ("/api/tests/grpc_click_10000009", 404),
@@ -87,6 +87,6 @@ def test_what_is_wrong_is_said(bench: Served) -> None:
         ("/api/tests?status=broken", 422),
         ("/api/tests?limit=5", 422),
     ):
-        status, _, told = bench.raw("GET", path)
+        status, _, reply = bench.raw("GET", path)
         assert (path, status) == (path, code)
-        assert set(told) == {"error", "kind"}
+        assert set(reply) == {"error", "kind"}

@@ -1,4 +1,4 @@
-"""The way of an approval, from the click to the script, changes package at most ten times (docs/orchestration.md)."""
+"""The path of an approval, from click to script, crosses at most ten package borders (docs/orchestration.md)."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ from interlock.domain.values.tickets import TicketSpec
 ANN = "human:ann"
 SOURCE = os.path.dirname(interlock.__file__) + os.sep
 
-# Where one call stack hands over to the next: another thread, a callback of the loop, a task, a process.
+# The functions after which another call stack continues: a thread, a loop callback, a task, a process.
 HAND_OVERS = {
     ("engine/bench/engine_thread.py", "EngineThread.start"),
     ("domain/step.py", "step"),
@@ -36,7 +36,7 @@ HAND_OVERS = {
 
 
 class Recorder:
-    """Records the packages on the call stack at every hand-over, outermost first, until the script starts."""
+    """Records the packages on the call stack at each of these functions, outermost first, until the script starts."""
 
     def __init__(self) -> None:
         self.packages: list[str] = ["front end"]

@@ -46,12 +46,12 @@ def test_a_choice_that_cannot_work_is_refused_at_once(
         make_model(project, provider, **more)
 
 
-@pytest.mark.parametrize(("model", "said"), [("strong", "I am strong."), (None, "I am plain.")])
-def test_the_model_is_asked_for_where_a_request_names_none(project: Project, model: str | None, said: str) -> None:
+@pytest.mark.parametrize(("model", "answer"), [("strong", "I am strong."), (None, "I am plain.")])
+def test_the_model_is_asked_for_where_a_request_names_none(project: Project, model: str | None, answer: str) -> None:
     scripted = make_model(project, "scripted", model, script=project.root / "rules.json")(BubblewrapSandbox(), print)
     request = ModelRequest("Tier 3", None, None, "", (Message("user", "Who?"),), ())
     reply = asyncio.run(scripted.complete(request, print))
-    assert (scripted.name, scripted.quote(request), reply.message.text) == ("scripted", 0, said)
+    assert (scripted.name, scripted.quote(request), reply.message.text) == ("scripted", 0, answer)
 
 
 def test_every_known_provider_can_be_made(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

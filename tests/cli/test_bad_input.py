@@ -117,7 +117,7 @@ def test_an_altered_removed_or_truncated_journal_is_noticed_and_stays_readable(p
     assert (result.code, "rows of the journal are missing" in result.err) == (1, True), result
 
 
-def test_a_file_that_is_no_journal_is_said(project: Project) -> None:
+def test_a_file_that_is_no_journal_is_reported(project: Project) -> None:
     project.run("init")
     for name in ("journal.db", "journal.db-wal", "journal.db-shm"):
         (project.root / ".interlock" / name).unlink(missing_ok=True)
@@ -128,7 +128,7 @@ def test_a_file_that_is_no_journal_is_said(project: Project) -> None:
 
 
 def mounted(folder: Path, *options: str) -> bool:
-    """Mount a small file system there; False if that is not allowed."""
+    """Mount a small file system on this folder; False if mounting is not allowed."""
     return (
         subprocess.run(
             ("mount", "-t", "tmpfs", *options, "tmpfs", str(folder)), check=False, capture_output=True
@@ -138,7 +138,7 @@ def mounted(folder: Path, *options: str) -> bool:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
-def test_a_read_only_folder_is_said_and_reading_still_works(project: Project) -> None:
+def test_a_read_only_folder_is_reported_and_reading_still_works(project: Project) -> None:
     if not mounted(project.root, "-o", "size=20m"):
         pytest.skip("mounting is not possible here")
     try:

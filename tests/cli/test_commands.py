@@ -23,7 +23,7 @@ def test_doctor_names_the_provider_that_would_be_used(project: Project) -> None:
     assert ("model      anthropic" in result.out, "sk-planted" in result.out + result.err) == (True, False)
 
 
-def test_doctor_says_what_the_sandbox_promises(project: Project) -> None:
+def test_doctor_prints_the_guarantees_of_the_sandbox(project: Project) -> None:
     result = project.run("doctor", "--json")
     assert (result.code, result.json["sandbox"]["detail"]) == (0, "bubblewrap")
     assert "has no network, and sees no process but its own" in result.json["promises"]
@@ -132,14 +132,14 @@ def test_demo_takes_a_sample_repository_from_red_to_green(project: Project) -> N
     assert result.code == 0, result
     assert "policy:approve-all" in result.out
     assert "landed on main" in result.out
-    for told in (
+    for line in (
         "Tier 1 answered",
         "Tier 2 answered",
         "back to the worker",
         "Tier 4",
         "1 merge, 4 spawn, 5 tool, 1 tracks",
     ):
-        assert told in result.out, told
+        assert line in result.out, line
     assert project.run("journal", "verify", cwd=project.home / "demo").code == 0
     result = project.run("demo", "--dir", str(project.home / "demo"))
     assert (result.code, "is not empty" in result.err) == (1, True)

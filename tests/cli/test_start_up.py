@@ -66,7 +66,7 @@ def test_a_pipe_that_closes_early_is_no_error_message() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_knows_every_command(shell: str) -> None:
+def test_completion_offers_every_command(shell: str) -> None:
     done = subprocess.run(
         (sys.executable, "-m", "interlock.cli.main", "completion", shell), capture_output=True, text=True, check=True
     )

@@ -1,4 +1,4 @@
-"""`interlock view` as a user types it."""
+"""`interlock view` on the command line."""
 
 import json
 import os
@@ -17,17 +17,17 @@ SKELETON = "def f():\n    ...\n"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path, git=False)
-    made.env["XDG_CACHE_HOME"] = str(tmp_path / "cache")
-    made.write("a.py", SOURCE)
-    return made
+    new_project = Project(tmp_path, git=False)
+    new_project.env["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    new_project.write("a.py", SOURCE)
+    return new_project
 
 
 def test_for_one_file_standard_output_is_the_view_alone(project: Project) -> None:
-    said = project.run("view", "skeleton", "a.py")
-    assert (said.code, said.out) == (0, SKELETON)
-    assert said.err.startswith("1 file: ")
-    assert said.err.rstrip().endswith((" tokens (counted)", " tokens (estimated)"))
+    result = project.run("view", "skeleton", "a.py")
+    assert (result.code, result.out) == (0, SKELETON)
+    assert result.err.startswith("1 file: ")
+    assert result.err.rstrip().endswith((" tokens (counted)", " tokens (estimated)"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -42,26 +42,26 @@ def test_every_kind_twice_the_same_and_without_the_cache(project: Project, kind:
 def test_bytes_stay_as_they_are(project: Project) -> None:
     path = project.root / "b.py"
     path.write_bytes(b"\xef\xbb\xbfx = '\xff'\r\ndef f(): return 1")
-    said = project.run("view", "skeleton", "b.py", "--json")
-    assert said.json["files"][0]["view"] == "\ufeffx = '\ufffd'\r\ndef f(): ..."
+    result = project.run("view", "skeleton", "b.py", "--json")
+    assert result.json["files"][0]["view"] == "\ufeffx = '\ufffd'\r\ndef f(): ..."
 
 
 def test_several_files_have_a_line_each(project: Project) -> None:
     project.write("d/b.py", SOURCE)
     project.write("d/c.css", "a {}\n")
-    said = project.run("view", "skeleton", ".")
-    assert said.out == f"==> ./a.py <==\n{SKELETON}\n==> ./d/b.py <==\n{SKELETON}\n==> ./d/c.css <==\na {{}}\n"
-    assert said.err.startswith("3 files: ")
+    result = project.run("view", "skeleton", ".")
+    assert result.out == f"==> ./a.py <==\n{SKELETON}\n==> ./d/b.py <==\n{SKELETON}\n==> ./d/c.css <==\na {{}}\n"
+    assert result.err.startswith("3 files: ")
 
 
 def test_json(project: Project) -> None:
     project.write(".env", "KEY=1\n")
-    said = project.run("view", "summary", ".", "--json")
-    assert said.code == 0
-    told = said.json
-    (file,) = told.pop("files")
-    totals = told.pop("totals")
-    assert told == {"kind": "summary", "skipped": [{"path": "./.env", "reason": "it may hold secrets"}]}
+    result = project.run("view", "summary", ".", "--json")
+    assert result.code == 0
+    data = result.json
+    (file,) = data.pop("files")
+    totals = data.pop("totals")
+    assert data == {"kind": "summary", "skipped": [{"path": "./.env", "reason": "it may hold secrets"}]}
     assert (file["path"], file["language"]) == ("./a.py", "python")
     assert file["view"] == "**Python** — 2 lines\nfunctions: f\n"
     assert (totals["files"], totals["skipped"]) == (1, 1)
@@ -90,15 +90,15 @@ def test_unknown_languages(project: Project) -> None:
 def test_a_named_path_that_cannot_be_shown_is_an_error(project: Project, path: str, reason: str) -> None:
     project.write(".env", "KEY=1\n")
     os.mkfifo(project.root / "pipe")
-    said = project.run("view", "skeleton", "a.py", path)
-    assert said.code == 1
-    assert f"skipped {path}: {reason}\n" in said.err
-    assert SKELETON in said.out
+    result = project.run("view", "skeleton", "a.py", path)
+    assert result.code == 1
+    assert f"skipped {path}: {reason}\n" in result.err
+    assert SKELETON in result.out
 
 
 def test_another_folder(project: Project) -> None:
-    said = project.run("view", "skeleton", "a.py", "-C", str(project.root), cwd=project.home)
-    assert said.out == SKELETON
+    result = project.run("view", "skeleton", "a.py", "-C", str(project.root), cwd=project.home)
+    assert result.out == SKELETON
 
 
 def test_names_with_escapes_and_names_that_are_no_text(project: Project) -> None:
@@ -106,19 +106,19 @@ def test_names_with_escapes_and_names_that_are_no_text(project: Project) -> None
     for name in (b"\x1b[31mred.py", b"\xff.py"):
         with open(os.path.join(os.fsencode(project.root), b"d", name), "w") as file:
             file.write(SOURCE)
-    said = project.run("view", "skeleton", "d")
-    assert said.code == 0
-    assert said.out == f'==> "d/\\u001b[31mred.py" <==\n{SKELETON}\n==> "d/\\xff.py" <==\n{SKELETON}'
-    told: list[CommandResult] = [project.run("view", "skeleton", "d", "--json")]
-    assert [file["path"] for file in json.loads(told[0].out)["files"]] == ["d/\x1b[31mred.py", "d/\ufffd.py"]
+    result = project.run("view", "skeleton", "d")
+    assert result.code == 0
+    assert result.out == f'==> "d/\\u001b[31mred.py" <==\n{SKELETON}\n==> "d/\\xff.py" <==\n{SKELETON}'
+    results: list[CommandResult] = [project.run("view", "skeleton", "d", "--json")]
+    assert [file["path"] for file in json.loads(results[0].out)["files"]] == ["d/\x1b[31mred.py", "d/\ufffd.py"]
 
 
 def test_a_name_cannot_pass_for_the_heading_of_another_file(project: Project) -> None:
     project.write("d/a <==\nx = 1\n\n==> d/z.py", SOURCE)
     (project.root / "d" / "gone\nskipped b").symlink_to("a.py")
-    said = project.run("view", "skeleton", "d")
-    assert said.out == f'==> "d/a <==\\nx = 1\\n\\n==> d/z.py" <==\n{SKELETON}'
-    assert said.err.splitlines()[0] == 'skipped "d/gone\\nskipped b": a link, not followed'
+    result = project.run("view", "skeleton", "d")
+    assert result.out == f'==> "d/a <==\\nx = 1\\n\\n==> d/z.py" <==\n{SKELETON}'
+    assert result.err.splitlines()[0] == 'skipped "d/gone\\nskipped b": a link, not followed'
 
 
 def test_a_name_that_is_no_text_can_be_given(project: Project) -> None:
@@ -128,16 +128,18 @@ def test_a_name_that_is_no_text_can_be_given(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "said"),
+    ("where", "message"),
     [(">/dev/full", "interlock: the output cannot be written: No space left on device\n"), (">&-", "1 file:")],
 )
 @pytest.mark.parametrize("how", ["", "--json"])
-def test_output_that_cannot_be_written_is_said_in_a_line(project: Project, where: str, said: str, how: str) -> None:
+def test_output_that_cannot_be_written_is_reported_in_a_line(
+    project: Project, where: str, message: str, how: str
+) -> None:
     line = " ".join(project.argv("view", "skeleton", "a.py", how))
     done = subprocess.run(
         ["sh", "-c", f"{line} {where}"], cwd=project.root, env=project.env, capture_output=True, text=True, timeout=60
     )
-    assert (done.stderr.count("\n"), done.stderr[: len(said)]) == (1, said)
+    assert (done.stderr.count("\n"), done.stderr[: len(message)]) == (1, message)
 
 
 def test_a_pipe_that_closes_early(project: Project) -> None:

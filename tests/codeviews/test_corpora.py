@@ -1,4 +1,4 @@
-"""Skeletons of real files in every language: a slice of them here, whole packages in `make soak`."""
+"""Skeletons of real files in every language: a sample here, whole packages in `make soak`."""
 
 from pathlib import Path
 
@@ -34,5 +34,5 @@ def test_a_whole_package(name: str, language: str) -> None:
     except Unavailable as why:
         pytest.skip(str(why))
     assert files
-    wrong = {str(path): found for path in files if (found := faults(path.read_bytes(), language))}
+    wrong = {str(path): problems for path in files if (problems := faults(path.read_bytes(), language))}
     assert wrong == {}

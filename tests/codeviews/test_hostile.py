@@ -1,4 +1,4 @@
-"""Inputs made to hurt: none takes for ever, none is cut wrongly, none raises."""
+"""Hostile inputs: each takes bounded time, is cut correctly and raises nothing."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -62,7 +62,7 @@ def test_whatever_comes_the_skeleton_has_no_more_errors(language: str, parts: li
 @settings(max_examples=60, deadline=None)
 @given(parts=st.lists(st.sampled_from(PIECES), max_size=40))
 def test_a_source_without_a_sign_of_a_function_has_no_body_to_replace(language: str, parts: list[bytes]) -> None:
-    """So it need not be parsed."""
+    """Such a source need not be parsed."""
     source = b"".join(part for part in parts if not any(sign in part for sign in table(language).signs))
     tree = parse(source, language)
     assert tree is not None
@@ -86,7 +86,7 @@ def test_a_source_that_takes_too_long_is_shown_whole(monkeypatch: pytest.MonkeyP
 
 
 def test_threads_may_make_views_at_once() -> None:
-    """While a parser is handed the next piece of a source, another thread may run."""
+    """Another thread may run while a parser reads the next piece of a source."""
     sources = [b"def f%d(a):\n    return a\n" % number * 5_000 for number in range(8)]
     expected = [view("skeleton", source, "python") for source in sources]
     with ThreadPoolExecutor(8) as threads:
@@ -94,7 +94,7 @@ def test_threads_may_make_views_at_once() -> None:
 
 
 def test_how_busy_the_machine_is_changes_no_view(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight threads wait for each other here: by the clock each of them takes eight times as long as it works."""
+    """Eight threads share the interpreter: wall-clock time is eight times the CPU time."""
     source = b"def f(a):\n    return a\n" * 20_000
     begun = time.thread_time()
     expected = view("skeleton", source, "python")
@@ -121,7 +121,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("language", WRONG)
-def test_what_only_looks_like_a_body_stays(language: str) -> None:
+def test_text_that_only_looks_like_a_body_stays(language: str) -> None:
     shown = view("skeleton", WRONG[language], language)
     kept = WRONG[language].replace(b"{ return 1; }", b"{ /* ... */ }")
     assert shown in (WRONG[language], kept)
@@ -134,7 +134,7 @@ SHIFTS = {
 
 
 @pytest.mark.parametrize("language", SHIFTS)
-def test_what_only_looks_like_a_heredoc_goes(language: str) -> None:
+def test_a_body_with_a_shift_that_looks_like_a_heredoc_is_removed(language: str) -> None:
     source, expected = SHIFTS[language]
     assert view("skeleton", source, language) == expected
 
@@ -176,11 +176,11 @@ def lines_outside_bodies(source: bytes, language: str) -> list[bytes]:
     tree = parse(source, language)
     assert tree is not None
     cuts = find_cuts(source, tree.root_node, language)
-    found: list[bytes] = []
+    lines: list[bytes] = []
     start = 0
     for line in source.split(b"\n"):
         end = start + len(line)
         if line.strip() and not any(cut.start < end and cut.end > start for cut in cuts):
-            found.append(line)
+            lines.append(line)
         start = end + 1
-    return found
+    return lines

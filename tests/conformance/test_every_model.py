@@ -1,4 +1,4 @@
-"""What holds for every model, also for scripted ones and for separate programs."""
+"""Conformance of all models, including scripted ones and separate programs."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ from tests.providers.scripts import Called, Scripted
 from tests.providers.vendors import VENDORS, Vendor, request
 from tests.sandbox.scenes import ENV
 
-TOLD = Scripted(("Look", "ing."), calls=(Called("c", "grep", ('{"pattern": "ä"}',)),), stop="tools")
+SCRIPT = Scripted(("Look", "ing."), calls=(Called("c", "grep", ('{"pattern": "ä"}',)),), stop="tools")
 
 AGENT = """
 import json, sys, time
@@ -41,14 +41,14 @@ Opened = Callable[[Path, bool], AbstractAsyncContextManager[Model]]
 class Maker(Struct, frozen=True):
     name: str
     opened: Opened
-    streams_calls: bool = False  # what it says includes how it calls
+    streams_calls: bool = False  # the streamed text includes the calls
 
 
 def over_http(vendor: Vendor) -> Opened:
     @asynccontextmanager
     async def opened(folder: Path, broken: bool) -> AsyncGenerator[Model]:
-        async with serving(vendor.playing(lambda _: TOLD), Fault("end", 500) if broken else None) as server:
-            yield vendor.made(server.url)
+        async with serving(vendor.playing(lambda _: SCRIPT), Fault("end", 500) if broken else None) as server:
+            yield vendor.create_model(server.url)
 
     return opened
 
@@ -85,16 +85,16 @@ each = pytest.mark.parametrize("maker", MAKERS, ids=[maker.name for maker in MAK
 
 
 @each
-def test_it_streams_what_it_says_and_tells_what_it_calls_and_used(maker: Maker, tmp_path: Path) -> None:
+def test_a_model_streams_its_text_and_returns_its_calls_and_usage(maker: Maker, tmp_path: Path) -> None:
     async def story() -> None:
-        heard: list[str] = []
+        pieces: list[str] = []
         async with maker.opened(tmp_path, False) as model:
             assert model.name == maker.name
-            assert model.quote(request()) == 0, "nobody has told it a price"
-            reply = await model.complete(request(), heard.append)
-        said = "".join(heard)
-        assert len(heard) > 1
-        assert said.startswith("Looking.") if maker.streams_calls else said == "Looking."
+            assert model.quote(request()) == 0, "no price is configured"
+            reply = await model.complete(request(), pieces.append)
+        text = "".join(pieces)
+        assert len(pieces) > 1
+        assert text.startswith("Looking.") if maker.streams_calls else text == "Looking."
         assert reply.message.text == "Looking."
         assert [(call.name, call.args, call.unread) for call in reply.message.calls] == [("grep", {"pattern": "ä"}, "")]
         assert reply.stop == "tools"
@@ -104,7 +104,7 @@ def test_it_streams_what_it_says_and_tells_what_it_calls_and_used(maker: Maker, 
 
 
 @each
-def test_what_breaks_off_is_unavailable_and_may_have_cost_something(maker: Maker, tmp_path: Path) -> None:
+def test_an_interrupted_answer_is_unavailable_and_may_have_a_cost(maker: Maker, tmp_path: Path) -> None:
     async def story() -> None:
         async with maker.opened(tmp_path, True) as model:
             await model.complete(request(Message("user", "Hello.")), [].append)

@@ -1,4 +1,4 @@
-"""What every journal must do: one suite for the journal in memory and the one on disk."""
+"""Conformance of journals: one suite for the journal in memory and the one on disk."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,9 +23,9 @@ from tests.wire.anything import TEXT, anything
 
 @pytest.fixture(params=["memory", "sqlite"])
 def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
-    made: Journal = MemoryJournal() if request.param == "memory" else SqliteJournal(tmp_path / ".interlock")
-    with closing(made):
-        yield made
+    new_journal: Journal = MemoryJournal() if request.param == "memory" else SqliteJournal(tmp_path / ".interlock")
+    with closing(new_journal):
+        yield new_journal
 
 
 def test_a_new_journal_is_empty(journal: Journal) -> None:
@@ -34,7 +34,7 @@ def test_a_new_journal_is_empty(journal: Journal) -> None:
     assert journal.load_checkpoint() is None
 
 
-def test_what_is_appended_is_read_back_in_order(journal: Journal) -> None:
+def test_appended_rows_are_read_back_in_order(journal: Journal) -> None:
     everything = [*bench(shell("a"), shell("b", "a"), auto_queue=False).records]
     journal.append(everything[:2])
     journal.append(everything[2:])

@@ -1,4 +1,4 @@
-"""What every model over HTTP must do: one suite for all of them."""
+"""Conformance of models over HTTP: one suite for all of them."""
 
 import asyncio
 from base64 import b64encode
@@ -18,21 +18,21 @@ from interlock.providers.http.http_model import REFUSED
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from interlock.tools.registry import WorkerTools
 from tests.providers.loopback import Answer, Fault, Json, Loopback, Play, Refused, Request, serving
-from tests.providers.scripts import CALLED, SAID, THOUGHT, Called, Scripted
+from tests.providers.scripts import CALLED, TEXT_REPLY, THOUGHT, Called, Scripted
 from tests.providers.vendors import READ, VENDORS, Vendor, may_call, request, tool_names
 
 each = pytest.mark.parametrize("vendor", VENDORS, ids=[vendor.provider for vendor in VENDORS])
 
 
 async def ask(
-    vendor: Vendor, told: Scripted | Play, *messages: Message, **more: object
+    vendor: Vendor, script: Scripted | Play, *messages: Message, **more: object
 ) -> tuple[Reply, list[str], Loopback]:
-    play = vendor.playing(lambda _: told) if isinstance(told, Scripted) else told
-    heard: list[str] = []
+    play = vendor.playing(lambda _: script) if isinstance(script, Scripted) else script
+    texts: list[str] = []
     async with serving(play) as server:
-        model = vendor.made(server.url, **more)
-        reply = await model.complete(request(*messages), heard.append, lambda piece: heard.append(f"({piece})"))
-        return reply, heard, server
+        model = vendor.create_model(server.url, **more)
+        reply = await model.complete(request(*messages), texts.append, lambda piece: texts.append(f"({piece})"))
+        return reply, texts, server
 
 
 @each
@@ -40,15 +40,15 @@ def test_text_comes_in_pieces_and_whole_with_what_it_cost(vendor: Vendor) -> Non
     def price(model: str, usage: Usage) -> int:
         return usage.input + 2 * usage.output
 
-    reply, heard, _ = asyncio.run(ask(vendor, SAID, price=price))
+    reply, texts, _ = asyncio.run(ask(vendor, TEXT_REPLY, price=price))
     usage = Usage(100, 20, cache_read=30, cache_write=7 if vendor.writes_cache else 0, cost=140)
     assert reply == Reply(Message("assistant", "Grüße, wörld 🌍."), usage, vendor.model)
-    assert heard == ["Grüße, ", "wörld", " 🌍."]
+    assert texts == ["Grüße, ", "wörld", " 🌍."]
 
 
 @each
 def test_calls_side_by_side_come_with_their_arguments_put_together(vendor: Vendor) -> None:
-    reply, heard, _ = asyncio.run(ask(vendor, CALLED))
+    reply, texts, _ = asyncio.run(ask(vendor, CALLED))
     assert reply == Reply(
         Message(
             "assistant",
@@ -62,14 +62,14 @@ def test_calls_side_by_side_come_with_their_arguments_put_together(vendor: Vendo
         vendor.model,
         "tools",
     )
-    assert heard == ["I look."]
+    assert texts == ["I look."]
 
 
 @each
-def test_what_it_thinks_is_kept_apart_and_its_own_state_is_its_own(vendor: Vendor) -> None:
-    reply, heard, _ = asyncio.run(ask(vendor, THOUGHT))
+def test_thoughts_are_kept_apart_and_the_state_belongs_to_its_provider(vendor: Vendor) -> None:
+    reply, texts, _ = asyncio.run(ask(vendor, THOUGHT))
     assert (reply.message.text, reply.message.reasoning) == ("It is 4.", "Two and two.")
-    assert heard == ["(Two and )", "(two.)", "It is 4."]
+    assert texts == ["(Two and )", "(two.)", "It is 4."]
     assert bool(reply.message.session) == vendor.signs_thoughts
     assert not reply.message.session or reply.message.session.startswith(f"{vendor.provider} {{")
 
@@ -79,16 +79,16 @@ def test_a_round_of_tools_is_taken_and_thoughts_go_back_where_they_came_from(ven
     thinking = replace(CALLED, reasoning=("Let me ", "look."))
 
     async def story() -> tuple[Reply, Json]:
-        async with serving(vendor.playing(lambda r: SAID if b"the text" in r.body else thinking)) as server:
-            model = vendor.made(server.url)
+        async with serving(vendor.playing(lambda r: TEXT_REPLY if b"the text" in r.body else thinking)) as server:
+            model = vendor.create_model(server.url)
             first = (await model.complete(request(), ignore_text)).message
-            told = (
+            history = (
                 Message("user", "Hello."),
                 replace(first, reasoning=""),
                 Message("tool", "the text", call_id="call_b"),
                 Message("tool", "", call_id="call_a"),
             )
-            reply = await model.complete(request(*told), ignore_text)
+            reply = await model.complete(request(*history), ignore_text)
             return reply, server.requests[-1].json
 
     reply, body = asyncio.run(story())
@@ -101,11 +101,11 @@ def test_a_round_of_tools_is_taken_and_thoughts_go_back_where_they_came_from(ven
 
 @each
 def test_the_thoughts_of_another_provider_are_never_sent(vendor: Vendor) -> None:
-    theirs = Message(
+    foreign = Message(
         "assistant", "", (ToolCall("c", "grep", {}),), session='other {"reasoning":"secret","thoughts":["secret"]}'
     )
-    told = (Message("user", "a"), theirs, Message("tool", "b", call_id="c"))
-    _, _, server = asyncio.run(ask(vendor, SAID, *told))
+    history = (Message("user", "a"), foreign, Message("tool", "b", call_id="c"))
+    _, _, server = asyncio.run(ask(vendor, TEXT_REPLY, *history))
     assert b"secret" not in server.requests[0].body
 
 
@@ -113,23 +113,23 @@ def test_the_thoughts_of_another_provider_are_never_sent(vendor: Vendor) -> None
 def test_images_are_shown_by_users_and_by_tools(vendor: Vendor) -> None:
     content = b"\x89PNG not really"
     picture = Picture("image/png", sha256(content).hexdigest())
-    told = (
+    history = (
         Message("user", "Look:", images=(picture,)),
         Message("assistant", "", (ToolCall("c", "grep", {}),)),
         Message("tool", "a screenshot", call_id="c", images=(picture, Picture("image/png", "gone"))),
     )
 
     async def story() -> bytes:
-        async with serving(vendor.playing(lambda _: SAID)) as server:
-            model = vendor.made(server.url)
-            await model.complete(request(*told, pictures={picture.sha256: content}), ignore_text)
+        async with serving(vendor.playing(lambda _: TEXT_REPLY)) as server:
+            model = vendor.create_model(server.url)
+            await model.complete(request(*history, pictures={picture.sha256: content}), ignore_text)
             return server.requests[0].body
 
     assert asyncio.run(story()).count(b64encode(content)) == 2
 
 
 @each
-def test_arguments_that_are_no_object_are_told_to_the_model(vendor: Vendor) -> None:
+def test_arguments_that_are_no_object_are_reported_to_the_model(vendor: Vendor) -> None:
     wrong = [Called("a", "grep", ('{"half": ',)), Called("b", "grep", ("[1]",)), Called("c", "grep", ())]
     reply, _, _ = asyncio.run(ask(vendor, Scripted(calls=tuple(wrong), stop="tools")))
     assert [(call.args, call.unread) for call in reply.message.calls] == [({}, '{"half": '), ({}, "[1]"), ({}, "")]
@@ -145,20 +145,20 @@ def test_a_call_that_was_cut_at_the_limit_of_the_answer_does_not_run(vendor: Ven
 
 
 @each
-def test_a_refusal_says_that_it_is_one(vendor: Vendor) -> None:
+def test_a_refusal_is_marked_as_a_refusal(vendor: Vendor) -> None:
     reply, _, _ = asyncio.run(ask(vendor, Scripted(stop="refusal")))
     assert (reply.message.text, reply.stop) == (REFUSED, "refusal")
 
 
 @each
-def test_the_last_call_offers_no_tools_but_keeps_telling_of_them(vendor: Vendor) -> None:
+def test_the_last_call_allows_no_tools_but_still_describes_them(vendor: Vendor) -> None:
     asked = request(
         Message("user", "a"), Message("assistant", "", (ToolCall("c", "grep", {}),)), Message("tool", "b", call_id="c")
     )
 
     async def story() -> list[Json]:
-        async with serving(vendor.playing(lambda _: SAID)) as server:
-            model = vendor.made(server.url)
+        async with serving(vendor.playing(lambda _: TEXT_REPLY)) as server:
+            model = vendor.create_model(server.url)
             await model.complete(replace(asked, tools=(), withdrawn=asked.tools), ignore_text)
             await model.complete(replace(asked, tools=()), ignore_text)
             return vendor.asked(server)
@@ -170,7 +170,7 @@ def test_the_last_call_offers_no_tools_but_keeps_telling_of_them(vendor: Vendor)
 
 @each
 def test_broken_histories_and_broken_texts_are_made_whole(vendor: Vendor) -> None:
-    told = (
+    history = (
         Message("tool", "of nothing", call_id="x"),
         Message("user", " "),
         Message("assistant", "", (ToolCall("c", "grep", {}), ToolCall("d", "grep", {}, "half {"))),
@@ -181,7 +181,7 @@ def test_broken_histories_and_broken_texts_are_made_whole(vendor: Vendor) -> Non
         Message("user", "and on"),
         Message("user", "and on"),
     )
-    reply, _, _ = asyncio.run(ask(vendor, SAID, *told))
+    reply, _, _ = asyncio.run(ask(vendor, TEXT_REPLY, *history))
     assert reply.stop == "end"
 
 
@@ -189,7 +189,7 @@ def test_broken_histories_and_broken_texts_are_made_whole(vendor: Vendor) -> Non
 def test_names_that_others_have_given_are_made_fit_and_stay_apart(vendor: Vendor) -> None:
     odd = ["functions.grep:0", "functions.grep.0", "x" * 200, "ä b", ""]
     calls = tuple(ToolCall(name, name, {}) for name in odd)
-    told = (
+    history = (
         Message("user", "a"),
         Message("assistant", "", calls),
         *(Message("tool", "r", call_id=name) for name in odd),
@@ -197,25 +197,25 @@ def test_names_that_others_have_given_are_made_fit_and_stay_apart(vendor: Vendor
     tools = (READ, replace(READ, name="mcp.server/tool " + "y" * 200))
 
     async def story() -> Reply:
-        async with serving(vendor.playing(lambda _: SAID)) as server:
-            return await vendor.made(server.url).complete(request(*told, tools=tools), ignore_text)
+        async with serving(vendor.playing(lambda _: TEXT_REPLY)) as server:
+            return await vendor.create_model(server.url).complete(request(*history, tools=tools), ignore_text)
 
     assert asyncio.run(story()).stop == "end"
 
 
 @each
-def test_every_tool_of_ours_is_one_that_the_vendor_takes(vendor: Vendor) -> None:
+def test_the_vendor_accepts_every_tool_of_interlock(vendor: Vendor) -> None:
     async def story() -> None:
-        async with serving(vendor.playing(lambda _: SAID)) as server:
+        async with serving(vendor.playing(lambda _: TEXT_REPLY)) as server:
             tools = (*WorkerTools(BubblewrapSandbox(), {}, PythonStructure()).offered(changing=True), READ_TOOL_OUTPUT)
-            await vendor.made(server.url).complete(request(tools=tools), ignore_text)
+            await vendor.create_model(server.url).complete(request(tools=tools), ignore_text)
             assert tool_names(vendor.asked(server)[0]) == [tool.name for tool in tools]
             assert len(tools) > 20
 
     asyncio.run(story())
 
 
-# ── what goes wrong ──────────────────────────────────────────────────────────────────────
+# ── failures ─────────────────────────────────────────────────────────────────────────────
 
 
 def refusing(status: int, body: Json, *headers: tuple[str, str]) -> Play:
@@ -239,9 +239,7 @@ def refusing(status: int, body: Json, *headers: tuple[str, str]) -> Play:
         (307, "another address"),
     ],
 )
-def test_what_will_not_pass_is_said_with_what_to_do_and_never_the_key(
-    vendor: Vendor, status: int, sentence: str
-) -> None:
+def test_a_permanent_error_has_advice_and_never_the_key(vendor: Vendor, status: int, sentence: str) -> None:
     echo = {"error": {"type": "some_error", "message": f"bad key {vendor.key}!\nReally."}}
     play = refusing(status, echo, ("location", "http://127.0.0.1:9/elsewhere"))
     with pytest.raises(Misconfigured, match=sentence) as caught:
@@ -267,7 +265,9 @@ def test_what_will_not_pass_is_said_with_what_to_do_and_never_the_key(
         (529, "", None),
     ],
 )
-def test_what_may_pass_says_when_to_try_again(vendor: Vendor, status: int, header: str, wait: float | None) -> None:
+def test_a_temporary_error_has_the_time_of_the_next_try(
+    vendor: Vendor, status: int, header: str, wait: float | None
+) -> None:
     headers = (("retry-after", header),) if header else ()
     with pytest.raises(Unavailable, match=str(status)) as caught:
         asyncio.run(ask(vendor, refusing(status, {"error": {"message": "busy"}}, *headers)))
@@ -283,9 +283,9 @@ def test_an_account_without_money_is_not_tried_again(vendor: Vendor) -> None:
 @each
 def test_a_connection_that_cannot_be_made_costs_nothing(vendor: Vendor) -> None:
     async def story() -> None:
-        async with serving(vendor.playing(lambda _: SAID)) as server:
+        async with serving(vendor.playing(lambda _: TEXT_REPLY)) as server:
             url = server.url
-        await vendor.made(url).complete(request(), ignore_text)
+        await vendor.create_model(url).complete(request(), ignore_text)
 
     with pytest.raises(Unavailable, match="cannot be reached") as caught:
         asyncio.run(story())
@@ -302,12 +302,12 @@ def test_without_its_key_nothing_is_sent(vendor: Vendor) -> None:
         ),
     ):
         with pytest.raises(Misconfigured, match=sentence):
-            asyncio.run(ask(vendor, SAID, environ=environ))
+            asyncio.run(ask(vendor, TEXT_REPLY, environ=environ))
 
 
-async def with_fault(vendor: Vendor, told: Scripted, fault: Fault, bounds: Bounds | None = None) -> Reply:
-    async with serving(vendor.playing(lambda _: told), fault) as server:
-        return await vendor.made(server.url, bounds=bounds).complete(request(), ignore_text)
+async def with_fault(vendor: Vendor, script: Scripted, fault: Fault, bounds: Bounds | None = None) -> Reply:
+    async with serving(vendor.playing(lambda _: script), fault) as server:
+        return await vendor.create_model(server.url, bounds=bounds).complete(request(), ignore_text)
 
 
 SHORT = Scripted(calls=(Called("a", "grep", ('{"n":', "1}")),), stop="tools")
@@ -319,18 +319,18 @@ LONG = Scripted(
 )
 
 
-async def broken_everywhere(vendor: Vendor, told: Scripted, kind: str, step: int) -> None:
-    """No partial call runs: there is no reply to take one from."""
-    size = len(b"".join(vendor.events(told, vendor.model)))
-    async with serving(vendor.playing(lambda _: told)) as server:
-        model = vendor.made(server.url)
+async def broken_everywhere(vendor: Vendor, script: Scripted, kind: str, step: int) -> None:
+    """Breaks the stream at each byte: no reply, so no partial call runs."""
+    size = len(b"".join(vendor.events(script, vendor.model)))
+    async with serving(vendor.playing(lambda _: script)) as server:
+        model = vendor.create_model(server.url)
         for after in range(0, size - 1, step):
             server.fault = Fault(kind, after)  # pyright: ignore[reportArgumentType]
             with pytest.raises(Unavailable) as caught:
                 await model.complete(request(), ignore_text)
             assert caught.value.may_cost, after
         server.fault = Fault("cut" if vendor.says_its_end else "end", size)
-        assert len((await model.complete(request(), ignore_text)).message.calls) == len(told.calls)
+        assert len((await model.complete(request(), ignore_text)).message.calls) == len(script.calls)
 
 
 @each
@@ -366,7 +366,7 @@ def test_an_answer_that_goes_on_for_ever_is_given_up(vendor: Vendor) -> None:
     assert caught.value.may_cost
 
 
-def saying(answer: Answer) -> Play:
+def answering(answer: Answer) -> Play:
     async def play(asked: Request) -> Answer:
         return answer
 
@@ -391,18 +391,18 @@ def saying(answer: Answer) -> Play:
 def test_an_answer_that_is_none_is_tried_again(vendor: Vendor, answer: Answer, sentence: str) -> None:
     bounds = Bounds(idle_s=30, whole_s=60, event_bytes=2_000_000, answer_bytes=4_000_000)
     with pytest.raises(Unavailable, match=sentence):
-        asyncio.run(ask(vendor, saying(answer), bounds=bounds))
+        asyncio.run(ask(vendor, answering(answer), bounds=bounds))
 
 
 @each
 def test_a_packed_answer_is_unpacked_and_bounded(vendor: Vendor) -> None:
     async def story() -> None:
-        async with serving(vendor.playing(lambda _: SAID), packed=True) as server:
-            model = vendor.made(server.url)
+        async with serving(vendor.playing(lambda _: TEXT_REPLY), packed=True) as server:
+            model = vendor.create_model(server.url)
             assert (await model.complete(request(), ignore_text)).message.text == "Grüße, wörld 🌍."
-        bomb = saying(Answer(pieces=(b": " + b"0" * 50_000_000 + b"\n\n",)))
+        bomb = answering(Answer(pieces=(b": " + b"0" * 50_000_000 + b"\n\n",)))
         async with serving(bomb, packed=True) as server:
-            model = vendor.made(server.url, bounds=Bounds(answer_bytes=5_000_000, event_bytes=10**9))
+            model = vendor.create_model(server.url, bounds=Bounds(answer_bytes=5_000_000, event_bytes=10**9))
             with pytest.raises(Unavailable, match="more than 5,000,000 bytes"):
                 await model.complete(request(), ignore_text)
 
@@ -413,7 +413,7 @@ def test_a_packed_answer_is_unpacked_and_bounded(vendor: Vendor) -> None:
 def test_cancelling_closes_the_connection(vendor: Vendor) -> None:
     async def story() -> None:
         async with serving(vendor.playing(lambda _: CALLED), Fault("stall", 200)) as server:
-            asked = asyncio.ensure_future(vendor.made(server.url).complete(request(), ignore_text))
+            asked = asyncio.ensure_future(vendor.create_model(server.url).complete(request(), ignore_text))
             await server.stalled.wait()
             asked.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -424,26 +424,26 @@ def test_cancelling_closes_the_connection(vendor: Vendor) -> None:
 
 
 @each
-def test_sixteen_at_once_never_hear_one_another(vendor: Vendor) -> None:
-    """All of them are answered only when all have asked: one after the other they would wait for ever."""
+def test_sixteen_parallel_requests_get_only_their_own_answers(vendor: Vendor) -> None:
+    """The server answers only when all sixteen requests have arrived; sequential requests would block."""
 
     async def story() -> None:
         meet = asyncio.Barrier(16)
 
-        def told(asked: Request) -> Scripted:
+        def script(asked: Request) -> Scripted:
             tag = next(f"<{n}>" for n in range(16) if f"<{n}>" in asked.body.decode())
             call = Called(f"c{tag}", "grep", tuple(f'{{"tag": "{tag}"}}'))
             return Scripted(tuple(f"{tag}{n}" for n in range(50)), (tag,), (call,), "tools", meet=meet)
 
         async def one(model: Callable[..., Awaitable[Reply]], number: int) -> None:
-            tag, heard = f"<{number}>", list[str]()
-            reply = await model(request(Message("user", f"I am {tag}.")), heard.append, heard.append)
-            assert heard == [tag, *(f"{tag}{n}" for n in range(50))]
-            assert reply.message.text == "".join(heard[1:])
+            tag, texts = f"<{number}>", list[str]()
+            reply = await model(request(Message("user", f"I am {tag}.")), texts.append, texts.append)
+            assert texts == [tag, *(f"{tag}{n}" for n in range(50))]
+            assert reply.message.text == "".join(texts[1:])
             assert reply.message.calls == (ToolCall(f"c{tag}", "grep", {"tag": tag}),)
 
-        async with serving(vendor.playing(told)) as server:
-            model = vendor.made(server.url)
+        async with serving(vendor.playing(script)) as server:
+            model = vendor.create_model(server.url)
             async with asyncio.TaskGroup() as group:
                 for number in range(16):
                     group.create_task(one(model.complete, number))

@@ -1,4 +1,4 @@
-"""What every sandbox level guarantees."""
+"""Conformance of sandbox levels: the guarantees of each level."""
 
 import asyncio
 import os
@@ -42,7 +42,7 @@ def sandbox(request: pytest.FixtureRequest) -> Sandbox:
     return SANDBOXES[request.param]()
 
 
-# ── how it ended ─────────────────────────────────────────────────────────────────────────
+# ── outcomes ─────────────────────────────────────────────────────────────────────────────
 
 
 def ended(finished: Finished) -> tuple[str, int, int | None]:
@@ -66,7 +66,7 @@ def ended(finished: Finished) -> tuple[str, int, int | None]:
         ("trap 'exit 0' TERM; kill 0", ("exited", 0, None)),
     ],
 )
-def test_a_signal_is_told_from_an_exit_status(
+def test_a_signal_is_distinguished_from_an_exit_status(
     sandbox: Sandbox, tmp_path: Path, script: str, expected: tuple[str, int, int | None]
 ) -> None:
     assert ended(run(sandbox, sh(tmp_path, script))) == expected
@@ -88,7 +88,7 @@ def test_the_environment_is_exactly_what_was_given(sandbox: Sandbox, tmp_path: P
     env = {"PATH": os.environ["PATH"], "LD_PRELOAD": "", "WORD": "a b\n'\"=é"}
     finished = run(sandbox, Job(argv=("env", "-0"), cwd=str(tmp_path), env=env, writable=(str(tmp_path),)))
     seen = dict(pair.split("=", 1) for pair in finished.stdout.split("\0") if pair)
-    if sandbox.level == "landlock":  # no /tmp of its own, and what git would stumble upon
+    if sandbox.level == "landlock":  # has no private /tmp, and system git settings are off
         assert os.path.basename(seen.pop("TMPDIR")) == "tmp"
         assert seen.pop("GIT_CONFIG_NOSYSTEM", "1") == "1"
     assert seen == env
@@ -99,7 +99,7 @@ def test_a_command_gets_three_descriptors_and_default_signals(sandbox: Sandbox, 
     *fds, blocked, ignored = finished.stdout.replace("SigBlk:", "").replace("SigIgn:", "").split()
     assert fds == ["0", "1", "2"]
     assert int(blocked, 16) == 0
-    assert int(ignored, 16) & ~(1 << 31 | 1 << 32) == 0  # glibc's own two, which its posix_spawn leaves ignored
+    assert int(ignored, 16) & ~(1 << 31 | 1 << 32) == 0  # two internal signals that glibc's posix_spawn ignores
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ Trial = Callable[[Sandbox, Path, str], Awaitable[None]]
 
 
 def trials(trial: Trial, sandbox: Sandbox, folder: Path, script: str, times: int) -> None:
-    """All at once, each in its own folder."""
+    """All jobs in parallel, each in its own folder."""
     folders = [folder / f"trial-{number}" for number in range(times)]
     for each in folders:
         each.mkdir(parents=True)
@@ -271,58 +271,58 @@ def test_a_stream_keeps_its_tail_and_says_what_is_missing(sandbox: Sandbox, tmp_
     assert marker == f"[… {sum(len(f'line {i}') + 1 for i in range(2000)) - 5_000:,} bytes dropped …]"
 
 
-def test_a_listener_hears_every_byte_of_stdout_in_order(sandbox: Sandbox, tmp_path: Path) -> None:
-    heard = bytearray()
+def test_a_listener_gets_every_byte_of_stdout_in_order(sandbox: Sandbox, tmp_path: Path) -> None:
+    received = bytearray()
     job = sh(tmp_path, "seq 1 400000; echo not this >&2")
-    finished = asyncio.run(sandbox.run(job, on_stdout=heard.extend))
-    assert bytes(heard) == b"".join(b"%d\n" % number for number in range(1, 400_001))
+    finished = asyncio.run(sandbox.run(job, on_stdout=received.extend))
+    assert bytes(received) == b"".join(b"%d\n" % number for number in range(1, 400_001))
     assert finished.stdout.endswith("399999\n400000\n")
     assert finished.stderr == "not this\n"
 
 
-def test_a_listener_that_has_heard_enough_cancels_and_nothing_is_left(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_listener_can_cancel_the_job_and_nothing_is_left(sandbox: Sandbox, tmp_path: Path) -> None:
     async def scene() -> int:
-        heard = 0
+        received = 0
 
-        def hear(chunk: bytes) -> None:
-            nonlocal heard
-            heard += len(chunk)
-            if heard > 1_000_000:
+        def count_bytes(chunk: bytes) -> None:
+            nonlocal received
+            received += len(chunk)
+            if received > 1_000_000:
                 task.cancel()
 
-        task = asyncio.create_task(sandbox.run(sh(tmp_path, f"(setsid sh -c '{BEAT}' &); yes"), on_stdout=hear))
+        task = asyncio.create_task(sandbox.run(sh(tmp_path, f"(setsid sh -c '{BEAT}' &); yes"), on_stdout=count_bytes))
         with pytest.raises(asyncio.CancelledError):
             await task
         assert alive_in(tmp_path) == []
-        return heard
+        return received
 
     assert 1_000_000 < asyncio.run(scene()) < 20_000_000
 
 
-def test_while_nobody_listens_the_job_waits(sandbox: Sandbox, tmp_path: Path) -> None:
-    """What is not taken stays with the job: it cannot have written more than was heard and what a pipe holds."""
+def test_a_job_with_unread_output_waits(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Unread output blocks the job: it cannot write more than the received bytes and the pipe's capacity."""
 
     async def scene() -> tuple[int, int]:
-        heard = 0
+        received = 0
         written = tmp_path / "written"
         behind: list[int] = []
 
-        def hear(chunk: bytes) -> None:
-            nonlocal heard
-            heard += len(chunk)
+        def count_bytes(chunk: bytes) -> None:
+            nonlocal received
+            received += len(chunk)
             if written.exists() and (count := written.read_text().strip()).isdigit():
-                behind.append(int(count) * 65_536 - heard)
+                behind.append(int(count) * 65_536 - received)
 
         script = "i=0; while [ $i -lt 200 ]; do head -c 65536 /dev/zero; i=$((i+1)); echo $i > written; done"
-        await sandbox.run(sh(tmp_path, script), on_stdout=hear)
-        return heard, max(behind)
+        await sandbox.run(sh(tmp_path, script), on_stdout=count_bytes)
+        return received, max(behind)
 
-    heard, behind = asyncio.run(scene())
-    assert heard == 200 * 65_536
+    received, behind = asyncio.run(scene())
+    assert received == 200 * 65_536
     assert behind <= 2 * 1024 * 1024
 
 
-def test_what_was_said_before_a_timeout_is_kept(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_output_before_a_timeout_is_kept(sandbox: Sandbox, tmp_path: Path) -> None:
     assert run(sandbox, sh(tmp_path, "echo before; sleep 1000", timeout_s=1)).stdout == "before\n"
 
 
@@ -352,17 +352,21 @@ LARGE_FLOODS = {
 @pytest.mark.soak
 @pytest.mark.parametrize("level", SANDBOXES)
 @pytest.mark.parametrize("flood", LARGE_FLOODS)
-def test_a_gibibyte_of_output_costs_little_memory_and_holds_nobody_up(tmp_path: Path, level: str, flood: str) -> None:
-    drown(tmp_path, level, *LARGE_FLOODS[flood])
+def test_a_gibibyte_of_output_costs_little_memory_and_does_not_block_the_loop(
+    tmp_path: Path, level: str, flood: str
+) -> None:
+    check_flood(tmp_path, level, *LARGE_FLOODS[flood])
 
 
 @pytest.mark.parametrize("level", SANDBOXES)
 @pytest.mark.parametrize("flood", FLOODS)
-def test_a_flood_of_output_costs_little_memory_and_holds_nobody_up(tmp_path: Path, level: str, flood: str) -> None:
-    drown(tmp_path, level, *FLOODS[flood])
+def test_a_flood_of_output_costs_little_memory_and_does_not_block_the_loop(
+    tmp_path: Path, level: str, flood: str
+) -> None:
+    check_flood(tmp_path, level, *FLOODS[flood])
 
 
-def drown(tmp_path: Path, level: str, script: str, size: int) -> None:
+def check_flood(tmp_path: Path, level: str, script: str, size: int) -> None:
     (tmp_path / "keep").mkdir()
     program = f"""
         import asyncio, resource, time
@@ -399,7 +403,7 @@ def drown(tmp_path: Path, level: str, script: str, size: int) -> None:
     )
     grown, ticks, took, code, marker, end = done.stdout.splitlines()
     assert int(grown) < 64 * 1024
-    assert int(ticks) > float(took) * 10  # ten turns a second at the least, of a hundred
+    assert int(ticks) > float(took) * 10  # the loop runs at least ten of a hundred times a second
     assert (code, end) == ("0", repr("\nend\n"))
     dropped = int(marker.removeprefix("[… ").partition(" ")[0].replace(",", ""))
     assert size - 4 * 5_000 <= dropped <= size - 5_000
@@ -408,21 +412,21 @@ def drown(tmp_path: Path, level: str, script: str, size: int) -> None:
     assert (tmp_path / "keep" / "stdout").read_bytes().endswith(b"\nend\n")
 
 
-# ── our own programs ─────────────────────────────────────────────────────────────────────
+# ── own programs ─────────────────────────────────────────────────────────────────────────
 
 
 def trusted(sandbox: Sandbox, *argv: str, stdin: bytes | None = None, timeout_s: float = 60) -> Output:
     return asyncio.run(sandbox.run_trusted(argv, cwd="/", env=ENV, stdin=stdin, timeout_s=timeout_s))
 
 
-def test_a_program_of_ours_answers_with_all_it_said(sandbox: Sandbox) -> None:
+def test_an_own_program_returns_its_whole_output(sandbox: Sandbox) -> None:
     assert trusted(sandbox, "sh", "-c", "cat; echo e >&2; exit 4", stdin=b"\0\xff" * 1_000_000) == Output(
         4, b"\0\xff" * 1_000_000, b"e\n"
     )
     assert trusted(sandbox, "cat") == Output(0, b"", b"")
 
 
-def test_a_program_of_ours_that_is_missing_or_slow_is_an_error_that_says_so(sandbox: Sandbox) -> None:
+def test_an_own_program_that_is_missing_or_slow_is_a_clear_error(sandbox: Sandbox) -> None:
     with pytest.raises(Misconfigured, match="cannot run no-such-program: No such file"):
         trusted(sandbox, "no-such-program")
     with pytest.raises(Unavailable, match=r"sh -c took longer than 0\.2 seconds"):

@@ -1,4 +1,4 @@
-"""A random life of a random track: workers, gates, people and crashes do whatever they may do at that moment."""
+"""A random run of random tracks: each step sends one command that is possible at that moment."""
 
 import contextlib
 from collections.abc import Callable
@@ -49,7 +49,7 @@ PRIORITIES: Any = ("high", "medium", "low")
 
 
 def random_specs(random: Random, count: int, prefix: str = "T", before: tuple[str, ...] = ()) -> tuple[TicketSpec, ...]:
-    """Tickets that depend on any of those made before them, given in any order."""
+    """Shuffled tickets; each depends on up to three earlier ones."""
     specs: list[TicketSpec] = []
     names = list(before)
     for number in range(count):
@@ -73,7 +73,7 @@ def random_specs(random: Random, count: int, prefix: str = "T", before: tuple[st
 
 
 class Chaos:
-    """`check` is called with the state before each event and the one after it."""
+    """Sends random commands; calls `check` with the state before and after each event."""
 
     def __init__(self, random: Random, check: Callable[[State, State, object], None] | None = None) -> None:
         self.random = random
@@ -83,7 +83,7 @@ class Chaos:
         self.workers = random.randrange(1, 5)
 
     def live(self, steps: int = 40) -> None:
-        """A random beginning, then calm until nothing moves any more."""
+        """Random steps, then successful steps until no command is possible."""
         random = self.random
         self.send(AddTrack("x", "X", "", random_specs(random, random.randrange(1, 9))))
         self.send(AddTrack("y", "Y", "", random_specs(random, random.randrange(1, 4))))
@@ -95,7 +95,7 @@ class Chaos:
         self.calm()
 
     def calm(self) -> None:
-        """Everybody says yes, everything works."""
+        """Every approval is given and every effect succeeds."""
         self.send(Recover())
         self._conduct(auto_queue=True, approve_all=False)
         for name in ("x", "y"):
@@ -136,7 +136,7 @@ class Chaos:
         return moves
 
     def possible(self) -> list[Command]:
-        """Any of these may be sent now; some will be refused."""
+        """The commands that may be sent now; some of them will be refused."""
         random = self.random
         moves: list[Command] = self.good_moves() * 2
         for approval in self.bench.state.pending_approvals():

@@ -1,4 +1,4 @@
-"""Helpers of the domain tests: given events, when a command, then events."""
+"""Helpers of the domain tests: events given, a command sent, events expected."""
 
 from collections.abc import Sequence
 
@@ -38,7 +38,7 @@ def shell(name: str, *depends_on: str, step_mode: bool = False, verify: Sequence
 
 
 def given(*events: Event, by: str = SYSTEM) -> State:
-    """The state after these facts."""
+    """The state after these events."""
     return replay(Recorded(number, AT, by, "given", event) for number, event in enumerate(events, 1))
 
 
@@ -69,7 +69,7 @@ class Bench:
         return self.state.approvals[name]
 
     def answer(self, approval: str, decision: str, by: str = ADA, **more: str) -> tuple[Event, ...]:
-        return self.send(AnswerApproval(approval, decision, **more), by)  # type: ignore[arg-type]  # tests spell wrong ones too
+        return self.send(AnswerApproval(approval, decision, **more), by)  # type: ignore[arg-type]  # some tests send an invalid decision
 
     def asked(self, ticket: str, deadline: str | None = None) -> str:
         """Lets a working ticket request its script; returns the approval's id."""

@@ -8,7 +8,7 @@ NOW_MS = 1_767_225_600_000  # 2026-01-01
 
 
 def ran(number: int = 1, status: str = "passed", name: str = "Click: Save", **more: Any) -> Execution:
-    """The execution `grpc_click_<10000000 + number>`, begun a second after the one before."""
+    """The execution `grpc_click_<10000000 + number>`, started one second after the previous one."""
     at = NOW_MS + number * 1_000
     fields: dict[str, Any] = {
         "test_id": f"grpc_click_{10_000_000 + number}",

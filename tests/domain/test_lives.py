@@ -1,4 +1,4 @@
-"""Random lives of random tracks: what holds whatever workers, people and crashes do."""
+"""Random runs of random tracks: invariants under any order of worker reports, answers and crashes."""
 
 import os
 import subprocess
@@ -78,7 +78,7 @@ def test_a_replay_can_go_on_from_a_checkpoint_anywhere(seed: int, steps: int) ->
 
 
 @given(SEEDS)
-def test_what_is_derived_step_by_step_is_what_a_rebuild_gives(seed: int) -> None:
+def test_incrementally_derived_state_equals_a_rebuild(seed: int) -> None:
     seen: list[State] = []
     chaos = Chaos(Random(seed), lambda before, after, event: seen.append(after))
     chaos.live(25)
@@ -90,7 +90,7 @@ def test_two_hash_seeds_give_the_same_bytes() -> None:
     expected = fingerprint()
     for seed in ("1", "4242"):
         code = "from tests.domain.test_lives import fingerprint; print(fingerprint())"
-        found = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", code],
             env={**os.environ, "PYTHONHASHSEED": seed},
             cwd=ROOT,
@@ -98,11 +98,11 @@ def test_two_hash_seeds_give_the_same_bytes() -> None:
             text=True,
             check=True,
         )
-        assert found.stdout.strip() == expected
+        assert process.stdout.strip() == expected
 
 
 def fingerprint() -> str:
-    """Of twenty lives: every record and every final state."""
+    """A digest of every record and every final state of twenty random runs."""
     total = sha256()
     for seed in range(20):
         chaos = Chaos(Random(seed))
@@ -114,7 +114,7 @@ def fingerprint() -> str:
 
 
 def derived(state: State) -> object:
-    """All that is kept up to date beside the tickets, in a form that can be compared."""
+    """All derived state in a comparable form."""
     return (
         state.busy,
         state.running,
@@ -138,15 +138,15 @@ def _schedule(track: Track) -> object:
 
 
 def _valid(place: str, heap: Heap, schedule: Schedule, track: Track) -> list[str]:
-    """A heap's entries that are not out of date, in order; the top one must be."""
-    found: list[str] = []
+    """The ids of a heap's current entries in order; the top entry must be current."""
+    valid_ids: list[str] = []
     first = True
     while heap is not None:
         ticket = track.tickets[heap[2]]
         holds = scheduling.heap_name(ticket) == place and heap[1] == scheduling.sort_key(schedule, ticket)
         assert holds or not first, "the top of a heap is out of date"
-        if holds and ticket.id not in found:
+        if holds and ticket.id not in valid_ids:
             assert ticket.id not in schedule.waiting
-            found.append(ticket.id)
+            valid_ids.append(ticket.id)
         heap, first = pop(heap), False
-    return found
+    return valid_ids

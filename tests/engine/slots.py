@@ -16,13 +16,15 @@ def most_at_once(records: Iterable[Recorded]) -> int:
             state = evolve(state, recorded)
             most = max(most, state.busy)
             if state.conductor.on:
-                assert state.busy <= state.conductor.workers, f"version {recorded.version}: more than there are"
+                assert state.busy <= state.conductor.workers, (
+                    f"version {recorded.version}: more workers than configured"
+                )
         if state.conductor.on and state.busy < state.conductor.workers:
-            assert not could_start(state), f"version {state.version}: a worker is idle"
+            assert not startable_tickets(state), f"version {state.version}: a worker is idle"
     return most
 
 
-def could_start(state: State) -> list[str]:
+def startable_tickets(state: State) -> list[str]:
     """Tickets that wait only for a worker."""
     running = [track for track in state.tracks.values() if track.status == "running"]
     heaps = [heap for track in running for heap in (track.schedule.ready, track.schedule.cleared)]

@@ -66,7 +66,7 @@ async def start_again(process: Process) -> None:
     await process.workbench.submit("human:ann", StartTrack("a"))
 
 
-def a_life_with_one_death(at: int, *, after_writing: bool) -> World:
+def world_after_one_crash(at: int, *, after_writing: bool) -> World:
     async def lives() -> World:
         world = make_world()
         world.journal.at, world.journal.after_writing = at, after_writing
@@ -80,7 +80,7 @@ def a_life_with_one_death(at: int, *, after_writing: bool) -> World:
     return asyncio.run(lives())
 
 
-def events_of_a_whole_life() -> int:
+def events_without_a_crash() -> int:
     async def whole() -> int:
         world = make_world()
         await live(world, first=True)
@@ -165,10 +165,10 @@ def call_of(approval: Approval) -> tuple[str, str] | None:
     return (approval.ticket or "", digest(replace(payload, call=""))) if isinstance(payload, ToolPayload) else None
 
 
-LENGTH = events_of_a_whole_life()
+LENGTH = events_without_a_crash()
 
 
 @pytest.mark.parametrize("after_writing", [False, True], ids=["before-the-commit", "after-the-commit"])
 @pytest.mark.parametrize("at", range(1, LENGTH + 1))
-def test_a_death_at_any_event_loses_nothing_and_repeats_nothing(at: int, *, after_writing: bool) -> None:
-    check(a_life_with_one_death(at, after_writing=after_writing))
+def test_a_crash_at_any_event_loses_nothing_and_repeats_nothing(at: int, *, after_writing: bool) -> None:
+    check(world_after_one_crash(at, after_writing=after_writing))

@@ -1,7 +1,7 @@
 """Every import contract is broken by a planted violation.
 
 The contracts are the real ones. The tree is a bare copy of the package: one empty module per listed name, so an
-unfinished change elsewhere does not show here. All violations are planted in one copy, each in a file of its own,
+unfinished change elsewhere does not show here. All violations are planted in one copy, each in a separate file,
 because one run of import-linter takes a second.
 """
 
@@ -91,7 +91,7 @@ VIOLATIONS = {
     ],
 }
 
-# What each package may do and others may not.
+# Imports that only these packages may use.
 ALLOWED = [
     ("journal/room.py", "import sqlite3"),
     ("sandbox/room.py", "import subprocess"),
@@ -107,7 +107,7 @@ ALLOWED = [
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What import-linter says about the copy with all violations: a text for each broken contract."""
+    """The report of import-linter about the copy with all violations: a text for each broken contract."""
     root = tmp_path_factory.mktemp("violations")
     build_house(root)
     for violations in VIOLATIONS.values():
@@ -127,7 +127,7 @@ def test_every_contract_has_a_violation_here() -> None:
 def test_a_planted_violation_is_named_by_its_contract(report: dict[str, str], contract: str, edge: str) -> None:
     named = [broken for broken, text in report.items() if re.search(re.escape(edge) + r"\b", text)]
     assert contract in named
-    assert set(named) <= {contract, "cycles"}  # an import upwards may close a circle as well
+    assert set(named) <= {contract, "cycles"}  # an upward import may also create a cycle
 
 
 def test_a_module_that_no_layer_lists_is_named(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_module_that_no_layer_lists_is_named(tmp_path: Path) -> None:
     assert all("unlisted" in text for text in broken.values())
 
 
-def test_what_is_allowed_breaks_nothing(tmp_path: Path) -> None:
+def test_allowed_imports_break_no_contract(tmp_path: Path) -> None:
     build_house(tmp_path)
     for file, line in ALLOWED:
         plant(tmp_path, file, line)
@@ -201,7 +201,7 @@ def broken_contracts(root: Path) -> dict[str, str]:
     pieces = headings.split(details)[1:]
     texts = dict(zip(pieces[::2], pieces[1::2], strict=True))
     broken = {
-        contract: texts[name] for contract, name in names.items() if (found := states[name]) and found[1] == "BROKEN"
+        contract: texts[name] for contract, name in names.items() if (state := states[name]) and state[1] == "BROKEN"
     }
     assert (result.returncode != 0) == bool(broken)
     return broken

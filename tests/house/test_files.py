@@ -1,4 +1,4 @@
-"""The house's rules about files: where things are, how long they are, what must not be in them."""
+"""Rules about files: their location, their length, and forbidden contents."""
 
 import re
 import subprocess
@@ -53,7 +53,7 @@ def test_no_tracked_file_names_a_folder_of_one_machine() -> None:
         path = ROOT / name
         if path.is_file() and path.suffix not in {".png", ".gif", ".db"}:
             text = path.read_text(errors="replace")
-            guilty += [f"{name}:{text.count(chr(10), 0, found.start()) + 1}" for found in home.finditer(text)]
+            guilty += [f"{name}:{text.count(chr(10), 0, match.start()) + 1}" for match in home.finditer(text)]
             guilty += [name] if own in text else []
     assert guilty == []
 

@@ -1,4 +1,4 @@
-"""Processes start only in `sandbox`, also by the ways that need no import; the pure rooms open no file."""
+"""Only `sandbox` starts processes, also without an import; the pure packages open no file."""
 
 import ast
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ STARTS_A_PROCESS = {
     *(f"exec{ending}" for ending in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
     *(f"spawn{ending}" for ending in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
 }
-POOL = Path("codeviews", "folders", "pool.py")  # docs/decisions/0005: our own code on bytes, no program
+POOL = Path("codeviews", "folders", "pool.py")  # docs/decisions/0005: runs only Interlock's own code on bytes
 TOUCHES_THE_WORLD = {"open", "print", "input", "breakpoint", "exec", "eval", "__import__"}
 
 
@@ -32,12 +32,12 @@ def test_only_the_sandbox_starts_processes() -> None:
         for path in SOURCE.rglob("*.py")
         if (place := path.relative_to(SOURCE)).parts[0] != "sandbox" and place != POOL
     )
-    assert [found for path in outside for found in process_starts(path.name, path.read_text())] == []
+    assert [call for path in outside for call in process_starts(path.name, path.read_text())] == []
 
 
 @pytest.mark.parametrize("room", ["domain", "views"])
-def test_the_pure_rooms_call_nothing_that_touches_the_world(room: str) -> None:
-    assert [found for path in (SOURCE / room).rglob("*.py") for found in world_calls(path.name, path.read_text())] == []
+def test_the_pure_packages_call_no_function_with_side_effects(room: str) -> None:
+    assert [call for path in (SOURCE / room).rglob("*.py") for call in world_calls(path.name, path.read_text())] == []
 
 
 def test_preexec_fn_is_used_nowhere() -> None:

@@ -1,4 +1,4 @@
-"""The program as users install it: by pipx, by uv, and from the wheel alone, without the repository."""
+"""Installing the program with pipx, with uv, and from the wheel alone, without the repository."""
 
 import json
 import os
@@ -20,7 +20,7 @@ NO_INDEX = re.compile(r"(?i)could not connect|dns error|failed to fetch|network 
 
 
 class Home:
-    """A home of its own, and an environment in which nothing of this repository is on PATH."""
+    """A separate home folder, and an environment whose PATH has nothing of this repository."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -20,7 +20,7 @@ def records(first: int, last: int, text: str = "") -> list[Recorded]:
 
 
 def written(folder: Path, count: int = 5) -> Path:
-    """A closed journal of `count` rows, each appended by itself."""
+    """A closed journal of `count` rows, each appended separately."""
     with opened(folder) as journal:
         for number in range(1, count + 1):
             journal.append(records(number, number))

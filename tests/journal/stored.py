@@ -19,7 +19,7 @@ class Row(msgspec.Struct, frozen=True):
     actor: str
     cause: str
     schema: int
-    event: msgspec.Raw  # the bytes that the hash was made of
+    event: msgspec.Raw  # the bytes that the hash covers
     hash: str
 
 

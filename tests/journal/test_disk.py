@@ -1,4 +1,4 @@
-"""Disks that are full or read-only: a clear sentence, everything confirmed stays, and work goes on afterwards."""
+"""Full or read-only disks: a clear message, all confirmed rows stay, and writing works again afterwards."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ BIG = "x" * 20_000
 
 @contextmanager
 def mounted(folder: Path, options: str) -> Generator[Path]:
-    """A small file system of our own in memory."""
+    """A small tmpfs, mounted on the folder."""
     mount = shutil.which("mount")
     if mount is None or os.geteuid() != 0:
         pytest.skip("mounting needs root")
@@ -36,7 +36,7 @@ def mounted(folder: Path, options: str) -> Generator[Path]:
 
 
 def fill(file: Path) -> None:
-    """To the last byte of its disk."""
+    """Fills the file system to its last byte."""
     with file.open("wb", buffering=0) as out, pytest.raises(OSError, match="No space left"):
         while True:
             out.write(b"\0" * 4096)
@@ -139,7 +139,7 @@ def test_a_disk_that_becomes_read_only_under_a_crashed_writer_is_still_read_whol
             (crashed / name).write_bytes(saved[name])
         remount(disk, "ro")
         with closing(JournalReader(crashed)) as reader:
-            assert list(reader.read()) == records(1, 4), "rows that are only in the log count too"
+            assert list(reader.read()) == records(1, 4), "rows in the WAL file count too"
         assert verify(crashed).ok
 
 

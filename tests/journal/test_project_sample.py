@@ -1,4 +1,4 @@
-"""A whole project folder as 0.4.0 wrote it (the demo's): journal, head file and blobs."""
+"""A whole project folder written by the demo of 0.4.0: journal, head file and blobs."""
 
 import shutil
 from hashlib import sha256

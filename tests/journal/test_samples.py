@@ -64,6 +64,6 @@ def _tag(kind: type[Event]) -> str:
     return str(kind.__struct_config__.tag)
 
 
-def test_the_script_still_tells_a_story_of_every_event() -> None:
+def test_the_script_still_covers_every_event() -> None:
     kinds = {type(record.event) for record in story().records}
     assert kinds == set(get_args(Event))

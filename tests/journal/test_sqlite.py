@@ -1,4 +1,4 @@
-"""The journal on disk: its files, its one writer, its readers, and what a crash leaves."""
+"""The journal on disk: its files, its single writer, its readers, and its state after a crash."""
 
 import os
 import re
@@ -39,15 +39,15 @@ for line in sys.stdin:
 
 
 def writer(folder: Path) -> "subprocess.Popen[str]":
-    """A real second process that holds the journal and appends as many rows as each line says."""
+    """A second process that holds the journal; each input line is the number of rows to append."""
     process = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(folder)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    assert said(process) == "open"
+    assert next_line(process) == "open"
     return process
 
 
-def said(process: "subprocess.Popen[str]") -> str:
+def next_line(process: "subprocess.Popen[str]") -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
@@ -63,7 +63,7 @@ def end(process: "subprocess.Popen[str]") -> None:
         process.kill()
 
 
-def test_it_is_reopened_where_it_was(tmp_path: Path) -> None:
+def test_a_reopened_journal_continues_where_it_ended(tmp_path: Path) -> None:
     written(tmp_path, 3)
     with opened(tmp_path) as journal:
         assert list(journal.read()) == records(1, 3)
@@ -113,14 +113,14 @@ def test_reading_works_while_another_process_writes(tmp_path: Path) -> None:
     process = writer(tmp_path)
     try:
         tell(process, 3)
-        assert said(process) == "3"
+        assert next_line(process) == "3"
         with closing(JournalReader(tmp_path)) as reader:
             assert list(reader.read()) == records(1, 3)
             half = reader.read()
             assert next(half) == records(1, 1)[0]
             tell(process, 2)
-            assert said(process) == "5"
-            assert list(half) == records(2, 3), "one reading is of one moment"
+            assert next_line(process) == "5"
+            assert list(half) == records(2, 3), "a read sees one version of the journal"
             assert list(reader.read(after=3)) == records(4, 5)
             assert reader.head().version == 5
         assert verify(tmp_path).ok
@@ -152,18 +152,18 @@ def test_every_acknowledged_append_survives_kill_9(tmp_path: Path, seed: int) ->
         process = writer(tmp_path)
         with process:
             tell(process, *(random.randrange(1, 40) for _ in range(200)))
-            for _ in range(random.randrange(1, 100)):  # killed while it writes on
-                acknowledged = int(said(process))
+            for _ in range(random.randrange(1, 100)):  # killed while it still writes
+                acknowledged = int(next_line(process))
             os.kill(process.pid, signal.SIGKILL)
             assert process.stdout is not None
             for line in process.stdout:
                 acknowledged = int(line) if line.endswith("\n") else acknowledged
         with opened(tmp_path) as journal:
-            found = list(journal.read())
-            assert found == records(1, len(found))
-            assert len(found) >= acknowledged
+            rows = list(journal.read())
+            assert rows == records(1, len(rows))
+            assert len(rows) >= acknowledged
         report = verify(tmp_path)
-        assert (report.ok, report.rows, report.problem) == (True, len(found), "")
+        assert (report.ok, report.rows, report.problem) == (True, len(rows), "")
 
 
 def test_a_big_text_outlives_the_process_and_its_removal_breaks_nothing(tmp_path: Path) -> None:

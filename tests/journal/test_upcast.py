@@ -1,4 +1,4 @@
-"""Old rows in today's shape, and newer ones refused."""
+"""Old rows are converted to the current schema; rows of a newer schema are refused."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from tests.journal.rows import AT, opened, tamper
 
 @contextmanager
 def planted(schema: int, upcast: Callable[[Plain], Plain]) -> Generator[None]:
-    """As if events had had another shape before."""
+    """Registers a conversion, as if an older schema existed."""
     UPCASTS[schema] = upcast
     try:
         yield
@@ -66,6 +66,6 @@ def test_an_event_of_a_newer_program_is_refused(tmp_path: Path) -> None:
         (0, '{"type":"track_paused","track":"x"}'),
     ],
 )
-def test_what_is_no_event_is_refused(schema: int, event: str) -> None:
-    with pytest.raises(JournalCorrupt, match="data that is not an event"):
+def test_data_that_is_no_event_is_refused(schema: int, event: str) -> None:
+    with pytest.raises(JournalCorrupt, match="something that is no event"):
         read_event(schema, event)

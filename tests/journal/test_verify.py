@@ -1,4 +1,4 @@
-"""Any altered, removed or reordered row is found: by `verify`, and when the journal is opened where that is cheap."""
+"""`verify` detects any altered, removed or reordered row; opening the journal detects the cheap cases."""
 
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -100,7 +100,7 @@ def test_a_chain_that_was_forged_to_its_end_is_given_away_by_the_head_file(tmp_p
 
 
 def test_a_head_that_lags_behind_is_accepted_and_catches_up(tmp_path: Path) -> None:
-    """A crash between the row and the head file leaves it so."""
+    """A crash between writing the row and the head file causes this."""
     old = (written(tmp_path, 3) / "journal.head").read_bytes()
     with opened(tmp_path) as journal:
         journal.append(records(4, 6))
@@ -147,7 +147,7 @@ def test_rebuilding_the_head_needs_the_writers_lock(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"hello, I am a text file\n" * 100, b"SQLite format 3\0" + b"\x11" * 5000])
-def test_what_is_no_database_is_no_journal(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_database_is_no_journal(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "journal.db").write_bytes(content)
     with pytest.raises(JournalCorrupt, match="is damaged or not a journal"):
         SqliteJournal(tmp_path)

@@ -137,7 +137,7 @@ def test_a_prompt_without_a_text_and_a_gates_key_in_a_prompt_are_mistakes(librar
         library.prompt("p")
 
 
-def test_what_is_not_there_is_named_with_its_neighbours(library: Library, write: Write, tmp_path: Path) -> None:
+def test_a_missing_name_is_reported_with_similar_names(library: Library, write: Write, tmp_path: Path) -> None:
     write("user/prompts/review.md", "x")
     with pytest.raises(Rejected) as refused:
         library.prompt("reveiw")

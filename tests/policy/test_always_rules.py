@@ -1,4 +1,4 @@
-"""“Always allow this”: the narrowest rule, and the file it goes into."""
+"""“Always allow this”: the narrowest rule, and the file that stores it."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def test_the_rule_allows_exactly_that_command() -> None:
         ("a [b]", "it is not plain enough"),
     ],
 )
-def test_where_no_rule_can_say_so_little_the_reason_is_told(script: str, why: str) -> None:
+def test_without_a_narrow_rule_the_reason_is_given(script: str, why: str) -> None:
     with pytest.raises(Rejected, match=why.replace("(", r"\(")):
         narrowest_rule(script, "x")
 

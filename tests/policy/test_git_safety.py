@@ -1,4 +1,4 @@
-"""Git as rules allow it: planted settings do not run, with the real git."""
+"""Allowed git commands do not run programs from planted settings (with the real git)."""
 
 import os
 import subprocess
@@ -56,11 +56,13 @@ def run(root: Path, script: str, *, safely: bool) -> None:
         (("core.hooksPath", "."), "git status"),
     ],
 )
-def test_what_a_repository_would_start_is_switched_off(root: Path, setting: tuple[str, str], script: str) -> None:
+def test_programs_configured_in_a_repository_are_switched_off(
+    root: Path, setting: tuple[str, str], script: str
+) -> None:
     mark = planted(root)
     git(root, "config", *setting)
-    found = judged(root, script)
-    assert (found.verdict, dict(found.env)["GIT_CONFIG_KEY_0"]) == ("allow", "core.fsmonitor")
+    verdict = judged(root, script)
+    assert (verdict.verdict, dict(verdict.env)["GIT_CONFIG_KEY_0"]) == ("allow", "core.fsmonitor")
     run(root, script, safely=True)
     assert not mark.exists()
 
@@ -86,7 +88,7 @@ def test_a_planted_monitor_runs_where_nothing_is_switched_off(root: Path) -> Non
         ("submodule.x.ignore", "none"),
     ],
 )
-def test_what_cannot_be_switched_off_is_asked_about(root: Path, setting: tuple[str, str]) -> None:
+def test_a_setting_that_cannot_be_switched_off_is_asked_about(root: Path, setting: tuple[str, str]) -> None:
     assert judged(root).verdict == "allow"
     git(root, "config", *setting)
     assert judged(root).verdict == "ask"

@@ -1,4 +1,4 @@
-"""Where words lead, on a real folder."""
+"""Resolving the words of a command to paths, in a real folder."""
 
 import os
 from pathlib import Path
@@ -23,13 +23,13 @@ def verdict(root: Path, script: str) -> str:
     return ShellPolicy(shipped_rules, refusal, "/users/me").script(script, str(root)).verdict
 
 
-def test_where_a_word_leads() -> None:
+def test_a_word_resolves_to_a_path() -> None:
     place = place_at("/project", "/users/me", refusal)
-    found = {
+    targets = {
         text: classify(text, place)
         for text in ("a", ".", "a/../b", "..", "/etc", "/tmp/x", "/dev/null", "/*", "*", "../*")
     }
-    assert found == {
+    assert targets == {
         "a": "inside",
         ".": "inside",
         "a/../b": "inside",
@@ -90,7 +90,7 @@ def test_a_folder_that_cannot_be_read_is_no_reason_to_fail(root: Path) -> None:
 
 
 def test_up_from_a_link_is_not_where_the_shell_goes(root: Path) -> None:
-    """`cd` goes by names, every other program by folders."""
+    """`cd ..` resolves by name, every other program by folder."""
     (root / "docs" / "deep").mkdir()
     (root / "src" / "lnk").symlink_to("../docs/deep")
     (root / "src" / "away").symlink_to("/etc/passwd")

@@ -1,4 +1,4 @@
-"""How a script is read: its words, its commands wherever they stand, what it cannot be judged by."""
+"""Parsing a script: its words, its commands at any nesting, and concerns that prevent a verdict."""
 
 import pytest
 
@@ -40,12 +40,12 @@ def words(script: str) -> tuple[Word, ...]:
         ("echo $((1+1))", Word(UNKNOWN, literal=False)),
     ],
 )
-def test_a_word_is_what_arrives_or_a_guess_that_says_so(script: str, word: Word) -> None:
+def test_a_parsed_word_is_exact_or_marked_as_a_guess(script: str, word: Word) -> None:
     assert words(script) == (word,)
 
 
 @pytest.mark.parametrize(
-    ("script", "found"),
+    ("script", "expected"),
     [
         ("ls -la | head && pwd; id", [["ls", "-la"], ["head"], ["pwd"], ["id"]]),
         ("echo $(ls) `id` <(pwd)", [["echo", UNKNOWN, UNKNOWN, UNKNOWN], ["ls"], ["id"], ["pwd"]]),
@@ -75,11 +75,11 @@ def test_a_word_is_what_arrives_or_a_guess_that_says_so(script: str, word: Word)
         ("command -v ls", [["command", "-v", "ls"]]),
     ],
 )
-def test_every_command_is_found_wherever_it_stands(script: str, found: list[list[str]]) -> None:
+def test_every_command_is_found_wherever_it_stands(script: str, expected: list[list[str]]) -> None:
     got = commands(script)
-    if script == "bash -c 'a; b'":  # all of what bash does is run that text, so it is judged alone
-        found = found[1:]
-    assert got == found
+    if script == "bash -c 'a; b'":  # bash only runs that text, so only the text is judged
+        expected = expected[1:]
+    assert got == expected
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_every_command_is_found_wherever_it_stands(script: str, found: list[list
         ("a" * 10_001, "it has more than 10,000 characters"),
     ],
 )
-def test_what_cannot_be_judged_is_a_concern(script: str, concern: str) -> None:
+def test_a_construct_that_cannot_be_judged_is_a_concern(script: str, concern: str) -> None:
     assert parse(script).concerns[0] == concern
 
 

@@ -1,4 +1,4 @@
-"""Rules: how they are written, what each is about, and who is heard first."""
+"""Rules: syntax, scope and precedence."""
 
 from pathlib import Path
 
@@ -23,13 +23,13 @@ def rules(text: str, source: Source = "user") -> tuple[Rule, ...]:
     return read_rules(text, "config.toml", source)
 
 
-def policy(*made: tuple[Rule, ...], shipped: bool = True) -> ShellPolicy:
-    everything = tuple(rule for some in made for rule in some) + (shipped_rules() if shipped else ())
+def policy(*sources: tuple[Rule, ...], shipped: bool = True) -> ShellPolicy:
+    everything = tuple(rule for some in sources for rule in some) + (shipped_rules() if shipped else ())
     return ShellPolicy(lambda: everything, harmless, "/users/me")
 
 
-def said(found: ShellPolicy, script: str) -> tuple[str, str]:
-    verdict = found.script(script, "/project")
+def verdict_of(shell_policy: ShellPolicy, script: str) -> tuple[str, str]:
+    verdict = shell_policy.script(script, "/project")
     return verdict.verdict, verdict.rule
 
 
@@ -77,89 +77,92 @@ def test_to_ask_or_deny_an_option_counts_in_any_spelling(line: str) -> None:
     assert not has_loosely(given, "-q")
 
 
-# ── who is heard first ───────────────────────────────────────────────────────────────────
+# ── precedence ──────────────────────────────────────────────────────────────────────────
 
 
 def test_a_deny_always_wins_and_asking_wins_over_allowing() -> None:
-    mine = rules(allow("make", "yes") + rule("ask", "make", "look") + allow("sudo", "me"))
-    assert said(policy(mine), "make") == ("ask", "look")
-    assert said(policy(mine), "sudo make") == ("deny", "no-other-user")
-    assert said(policy(rules(allow("npm test"))), "npm test") == ("allow", "mine")
-    assert said(policy(rules(allow("git push"))), "git push") == ("allow", "mine")  # over a shipped ask
+    user_rules = rules(allow("make", "yes") + rule("ask", "make", "look") + allow("sudo", "me"))
+    assert verdict_of(policy(user_rules), "make") == ("ask", "look")
+    assert verdict_of(policy(user_rules), "sudo make") == ("deny", "no-other-user")
+    assert verdict_of(policy(rules(allow("npm test"))), "npm test") == ("allow", "mine")
+    assert verdict_of(policy(rules(allow("git push"))), "git push") == ("allow", "mine")  # wins over a shipped ask
 
 
 def test_a_project_tightens_and_never_loosens() -> None:
-    mine = rules(allow("make") + rule("ask", "npm", "slow"))
-    theirs = rules(rule("deny", "make", "never") + allow("npm", "all") + allow("tox", "tests"), "project")
-    found = policy(mine, theirs)
-    assert said(found, "make") == ("deny", "never")
-    assert said(found, "npm test") == ("ask", "slow")
-    assert said(found, "tox") == ("allow", "tests")
-    assert said(found, "ls && tox") == ("allow", "list-files+tests")
+    user_rules = rules(allow("make") + rule("ask", "npm", "slow"))
+    project_rules = rules(rule("deny", "make", "never") + allow("npm", "all") + allow("tox", "tests"), "project")
+    shell_policy = policy(user_rules, project_rules)
+    assert verdict_of(shell_policy, "make") == ("deny", "never")
+    assert verdict_of(shell_policy, "npm test") == ("ask", "slow")
+    assert verdict_of(shell_policy, "tox") == ("allow", "tests")
+    assert verdict_of(shell_policy, "ls && tox") == ("allow", "list-files+tests")
 
 
 def test_the_rules_of_a_project_that_is_not_trusted_only_tighten(tmp_path: Path) -> None:
     user, project, trusted = tmp_path / "config.toml", tmp_path / "interlock.toml", set[bytes]()
     project.write_text(allow("tox") + rule("deny", "ls", "no-ls"))
     sources = RuleSources(user, project, trusted.__contains__, harmless, tmp_path / "trust")
-    found = ShellPolicy(sources.rules, harmless)
-    assert (said(found, "tox"), said(found, "ls")) == (("ask", "default"), ("deny", "no-ls"))
+    shell_policy = ShellPolicy(sources.rules, harmless)
+    assert (verdict_of(shell_policy, "tox"), verdict_of(shell_policy, "ls")) == (("ask", "default"), ("deny", "no-ls"))
     trusted.add(project_policy(project.read_text()) or b"")
     (tmp_path / "trust").write_text("x")
-    assert said(found, "tox") == ("allow", "mine")
+    assert verdict_of(shell_policy, "tox") == ("allow", "mine")
     project.write_text(project.read_text().replace("tox", "nox"))
-    assert (said(found, "nox"), said(found, "tox")) == (("ask", "default"), ("ask", "default"))
+    assert (verdict_of(shell_policy, "nox"), verdict_of(shell_policy, "tox")) == (
+        ("ask", "default"),
+        ("ask", "default"),
+    )
     user.write_text(rule("ask", "ls", "quiet"))
     project.unlink()
-    assert said(found, "ls") == ("ask", "quiet")
+    assert verdict_of(shell_policy, "ls") == ("ask", "quiet")
     user.write_text("[[policy]]\n")
-    verdict = found.script("pwd", "/project")
+    verdict = shell_policy.script("pwd", "/project")
     assert (verdict.verdict, "config.toml:1: a rule needs a 'verdict'" in verdict.reason) == ("ask", True)
 
 
 def test_tools_have_rules_too() -> None:
     deny = '[[policy]]\nname = "no-patch"\nverdict = "deny"\ntool = "apply_patch"\n'
-    mine = rules('[[policy]]\nverdict = "allow"\ntool = "py_*"\n' + deny)
-    found = policy(mine)
-    assert found.tool("py_set_signature") == PolicyVerdict("allow", "user-1", "a rule says so (config.toml:1)")
-    assert found.tool("apply_patch").verdict == "deny"
-    assert found.tool("write_file").verdict == "ask"
+    user_rules = rules('[[policy]]\nverdict = "allow"\ntool = "py_*"\n' + deny)
+    shell_policy = policy(user_rules)
+    assert shell_policy.tool("py_set_signature") == PolicyVerdict("allow", "user-1", "a rule says so (config.toml:1)")
+    assert shell_policy.tool("apply_patch").verdict == "deny"
+    assert shell_policy.tool("write_file").verdict == "ask"
     strict = policy(rules('[[policy]]\nname = "no-shell"\nverdict = "deny"\ntool = "run_shell"\n'))
-    assert said(strict, "ls") == ("deny", "no-shell")
+    assert verdict_of(strict, "ls") == ("deny", "no-shell")
     assert strict.script("make", "/project", ("make",)).verdict == "deny"
 
 
 def test_a_gate_of_the_own_ticket_is_allowed_unless_a_rule_denies_it() -> None:
-    found = policy()
-    assert found.script("make test > log", "/project", ("make test > log",)) == PolicyVerdict(
+    shell_policy = policy()
+    assert shell_policy.script("make test > log", "/project", ("make test > log",)) == PolicyVerdict(
         "allow", "own-gate", "it is a gate of its own ticket"
     )
-    assert found.script("sudo make", "/project", ("sudo make",)).verdict == "deny"
-    assert found.script("make", "/project", ("make test",)).verdict == "ask"
+    assert shell_policy.script("sudo make", "/project", ("sudo make",)).verdict == "deny"
+    assert shell_policy.script("make", "/project", ("make test",)).verdict == "ask"
 
 
 def test_without_a_sandbox_rules_allow_nothing() -> None:
-    found = PersonOnly(policy(rules('[[policy]]\nverdict = "allow"\ntool = "write_file"\n')))
-    assert found.script("ls", "/project").verdict == "ask"
-    assert found.script("make", "/project", ("make",)).verdict == "ask"
-    assert found.tool("write_file").verdict == "ask"
-    assert found.script("rm -rf /", "/project").verdict == "deny"
+    shell_policy = PersonOnly(policy(rules('[[policy]]\nverdict = "allow"\ntool = "write_file"\n')))
+    assert shell_policy.script("ls", "/project").verdict == "ask"
+    assert shell_policy.script("make", "/project", ("make",)).verdict == "ask"
+    assert shell_policy.tool("write_file").verdict == "ask"
+    assert shell_policy.script("rm -rf /", "/project").verdict == "deny"
 
 
 def test_exactly_is_exactly() -> None:
-    found = policy(rules('[[policy]]\nname = "x"\nverdict = "allow"\nexactly = "npm run \'a b\'"\n'))
-    assert said(found, 'npm run "a b"') == ("allow", "x")
+    shell_policy = policy(rules('[[policy]]\nname = "x"\nverdict = "allow"\nexactly = "npm run \'a b\'"\n'))
+    assert verdict_of(shell_policy, 'npm run "a b"') == ("allow", "x")
     for other in ("npm run a b", "npm run 'a b' c", "npm run", "FOO=1 npm run 'a b'", "npm run 'a b' > x"):
-        assert said(found, other) == ("ask", "default")
+        assert verdict_of(shell_policy, other) == ("ask", "default")
 
 
-def test_what_private_means_is_asked_of_whoever_knows() -> None:
-    found = policy()
-    assert said(found, "cat a/secret") == ("ask", "default")
-    assert found.script("cat a/secret", "/project").reason == "cat: it is secret"
+def test_private_paths_are_decided_by_the_given_function() -> None:
+    shell_policy = policy()
+    assert verdict_of(shell_policy, "cat a/secret") == ("ask", "default")
+    assert shell_policy.script("cat a/secret", "/project").reason == "cat: it is secret"
 
 
-# ── how they are written ─────────────────────────────────────────────────────────────────
+# ── syntax ──────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def main() -> None:
                 selector.unregister(key.fileobj)
                 os.close(key.fd)
                 _, status = os.waitpid(pid, 0)
-                with contextlib.suppress(OSError):  # the test may have given up on it
+                with contextlib.suppress(OSError):  # the test may have disconnected
                     connection.sendall(str(status).encode())
                 connection.close()
 

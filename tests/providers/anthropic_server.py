@@ -1,5 +1,5 @@
-"""Anthropic's Messages API as it is documented: it takes what the vendor takes, refuses what the vendor refuses, and
-tells what it was scripted to tell, in the vendor's events.
+"""A fake of Anthropic's Messages API as documented: it accepts and refuses the same requests as the vendor, and
+answers with a script in the vendor's events.
 """
 
 import json
@@ -31,15 +31,15 @@ _BLOCKS = {
 def playing(scripted: Callable[[Request], Scripted]) -> Play:
     async def play(request: Request) -> Answer:
         body = check(request)
-        told = scripted(request)
-        await told.wait()
-        return Answer(pieces=tuple(events(told, body["model"])))
+        script = scripted(request)
+        await script.wait()
+        return Answer(pieces=tuple(events(script, body["model"])))
 
     return play
 
 
 def check(request: Request) -> Json:
-    """The body; raises Refused with the vendor's status and words."""
+    """The request's body; raises Refused with the vendor's status and error message."""
     known = request.headers.get("x-api-key", request.headers.get("authorization", "").removeprefix("Bearer "))
     if known != KEY:
         raise Refused(401, _error("authentication_error", "invalid x-api-key"))
@@ -48,7 +48,7 @@ def check(request: Request) -> Json:
     if request.headers.get("anthropic-version") != VERSION:
         raise _bad("anthropic-version: header is required")
     body = request.json
-    for message in body.get("messages", []):  # a text alone is short for a block with it
+    for message in body.get("messages", []):  # a plain text is short for one text block
         if isinstance(message["content"], str):
             message["content"] = [{"type": "text", "text": message["content"]}]
     _known("", body, _TOP)
@@ -105,7 +105,7 @@ def _check_messages(messages: list[Json], tools: set[str], *, thinking: bool) ->
         if message["role"] not in ("user", "assistant") or not message["content"]:
             raise _bad(f"messages.{number}: all messages must have non-empty content")
         if number and messages[number - 1]["role"] == message["role"]:
-            raise _bad(f"messages.{number}: roles must alternate")  # the vendor joins them; we mean to do it ourselves
+            raise _bad(f"messages.{number}: roles must alternate")  # stricter than the vendor, which joins them
         allowed = {"text", "image", "tool_result"} if user else {"text", "tool_use", "thinking", "redacted_thinking"}
         for block in message["content"]:
             _block(f"messages.{number}.content", block, allowed)
@@ -170,19 +170,19 @@ def _block(where: str, block: Json, allowed: set[str]) -> None:
         raise _bad(f"{where}: cache_control: unknown")
 
 
-def _known(where: str, found: Json, names: set[str]) -> None:
-    if extra := set(found) - names:
+def _known(where: str, fields: Json, names: set[str]) -> None:
+    if extra := set(fields) - names:
         raise _bad(f"{where}.{min(extra)}: Extra inputs are not permitted")
 
 
 def marks(body: Json) -> list[str]:
-    """Where the marks are, as paths."""
-    found: list[str] = []
+    """The paths of all cache marks in the body."""
+    paths: list[str] = []
 
     def look(value: Any, path: str) -> None:
         if isinstance(value, dict):
             if "cache_control" in value:
-                found.append(path)
+                paths.append(path)
             for name, inner in value.items():
                 look(inner, f"{path}.{name}")
         elif isinstance(value, list):
@@ -191,7 +191,7 @@ def marks(body: Json) -> list[str]:
 
     for part in ("tools", "system", "messages"):
         look(body.get(part, []), part)
-    return found
+    return paths
 
 
 def signature(thought: str) -> str:
@@ -206,44 +206,44 @@ def _bad(message: str) -> Refused:
     return Refused(400, _error("invalid_request_error", message))
 
 
-# ── what it says ─────────────────────────────────────────────────────────────────────────
+# ── its answers ──────────────────────────────────────────────────────────────────────────
 
 
-def events(told: Scripted, model: str) -> list[bytes]:
+def events(script: Scripted, model: str) -> list[bytes]:
     usage = {
-        "input_tokens": told.input,
-        "cache_creation_input_tokens": told.cache_write,
-        "cache_read_input_tokens": told.cache_read,
+        "input_tokens": script.input,
+        "cache_creation_input_tokens": script.cache_write,
+        "cache_read_input_tokens": script.cache_read,
         "output_tokens": 1,
     }
     message = {
         "id": "msg_test", "type": "message", "role": "assistant", "model": model, "content": [],
         "stop_reason": None, "stop_sequence": None, "usage": usage,
     }  # fmt: skip
-    made = [sse("message_start", {"type": "message_start", "message": message}), sse("ping", {"type": "ping"})]
+    result = [sse("message_start", {"type": "message_start", "message": message}), sse("ping", {"type": "ping"})]
     index = 0
-    if told.reasoning:
+    if script.reasoning:
         opening = {"type": "thinking", "thinking": "", "signature": ""}
-        deltas: list[Json] = [{"type": "thinking_delta", "thinking": piece} for piece in told.reasoning]
-        deltas.append({"type": "signature_delta", "signature": signature("".join(told.reasoning))})
-        made += _block_events(index, opening, deltas)
-        made += _block_events(index + 1, {"type": "redacted_thinking", "data": "b3BhcXVl"}, [])
+        deltas: list[Json] = [{"type": "thinking_delta", "thinking": piece} for piece in script.reasoning]
+        deltas.append({"type": "signature_delta", "signature": signature("".join(script.reasoning))})
+        result += _block_events(index, opening, deltas)
+        result += _block_events(index + 1, {"type": "redacted_thinking", "data": "b3BhcXVl"}, [])
         index += 2
-    if told.text:
-        made += _block_events(
-            index, {"type": "text", "text": ""}, [{"type": "text_delta", "text": t} for t in told.text]
+    if script.text:
+        result += _block_events(
+            index, {"type": "text", "text": ""}, [{"type": "text_delta", "text": t} for t in script.text]
         )
         index += 1
-    for call in told.calls:
+    for call in script.calls:
         opening = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
-        made += _block_events(index, opening, [{"type": "input_json_delta", "partial_json": p} for p in call.pieces])
+        result += _block_events(index, opening, [{"type": "input_json_delta", "partial_json": p} for p in call.pieces])
         index += 1
-    reason = {"end": "end_turn", "tools": "tool_use", "length": "max_tokens"}.get(told.stop, told.stop)
+    reason = {"end": "end_turn", "tools": "tool_use", "length": "max_tokens"}.get(script.stop, script.stop)
     delta = {"stop_reason": reason, "stop_sequence": None}
-    made.append(
-        sse("message_delta", {"type": "message_delta", "delta": delta, "usage": {"output_tokens": told.output}})
+    result.append(
+        sse("message_delta", {"type": "message_delta", "delta": delta, "usage": {"output_tokens": script.output}})
     )
-    return [*made, sse("message_stop", {"type": "message_stop"})]
+    return [*result, sse("message_stop", {"type": "message_stop"})]
 
 
 def _block_events(index: int, opening: Json, deltas: list[Json]) -> list[bytes]:

@@ -1,5 +1,5 @@
-"""Gemini's API as it is documented: generateContent, streamed or whole, and cachedContents. It takes what the vendor
-takes, refuses what the vendor refuses, and tells what it was scripted to tell.
+"""A fake of Gemini's API as documented: generateContent, streamed or whole, and cachedContents. It accepts and refuses
+the same requests as the vendor, and answers with a script.
 """
 
 import json
@@ -15,7 +15,7 @@ KEY = "AIza-a-key-for-tests-0001"
 MODEL = "gemini-2.5-flash-lite"
 NEWER = "gemini-3.8-flash"
 UNSIGNED = "skip_thought_signature_validator"
-SMALLEST = 1_024  # tokens of a cache, for the vendor
+SMALLEST = 1_024  # the vendor's minimal number of tokens of a cache
 
 _TOP = {"contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "safetySettings", "cachedContent"}
 _CACHE = {"model", "contents", "systemInstruction", "tools", "toolConfig", "ttl", "expireTime", "displayName"}
@@ -33,40 +33,42 @@ _NAME = r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"
 
 
 class GeminiServer:
-    """With the caches that it was asked to keep, and those that it was asked to forget."""
+    """Also keeps the existing, the created and the deleted caches."""
 
     def __init__(self, scripted: Callable[[Request], Scripted]) -> None:
         self._scripted = scripted
         self.caches: dict[str, Json] = {}
-        self.made: list[str] = []
+        self.created: list[str] = []
         self.deleted: list[str] = []
-        self.too_small = 0  # more than this many tokens a cache must have, in our count of four bytes
+        self.too_small = 0  # a cache must have more tokens, at four bytes each
 
     async def play(self, request: Request) -> Answer:
-        _let_in(request)
+        _check_key(request)
         path, _, query = request.target.partition("?")
         if path.startswith("/v1/cachedContents"):
             return self._keep(request, path)
-        found = re.fullmatch(r"/v1/models/([^/:]+):(streamGenerateContent|generateContent)", path)
-        if request.method != "POST" or found is None:
+        match = re.fullmatch(r"/v1/models/([^/:]+):(streamGenerateContent|generateContent)", path)
+        if request.method != "POST" or match is None:
             raise _error(404, "NOT_FOUND", "Requested entity was not found.")
-        model, streamed = found[1], found[2].startswith("stream")
+        model, streamed = match[1], match[2].startswith("stream")
         if streamed and query != "alt=sse":
             raise _bad("only alt=sse is played here")
         body = self.check(request.json, model)
-        told = self._scripted(request)
-        await told.wait()
+        script = self._scripted(request)
+        await script.wait()
         if "cachedContent" in body:
             count = _tokens(self.caches[body["cachedContent"]])
-            told = Scripted(told.text, told.reasoning, told.calls, told.stop, told.input, told.output, count)
+            script = Scripted(
+                script.text, script.reasoning, script.calls, script.stop, script.input, script.output, count
+            )
         if streamed:
-            return Answer(pieces=tuple(events(told, model)))
+            return Answer(pieces=tuple(events(script, model)))
         return Answer(
-            headers=(("content-type", "application/json"),), pieces=(json.dumps(whole(told, model)).encode(),)
+            headers=(("content-type", "application/json"),), pieces=(json.dumps(whole(script, model)).encode(),)
         )
 
     def check(self, body: Json, model: str = MODEL) -> Json:
-        """The body; raises Refused with the vendor's status and words."""
+        """The request's body; raises Refused with the vendor's status and error message."""
         if model not in (MODEL, NEWER):
             raise _error(404, "NOT_FOUND", f"models/{model} is not found for API version v1.")
         _known("", body, _TOP)
@@ -104,8 +106,8 @@ class GeminiServer:
         _check_stable(body)
         if (count := _tokens(body)) < max(SMALLEST, self.too_small):
             raise _bad(f"Cached content is too small. total_token_count={count}, min_total_token_count={SMALLEST}")
-        name = f"cachedContents/c{len(self.made)}"
-        self.made.append(name)
+        name = f"cachedContents/c{len(self.created)}"
+        self.created.append(name)
         self.caches[name] = body
         times = dict.fromkeys(("createTime", "updateTime", "expireTime"), "2026-01-01T00:00:00Z")
         return _plain({"name": name, "model": body["model"], **times, "usageMetadata": {"totalTokenCount": count}})
@@ -115,7 +117,7 @@ def playing(scripted: Callable[[Request], Scripted]) -> Play:
     return GeminiServer(scripted).play
 
 
-def _let_in(request: Request) -> None:
+def _check_key(request: Request) -> None:
     if "key=" in request.target:
         raise AssertionError("a key is never part of an address")
     if request.headers.get("x-goog-api-key") != KEY:
@@ -186,7 +188,9 @@ def _check_contents(contents: list[Json], *, newer: bool) -> None:
     if contents[0]["role"] != "user":
         raise _bad("Please ensure that the first turn is a user turn.")
     open_calls: list[Json] = []
-    said = [n for n, content in enumerate(contents) if content["role"] == "user" and "text" in content["parts"][0]]
+    user_turns = [
+        n for n, content in enumerate(contents) if content["role"] == "user" and "text" in content["parts"][0]
+    ]
     for number, content in enumerate(contents):
         _known("contents", content, {"role", "parts"})
         if content["role"] not in ("user", "model"):
@@ -210,7 +214,7 @@ def _check_contents(contents: list[Json], *, newer: bool) -> None:
             raise _bad("Please ensure that function calls are in a model turn.")
         if calls and contents[number - 1]["role"] != "user":
             raise _bad("Please ensure that function call turn comes immediately after a user turn.")
-        if newer and calls and number > max(said, default=-1) and "thoughtSignature" not in calls[0]:
+        if newer and calls and number > max(user_turns, default=-1) and "thoughtSignature" not in calls[0]:
             raise _bad(f"Function call is missing a thought_signature in functionCall parts. {calls[0]}")
     if open_calls or contents[-1]["role"] != "user":
         raise _bad("Please ensure that the last turn is a user turn or a function response turn.")
@@ -236,14 +240,14 @@ def _part(part: Json) -> None:
                 raise _bad(f"Invalid value at '{kind}' (type.googleapis.com/google.protobuf.Struct)")
 
 
-def _known(where: str, found: Json, names: set[str]) -> None:
-    if extra := set(found) - names:
+def _known(where: str, fields: Json, names: set[str]) -> None:
+    if extra := set(fields) - names:
         raise _bad(f"Invalid JSON payload received. Unknown name \"{min(extra)}\" at '{where}': Cannot find field.")
 
 
 def _tokens(content: Json) -> int:
     kept = {name: content[name] for name in ("systemInstruction", "tools", "contents") if name in content}
-    return len(json.dumps(kept)) // 4 + SMALLEST  # about: how the vendor counts is not what is tested
+    return len(json.dumps(kept)) // 4 + SMALLEST  # approximate: the vendor's count is not under test
 
 
 def signature(thought: str) -> str:
@@ -262,37 +266,37 @@ def _plain(body: Json) -> Answer:
     return Answer(headers=(("content-type", "application/json"),), pieces=(json.dumps(body).encode(),))
 
 
-# ── what it says ─────────────────────────────────────────────────────────────────────────
+# ── its answers ──────────────────────────────────────────────────────────────────────────
 
 _REASONS = {"end": "STOP", "tools": "STOP", "length": "MAX_TOKENS", "refusal": "SAFETY"}
 
 
-def events(told: Scripted, model: str) -> list[bytes]:
-    return [_event(chunk) for chunk in chunks(told, model)]
+def events(script: Scripted, model: str) -> list[bytes]:
+    return [_event(chunk) for chunk in chunks(script, model)]
 
 
-def chunks(told: Scripted, model: str) -> list[Json]:
-    parts = _parts(told)
-    made = [_chunk(told, model, [part]) for part in parts[:-1]]
-    last = _chunk(told, model, parts[-1:] if told.stop != "refusal" else [])
-    last["candidates"][0]["finishReason"] = _REASONS.get(told.stop, told.stop)
-    return [*made, last]
+def chunks(script: Scripted, model: str) -> list[Json]:
+    parts = _parts(script)
+    first = [_chunk(script, model, [part]) for part in parts[:-1]]
+    last = _chunk(script, model, parts[-1:] if script.stop != "refusal" else [])
+    last["candidates"][0]["finishReason"] = _REASONS.get(script.stop, script.stop)
+    return [*first, last]
 
 
-def whole(told: Scripted, model: str) -> Json:
-    made = _chunk(told, model, _parts(told))
-    made["candidates"][0]["finishReason"] = _REASONS.get(told.stop, told.stop)
-    return made
+def whole(script: Scripted, model: str) -> Json:
+    chunk = _chunk(script, model, _parts(script))
+    chunk["candidates"][0]["finishReason"] = _REASONS.get(script.stop, script.stop)
+    return chunk
 
 
-def _parts(told: Scripted) -> list[Json]:
-    parts: list[Json] = [{"text": piece, "thought": True} for piece in told.reasoning]
-    parts += [{"text": piece} for piece in told.text]
-    signed = {"thoughtSignature": signature("".join(told.reasoning))} if told.reasoning else {}
-    for number, call in enumerate(told.calls):
-        made = {"functionCall": {"id": call.id, "name": call.name, "args": _arguments(call)}}
-        parts.append(made if number else {**made, **signed})
-    return [*parts, {"text": "", **({} if told.calls else signed)}]
+def _parts(script: Scripted) -> list[Json]:
+    parts: list[Json] = [{"text": piece, "thought": True} for piece in script.reasoning]
+    parts += [{"text": piece} for piece in script.text]
+    signed = {"thoughtSignature": signature("".join(script.reasoning))} if script.reasoning else {}
+    for number, call in enumerate(script.calls):
+        part = {"functionCall": {"id": call.id, "name": call.name, "args": _arguments(call)}}
+        parts.append(part if number else {**part, **signed})
+    return [*parts, {"text": "", **({} if script.calls else signed)}]
 
 
 def _arguments(call: Called) -> Any:
@@ -303,13 +307,13 @@ def _arguments(call: Called) -> Any:
         return text
 
 
-def _chunk(told: Scripted, model: str, parts: list[Json]) -> Json:
-    thoughts = 5 if told.reasoning else 0
+def _chunk(script: Scripted, model: str, parts: list[Json]) -> Json:
+    thoughts = 5 if script.reasoning else 0
     usage = {
-        "promptTokenCount": told.input + told.cache_read,
-        "candidatesTokenCount": told.output - thoughts,
-        "totalTokenCount": told.input + told.cache_read + told.output,
-        **({"cachedContentTokenCount": told.cache_read} if told.cache_read else {}),
+        "promptTokenCount": script.input + script.cache_read,
+        "candidatesTokenCount": script.output - thoughts,
+        "totalTokenCount": script.input + script.cache_read + script.output,
+        **({"cachedContentTokenCount": script.cache_read} if script.cache_read else {}),
         **({"thoughtsTokenCount": thoughts} if thoughts else {}),
     }
     content = {"content": {"parts": parts, "role": "model"}} if parts else {}

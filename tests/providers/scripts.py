@@ -1,4 +1,4 @@
-"""What a vendor's server is told to say, whoever the vendor is."""
+"""Scripted answers of a fake vendor server, in a form that suits every vendor."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from interlock.ports.model import Stop
 
 
 class Called(Struct, frozen=True):
-    """A call whose arguments come in pieces."""
+    """A call whose arguments are streamed in pieces."""
 
     id: str
     name: str
@@ -28,14 +28,14 @@ class Scripted(Struct, frozen=True):
     meet: asyncio.Barrier | None = None
 
     async def wait(self) -> None:
-        """For those who must be there at once."""
+        """Waits for the parallel requests (`meet`) and for the test (`until`)."""
         if self.meet is not None:
             await self.meet.wait()
         if self.until is not None:
             await self.until.wait()
 
 
-SAID = Scripted(text=("Grüße, ", "wörld", " 🌍."), cache_read=30, cache_write=7)
+TEXT_REPLY = Scripted(text=("Grüße, ", "wörld", " 🌍."), cache_read=30, cache_write=7)
 CALLED = Scripted(
     text=("I look.",),
     calls=(

@@ -1,4 +1,4 @@
-"""What is known about models, and what is done about those nobody knows."""
+"""The catalog of models, and the defaults for unknown models."""
 
 import re
 
@@ -26,7 +26,7 @@ def test_every_model_has_limits_and_prices_that_make_sense(facts: ModelFacts) ->
 
 
 @pytest.mark.parametrize(
-    ("provider", "name", "found"),
+    ("provider", "name", "model"),
     [
         ("anthropic", "claude-haiku-4-5-20251001", "claude-haiku-4-5"),
         ("anthropic", "claude-opus-4-20250514", "claude-opus-4-0"),
@@ -37,8 +37,8 @@ def test_every_model_has_limits_and_prices_that_make_sense(facts: ModelFacts) ->
         ("gemini", "gemini-flash-latest", "gemini-3.8-flash"),
     ],
 )
-def test_a_model_is_found_by_other_names_and_by_one_edition(provider: str, name: str, found: str) -> None:
-    assert facts_of(provider, name).name == found
+def test_a_model_is_found_by_other_names_and_by_one_edition(provider: str, name: str, model: str) -> None:
+    assert facts_of(provider, name).name == model
 
 
 def test_a_name_that_only_begins_alike_is_another_model() -> None:
@@ -79,7 +79,7 @@ def test_every_model_that_is_asked_for_by_itself_is_known() -> None:
     }
 
 
-def test_what_gemini_keeps_in_a_cache_costs_its_reading_and_an_hour_of_keeping() -> None:
+def test_a_gemini_cache_costs_its_input_and_an_hour_of_storage() -> None:
     lite, pro = facts_of("gemini", "gemini-2.5-flash-lite"), facts_of("gemini", "gemini-2.5-pro")
     assert [(step.input, step.cache_write) for step in lite.prices] == [(0.1, 1.1)]
     assert [(step.input, step.cache_write) for step in pro.prices] == [(1.25, 5.75), (2.5, 7)]

@@ -1,4 +1,4 @@
-"""Whom to ask, with which key, at which address."""
+"""Choosing the provider, its key and its address."""
 
 import sys
 from types import ModuleType
@@ -25,7 +25,7 @@ def nothing(provider: str) -> str | None:
 
 
 class FakeKeyring(ModuleType):
-    """The package's three functions over a dictionary; locked, it fails as a desktop without a session does."""
+    """The package's three functions on a dictionary; when locked, they fail as on a desktop without a session."""
 
     def __init__(self) -> None:
         super().__init__("keyring")
@@ -74,7 +74,7 @@ def test_the_configured_one_is_asked_else_gemini_else_the_first_with_a_key(
     assert provider_of(configured, ALL, environ, nothing) == chosen
 
 
-def test_one_that_is_not_there_is_not_chosen() -> None:
+def test_a_provider_that_is_not_available_is_not_chosen() -> None:
     assert provider_of(None, ("openai",), {"GEMINI_API_KEY": "k", "OPENAI_API_KEY": "k"}, nothing) == "openai"
 
 

@@ -1,4 +1,4 @@
-"""A provider over HTTP in a real conversation: rounds of tools, thoughts that come back, the last call (SPEC P3)."""
+"""A provider over HTTP in a real dialogue: rounds of tools, thoughts sent back, the last call."""
 
 import asyncio
 
@@ -22,12 +22,12 @@ each = pytest.mark.parametrize("vendor", VENDORS, ids=[vendor.provider for vendo
 
 
 class Talk(Chat):
-    """As a chat holds it, with a model of our choice."""
+    """A chat with the model of a given vendor."""
 
     def __init__(self, url: str, vendor: Vendor, rounds: int = 10) -> None:
         super().__init__(rounds=rounds)
         timing = Timing(lambda: 1.0, self._wait)
-        self.calls = ModelCalls(vendor.made(url), self._submit, Observers(self.streams), timing)
+        self.calls = ModelCalls(vendor.create_model(url), self._submit, Observers(self.streams), timing)
 
     async def hold(self, *messages: Message, context: str = "") -> object:
         tools = self.tools.offered(changing=True)
@@ -42,20 +42,20 @@ def looking(number: int, thought: str = "Hm.") -> Scripted:
 
 
 def answered(asked: Request) -> int:
-    """How many rounds the history has."""
+    """The number of rounds in the request's history."""
     body: Json = asked.json
-    told = body.get("messages") or body["contents"]
-    return sum("look" in str(m) and m["role"] in ("assistant", "model") for m in told)
+    messages = body.get("messages") or body["contents"]
+    return sum("look" in str(m) and m["role"] in ("assistant", "model") for m in messages)
 
 
 @each
 def test_rounds_of_tools_and_then_the_answer(vendor: Vendor) -> None:
-    def told(asked: Request) -> Scripted:
+    def script(asked: Request) -> Scripted:
         number = answered(asked)
         return looking(number) if number < 5 else Scripted(("Seen.",))
 
     async def story() -> None:
-        async with serving(vendor.playing(told)) as server:
+        async with serving(vendor.playing(script)) as server:
             talk = Talk(server.url, vendor)
             assert await talk.hold(Message("user", "go"), context="# Files") == Answer("Seen.")
             assert [message.role for message in talk.host.kept] == ["assistant", "tool"] * 5 + ["assistant"]
@@ -68,11 +68,11 @@ def test_rounds_of_tools_and_then_the_answer(vendor: Vendor) -> None:
 
 @each
 def test_when_its_rounds_are_used_up_it_answers_without_tools(vendor: Vendor) -> None:
-    def told(asked: Request) -> Scripted:
+    def script(asked: Request) -> Scripted:
         return Scripted(("That is all.",)) if not may_call(asked.json) else looking(answered(asked))
 
     async def story() -> None:
-        async with serving(vendor.playing(told)) as server:
+        async with serving(vendor.playing(script)) as server:
             talk = Talk(server.url, vendor, rounds=2)
             assert await talk.hold(Message("user", "go")) == Answer("That is all.", limited=True)
             names = list(map(tool_names, vendor.asked(server)))
@@ -93,7 +93,7 @@ def test_a_stream_that_breaks_is_asked_again_and_nothing_of_it_runs(vendor: Vend
                 server.fault = None
 
             observers, timing = Observers(talk.streams), Timing(lambda: 1.0, wait)
-            talk.calls = ModelCalls(vendor.made(server.url), talk._submit, observers, timing)
+            talk.calls = ModelCalls(vendor.create_model(server.url), talk._submit, observers, timing)
             assert await talk.hold(Message("user", "go")) == Answer("Seen.")
             assert len(server.requests) == 3
 
@@ -139,7 +139,7 @@ def test_messages_of_older_journals_are_read_and_new_ones_without_news_are_writt
     assert msgspec.json.encode(message) == old
 
 
-def test_thinking_aloud_stands_under_a_heading_of_its_own() -> None:
+def test_thoughts_have_their_own_heading() -> None:
     streams = Streams()
     writer = AnswerWriter(streams, "k")
     for say, piece in (

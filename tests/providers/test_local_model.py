@@ -1,4 +1,4 @@
-"""Our dialects against a server that is not ours and a model that is real (`make test-model`)."""
+"""Interlock's providers against a real server and a real model (`make test-model`)."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from tests.providers.vendors import request
 PYTHON = os.environ.get("INTERLOCK_MODEL_PYTHON", "")
 pytestmark = [
     pytest.mark.skipif(not PYTHON, reason="make test-model"),
-    pytest.mark.timeout(900),  # a busy machine says a word a second
+    pytest.mark.timeout(900),  # a busy machine generates one token a second
 ]
 
 
@@ -43,31 +43,31 @@ def model(request: pytest.FixtureRequest, address: str) -> Model:
 
 
 def ask(model: Model, *messages: Message) -> tuple[Reply, list[str]]:
-    heard: list[str] = []
-    return asyncio.run(model.complete(request(*messages), heard.append)), heard
+    pieces: list[str] = []
+    return asyncio.run(model.complete(request(*messages), pieces.append)), pieces
 
 
-def test_it_streams_and_counts(model: Model) -> None:
-    reply, heard = ask(model, Message("user", "Count to three."))
-    assert "".join(heard) == reply.message.text != ""
-    assert len(heard) > 1
+def test_the_model_streams_and_counts(model: Model) -> None:
+    reply, pieces = ask(model, Message("user", "Count to three."))
+    assert "".join(pieces) == reply.message.text != ""
+    assert len(pieces) > 1
     assert reply.usage.input + reply.usage.cache_read > 10
     assert 0 < reply.usage.output <= 24
     assert reply.stop in ("end", "length")
 
 
-def test_it_takes_a_history_with_calls_and_their_results(model: Model) -> None:
-    told = (
+def test_the_model_accepts_a_history_with_calls_and_their_results(model: Model) -> None:
+    history = (
         Message("user", "What is in a.py?"),
         Message("assistant", "", (ToolCall("c1", "read_file", {"path": "a.py"}), ToolCall("c2", "grep", {}))),
         Message("tool", "x = 1", call_id="c1"),
         Message("tool", "", call_id="c2"),
     )
-    reply, _ = ask(model, *told)
+    reply, _ = ask(model, *history)
     assert reply.usage.output > 0
 
 
-def test_what_was_said_before_is_read_from_its_cache(model: Model) -> None:
+def test_earlier_messages_are_read_from_the_cache(model: Model) -> None:
     first = Message("user", "Remember these words: " + "apple pear plum " * 20)
     ask(model, first)
     reply, _ = ask(model, first, Message("assistant", "Yes."), Message("user", "Which?"))
@@ -87,12 +87,12 @@ def test_an_answer_ends_at_its_limit_and_says_so(model: Model) -> None:
     assert (reply.stop, reply.usage.output) == ("length", 24)
 
 
-def test_a_question_that_is_taken_back_leaves_the_server_free_for_the_next(model: Model) -> None:
+def test_a_cancelled_request_leaves_the_server_free_for_the_next(model: Model) -> None:
     async def story() -> Reply:
-        heard = asyncio.Event()
+        started = asyncio.Event()
         asked = request(Message("user", "Tell a long story about a bear."))
-        first = asyncio.ensure_future(model.complete(asked, lambda _: heard.set()))
-        await heard.wait()
+        first = asyncio.ensure_future(model.complete(asked, lambda _: started.set()))
+        await started.wait()
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first
@@ -101,14 +101,14 @@ def test_a_question_that_is_taken_back_leaves_the_server_free_for_the_next(model
     assert asyncio.run(story()).message.text
 
 
-def test_interlock_tests_it_and_talks_with_it(tmp_path: Path, address: str) -> None:
+def test_interlock_checks_the_model_and_chats_with_it(tmp_path: Path, address: str) -> None:
     project = Project(tmp_path)
     project.settings(f'[endpoints]\nllama_cpp = "{address}/v1"\n[provider]\nmax_output_tokens = 8\n')
     tried = project.run("models", "test", "llama.cpp", "--json", timeout=600)
     assert tried.code == 0, tried
     assert (tried.json["provider"], tried.json["cost_usd"]) == ("llama.cpp", 0)
     assert 0 < tried.json["output"] <= 8
-    said = project.run("chat", "Say hello.", "--provider", "llama.cpp", timeout=850)
-    assert said.code == 0, said
+    result = project.run("chat", "Say hello.", "--provider", "llama.cpp", timeout=850)
+    assert result.code == 0, result
     (_, answer) = project.run("discussions", "show", "D-1", "--json").json["messages"]
     assert (answer["role"], bool(answer["text"])) == ("assistant", True)

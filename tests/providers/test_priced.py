@@ -1,4 +1,4 @@
-"""What an answer is charged with, also where the provider's own figures are no help."""
+"""The charge for an answer, also when the provider's figures are missing or wrong."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ _REQUEST = ModelRequest("Tier 3", None, "m", "Be brief.", (Message("user", "Hell
 
 
 class _Says:
-    """Answers with one reply, whatever it is asked."""
+    """Answers every request with the same reply."""
 
     name = "test"
 
@@ -28,10 +28,10 @@ class _Says:
         return self._reply
 
 
-def _asked(said: Message, used: Usage, prices: tuple[PriceStep, ...] = _PRICES) -> tuple[Usage, int | None]:
-    """What it is charged with, and what was set aside."""
+def _asked(message: Message, used: Usage, prices: tuple[PriceStep, ...] = _PRICES) -> tuple[Usage, int | None]:
+    """The charged usage, and the quote."""
     tariff = Tariff(lambda name: facts_of("test", name), lambda _: prices, 8_192, lambda: "2026-11-01")
-    model = Priced(_Says(Reply(said, used, "m", "end")), tariff, "m")
+    model = Priced(_Says(Reply(message, used, "m", "end")), tariff, "m")
     return asyncio.run(model.complete(_REQUEST, ignore_text)).usage, model.quote(_REQUEST)
 
 
@@ -41,7 +41,7 @@ def test_an_answer_is_charged_by_its_tokens() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "kept"),
+    ("reported", "kept"),
     [
         (Usage(), Usage()),
         (Usage(input=-5_000_000, output=-900_000), Usage()),
@@ -51,8 +51,8 @@ def test_an_answer_is_charged_by_its_tokens() -> None:
         (Usage(input=10, output=10, cache_read=-9), Usage(input=10, output=10)),
     ],
 )
-def test_an_answer_without_figures_that_can_be_true_counts_with_what_was_set_aside(told: Usage, kept: Usage) -> None:
-    used, aside = _asked(Message("assistant", "Hi"), told)
+def test_an_answer_with_impossible_figures_is_charged_at_its_quote(reported: Usage, kept: Usage) -> None:
+    used, aside = _asked(Message("assistant", "Hi"), reported)
     assert aside
     assert used == Usage(kept.input, kept.output, kept.cache_read, kept.cache_write, cost=aside)
 

@@ -1,4 +1,4 @@
-"""What was set aside is never less than what was spent, however a vendor splits it."""
+"""A quote is never less than the cost, for any split of the tokens by the vendor."""
 
 import msgspec
 import pytest
@@ -41,7 +41,7 @@ def test_no_split_of_the_tokens_costs_more_than_was_quoted(
     write = data.draw(st.integers(0, tokens_in - read))
     plain = data.draw(st.integers(0, tokens_in - read - write))
     used = Usage(plain, data.draw(st.integers(0, tokens_out)), read, write)
-    day = data.draw(st.sampled_from([TODAY, "2026-12-01", "2027-01-01"]))  # it may have taken until then
+    day = data.draw(st.sampled_from([TODAY, "2026-12-01", "2027-01-01"]))  # the call may end on a later day
     spent, most = cost(prices, used, day), quote(prices, tokens_in, tokens_out, TODAY)
     assert spent is not None
     assert most is not None
@@ -56,7 +56,7 @@ def test_no_split_of_the_tokens_costs_more_than_was_quoted(
         (Usage(0, 0, cache_read=1), 1),  # 0.3 of a micro-dollar: rounded up
         (Usage(1_000_000, 1_000_000, 1_000_000, 1_000_000), 6_000_000 + 22_500_000 + 600_000 + 7_500_000),
         (Usage(200_000, 0), 600_000),
-        (Usage(200_000, 0, cache_read=1), 1_200_001),  # the whole request at the price of long ones
+        (Usage(200_000, 0, cache_read=1), 1_200_001),  # the whole request at the long-context price
     ],
 )
 def test_a_cost_is_exact_and_rounded_up(used: Usage, micros: int) -> None:
@@ -80,18 +80,18 @@ texts = st.text(max_size=200)
 
 
 @given(texts, st.lists(texts, min_size=1, max_size=5), texts)
-def test_a_request_is_never_counted_smaller_than_its_bytes(system: str, said: list[str], about: str) -> None:
+def test_a_request_is_never_counted_smaller_than_its_bytes(system: str, user_texts: list[str], about: str) -> None:
     call = ToolCall("c", "read_file", {"path": about})
-    messages = (*(Message("user", text) for text in said), Message("assistant", "", (call,)))
+    messages = (*(Message("user", text) for text in user_texts), Message("assistant", "", (call,)))
     tool = ToolSpec("read_file", about, {"type": "object"}, changes=False)
     request = ModelRequest("Tier 3", None, None, system, messages, (tool,))
-    parts = (system, *said, about, about, tool.name, call.name, str(tool.schema))
+    parts = (system, *user_texts, about, about, tool.name, call.name, str(tool.schema))
     assert most_tokens(request) >= sum(len(part.encode(errors="replace")) for part in parts)
 
 
 def test_every_model_can_be_quoted() -> None:
     request = ModelRequest("Tier 3", None, None, "You are.", (Message("user", "Hello"),), ())
     quotes = {facts.name: quote(facts.prices, most_tokens(request), 8_192, TODAY) for facts in catalog()}
-    assert [name for name, found in quotes.items() if found is None] == []
+    assert [name for name, price in quotes.items() if price is None] == []
     assert quotes["gemini-2.5-flash-lite"] == 5_562  # 2,077 tokens in at 1.1 (into a cache), 8,192 out at 0.4
     assert msgspec.json.decode(msgspec.json.encode(Usage(1))) == msgspec.to_builtins(Usage(1))

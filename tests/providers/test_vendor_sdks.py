@@ -1,6 +1,6 @@
-"""The servers are what they say: the vendors' own clients understand them, and describe what we send.
+"""The fake servers against the vendors' own clients: the clients read the answers, and their types fit our requests.
 
-Those clients take seconds to import, so everything that needs them is here.
+The clients take seconds to import, so all tests that need them are in this file.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from interlock.providers.http.http_model import TokenLimits
 from interlock.providers.http.own_state import kept_state
 from tests.providers import anthropic_server, openai_server
 from tests.providers.loopback import Json, Request, serving
-from tests.providers.scripts import CALLED, SAID, THOUGHT, Scripted
+from tests.providers.scripts import CALLED, TEXT_REPLY, THOUGHT, Scripted
 from tests.providers.vendors import VENDORS, Vendor, request
 
 ANTHROPIC, OPENAI, DEEPSEEK, GEMINI = VENDORS
 
 
 def rich_request() -> ModelRequest:
-    """With everything that a request can hold."""
+    """A request that uses every feature."""
     thought = {"type": "thinking", "thinking": "Hm.", "signature": anthropic_server.signature("Hm.")}
     hidden = {"type": "redacted_thinking", "data": "b3BhcXVl"}
     session = kept_state("anthropic", {"model": ANTHROPIC.model, "thoughts": [thought, hidden]})
@@ -51,29 +51,31 @@ def rich_request() -> ModelRequest:
 
 def bodies(vendor: Vendor, asked: ModelRequest, **more: Any) -> Json:
     async def story() -> Json:
-        async with serving(vendor.playing(lambda _: SAID)) as server:
-            await vendor.made(server.url, **more).complete(asked, print)
+        async with serving(vendor.playing(lambda _: TEXT_REPLY)) as server:
+            await vendor.create_model(server.url, **more).complete(asked, print)
             return server.requests[0].json
 
     return asyncio.run(story())
 
 
 def checked(kind: Any, value: Json) -> None:
-    """Against the client's own types. Sequences there are lazy, and checked when they are read; a field that they do
-    not know is left out, so what comes back is what was given only if they know all of it.
+    """Checks the value against the client's types.
+
+    The types drop unknown fields, so an equal value proves that all fields are known. Sequences are lazy and are
+    checked when they are read.
     """
 
-    def read(found: Any) -> Any:
-        if isinstance(found, Mapping):
-            return {name: read(inner) for name, inner in found.items()}
-        if isinstance(found, Iterable) and not isinstance(found, str | bytes):
-            return [read(inner) for inner in found]
-        return found
+    def read(item: Any) -> Any:
+        if isinstance(item, Mapping):
+            return {name: read(inner) for name, inner in item.items()}
+        if isinstance(item, Iterable) and not isinstance(item, str | bytes):
+            return [read(inner) for inner in item]
+        return item
 
     assert read(TypeAdapter[Any](kind).validate_python(value)) == value
 
 
-def test_what_anthropic_is_sent_is_of_its_clients_own_types() -> None:
+def test_anthropic_requests_fit_the_clients_types() -> None:
     kind = anthropic_params.MessageCreateParamsStreaming
     asked = rich_request()
     for body in (
@@ -92,10 +94,10 @@ def test_what_anthropic_is_sent_is_of_its_clients_own_types() -> None:
 
 
 @pytest.mark.parametrize("vendor", [OPENAI, DEEPSEEK], ids=["openai", "deepseek"])
-def test_what_openai_is_sent_is_of_its_clients_own_types(vendor: Vendor) -> None:
+def test_openai_requests_fit_the_clients_types(vendor: Vendor) -> None:
     kind = openai_params.CompletionCreateParamsStreaming
     body = bodies(vendor, rich_request())
-    if vendor is DEEPSEEK:  # whose own field the client does not know
+    if vendor is DEEPSEEK:  # has a field that the client does not know
         assert [m.pop("reasoning_content") for m in body["messages"] if "tool_calls" in m] == [""]
     checked(kind, body)
     body["messages"][1]["surprise"] = 1
@@ -107,22 +109,22 @@ def test_what_openai_is_sent_is_of_its_clients_own_types(vendor: Vendor) -> None
 
 
 def test_anthropics_own_client_reads_the_same_from_the_server() -> None:
-    async def story(told: Scripted) -> None:
-        async with serving(anthropic_server.playing(lambda _: told)) as server:
-            ours = await ANTHROPIC.made(server.url).complete(request(), print)
+    async def story(script: Scripted) -> None:
+        async with serving(anthropic_server.playing(lambda _: script)) as server:
+            ours = await ANTHROPIC.create_model(server.url).complete(request(), print)
             body = server.requests[0].json
             del body["stream"], body["messages"]
             async with (
                 anthropic.AsyncAnthropic(api_key=ANTHROPIC.key, base_url=server.url, max_retries=0) as client,
                 client.messages.stream(messages=[{"role": "user", "content": "Hello."}], **body) as stream,
             ):
-                theirs = await stream.get_final_message()
-        assert "".join(b.text for b in theirs.content if b.type == "text") == ours.message.text
-        assert "".join(b.thinking for b in theirs.content if b.type == "thinking") == ours.message.reasoning
-        assert [(b.id, b.name, b.input) for b in theirs.content if b.type == "tool_use"] == [
+                message = await stream.get_final_message()
+        assert "".join(b.text for b in message.content if b.type == "text") == ours.message.text
+        assert "".join(b.thinking for b in message.content if b.type == "thinking") == ours.message.reasoning
+        assert [(b.id, b.name, b.input) for b in message.content if b.type == "tool_use"] == [
             (call.id, call.name, call.args) for call in ours.message.calls
         ]
-        usage = theirs.usage
+        usage = message.usage
         counted = (
             usage.input_tokens,
             usage.output_tokens,
@@ -130,16 +132,16 @@ def test_anthropics_own_client_reads_the_same_from_the_server() -> None:
             usage.cache_creation_input_tokens,
         )
         assert counted == (ours.usage.input, ours.usage.output, ours.usage.cache_read, ours.usage.cache_write)
-        assert theirs.stop_reason == {"end": "end_turn", "tools": "tool_use"}[ours.stop]
+        assert message.stop_reason == {"end": "end_turn", "tools": "tool_use"}[ours.stop]
 
-    for told in (SAID, CALLED, THOUGHT):
-        asyncio.run(story(told))
+    for script in (TEXT_REPLY, CALLED, THOUGHT):
+        asyncio.run(story(script))
 
 
 def test_openais_own_client_reads_the_same_from_the_server() -> None:
-    async def story(told: Scripted) -> None:
-        async with serving(openai_server.playing(lambda _: told)) as server:
-            ours = await OPENAI.made(server.url).complete(request(), print)
+    async def story(script: Scripted) -> None:
+        async with serving(openai_server.playing(lambda _: script)) as server:
+            ours = await OPENAI.create_model(server.url).complete(request(), print)
             body = server.requests[0].json
             async with openai.AsyncOpenAI(api_key=OPENAI.key, base_url=server.url + "/v1", max_retries=0) as client:
                 text, reasoning, usage, reason = "", "", None, None
@@ -165,18 +167,18 @@ def test_openais_own_client_reads_the_same_from_the_server() -> None:
         assert counted == (ours.usage.input, ours.usage.output, ours.usage.cache_read)
         assert reason == {"end": "stop", "tools": "tool_calls"}[ours.stop]
 
-    for told in (SAID, CALLED, THOUGHT):
-        asyncio.run(story(told))
+    for script in (TEXT_REPLY, CALLED, THOUGHT):
+        asyncio.run(story(script))
 
 
 def test_the_clients_read_the_servers_refusals_as_such() -> None:
     async def story() -> None:
-        async with serving(anthropic_server.playing(lambda _: SAID)) as server:
+        async with serving(anthropic_server.playing(lambda _: TEXT_REPLY)) as server:
             client = anthropic.AsyncAnthropic(api_key="wrong", base_url=server.url, max_retries=0)
             with pytest.raises(anthropic.AuthenticationError, match="invalid x-api-key"):
                 await client.messages.create(model="m", max_tokens=1, messages=[{"role": "user", "content": "a"}])
             await client.close()
-        async with serving(openai_server.playing(lambda _: SAID)) as server:
+        async with serving(openai_server.playing(lambda _: TEXT_REPLY)) as server:
             other = openai.AsyncOpenAI(api_key="wrong", base_url=server.url + "/v1", max_retries=0)
             with pytest.raises(openai.AuthenticationError, match="Incorrect API key"):
                 await other.chat.completions.create(model="m", messages=[{"role": "user", "content": "a"}])

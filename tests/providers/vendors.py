@@ -1,4 +1,4 @@
-"""Every provider over HTTP with the server that plays its vendor: one entry each, and one suite for all."""
+"""Every provider over HTTP, with the fake server of its vendor; one test suite runs for all of them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,14 +25,14 @@ class Vendor(Struct, frozen=True):
     model: str
     playing: Callable[[Callable[[Request], Scripted]], Play]
     events: Callable[[Scripted, str], list[bytes]]
-    path: str = ""  # after the address
-    writes_cache: bool = False  # it tells what it wrote into its cache
+    path: str = ""  # appended to the server's address
+    writes_cache: bool = False  # reports the tokens written to its cache
     signs_thoughts: bool = False
-    returned: Callable[[str], str] | None = None  # what it gets back of a thought that led to calls
-    says_its_end: bool = True  # there is a last event; else an answer ends with its stream
+    returned: Callable[[str], str] | None = None  # the form in which a thought before a call is sent back
+    says_its_end: bool = True  # an answer has a last event; else it ends with the stream
 
     def asked(self, server: Loopback) -> list[Json]:
-        """The questions that the model got, with what a cache kept of them."""
+        """The bodies of all model calls, completed with the content of the caches that they name."""
         kept: dict[str, Json] = {}
         asked: list[Json] = []
         for sent in server.requests:
@@ -43,8 +43,8 @@ class Vendor(Struct, frozen=True):
                 asked.append({**{name: cache[name] for name in cache if name != "model"}, **sent.json})
         return asked
 
-    def made(self, url: str, **more: Any) -> HttpModel | GeminiModel:
-        """`more` are the environment, and fields of `HttpAccess` and `ModelUse`."""
+    def create_model(self, url: str, **more: Any) -> HttpModel | GeminiModel:
+        """`more` holds `environ`, and fields of `HttpAccess` and `ModelUse`."""
         environ = more.pop("environ", {provider_facts(self.provider).key_name.partition(" ")[0]: self.key})
         given = {name: more.pop(name) for name in HttpAccess.__struct_fields__ if name in more}
         fields: dict[str, Any] = {"base_url": url + self.path, "bounds": Bounds(idle_s=30, whole_s=60), **given}
@@ -82,7 +82,7 @@ VENDORS = [
 
 
 def tool_names(body: Json) -> list[str]:
-    """Of the tools that a request tells of, whoever the vendor is."""
+    """The names of the tools in a request of any vendor."""
     tools = body.get("tools", [])
     declared = [one for tool in tools for one in tool.get("functionDeclarations", [])] or tools
     return [one.get("function", one)["name"] for one in declared]
@@ -94,7 +94,7 @@ def may_call(body: Json) -> bool:
 
 
 def request(*messages: Message, **more: Any) -> ModelRequest:
-    told = messages or (Message("user", "Hello."),)
+    history = messages or (Message("user", "Hello."),)
     return ModelRequest(
-        "Tier 3", None, None, more.pop("system", "Be exact."), told, more.pop("tools", (READ, GREP)), **more
+        "Tier 3", None, None, more.pop("system", "Be exact."), history, more.pop("tools", (READ, GREP)), **more
     )

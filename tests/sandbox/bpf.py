@@ -1,4 +1,4 @@
-"""What the kernel's filter machine does with a program, as far as ours go."""
+"""An emulator of the kernel's BPF machine, for the instructions that the filter uses."""
 
 import struct
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ KILL, ERRNO, ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
 
 
 def answer(program: bytes, audit: int, number: int, arguments: Sequence[int] = ()) -> int:
-    """What the filter says to a call."""
+    """The filter's action for a system call."""
     padded = [*arguments, *[0] * (6 - len(arguments))]
     data = struct.pack("=iIQ6Q", struct.unpack("=i", struct.pack("=I", number))[0], audit, 0, *padded)
     instructions = list(struct.iter_unpack("=HBBI", program))

@@ -1,4 +1,4 @@
-"""The levels that confine, for tests that run on each of them."""
+"""The confining sandbox levels, for tests that run on each of them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ from interlock.sandbox.levels.unconfined import UnconfinedSandbox
 CONFINED = ("bubblewrap", "landlock")
 
 
-def made(
+def make_sandbox(
     level: str, *, env: Mapping[str, str] | None = None, hidden: Sequence[str] = (), limits: JobLimits = USUAL
 ) -> Sandbox:
     match level:

@@ -1,4 +1,4 @@
-"""A folder for a job, and commands that do not want to die."""
+"""Helpers for sandbox tests: jobs, and commands that resist being killed."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ ENV = {name: os.environ[name] for name in ("PATH", "HOME", "PYENV_ROOT") if name
 
 BEAT = "while :; do echo x >> beats; sleep 0.01; done"
 
-# Python, because nothing forks faster with less: each generation leaves its session, forks the next and ends.
+# Each generation starts a new session, forks the next one and exits. Python forks fast enough.
 _REFORKING = """
 import os
 while True:
@@ -68,7 +68,7 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 def assert_nothing_is_left(folder: Path) -> None:
-    """Nobody works in the folder any more, and nothing is written to it."""
+    """No process runs in the folder, and no process writes to it."""
     written = (folder / "beats").read_bytes()
     assert alive_in(folder) == []
     pause(0.15)
@@ -77,17 +77,17 @@ def assert_nothing_is_left(folder: Path) -> None:
 
 
 def alive_in(folder: Path) -> list[str]:
-    found: list[str] = []
+    processes: list[str] = []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             try:
                 if os.readlink(f"/proc/{entry.name}/cwd").startswith(str(folder)):
-                    found.append(Path(f"/proc/{entry.name}/stat").read_text())
+                    processes.append(Path(f"/proc/{entry.name}/stat").read_text())
             except OSError:
                 continue
-    return found
+    return processes
 
 
 def pause(seconds: float) -> None:
-    """Only to see that something does not happen."""
+    """Use it only to check that an event does not happen."""
     asyncio.run(asyncio.sleep(seconds))

@@ -1,4 +1,4 @@
-"""What a command tries, first without a sandbox, where it must succeed, then on each level, where it must not."""
+"""Forbidden actions: each must succeed without a sandbox and fail on each level."""
 
 import contextlib
 import ctypes
@@ -12,12 +12,12 @@ import pytest
 
 from interlock.ports.processes import Job
 from interlock.sandbox.jobs import jobs
-from tests.sandbox.sandbox_levels import CONFINED, made
+from tests.sandbox.sandbox_levels import CONFINED, make_sandbox
 from tests.sandbox.scenes import ENV, run
 
 IPC_RMID, IPC_CREAT = 0, 0o1000
 
-# Each is a Python program that ends without an error if it got what it wanted.
+# Each is a Python program that exits without an error if its action succeeds.
 FILES = {
     "write a new file": "open(outside + '/planted', 'w').write('x')",
     "write over a file": "open(outside + '/file', 'r+').write('x')",
@@ -87,7 +87,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Scene:
-    """Things outside that are worth an attempt, and a folder to work in."""
+    """Targets outside the sandbox, and a work folder."""
 
     def __init__(self, folder: Path, closing: contextlib.ExitStack) -> None:
         self._folder, self._outside, self._home = folder, folder / "outside", folder / "home"
@@ -120,7 +120,7 @@ class Scene:
         self._words = (str(self._outside), str(self._home), *map(str, numbers), self._abstract, str(key))
 
     def attempt(self, level: str, what: str, *, network: bool = False) -> bool:
-        """Whether it got what it wanted."""
+        """True if the action succeeded."""
         work = self._folder / level
         work.mkdir(exist_ok=True)
         job = Job(
@@ -131,7 +131,7 @@ class Scene:
             network=network,
             timeout_s=30,
         )
-        finished = run(made(level, env={**ENV, "HOME": str(self._home)}), job)
+        finished = run(make_sandbox(level, env={**ENV, "HOME": str(self._home)}), job)
         assert finished.status == "exited", finished
         assert finished.exit_code == 0 or "Traceback" in finished.stderr, finished
         if what == "send by UDP":
@@ -147,11 +147,11 @@ class Scene:
 @pytest.fixture
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     with contextlib.ExitStack() as closing:
-        yield Scene(tmp_path_factory.mktemp("s"), closing)  # short: a socket's path has 108 bytes
+        yield Scene(tmp_path_factory.mktemp("s"), closing)  # short: a socket's path has at most 108 bytes
 
 
 @pytest.mark.parametrize("what", ATTEMPTS)
-def test_what_succeeds_without_a_sandbox_is_refused_in_each(scene: Scene, what: str) -> None:
+def test_an_action_that_succeeds_without_a_sandbox_is_refused_in_each(scene: Scene, what: str) -> None:
     assert [scene.attempt(level, what) for level in CONFINED] == [False, False]
     if not scene.attempt("off", what):
         pytest.skip("this machine refuses it to everybody")

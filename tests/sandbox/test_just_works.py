@@ -1,4 +1,4 @@
-"""What just works in a sandbox, on each level: the tools that people's projects need."""
+"""Common development tools work in a sandbox on each level."""
 
 import shutil
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from interlock.ports.processes import Finished, Job
-from tests.sandbox.sandbox_levels import CONFINED, made
+from tests.sandbox.sandbox_levels import CONFINED, make_sandbox
 from tests.sandbox.scenes import ENV, run, sh
 
 
@@ -25,10 +25,10 @@ def work(tmp_path: Path) -> Path:
     return folder
 
 
-def says(level: str, folder: Path, script: str, *, env: Mapping[str, str] = ENV, **more: object) -> str:
-    """What it printed, both streams, stripped."""
+def output_of(level: str, folder: Path, script: str, *, env: Mapping[str, str] = ENV, **more: object) -> str:
+    """The stripped output of the script, stdout and stderr together."""
     job = sh(folder, f"exec 2>&1; {script}", env=env, **more)  # pyright: ignore[reportArgumentType]
-    finished = run(made(level, env=env), job)
+    finished = run(make_sandbox(level, env=env), job)
     assert finished.status == "exited", finished
     return finished.stdout.strip()
 
@@ -40,7 +40,7 @@ def test_a_virtual_environment_works_with_its_own_python(level: str, tmp_path: P
     env = {**ENV, "VIRTUAL_ENV": str(venv), "PATH": f"{venv}/bin:{ENV['PATH']}"}
     program = "import sys, ssl, sqlite3; print(sys.prefix, sys.version_info[:2])"
     job = Job(argv=("python", "-c", program), cwd=str(work), env=env, writable=(str(work),))
-    finished = run(made(level, env=env), job)
+    finished = run(make_sandbox(level, env=env), job)
     assert (finished.stdout, finished.stderr) == (f"{venv} {sys.version_info[:2]}\n", "")
 
 
@@ -60,13 +60,13 @@ def test_a_python_project_with_its_own_environment_runs_its_tests(level: str, wo
         "        code = 'import dependency; print(dependency.ANSWER)'\n"
         "        self.assertEqual(subprocess.check_output([sys.executable, '-c', code]), b'42\\n')\n"
     )
-    said = says(level, work, ".venv/bin/python -m unittest -q test_it && ls -d __pycache__")
-    assert list(filter(None, said.splitlines()))[-2:] == ["OK", "__pycache__"], said
+    output = output_of(level, work, ".venv/bin/python -m unittest -q test_it && ls -d __pycache__")
+    assert list(filter(None, output.splitlines()))[-2:] == ["OK", "__pycache__"], output
 
 
 def test_the_python_of_path_is_the_same_inside_as_outside(level: str, work: Path) -> None:
     outside = subprocess.run(["python3", "-VV"], env=ENV, check=True, capture_output=True, text=True).stdout.strip()
-    assert says(level, work, "python3 -VV") == outside
+    assert output_of(level, work, "python3 -VV") == outside
 
 
 def test_programs_of_node_modules_work(level: str, work: Path) -> None:
@@ -77,7 +77,7 @@ def test_programs_of_node_modules_work(level: str, work: Path) -> None:
     (work / "node_modules" / ".bin").mkdir()
     (work / "node_modules" / ".bin" / "tool").symlink_to("../tool/cli.sh")
     env = {**ENV, "PATH": f"{work}/node_modules/.bin:{ENV['PATH']}"}
-    assert says(level, work, "tool", env=env) == "from the package"
+    assert output_of(level, work, "tool", env=env) == "from the package"
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node here")
@@ -93,9 +93,9 @@ def test_a_node_project_runs_its_tests(level: str, work: Path) -> None:
         "const said = execFileSync(process.execPath, ['-p', \"require('dependency')\"]).toString().trim();\n"
         "console.log('child says ' + said); fs.writeFileSync('out.txt', said);\n"
     )
-    assert says(level, work, "node check.js && cat out.txt") == "child says 42\n42"
+    assert output_of(level, work, "node check.js && cat out.txt") == "child says 42\n42"
     if shutil.which("npm"):
-        assert says(level, work, "npm test --silent").endswith("child says 42")
+        assert output_of(level, work, "npm test --silent").endswith("child says 42")
 
 
 def repository(folder: Path) -> None:
@@ -114,11 +114,11 @@ def test_git_can_look_but_not_touch_in_a_linked_worktree(level: str, tmp_path: P
     work.rmdir()
     git("worktree", "add", "-q", str(work), cwd=main)
     readable = (str(main / ".git"), str(work / ".git"))
-    assert says(level, work, "git log --format=%s; git status --short", readable=readable) == "first"
+    assert output_of(level, work, "git log --format=%s; git status --short", readable=readable) == "first"
     script = "git commit -q --allow-empty -m second; git config a.b c; git log --format=%s"
-    said = says(level, work, script, readable=readable)
-    assert said.endswith("first")
-    assert "Read-only file system" in said or "Permission denied" in said
+    output = output_of(level, work, script, readable=readable)
+    assert output.endswith("first")
+    assert "Read-only file system" in output or "Permission denied" in output
 
 
 def test_common_tools_find_what_they_need(level: str, work: Path) -> None:
@@ -130,21 +130,21 @@ def test_common_tools_find_what_they_need(level: str, work: Path) -> None:
         date > /dev/null; echo x > "$HOME/mine"; cat /proc/cpuinfo /proc/meminfo > /dev/null
         mkdir -p a/b; touch a/b/c; chmod +x a/b/c; mv a d; ln -s d e; cp -p d/b/c f; rm -r d
     """
-    assert says(level, work, script, env={**ENV, "TMPDIR": "/no/such/folder"}) == "A\nB"
+    assert output_of(level, work, script, env={**ENV, "TMPDIR": "/no/such/folder"}) == "A\nB"
 
 
 def test_bash_and_its_pipes_by_name_work(level: str, work: Path) -> None:
     if shutil.which("bash") is None:
         pytest.skip("there is no bash here")
     script = "bash -c 'diff <(echo a) <(echo a) && cat <<< word && cat /dev/stdin < <(echo pipe)'"
-    assert says(level, work, script) == "word\npipe"
+    assert output_of(level, work, script) == "word\npipe"
 
 
 def test_make_runs_jobs_side_by_side(level: str, work: Path) -> None:
     if shutil.which("make") is None:
         pytest.skip("there is no make here")
     (work / "Makefile").write_text("all: a b c\na b c:\n\t@echo $@ > $@\n")
-    assert says(level, work, "make -s -j3 && cat a b c") == "a\nb\nc"
+    assert output_of(level, work, "make -s -j3 && cat a b c") == "a\nb\nc"
 
 
 def test_named_locks_work_where_there_is_a_private_place_for_them(work: Path) -> None:
@@ -154,6 +154,6 @@ def test_named_locks_work_where_there_is_a_private_place_for_them(work: Path) ->
         env=ENV,
         writable=(str(work),),
     )
-    ended: dict[str, Finished] = {level: run(made(level), job) for level in CONFINED}
+    ended: dict[str, Finished] = {level: run(make_sandbox(level), job) for level in CONFINED}
     assert ended["bubblewrap"].exit_code == 0
-    assert "PermissionError" in ended["landlock"].stderr  # known and documented: /dev/shm is everybody's
+    assert "PermissionError" in ended["landlock"].stderr  # known and documented: all users share /dev/shm

@@ -1,6 +1,6 @@
-"""What a worker that wants to answer its own approvals would try. Says as JSON which of it worked.
+"""The attempts of a worker to answer its own approvals. Prints as JSON which of them worked.
 
-Run by whatever Python is there, with all it could wish for in attack.json: paths, port, tokens, the engine's pid.
+Runs with any Python; attack.json holds all it could need: paths, port, tokens, the engine's pid.
 """
 
 import http.client
@@ -16,8 +16,8 @@ WISHES: dict[str, Any] = {}
 
 
 def read(path: str) -> bool:
-    with open(path, "rb") as found:
-        return bool(found.read())
+    with open(path, "rb") as file:
+        return bool(file.read())
 
 
 def by_socket() -> bool:
@@ -47,30 +47,30 @@ def by_program() -> bool:
 
 
 def program_runs() -> bool:
-    """No attempt: shows that the program itself is there, and only what it needs is not."""
+    """Not an attempt: shows that the program runs and that only its server is unreachable."""
     command = [WISHES["python"], "-m", "interlock.cli.main", "approvals", "answer", "--help"]
     env = {**os.environ, "PYTHONPATH": os.path.abspath("vendored")}
     return subprocess.run(command, env=env, capture_output=True, timeout=60, check=False).returncode == 0
 
 
 def listen() -> bool:
-    """A stranger's server on the engine's address would be asked by clients that follow an old file."""
+    """Reaches the engine's port; clients with an old address file would trust a server on it."""
     with socket.create_connection(("127.0.0.1", WISHES["port"]), timeout=10):
         return True
 
 
 def signal_engine() -> bool:
-    """Whether the process with the engine's number, if there is one, is the engine."""
-    with open(f"/proc/{WISHES['pid']}/cmdline", "rb") as found:
-        words = found.read()
+    """True if the engine's pid is visible and belongs to the engine."""
+    with open(f"/proc/{WISHES['pid']}/cmdline", "rb") as file:
+        words = file.read()
     os.kill(WISHES["pid"], 0)
     return b"serve" in words
 
 
 def write_into_run() -> bool:
     path = os.path.join(os.path.dirname(WISHES["socket"]), "planted")
-    with open(path, "w") as found:
-        found.write("x")
+    with open(path, "w") as file:
+        file.write("x")
     os.remove(path)
     return True
 

@@ -1,4 +1,4 @@
-"""The project in which the corpus of commands is judged: with secrets, links that lead away, a repository."""
+"""The project for the corpus of commands: with secrets, links to the outside, and a repository."""
 
 import json
 import subprocess
@@ -40,5 +40,5 @@ def make_project(folder: Path) -> Path:
 
 
 def shipped_policy(home: str = "/users/me") -> ShellPolicy:
-    """The rules that are shipped and no others."""
+    """A policy with only the shipped rules."""
     return ShellPolicy(shipped_rules, refusal, home)

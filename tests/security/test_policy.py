@@ -1,4 +1,4 @@
-"""The policy against a corpus of tricks: nothing of it is allowed, and plain inspection is."""
+"""The policy against a corpus of tricks: no trick is allowed, plain inspection is."""
 
 from collections import Counter
 from pathlib import Path
@@ -41,8 +41,8 @@ def test_no_trick_is_allowed(policy: ShellPolicy, project: Path) -> None:
     assert allowed == []
 
 
-def test_what_clearly_harms_is_denied(policy: ShellPolicy) -> None:
-    """Judged in a folder that is not below the scratch folders, as a worktree never is."""
+def test_harmful_commands_are_denied(policy: ShellPolicy) -> None:
+    """Uses a folder outside the scratch folders, like every worktree."""
     verdicts = {
         row["command"]: policy.script(row["command"], "/project").verdict
         for row in CORPUS
@@ -52,8 +52,8 @@ def test_what_clearly_harms_is_denied(policy: ShellPolicy) -> None:
 
 
 def test_plain_inspection_is_allowed(policy: ShellPolicy, project: Path) -> None:
-    found = {row["command"]: policy.script(row["command"], str(project)) for row in HARMLESS}
-    assert {command: said.reason for command, said in found.items() if said.verdict != "allow"} == {}
+    verdicts = {row["command"]: policy.script(row["command"], str(project)) for row in HARMLESS}
+    assert {command: verdict.reason for command, verdict in verdicts.items() if verdict.verdict != "allow"} == {}
 
 
 @settings(max_examples=300, deadline=None)
@@ -63,7 +63,7 @@ def test_nothing_becomes_allowed_by_standing_beside_something_that_is(
 ) -> None:
     command = harmless["command"]
     if "#" in command and not first and "\n" not in separator:
-        command = "ls"  # what follows a comment on its line is part of it
+        command = "ls"  # text after a comment sign belongs to the comment
     script = f"{other}{separator}{command}" if first else f"{command}{separator}{other}"
     if first and separator == " # \n":
         script = f"{other}\n{command}"
@@ -81,7 +81,7 @@ def test_no_text_makes_the_parser_or_the_policy_fail(policy: ShellPolicy, text: 
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet="ls caterm\"'$(){}<>|&;\\#~*\n-./x", max_size=40))
-def test_what_is_allowed_is_made_of_known_programs(policy: ShellPolicy, text: str) -> None:
+def test_allowed_scripts_use_only_known_programs(policy: ShellPolicy, text: str) -> None:
     if policy.script(text, "/project").verdict == "allow":
         programs = {command.words[0].text.rsplit("/", 1)[-1] for command in parse(text).commands}
         assert programs <= {"ls", "cat", "tr", "cd", "tac"}

@@ -1,4 +1,4 @@
-"""What the policy reads is what shells run: random scripts, by bash and dash, with programs that tell their words."""
+"""The policy parses scripts as shells run them: random scripts in bash and dash, with argument-recording programs."""
 
 import random
 import shutil
@@ -60,16 +60,16 @@ BEGINNINGS = ("", "ls ", "cat ", "ls;", "ls|", "ls && cat ")
 
 
 def scripts(count: int) -> list[tuple[str, ParsedScript]]:
-    """Those that may be allowed, as far as their form goes."""
+    """Random scripts without concerns, with their parsed form."""
     chance = random.Random(20_260)
-    made: list[tuple[str, ParsedScript]] = []
-    while len(made) < count:
+    pairs: list[tuple[str, ParsedScript]] = []
+    while len(pairs) < count:
         text = chance.choice(BEGINNINGS) + "".join(chance.choice(PIECES) for _ in range(chance.randint(1, 9)))
         read = parse(text)
         known = all(command.words[0].text in PROGRAMS for command in read.commands)
         if read.commands and not read.concerns and known:
-            made.append((text, read))
-    return made
+            pairs.append((text, read))
+    return pairs
 
 
 @pytest.mark.parametrize("shell", ["bash", "dash"])
@@ -77,23 +77,23 @@ def test_the_words_that_were_read_are_those_that_arrive(shell: str, tmp_path: Pa
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"there is no {shell} here")
-    folder, told, here = tmp_path / "bin", tmp_path / "told", tmp_path / "here"
+    folder, reports, here = tmp_path / "bin", tmp_path / "reports", tmp_path / "here"
     folder.mkdir()
     here.mkdir()
-    told.mkdir()
+    reports.mkdir()
     for name in PROGRAMS:
-        (folder / name).write_text(f'#!/bin/sh\nprintf "%s\\001" {name} "$@" > {told}/$$\n')
+        (folder / name).write_text(f'#!/bin/sh\nprintf "%s\\001" {name} "$@" > {reports}/$$\n')
         (folder / name).chmod(0o755)
     for text, read in scripts(120):
-        for file in told.iterdir():  # one for each program that ran: those of a pipeline run at the same time
+        for file in reports.iterdir():  # one file for each program, because those of a pipeline run in parallel
             file.unlink()
         env = {"PATH": str(folder), "HOME": "/users/me"}
         subprocess.run(
             [program, "-c", text], cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False
         )
-        ran = sorted(file.read_text()[:-1].split("\1") for file in told.iterdir())
+        ran = sorted(file.read_text()[:-1].split("\1") for file in reports.iterdir())
         meant = sorted([word.text for word in command.words] for command in read.commands)
-        if "||" in text:  # what stands after it may not have run
+        if "||" in text:  # the command after it may not have run
             assert all(call in meant for call in ran), text
         else:
             assert ran == meant, text

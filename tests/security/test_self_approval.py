@@ -1,6 +1,6 @@
-"""An agent cannot answer its own requests: from inside a sandbox there is no token, no socket, no API (SPEC A4, T5).
+"""An agent cannot answer its own approvals: from inside a sandbox no token, no socket and no API is reachable.
 
-The attempts are first made outside, by the user's own hand, where every one of them works.
+Each attempt first runs outside the sandbox, where it succeeds.
 """
 
 import json
@@ -31,7 +31,7 @@ RULES: list[dict[str, Any]] = [
 
 
 class Siege:
-    """A served project in which questions wait, and which holds all that an attacker could know."""
+    """A served project with pending approvals, and all the information an attacker could have."""
 
     def __init__(self, bench: Serving, pool: ThreadPoolExecutor, level: str) -> None:
         self.bench = bench
@@ -45,11 +45,11 @@ class Siege:
         shutil.copy(HERE / "attack.py", project.root / "attack.py")
 
     def ask(self) -> str:
-        """A question that waits for a person."""
-        found = json.loads(self.bench.files[1].read_text())
+        """Requests an approval; returns its id when it is pending."""
+        address = json.loads(self.bench.files[1].read_text())
         self._asked += 1
         number = self._asked
-        asking = ApiHookClient(server=Server(found["host"], found["port"], found["token"]))
+        asking = ApiHookClient(server=Server(address["host"], address["port"], address["token"]))
         self._pool.submit(lambda: asking.ask("Bash", {"number": number}))
         assert self.client.wait_until(lambda: bool(self._waiting(number)), 60)
         return self._waiting(number)[0]
@@ -59,7 +59,7 @@ class Siege:
         return [a["id"] for a in self.client.list_approvals() if a["payload"].get("arguments") == wanted]
 
     def wishes(self) -> dict[str, str]:
-        """Puts attack.json in place and commits it all; the questions that an attacker wants answered."""
+        """Writes and commits attack.json; returns the approvals that the attacker wants to answer."""
         project, targets = self.bench.project, {way: self.ask() for way in WAYS}
         run = self.bench.api_file.parent
         wishes = {
@@ -75,25 +75,25 @@ class Siege:
             "targets": targets,
         }
         project.write("attack.json", json.dumps(wishes))
-        project.write("outcome.json", "")  # with Landlock no new file can be made beside the hidden folder
+        project.write("outcome.json", "")  # with Landlock no file can be created beside the hidden folder
         project.git("add", "-A")
         project.git("commit", "-q", "-m", "the attack")
         return targets
 
     def approve_all(self, but: dict[str, str]) -> None:
-        """A person says yes to everything the attacker is allowed to ask for."""
+        """A person approves everything except the attacker's targets."""
         for approval in self.client.list_approvals():
             if approval["id"] not in but.values():
                 self.person.answer(approval["id"], "approve")
 
-    def check_refused(self, said: str, targets: dict[str, str], seen: tuple[str, ...] = ()) -> None:
-        assert reported(said) == {"worked": list(seen), "program runs": True}
+    def check_refused(self, output: str, targets: dict[str, str], seen: tuple[str, ...] = ()) -> None:
+        assert reported(output) == {"worked": list(seen), "program runs": True}
         for way, approval in targets.items():
             assert self.person.get_approval(approval)["state"] == "pending", way
 
 
-def reported(said: str) -> Any:
-    return json.loads(next(line for line in said.splitlines() if '"program runs"' in line))
+def reported(output: str) -> Any:
+    return json.loads(next(line for line in output.splitlines() if '"program runs"' in line))
 
 
 @pytest.fixture
@@ -102,20 +102,20 @@ def siege(project: Project, request: pytest.FixtureRequest) -> Iterator[Siege]:
         try:
             yield Siege(bench, pool, request.node.callspec.params["project"])
         finally:
-            bench.client().reset_session()  # withdraws the questions, so that nobody waits
+            bench.client().reset_session()  # withdraws the pending approvals, so that no thread waits
 
 
 @pytest.fixture(params=["bubblewrap", "landlock"])
 def project(tmp_path: Path, request: pytest.FixtureRequest) -> Project:
-    """With Interlock on the PATH, and so with the tools that a sandbox shows."""
-    made = Project(tmp_path)
-    made.settings(f"sandbox = {request.param!r}\n")
-    made.env["PATH"] = f"{Path(PYTHON).parent}:{made.env['PATH']}"
-    return made
+    """A project with Interlock on the PATH, and so visible in its sandbox."""
+    new_project = Project(tmp_path)
+    new_project.settings(f"sandbox = {request.param!r}\n")
+    new_project.env["PATH"] = f"{Path(PYTHON).parent}:{new_project.env['PATH']}"
+    return new_project
 
 
 def test_outside_every_attempt_works(siege: Siege) -> None:
-    """Otherwise the others would show nothing."""
+    """Without this the other tests would prove nothing."""
     targets = siege.wishes()
     project = siege.bench.project
     done = subprocess.run(
@@ -170,6 +170,6 @@ def test_a_discussions_script_in_the_project_itself_can_do_nothing(siege: Siege)
         return client.get_value("ai_response") != ""
 
     assert client.wait_until(done, 90), client.get_value("ai_error")
-    # Landlock grants a folder with all that is in it: the names of our files can be read there, and nothing else.
+    # Landlock grants a folder with its contents: the names of Interlock's files are readable, their contents are not.
     seen = ("run folder",) if siege.bench.announced["sandbox"] == "landlock" else ()
     siege.check_refused((siege.bench.project.root / "outcome.json").read_text(), targets, seen)

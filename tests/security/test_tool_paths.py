@@ -1,6 +1,6 @@
-"""No path, however written and whatever changes under it, leads a tool out of its folder or to a refused name.
+"""No spelling of a path and no concurrent change leads a tool out of its folder or to a refused name.
 
-Everything here runs with openat2 and with the walk that stands in for it.
+All tests run with openat2 and with its fallback, the walk.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ SECRET = b"outside"
 
 
 class Scene:
-    """A worktree with a file, beside a secret."""
+    """A worktree with files, and a secret file outside."""
 
     def __init__(self, folder: Path, opener: Opener) -> None:
         self.opener = opener
@@ -51,7 +51,7 @@ class Scene:
             files.write(root, path, data)
 
     def denied(self, path: str) -> None:
-        """For reading and for writing."""
+        """Checks that reading and writing are denied."""
         for attempt in (self.read, self.write):
             with pytest.raises(ToolFailure, match=r"^ACCESS DENIED: "):
                 attempt(path)
@@ -247,7 +247,7 @@ REFUSED = """
 
 
 @pytest.mark.parametrize("path", REFUSED.split())
-def test_secrets_and_our_own_files_are_denied_by_name(scene: Scene, path: str) -> None:
+def test_secrets_and_files_of_interlock_are_denied_by_name(scene: Scene, path: str) -> None:
     file = scene.inside / path
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.is_dir():
@@ -301,12 +301,12 @@ def test_searching_does_not_follow_links(desk: Desk) -> None:
     assert desk.does("search_files", pattern="*file") == "out-file\nsub/file"
 
 
-# ── what is no file ──────────────────────────────────────────────────────────────────────
+# ── special files ───────────────────────────────────────────────────────────────────────
 
 
 def test_pipes_sockets_and_folders_are_refused_at_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(scene.inside / "pipe")
-    monkeypatch.chdir(scene.inside)  # a socket's path is short
+    monkeypatch.chdir(scene.inside)  # a socket's path must be short
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("socket")
         for path in ("pipe", "socket", "sub"):
@@ -323,7 +323,7 @@ def test_searching_passes_over_pipes(desk: Desk) -> None:
 
 def test_no_more_of_a_huge_file_is_read_than_can_be_held(desk: Desk) -> None:
     with open(desk.put("huge", "first\n"), "r+b") as file:
-        file.truncate(1 << 40)  # a terabyte of nothing
+        file.truncate(1 << 40)  # a sparse terabyte
     assert "binary file of 1,099,511,627,776 bytes" in desk.refuses("read_file", path="huge")
     assert "are not edited" in desk.refuses("edit_file", path="huge", old_string="first", new_string="x")
 
@@ -344,7 +344,7 @@ def test_no_descriptor_is_left_open(scene: Scene) -> None:
 
 # ── races ────────────────────────────────────────────────────────────────────────────────
 
-# Puts in turn a folder and a link to a folder outside in one place, a file and a link in another, as fast as it can.
+# Swaps a folder with a link to a folder outside, and a file with a link, as fast as possible.
 SWAPPER = """
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -365,7 +365,7 @@ RACING = ("swapped/file", "swapped/deep/file", "file", "link/file", "link/../swa
 
 
 class Race:
-    """What was read and written while the swapper was at work."""
+    """Reads and writes while the swapper runs, and records the results."""
 
     def __init__(self, scene: Scene, times: int) -> None:
         (scene.inside / "swapped" / "deep").mkdir(parents=True)
@@ -417,7 +417,7 @@ def test_the_race_finds_an_opener_that_looks_first_and_opens_then(tmp_path: Path
 def test_grep_does_not_follow_a_folder_that_becomes_a_link_after_it_was_chosen(
     desk: Desk, scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The moment between choosing the files and opening them, held still."""
+    """Swaps the folder between the selection of the files and their opening."""
     choose = searching._candidates
 
     def and_swap(folder: str, args: searching.Grep) -> tuple[list[paths.Parts], list[str]]:

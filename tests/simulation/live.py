@@ -22,7 +22,7 @@ COMMANDS = {
     "serve": ("serve", "--test-policy"),
     "window": ("gui", "--backend", "null", "--enable-test-hooks", "--test-policy"),
 }
-"""By the name under which a simulation knows it: what is run."""
+"""The programs by the names that simulations use."""
 
 
 def free_port() -> int:
@@ -108,9 +108,9 @@ class Live:
         threading.Thread(target=lambda: (self.process.wait(), died.set()), daemon=True).start()
         while not self._answers():
             if died.wait(LOOK_S):
-                raise RuntimeError(f"it ended with {self.process.returncode} before it answered: {self._said()}")
+                raise RuntimeError(f"it ended with {self.process.returncode} before it answered: {self._last_output()}")
             if time.monotonic() > deadline:
-                raise RuntimeError(f"no answer from {HOST}:{self.port} within {START_S} s: {self._said()}")
+                raise RuntimeError(f"no answer from {HOST}:{self.port} within {START_S} s: {self._last_output()}")
 
     def _answers(self) -> bool:
         try:
@@ -119,7 +119,7 @@ class Live:
         except (OSError, urllib.error.URLError):
             return False
 
-    def _said(self) -> str:
+    def _last_output(self) -> str:
         return self.output.read_text(errors="replace")[-2_000:].strip() or "it said nothing"
 
     def kill(self) -> None:

@@ -7,7 +7,7 @@ from interlock.client import ApiHookClient
 from tests.simulation.live import MOCK
 from tests.simulation.verification_logger import VerificationLogger
 
-SAID = "SUCCESS: Mock Tier 3 worker implemented the change. [MOCK OUTPUT]"
+TEXT_REPLY = "SUCCESS: Mock Tier 3 worker implemented the change. [MOCK OUTPUT]"
 PATIENCE_S = 60
 
 ANSWERS = {
@@ -100,10 +100,10 @@ class Stages:
     def streams(self) -> None:
         """8: the workers' texts can be read."""
         streams = self._status()["mma_streams"]
-        said = {key: text for key, text in streams.items() if key.startswith("Tier 3")}
-        assert said, list(streams)
-        assert all(SAID in text for text in said.values()), said
-        self.log.log_state("Tier 3 streams", 0, len(said))
+        texts = {key: text for key, text in streams.items() if key.startswith("Tier 3")}
+        assert texts, list(streams)
+        assert all(TEXT_REPLY in text for text in texts.values()), texts
+        self.log.log_state("Tier 3 streams", 0, len(texts))
 
     def _status(self) -> dict[str, Any]:
         return self.client.get_mma_status()
@@ -114,7 +114,7 @@ class Stages:
             self._answer(status)
             return bool(true(status))
 
-        assert self.client.wait_until(looked, PATIENCE_S), f"{what} never came: {self._status()}"
+        assert self.client.wait_until(looked, PATIENCE_S), f"{what} did not happen: {self._status()}"
 
     def _answer(self, status: dict[str, Any]) -> None:
         """Approves every request, except the tracks themselves."""

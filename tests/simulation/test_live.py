@@ -10,7 +10,7 @@ from tests.simulation.conftest import MODEL, PROVIDER
 from tests.simulation.live import HOST, Live, tree_left
 
 
-def test_a_taken_port_is_said_before_anything_starts(tmp_path: Path) -> None:
+def test_a_taken_port_is_reported_before_anything_starts(tmp_path: Path) -> None:
     live = Live(tmp_path / "live", "serve", logs=tmp_path)
     with socket.create_server((HOST, live.port)), pytest.raises(RuntimeError, match=f"port {live.port} is taken"):
         live.start()

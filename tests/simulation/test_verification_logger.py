@@ -31,7 +31,7 @@ def test_the_table_has_four_columns_of_fixed_width_and_says_how_it_ended(tmp_pat
     ]
 
 
-def test_each_line_is_also_said_with_its_tag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_line_is_also_printed_with_its_tag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = VerificationLogger("a test", "a_script", base=tmp_path)
     log.log_state("pid", None, 7)
     log.log_state("seconds", 1.5, 4.0)

@@ -6,7 +6,7 @@ from typing import Any
 
 COLUMNS = ("Field", "Before", "After", "Delta")
 WIDEST = 40
-"""Characters of a cell; more would break the table, and the file is for looking at."""
+"""Maximum characters of a cell; more would break the table."""
 
 
 class VerificationLogger:

@@ -1,4 +1,4 @@
-"""A worktree, and the tools on it."""
+"""A test worktree and the tools that work on it."""
 
 import asyncio
 from pathlib import Path

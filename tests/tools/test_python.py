@@ -26,26 +26,26 @@ class Special(Base):
 
 def test_reading_by_name(desk: Desk) -> None:
     desk.put("src/a.py", CODE)
-    there = {"path": "src/a.py"}
-    assert desk.does("py_get_definition", **there, name="Special.size") == (
+    path_args = {"path": "src/a.py"}
+    assert desk.does("py_get_definition", **path_args, name="Special.size") == (
         "    def size(self) -> int:\n        return self.limit"
     )
-    assert desk.does("py_get_signature", **there, name="Base.size") == "def size(self, deep: bool = False) -> int:"
-    assert desk.does("py_get_var_declaration", **there, name="Base.limit") == "limit = 3"
-    assert desk.does("py_get_docstring", **there) == "A file."
-    assert desk.does("py_get_docstring", **there, name="Base.size") == "How large."
-    assert desk.does("py_get_docstring", **there, name="Special") == "[Special has no docstring]"
-    assert desk.does("py_get_imports", **there) == "3: import os"
-    assert desk.does("py_check_syntax", **there) == "src/a.py: no syntax errors."
-    assert "return" not in desk.does("py_get_skeleton", **there)
-    assert desk.does("py_get_code_outline", **there).splitlines()[0] == "[Class] Base (Lines 6-13)"
-    assert desk.does("py_get_class_summary", **there, name="Special") == (
+    assert desk.does("py_get_signature", **path_args, name="Base.size") == "def size(self, deep: bool = False) -> int:"
+    assert desk.does("py_get_var_declaration", **path_args, name="Base.limit") == "limit = 3"
+    assert desk.does("py_get_docstring", **path_args) == "A file."
+    assert desk.does("py_get_docstring", **path_args, name="Base.size") == "How large."
+    assert desk.does("py_get_docstring", **path_args, name="Special") == "[Special has no docstring]"
+    assert desk.does("py_get_imports", **path_args) == "3: import os"
+    assert desk.does("py_check_syntax", **path_args) == "src/a.py: no syntax errors."
+    assert "return" not in desk.does("py_get_skeleton", **path_args)
+    assert desk.does("py_get_code_outline", **path_args).splitlines()[0] == "[Class] Base (Lines 6-13)"
+    assert desk.does("py_get_class_summary", **path_args, name="Special") == (
         "class Special(Base):  # lines 16-18\n    def size(self) -> int: ...  # line 17"
     )
-    assert desk.does("get_file_summary", **there).startswith("**Python** — 18 lines\nimports: os\n")
+    assert desk.does("get_file_summary", **path_args).startswith("**Python** — 18 lines\nimports: os\n")
 
 
-def test_a_file_that_does_not_parse_is_said_to(desk: Desk) -> None:
+def test_a_file_that_does_not_parse_is_reported(desk: Desk) -> None:
     desk.put("a.py", "def f(:\n")
     assert desk.does("py_check_syntax", path="a.py").startswith("a.py does not parse:\nline 1: ")
 
@@ -80,10 +80,10 @@ def test_signatures_and_variables_are_set_in_the_encoding_of_the_file(desk: Desk
     assert file.read_bytes().decode("latin-1") == "# é\r\nLIMIT: str = 'ä'\r\ndef f(a, b='ü'): pass\r\n"
 
 
-def test_a_change_that_breaks_the_file_is_refused_before_anybody_is_asked(desk: Desk) -> None:
+def test_a_change_that_breaks_the_file_is_refused_before_its_approval(desk: Desk) -> None:
     file = desk.put("a.py", CODE)
-    said = desk.refuses("py_update_definition", path="a.py", name="Base.size", new_definition="def size(self):")
-    assert said.startswith("Nothing was changed: the file would not parse any more: line 14: expected an")
+    message = desk.refuses("py_update_definition", path="a.py", name="Base.size", new_definition="def size(self):")
+    assert message.startswith("Nothing was changed: the file would not parse any more: line 14: expected an")
     assert file.read_text() == CODE
 
 

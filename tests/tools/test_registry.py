@@ -1,4 +1,4 @@
-"""Tools by name: what is offered, and what is said to a model that calls them wrongly."""
+"""The tool registry: offered tools, and the messages about wrong calls."""
 
 import asyncio
 import threading
@@ -58,7 +58,7 @@ def test_a_schema_is_plain_and_describes_every_argument(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "args", "said"),
+    ("name", "args", "message"),
     [
         ("readfile", {}, "There is no tool 'readfile'. The nearest: read_file, edit_file, write_file."),
         ("read_file", {}, "read_file needs the argument 'path'."),
@@ -76,12 +76,12 @@ def test_a_schema_is_plain_and_describes_every_argument(desk: Desk) -> None:
     ],
 )
 def test_a_wrong_call_is_answered_with_what_would_be_right(
-    desk: Desk, name: str, args: dict[str, Any], said: str
+    desk: Desk, name: str, args: dict[str, Any], message: str
 ) -> None:
-    assert desk.refuses(name, **args) == said
+    assert desk.refuses(name, **args) == message
     with pytest.raises(ToolFailure) as raised:
         desk.preview(name, **args)
-    assert str(raised.value) == said
+    assert str(raised.value) == message
 
 
 def test_an_unknown_tool_with_no_near_name_is_answered_with_all(desk: Desk) -> None:
@@ -97,8 +97,8 @@ def test_numbers_as_texts_and_nulls_are_understood(desk: Desk) -> None:
 
 def test_a_preview_refuses_what_running_would_refuse(desk: Desk) -> None:
     desk.put("file", "x\n")
-    for path, said in ((".env", "^ACCESS DENIED"), ("../x", "^ACCESS DENIED"), ("file", "already holds exactly")):
-        with pytest.raises(ToolFailure, match=said):
+    for path, message in ((".env", "^ACCESS DENIED"), ("../x", "^ACCESS DENIED"), ("file", "already holds exactly")):
+        with pytest.raises(ToolFailure, match=message):
             desk.preview("write_file", path=path, content="x\n")
 
 

@@ -35,20 +35,20 @@ def test_the_result_has_exit_code_and_both_streams(desk: Desk) -> None:
     ],
 )
 def test_a_script_that_ends_badly_is_a_failure(desk: Desk, script: str, code: int, meaning: str) -> None:
-    said = f"exit code: {code}{meaning}\nstdout: (empty)\nstderr: (empty)"
-    assert desk.outcome("run_shell", script=script) == ToolOutcome(said, True, code)
+    message = f"exit code: {code}{meaning}\nstdout: (empty)\nstderr: (empty)"
+    assert desk.outcome("run_shell", script=script) == ToolOutcome(message, True, code)
 
 
-def test_a_script_is_told_of_before_it_runs_and_one_that_cannot_run_is_not(desk: Desk) -> None:
-    told: list[tuple[str, bool]] = []
+def test_a_script_is_announced_before_it_runs_and_one_that_cannot_run_is_not(desk: Desk) -> None:
+    announced: list[tuple[str, bool]] = []
 
     def before(script: str) -> None:
-        told.append((script, (desk.folder / "made").exists()))
+        announced.append((script, (desk.folder / "made").exists()))
 
     desk.tools = WorkerTools(BubblewrapSandbox(), ENV, PythonStructure(), before)
     desk.does("run_shell", script="touch made")
     desk.refuses("run_shell", script="  ")
-    assert told == [("touch made", False)]
+    assert announced == [("touch made", False)]
 
 
 def test_it_runs_in_the_worktree_and_writes_only_there(desk: Desk, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_git_is_only_for_looking(desk: Desk) -> None:
     assert (desk.folder / ".git/config").read_text() == "x"
 
 
-def test_what_is_readable_is_not_writable(desk: Desk, tmp_path: Path) -> None:
+def test_a_readable_folder_is_not_writable(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "git").mkdir()
     (tmp_path / "git" / "config").write_text("x")
     desk.place = ToolPlace(str(desk.folder), (str(tmp_path / "git"),))
@@ -87,7 +87,7 @@ def test_a_script_that_takes_too_long_is_stopped(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         ({"script": " \n"}, "The script is empty."),
         ({"script": "echo \0"}, "The script holds a character that no command can hold."),
@@ -95,8 +95,8 @@ def test_a_script_that_takes_too_long_is_stopped(desk: Desk) -> None:
         ({"script": "ls", "timeout_s": 601}, "run_shell: the argument 'timeout_s' is wrong: expected `int` <= 600."),
     ],
 )
-def test_a_script_that_cannot_run_is_refused(desk: Desk, args: dict[str, object], said: str) -> None:
-    assert desk.refuses("run_shell", **args) == said
+def test_a_script_that_cannot_run_is_refused(desk: Desk, args: dict[str, object], message: str) -> None:
+    assert desk.refuses("run_shell", **args) == message
 
 
 def test_the_preview_is_the_script(desk: Desk) -> None:
@@ -105,7 +105,7 @@ def test_the_preview_is_the_script(desk: Desk) -> None:
 
 
 class Recorder:
-    """Plays `Sandbox` as far as run_shell needs it."""
+    """Implements the part of `Sandbox` that run_shell needs."""
 
     level = "off"
 

@@ -1,4 +1,4 @@
-"""Tracks of a folder without a journal: what is read from files, and what hostile files cannot do."""
+"""Reading the tracks of a folder without a journal, including hostile files."""
 
 import os
 import tomllib
@@ -34,7 +34,7 @@ def read(desk: Desk) -> tuple[FiledTrack, ...]:
     return read_tracks(desk.root, DIR)
 
 
-def test_what_was_written_is_read_back_as_the_journal_would_tell_it(desk: Desk) -> None:
+def test_written_files_read_back_equal_to_the_journal(desk: Desk) -> None:
     desk.add("b", "one", "two", "three")
     desk.add("a", "one")
     desk.bench.send(SkipTicket("b", "one"))
@@ -60,7 +60,7 @@ def test_what_was_written_is_read_back_as_the_journal_would_tell_it(desk: Desk) 
         ({"json": '{"id": "../up", "title": "\\ud800", "status": ["x"]}'}, row((0, 0), 0, "?")),
     ],
 )
-def test_what_one_file_does_not_tell_the_next_one_does(
+def test_values_missing_in_one_file_are_read_from_the_next(
     desk: Desk, texts: dict[str, str | bytes], expected: TrackRow
 ) -> None:
     files(desk, **texts)

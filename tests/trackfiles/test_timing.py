@@ -132,7 +132,7 @@ def test_closing_waits_for_the_write_under_way_and_then_writes_the_last_state() 
     asyncio.run(story())
 
 
-def test_what_went_wrong_is_said_once_and_not_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_errors_are_reported_once_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
         timers, paper = Timers(), Paper()
         files = TrackFiles(paper.write, timers.later)
@@ -148,7 +148,7 @@ def test_what_went_wrong_is_said_once_and_not_without_end(monkeypatch: pytest.Mo
     asyncio.run(story())
 
 
-def test_a_mistake_of_ours_in_writing_harms_nothing_and_is_said() -> None:
+def test_an_internal_error_while_writing_is_reported_and_stops_nothing() -> None:
     def broken(state: State) -> list[str]:
         raise ZeroDivisionError("oh")
 

@@ -1,4 +1,4 @@
-"""Writing track files: only what differs, no file of a person, nothing outside the project."""
+"""Writing track files: only changed files, no file of a person, no path outside the project."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ def test_every_track_has_its_folder_and_a_project_without_tracks_has_none(desk: 
     assert (desk.names("a"), desk.names("b")) == (NAMES, NAMES)
 
 
-def test_what_did_not_change_is_not_written_again(desk: Desk) -> None:
+def test_unchanged_files_are_not_written_again(desk: Desk) -> None:
     desk.add("a", "one")
     desk.add("b", "one")
     desk.write()
@@ -70,7 +70,7 @@ def test_a_spec_is_made_once_also_when_it_is_removed_or_was_there_before(desk: D
     assert not (desk.tracks / "a" / "spec.md").exists()
 
 
-def test_what_a_person_broke_or_removed_is_put_right_with_the_next_change(desk: Desk) -> None:
+def test_a_damaged_or_removed_file_is_restored_with_the_next_change(desk: Desk) -> None:
     desk.add("a", "one", "two")
     desk.write()
     right = desk.plan("a")
@@ -123,13 +123,13 @@ def test_a_file_or_a_link_where_a_folder_should_be_stops_the_files_and_nothing_e
         case _:
             spot.symlink_to(desk.outside / "not there")
     desk.add("a", "one")
-    said = desk.write()
-    assert len(said) == 1
-    assert said[0].startswith("track files are not written: conductor/tracks")
-    assert said[0].endswith(": not a folder; links are not followed")
+    messages = desk.write()
+    assert len(messages) == 1
+    assert messages[0].startswith("track files are not written: conductor/tracks")
+    assert messages[0].endswith(": not a folder; links are not followed")
     assert list(desk.outside.iterdir()) == []
     spot.unlink()
-    assert desk.write() == [], "as soon as it can be, it is"
+    assert desk.write() == [], "it is written as soon as possible"
     assert desk.names("a") == NAMES
 
 
@@ -142,9 +142,9 @@ def test_a_link_where_a_file_should_be_is_never_followed(desk: Desk, name: str) 
     (folder / name).symlink_to(target)
     (folder / f".{name}.new").symlink_to(target)
     desk.add("a", "one")
-    said = desk.write()
+    messages = desk.write()
     assert (target.read_text(), (folder / name).is_symlink()) == ("", True)
-    assert len(said) == (0 if name == "spec.md" else 1), said
+    assert len(messages) == (0 if name == "spec.md" else 1), messages
     assert {*desk.names("a")} >= {*NAMES} - ({"spec.md"} if name == "metadata.json" else set())
 
 
@@ -170,7 +170,7 @@ def test_a_file_system_without_hard_links_gets_its_spec_too(desk: Desk, monkeypa
     assert desk.names("a") == NAMES
 
 
-def test_a_project_folder_that_is_gone_is_said(desk: Desk) -> None:
+def test_a_missing_project_folder_is_reported(desk: Desk) -> None:
     desk.add("a", "one")
     writer = TrackWriter(desk.root / "gone", ".")
     assert writer.write(desk.bench.state) == ["track files are not written: .: No such file or directory"]
@@ -180,17 +180,17 @@ def test_a_project_folder_that_is_gone_is_said(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"), [("size=16k", "No space left on device"), ("ro", "Read-only file system")]
 )
-def test_a_full_or_read_only_disk_is_said_and_made_good_later(desk: Desk, options: str, reason: str) -> None:
+def test_a_full_or_read_only_disk_is_reported_and_recovered_later(desk: Desk, options: str, reason: str) -> None:
     desk.tracks.mkdir(parents=True)
     if subprocess.run(("mount", "-t", "tmpfs", "-o", options, "tmpfs", desk.tracks), check=False).returncode:
         pytest.skip("mounting is not possible here")
     try:
         desk.add("a", *(f"ticket-{number}" for number in range(1_000)))
-        said = desk.write()
-        assert said
-        assert all(words.endswith(reason) for words in said), said
+        messages = desk.write()
+        assert messages
+        assert all(words.endswith(reason) for words in messages), messages
         assert not list(desk.tracks.glob("a/*.new"))
-        assert not list(desk.tracks.glob("a/metadata.json")), "nothing claims to be right"
+        assert not list(desk.tracks.glob("a/metadata.json")), "no file is marked as current"
         subprocess.run(("mount", "-o", "remount,rw,size=1m", desk.tracks), check=True)
         assert desk.write() == []
         assert desk.names("a") == NAMES
@@ -199,7 +199,7 @@ def test_a_full_or_read_only_disk_is_said_and_made_good_later(desk: Desk, option
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_one_may_not_write_to_is_said(desk: Desk) -> None:
+def test_a_folder_without_write_permission_is_reported(desk: Desk) -> None:
     desk.add("a", "one")
     desk.root.chmod(0o500)
     try:

@@ -49,7 +49,7 @@ def descendants(pid: int) -> set[int]:
     return children
 
 
-def comes_true(so: Callable[[], bool], seconds: float = 60) -> bool:
+def holds_within(so: Callable[[], bool], seconds: float = 60) -> bool:
     """Poll: the kernel sends no notification about other processes."""
     until = time.monotonic() + seconds
     while not so():
@@ -91,7 +91,7 @@ def test_ports_are_free_and_no_child_is_left(
                 window.client.click("inbox.approve")
             return bool(descendants(window.process.pid))
 
-        assert comes_true(at_work), (client.list_approvals(), client.get_mma_status())
+        assert holds_within(at_work), (client.list_approvals(), client.get_mma_status())
         client.set_value("ai_input", "hello")
         client.click("btn_gen_send")
         assert client.wait_until(lambda: client.get_indicator_state("thinking")["thinking"], 60)
@@ -101,7 +101,7 @@ def test_ports_are_free_and_no_child_is_left(
         assert [port for port in ports if not is_free(port)] == []
         assert not (run / "api.json").exists()
         assert not (run / "harness.json").exists()
-        assert comes_true(lambda: not any(Path(f"/proc/{pid}").exists() for pid in children), 20), children
+        assert holds_within(lambda: not any(Path(f"/proc/{pid}").exists() for pid in children), 20), children
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

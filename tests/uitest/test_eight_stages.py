@@ -4,12 +4,12 @@ from pathlib import Path
 
 from tests.cli.project import Project
 from tests.simulation.live import MOCK
-from tests.simulation.stages import SAID
+from tests.simulation.stages import TEXT_REPLY
 from tests.uitest.program import driven
 from tests.uitest.wire_client import Client, Message
 
 
-def sure(answer: Message) -> Message:
+def succeeded(answer: Message) -> Message:
     assert answer.number(1) == 1, answer.text(2)
     return answer
 
@@ -34,33 +34,33 @@ def test_the_eight_stages_by_clicks_alone(tmp_path: Path) -> None:
     with driven(Project(tmp_path)) as window:
         client = window.client
         # 1: provider and mock, saved
-        sure(client.click("window:Provider"))
-        sure(client.type("current_provider", "gemini_cli"))
-        sure(client.type("gcli_path", MOCK))
-        sure(client.click("btn_project_save"))
+        succeeded(client.click("window:Provider"))
+        succeeded(client.type("current_provider", "gemini_cli"))
+        succeeded(client.type("gcli_path", MOCK))
+        succeeded(client.click("btn_project_save"))
         # 2: the goal
-        sure(client.click("window:Dashboard"))
-        sure(client.type("input:Goal", "Simulate the whole way"))
-        sure(client.click("button:Plan it"))
+        succeeded(client.click("window:Dashboard"))
+        succeeded(client.type("input:Goal", "Simulate the whole way"))
+        succeeded(client.click("button:Plan it"))
         # 3: proposed
         approve_until(client, "exists:btn_mma_accept_tracks")
         proposed = {name: each.text(8) for name, each in widgets(client).items() if "dashboard.proposed@" in name}
         assert list(proposed.values()) == ["Mock Goal 1", "Mock Goal 2"]
         tracks = [name.partition("@")[2] for name in proposed]
         # 4: accepted
-        sure(client.click("btn_mma_accept_tracks"))
+        succeeded(client.click("btn_mma_accept_tracks"))
         # 5: listed
         approve_until(client, f"exists:btn_mma_load_track@{tracks[0]}")
         # 6: loaded
-        sure(client.click(f"btn_mma_load_track@{tracks[0]}"))
-        sure(client.wait("exists:graph.ticket@mock-ticket-2"))
+        succeeded(client.click(f"btn_mma_load_track@{tracks[0]}"))
+        succeeded(client.wait("exists:graph.ticket@mock-ticket-2"))
         # 7: it runs, until it is done
         approve_until(client, f"text_contains:btn_mma_load_track@{tracks[0]}:done 2/2")
         # 8: the output of a worker
-        sure(client.wait("text_contains:topbar.state:"))
+        succeeded(client.wait("text_contains:topbar.state:"))
         stream = next(name for name in widgets(client) if name.startswith("streams.choose@Tier 3"))
-        sure(client.click(stream))
-        sure(client.wait(f"text_contains:streams.text:{SAID[:40]}"))
+        succeeded(client.click(stream))
+        succeeded(client.wait(f"text_contains:streams.text:{TEXT_REPLY[:40]}"))
         assert window.process.poll() is None
     journal = window.project.journal()
     by = {each["actor"].partition(":")[0] for each in journal if each["event"]["type"] == "approval_answered"}

@@ -23,8 +23,8 @@ UNKNOWN, QUEUED, RUNNING, PASSED, FAILED, TIMEOUT = range(6)
 
 @pytest.fixture(scope="module")
 def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DrivenWindow]:
-    with driven(Project(tmp_path_factory.mktemp("harness"))) as found:
-        yield found
+    with driven(Project(tmp_path_factory.mktemp("harness"))) as driver:
+        yield driver
 
 
 @pytest.fixture
@@ -40,10 +40,10 @@ def refused(client: Client, method: str, fields: dict[int, str | int | bool]) ->
     return error.code(), str(error.details())
 
 
-# ── who may ──────────────────────────────────────────────────────────────────────────────
+# ── access ───────────────────────────────────────────────────────────────────────────────
 
 
-def test_it_answers_a_ping(client: Client) -> None:
+def test_the_harness_answers_a_ping(client: Client) -> None:
     answer = client.call("Ping", {1: "hello"})
     assert answer.text(1) == "Pong: hello"
     assert answer.number(2) > 1_700_000_000_000
@@ -52,8 +52,8 @@ def test_it_answers_a_ping(client: Client) -> None:
 
 def test_its_file_is_for_its_owner_alone_and_names_the_place(window: DrivenWindow) -> None:
     assert stat.S_IMODE(window.file.stat().st_mode) == 0o600
-    found = json.loads(window.file.read_text())
-    assert (found["host"], found["pid"], sorted(found)) == (
+    facts = json.loads(window.file.read_text())
+    assert (facts["host"], facts["pid"], sorted(facts)) == (
         "127.0.0.1",
         window.process.pid,
         ["host", "pid", "port", "token"],
@@ -105,7 +105,7 @@ def test_reflection_names_the_service_and_every_method(window: DrivenWindow) -> 
     ]
 
 
-# ── doing and looking ────────────────────────────────────────────────────────────────────
+# ── actions and checks ───────────────────────────────────────────────────────────────────
 
 
 def test_a_text_is_typed_and_asserted(client: Client) -> None:
@@ -124,13 +124,13 @@ def test_three_hundred_clicks_every_outcome_right(client: Client) -> None:
     present = ["window:Usage", "window:Tickets", "window:Provider", "window:Dashboard", "btn_reset", "button:Reset"]
     absent = ["window:Usages", "button:Plan at", "btn_resett", "input:Gaol", "Inbox/button:Reset"]
     for number in range(300):
-        there = number % 2 == 0
-        target = (present if there else absent)[number // 2 % (len(present) if there else len(absent))]
+        exists = number % 2 == 0
+        target = (present if exists else absent)[number // 2 % (len(present) if exists else len(absent))]
         answer = client.click(target)
-        assert bool(answer.number(1)) is there, answer.text(2)
+        assert bool(answer.number(1)) is exists, answer.text(2)
         status = client.status(answer.text(4))
-        assert status.number(1) == (PASSED if there else FAILED)
-        if not there:
+        assert status.number(1) == (PASSED if exists else FAILED)
+        if not exists:
             assert "the nearest: " in answer.text(2)
             assert "the nearest: " in status.text(6)
             results = client.call("GetTestResults", {1: answer.text(4), 2: True})
@@ -165,7 +165,7 @@ def test_three_hundred_clicks_every_outcome_right(client: Client) -> None:
         ("Assert", {1: "x" * 100_000}),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_a_sentence(
+def test_an_invalid_call_is_refused_with_a_message(
     client: Client, method: str, fields: dict[int, str | int | bool]
 ) -> None:
     before = client.list().number(3)
@@ -175,7 +175,7 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(
 
 
 @pytest.mark.parametrize("method", ["StartRecording", "StopRecording"])
-def test_what_is_not_built_says_so(client: Client, method: str) -> None:
+def test_a_method_that_is_not_implemented_reports_it(client: Client, method: str) -> None:
     assert refused(client, method, {})[0] is grpc.StatusCode.UNIMPLEMENTED
 
 
@@ -184,11 +184,11 @@ def test_without_pixels_a_screenshot_says_what_to_do(client: Client) -> None:
     assert (answer.number(1), "egl" in answer.text(2), answer.text(3)) == (0, True, "")
 
 
-def test_every_widget_is_listed_with_what_it_is(client: Client) -> None:
+def test_every_widget_is_listed_with_its_kind(client: Client) -> None:
     client.click("window:Dashboard")
     client.type("input:Goal", "listed")
-    found = client.call("DiscoverWidgets")
-    windows = {each.text(1): each for each in found.messages(1)}
+    answer = client.call("DiscoverWidgets")
+    windows = {each.text(1): each for each in answer.messages(1)}
     assert windows["Dashboard"].number(2) == 1
     assert windows["Timeline"].number(2) == 0  # behind others
     goal = next(each for each in windows["Dashboard"].messages(4) if each.text(2) == "mma_epic_input")
@@ -201,7 +201,7 @@ def test_every_widget_is_listed_with_what_it_is(client: Client) -> None:
         "listed",
     )
     assert len(goal.messages(7)) == 1  # its bounds
-    assert found.number(2) == sum(len(each.messages(4)) for each in found.messages(1))
+    assert answer.number(2) == sum(len(each.messages(4)) for each in answer.messages(1))
 
 
 # ── status ───────────────────────────────────────────────────────────────────────────────
@@ -236,7 +236,7 @@ def test_a_test_is_running_until_it_ends_and_can_be_watched(window: DrivenWindow
     assert [each.number(1) for each in client.stream("WatchTest", {1: test_id})] == [PASSED]
 
 
-def test_what_never_comes_is_a_timeout_at_its_deadline(client: Client) -> None:
+def test_a_condition_that_never_holds_is_a_timeout_at_its_deadline(client: Client) -> None:
     answer = client.wait("exists:never", 150)
     assert (answer.number(1), answer.number(3) >= 150) == (0, True)
     assert client.status(answer.text(4)).number(1) == TIMEOUT
@@ -248,14 +248,14 @@ def test_a_caller_that_goes_away_ends_its_wait(client: Client) -> None:
     assert [each.number(1) for each in client.stream("WatchTest", {1: test_id})][-1] == TIMEOUT
 
 
-def test_those_who_wait_keep_nobody_else_from_an_answer(window: DrivenWindow, client: Client) -> None:
+def test_waiting_calls_do_not_block_other_calls(window: DrivenWindow, client: Client) -> None:
     """64 calls may wait at the same time; a disconnected watcher does not count."""
     test_id, waiting = client.begin("Wait", {1: "exists:never", 2: 600_000})
     refused: queue.SimpleQueue[Any] = queue.SimpleQueue()
     others = [Client(window.file) for _ in range(80)]
     for other in others:
-        made: Any = other.channel.unary_stream(SERVICE + "WatchTest")
-        made(encode({1: test_id}), metadata=other.metadata).add_done_callback(refused.put)
+        watch: Any = other.channel.unary_stream(SERVICE + "WatchTest")
+        watch(encode({1: test_id}), metadata=other.metadata).add_done_callback(refused.put)
     ended = [refused.get(timeout=60) for _ in range(80 - 63)]
     assert {each.code() for each in ended} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
     assert client.call("Ping", {1: "a"}).text(1) == "Pong: a"
@@ -283,22 +283,22 @@ def test_an_unknown_id_is_unknown_and_has_no_results(client: Client) -> None:
 
 
 def test_ids_names_and_categories_are_as_specified(client: Client) -> None:
-    made = {
+    test_ids = {
         "grpc_click": client.click("btn_reset").text(4),
         "grpc_type": client.type("input:Goal", "x").text(4),
         "grpc_wait": client.wait("exists:btn_reset").text(4),
         "grpc_assert": client.check("exists:btn_reset").text(5),
     }
     rows = {each.text(1): each for each in client.list(size=10).messages(1)}
-    for prefix, test_id in made.items():
+    for prefix, test_id in test_ids.items():
         head, _, digits = test_id.rpartition("_")
         assert head == prefix
         assert 10_000_000 <= int(digits) <= 99_999_999
         assert rows[test_id].text(3) == "grpc"
-    assert rows[made["grpc_click"]].text(2) == "Click: btn_reset"
+    assert rows[test_ids["grpc_click"]].text(2) == "Click: btn_reset"
 
 
-# ── several at once, many, and afterwards ────────────────────────────────────────────────
+# ── parallel calls, load, and restarts ───────────────────────────────────────────────────
 
 
 def test_several_clients_at_once_get_their_own_outcomes(window: DrivenWindow) -> None:
@@ -444,7 +444,7 @@ def test_thirty_two_clients_for_a_minute(window: DrivenWindow) -> None:
     import time
 
     until = time.monotonic() + 60
-    made: list[str] = []
+    test_ids: list[str] = []
 
     def work(number: int) -> list[str]:
         wrong: list[str] = []
@@ -458,21 +458,21 @@ def test_thirty_two_clients_for_a_minute(window: DrivenWindow) -> None:
                     (client.check("exists:btn_reset"), 1, 5),
                     (client.wait("exists:never", 20), 0, 4),
                 ):
-                    made.append(answer.text(field))
+                    test_ids.append(answer.text(field))
                     if answer.number(1) != expected:
                         wrong.append(answer.text(2))
         return wrong
 
     with ThreadPoolExecutor(32) as pool:
         assert [each for wrong in pool.map(work, range(32)) for each in wrong] == []
-    assert len(set(made)) == len(made)
-    kept = made[-9_000:]  # only the last 10,000 are kept
+    assert len(set(test_ids)) == len(test_ids)
+    kept = test_ids[-9_000:]  # only the last 10,000 are kept
     for test_id in kept[:: max(1, len(kept) // 500)]:
         assert window.client.status(test_id).number(1) in (PASSED, FAILED, TIMEOUT)
-    print(f"[COUNT] {len(made)} executions")
+    print(f"[COUNT] {len(test_ids)} executions")
 
 
-def test_what_was_answered_is_there_after_kills_in_the_middle(tmp_path: Path) -> None:
+def test_answered_tests_are_stored_after_kills(tmp_path: Path) -> None:
     project, answered = Project(tmp_path), dict[str, int]()
     for moment in (7, 19, 31):
         with driven(project) as window:

@@ -71,13 +71,13 @@ def test_a_click_presses_the_button_by_label_or_key(table: Table) -> None:
 
 
 @pytest.mark.parametrize("text", ["plain", "ünï 你好 😀 «»", "two\nlines", '"quotes" \\ % {}', "x" * 20_000])
-def test_what_is_typed_stands_in_the_input_and_on_the_desk(table: Table, text: str) -> None:
+def test_typed_text_is_in_the_input_and_on_the_desk(table: Table, text: str) -> None:
     assert table.type("mma_epic_input", text, clear_first=True).success
     assert table.look(f"value_equals:mma_epic_input:{text}").verdict.holds
     assert table.bench.desk.view.values["mma_epic_input"] == text
 
 
-def test_typing_goes_on_after_what_stands_there_or_replaces_it(table: Table) -> None:
+def test_typing_appends_to_the_text_or_replaces_it(table: Table) -> None:
     table.type("input:Goal", "one")
     table.type("input:Goal", " two")
     assert table.look("value_equals:input:Goal:one two").verdict.holds
@@ -177,7 +177,7 @@ def test_a_waiting_condition_does_not_delay_actions(table: Table) -> None:
     assert table.until_done(waiting).verdict.holds
 
 
-def test_what_never_comes_ends_at_its_deadline(table: Table) -> None:
+def test_a_condition_that_never_holds_ends_at_its_deadline(table: Table) -> None:
     looked = table.until_done(table.driver.watch(read_condition("exists:never"), 0.01))
     assert (looked.verdict.holds, looked.timed_out) == (False, True)
 
@@ -190,7 +190,7 @@ def test_an_action_can_be_taken_back_before_its_turn(table: Table) -> None:
     assert table.look("value_equals:input:Goal:kept").verdict.holds
 
 
-def test_a_failure_does_not_stand_in_the_way_of_what_comes_next(table: Table) -> None:
+def test_a_failure_does_not_block_the_next_call(table: Table) -> None:
     futures = [table.driver.act(Click(read_target(name)), TESTER, lambda: None) for name in ("no", "btn_reset", "no")]
     assert [table.until_done(each).success for each in futures] == [False, True, False]
 
@@ -204,7 +204,7 @@ def test_when_the_window_closes_waiting_calls_fail(table: Table) -> None:
             future.result(0)
 
 
-def test_what_is_out_of_sight_is_scrolled_to(table: Table) -> None:
+def test_a_hidden_widget_is_scrolled_to(table: Table) -> None:
     tickets = tuple(ticket(f"t{number:03d}") for number in range(60))
     for number in range(30):
         table.bench.submit(AddTrack(f"track-{number:02d}", f"Track {number}", "", tickets[:1]))
@@ -224,7 +224,7 @@ def test_a_click_is_asserted_within_twelve_frames(table: Table) -> None:
     assert table.driver.frames - before <= 12
 
 
-# ── actor of an action ────────────────────────────────────────────────────────────────────
+# ── the actor of input ───────────────────────────────────────────────────────────────────
 
 
 def answered(table: Table) -> list[tuple[str, str]]:
@@ -235,7 +235,7 @@ def answered(table: Table) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("frame", range(12))
 def test_a_key_of_the_user_never_counts_as_the_tests(table: Table, frame: int) -> None:
     asking(table)
-    table.bench.draw(30)  # longer than the glance after which an answer counts
+    table.bench.draw(30)  # longer than the delay after which an answer counts
     io = imgui.get_io()
     clicked = table.driver.act(Click(read_target("streams.follow")), TESTER, lambda: None)
     for number in range(20):
@@ -327,7 +327,7 @@ def test_while_a_click_waits_for_its_answer_the_person_has_the_window(table: Tab
     assert answered(table) == [("A-1", ADA)]
 
 
-def test_what_is_refused_to_a_person_meanwhile_fails_no_test(table: Table) -> None:
+def test_a_refusal_for_a_person_meanwhile_fails_no_test(table: Table) -> None:
     table.type("input:Goal", "Better")
     gate = Gate(table.bench)
     clicked = table.driver.act(Click(read_target("button:Plan it")), TESTER, lambda: None)
@@ -338,7 +338,7 @@ def test_what_is_refused_to_a_person_meanwhile_fails_no_test(table: Table) -> No
     assert table.until_done(clicked).success
 
 
-# ── what stands in a window ──────────────────────────────────────────────────────────────
+# ── contents of a window ────────────────────────────────────────────────────────────────
 
 
 def test_a_panel_contains_every_word_in_it_whether_widget_or_not(table: Table) -> None:
@@ -365,7 +365,7 @@ def test_bars_have_their_place(table: Table) -> None:
 
 
 @pytest.mark.parametrize("frame", range(12))
-def test_a_click_on_a_question_that_somebody_answers_meanwhile_answers_no_other(table: Table, frame: int) -> None:
+def test_a_click_on_an_approval_answered_meanwhile_answers_no_other(table: Table, frame: int) -> None:
     asking(table)
     table.bench.draw(30)
     clicked = table.driver.act(Click(read_target("btn_approve_mma_step@A-1")), TESTER, lambda: None)

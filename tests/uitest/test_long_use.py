@@ -82,7 +82,7 @@ class Use:
                     if len(self.wrong) > 20:
                         return
 
-    def clicks(self, client: Client) -> Callable[[int], None]:
+    def clicking(self, client: Client) -> Callable[[int], None]:
         def look_and_answer(number: int) -> None:
             for target in (f"window:{PANELS[number % len(PANELS)]}", "streams.follow", "graph.fit"):
                 client.click(target)
@@ -135,7 +135,7 @@ class Use:
 
 @pytest.mark.soak
 @pytest.mark.timeout(DURATION_S + 300)
-def test_it_stays_as_small_as_it_was(tmp_path: Path) -> None:
+def test_the_memory_does_not_grow(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.settings("[tests]\nkeep = 300\n")
     rules = project.home / "rules.json"
@@ -149,8 +149,8 @@ def test_it_stays_as_small_as_it_was(tmp_path: Path) -> None:
         with ThreadPoolExecutor(8) as pool, Client(window.file) as other:
             try:
                 for act, pause_s in (
-                    (use.clicks(window.client), 0.2),
-                    (use.clicks(other), 0.4),
+                    (use.clicking(window.client), 0.2),
+                    (use.clicking(other), 0.4),
                     (use.chat, 1.0),
                     (use.ask, 1.0),
                     (use.track, 10.0),
@@ -182,5 +182,5 @@ def test_it_stays_as_small_as_it_was(tmp_path: Path) -> None:
 
 
 def _middle(sizes: list[Size], what: str) -> float:
-    found = sorted(getattr(each, what) for each in sizes)
-    return float(found[len(found) // 2])
+    values = sorted(getattr(each, what) for each in sizes)
+    return float(values[len(values) // 2])

@@ -32,6 +32,6 @@ def test_plain_sentences(prompt: str, steps: list[PromptStep]) -> None:
 
 
 @pytest.mark.parametrize("prompt", ["", "  ,  ", "verify it loads", "Do something clever", "type hello into Goal"])
-def test_what_cannot_be_read_is_refused(prompt: str) -> None:
+def test_unreadable_prompts_are_refused(prompt: str) -> None:
     with pytest.raises(BadValue):
         read_prompt(prompt)

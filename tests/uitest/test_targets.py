@@ -115,8 +115,8 @@ def test_conditions_that_cannot_be_read_are_refused(text: str, message: str) -> 
 
 
 def named(text: str) -> str:
-    found = find(widgets(), read_target(text))
-    return found.hidden or (found.widget.name if found.widget is not None else "")
+    matches = find(widgets(), read_target(text))
+    return matches.hidden or (matches.widget.name if matches.widget is not None else "")
 
 
 def test_labels_are_found_without_their_symbols_and_what_can_be_used_comes_first() -> None:
@@ -133,8 +133,8 @@ def test_labels_are_found_without_their_symbols_and_what_can_be_used_comes_first
 
 def test_a_path_leads_back_to_its_widget() -> None:
     for widget in widgets().all():
-        found = find(widgets(), read_target(path_of(widget)))
-        assert found.widget == widget
+        matches = find(widgets(), read_target(path_of(widget)))
+        assert matches.widget == widget
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tracks and tickets as rows: state in, rows out."""
+"""Tracks and tickets as rows of the board."""
 
 import pytest
 
@@ -28,15 +28,15 @@ GATE = Gate("make check", max_attempts=1)
 
 
 def bench(*more: Command, auto_queue: bool = True) -> Bench:
-    made = Bench()
-    made.send(StartConductor(2, auto_queue, approve_all=False, gates=GateDefaults()))
+    project = Bench()
+    project.send(StartConductor(2, auto_queue, approve_all=False, gates=GateDefaults()))
     tickets = (shell("one", verify=(GATE,)), shell("two", "one"), shell("three", "one", "two", "x", "y"))
     extra = (shell("x"), shell("y"))
-    made.send(AddTrack("a", "Title", "", (*tickets, *extra)))
-    made.send(StartTrack("a"))
+    project.send(AddTrack("a", "Title", "", (*tickets, *extra)))
+    project.send(StartTrack("a"))
     for command in more:
-        made.send(command)
-    return made
+        project.send(command)
+    return project
 
 
 def where(state: State, name: str) -> str:
@@ -104,9 +104,9 @@ def test_an_asked_step_and_a_full_house_have_their_phrases() -> None:
 
 
 def test_workers_are_the_attempts_under_way_also_the_waiting_ones() -> None:
-    made = bench(AskScript("a", "one", 1, SCRIPT, ""))
-    made.send(AddTrack("b", "B", "", (shell("idle"),)))
-    assert worker_rows(made.state) == (
+    project = bench(AskScript("a", "one", 1, SCRIPT, ""))
+    project.send(AddTrack("b", "B", "", (shell("idle"),)))
+    assert worker_rows(project.state) == (
         WorkerRow("a", "one", 1, "waiting for A-1", AT),
         WorkerRow("a", "x", 1, "running", AT),
         WorkerRow("a", "y", 1, "running", AT),
@@ -124,26 +124,26 @@ def test_stuck_means_everything_that_could_move_waits_for_an_answer() -> None:
 
 
 def test_a_track_that_waits_is_stuck_also_while_another_one_works() -> None:
-    made = Bench()
-    made.send(StartConductor(2, auto_queue=True))
+    project = Bench()
+    project.send(StartConductor(2, auto_queue=True))
     for name in ("a", "b"):
-        made.send(AddTrack(name, name, "", (shell("one"),)))
-        made.send(StartTrack(name))
-    made.send(AskScript("b", "one", 1, SCRIPT, ""))
-    assert waits_for_person(made.state, ("b",))
-    assert not waits_for_person(made.state, ("a",))
-    assert not waits_for_person(made.state, ("a", "b"))
-    assert not waits_for_person(made.state, ())
+        project.send(AddTrack(name, name, "", (shell("one"),)))
+        project.send(StartTrack(name))
+    project.send(AskScript("b", "one", 1, SCRIPT, ""))
+    assert waits_for_person(project.state, ("b",))
+    assert not waits_for_person(project.state, ("a",))
+    assert not waits_for_person(project.state, ("a", "b"))
+    assert not waits_for_person(project.state, ())
 
 
 def test_an_epic_moves_until_its_proposal_waits_for_an_answer() -> None:
-    made = Bench()
-    made.send(StartConductor(2, auto_queue=True))
-    made.send(PlanEpic("goal"))
-    assert not waits_for_person(made.state, (), ("E-1",))
-    made.send(ProposeTracks("E-1", (TrackPlan("p", "P"),)))
-    assert waits_for_person(made.state, (), ("E-1",))
-    assert [(row.id, row.status) for row in track_rows(made.state)] == [("p", "proposed")]
-    made.send(AnswerApproval("A-1", "approve"))
-    assert not waits_for_person(made.state, ("p",), ("E-1",))
-    assert [(row.id, row.status) for row in track_rows(made.state)] == [("p", "proposed")]
+    project = Bench()
+    project.send(StartConductor(2, auto_queue=True))
+    project.send(PlanEpic("goal"))
+    assert not waits_for_person(project.state, (), ("E-1",))
+    project.send(ProposeTracks("E-1", (TrackPlan("p", "P"),)))
+    assert waits_for_person(project.state, (), ("E-1",))
+    assert [(row.id, row.status) for row in track_rows(project.state)] == [("p", "proposed")]
+    project.send(AnswerApproval("A-1", "approve"))
+    assert not waits_for_person(project.state, ("p",), ("E-1",))
+    assert [(row.id, row.status) for row in track_rows(project.state)] == [("p", "proposed")]

@@ -1,4 +1,4 @@
-"""Diffs as people look at them."""
+"""Diffs as shown to people."""
 
 from interlock.views.diff import DiffHunk, Line, parse_hunks, side_by_side
 
@@ -43,12 +43,12 @@ def test_a_git_diff_is_read_by_the_counts_of_its_headers() -> None:
 
 
 def test_the_hunks_of_a_tool_name_their_files() -> None:
-    found = parse_hunks(
+    hunks = parse_hunks(
         "x y.py [1] @@ -1,1 +1,2 @@\n a\n+b\\u202e\nz.py [2] @@ -0,0 +1,1 @@\n+c\n\\ No newline\n".replace(
             "\\u202e", "\u202e"
         )
     )
-    assert [(hunk.path, hunk.number, [line.text for line in hunk.lines]) for hunk in found] == [
+    assert [(hunk.path, hunk.number, [line.text for line in hunk.lines]) for hunk in hunks] == [
         ("x y.py", 1, ["a", "b<U+202E>"]),
         ("z.py", 2, ["c"]),
     ]

@@ -1,4 +1,4 @@
-"""Text from elsewhere cannot steer the terminal or hide."""
+"""External text cannot control the terminal or hide characters."""
 
 import pytest
 from hypothesis import given
@@ -42,13 +42,13 @@ def test_escapes_go_and_what_cannot_be_seen_is_named(text: str, shown: str) -> N
         ("e\u0301 \u00e9", "e<U+0301> \u00e9"),
     ],
 )
-def test_of_what_runs_nothing_is_left_out(text: str, shown: str) -> None:
-    """A terminal skips what stands in an escape sequence; a shell runs it."""
+def test_no_character_of_a_script_is_left_out(text: str, shown: str) -> None:
+    """A terminal hides the text of an escape sequence; a shell runs it."""
     assert exact(text) == shown
 
 
 @given(st.text())
-def test_what_runs_is_shown_character_by_character(text: str) -> None:
+def test_a_script_is_shown_character_by_character(text: str) -> None:
     assert exact(text) == "".join(exact(letter) for letter in text)
     assert all(exact(letter) in (letter, f"<U+{ord(letter):04X}>") for letter in text)
     assert "\x1b" not in exact(text)
@@ -61,10 +61,10 @@ def test_one_line_is_the_first_shortened() -> None:
 
 @given(st.text(), st.integers(1, 30))
 def test_the_pieces_of_a_line_are_the_line(line: str, columns: int) -> None:
-    found = pieces(line, columns)
-    assert "".join(found) == line
-    assert all(len(each) <= columns for each in found)
-    assert len(found) >= 1
+    parts = pieces(line, columns)
+    assert "".join(parts) == line
+    assert all(len(each) <= columns for each in parts)
+    assert len(parts) >= 1
 
 
 def test_a_name_is_shown_as_it_is_unless_it_could_be_taken_for_another() -> None:

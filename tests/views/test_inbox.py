@@ -1,4 +1,4 @@
-"""The inbox: what waits, in the order of asking, whole."""
+"""The inbox: all pending approvals, in the order of their requests."""
 
 from msgspec.structs import replace
 
@@ -26,23 +26,23 @@ from tests.domain.given import ADA, AT, FAIL, SAVED, SCRIPT, Bench, given, shell
 
 
 def bench() -> Bench:
-    made = Bench()
-    made.send(StartConductor(auto_queue=True))
+    project = Bench()
+    project.send(StartConductor(auto_queue=True))
     tickets = (shell("one"), shell("two"), shell("three", verify=(Gate("make check", max_attempts=1),)))
-    made.send(AddTrack("a", "A", "", (*tickets, shell("step", step_mode=True))))
-    made.send(StartTrack("a"))  # asks A-1, the step
-    made.send(AskScript("a", "one", 1, SCRIPT, "no rule"))
-    made.send(AskScript("a", "two", 1, SCRIPT, "no rule"))
-    made.send(SubmitWork("a", "three", 1, SAVED))
-    made.send(ReportGate("a", "three", 1, 0, FAIL, escalation="## text"))
-    return made
+    project.send(AddTrack("a", "A", "", (*tickets, shell("step", step_mode=True))))
+    project.send(StartTrack("a"))  # requests A-1, for the step
+    project.send(AskScript("a", "one", 1, SCRIPT, "no rule"))
+    project.send(AskScript("a", "two", 1, SCRIPT, "no rule"))
+    project.send(SubmitWork("a", "three", 1, SAVED))
+    project.send(ReportGate("a", "three", 1, 0, FAIL, escalation="## text"))
+    return project
 
 
 def test_listings_are_in_the_order_of_asking_and_paged() -> None:
-    made = bench()
-    made.send(AnswerApproval("A-2", "approve"))
-    made.send(CancelTicket("a", "two"))
-    state = made.state
+    project = bench()
+    project.send(AnswerApproval("A-2", "approve"))
+    project.send(CancelTicket("a", "two"))
+    state = project.state
     assert [a.id for a in list_approvals(state)] == ["A-1", "A-4"]
     assert [a.id for a in list_approvals(state, first=1)] == ["A-4"]
     assert [a.id for a in list_approvals(state, count=1)] == ["A-1"]
@@ -63,14 +63,14 @@ def test_every_kind_has_its_title() -> None:
     tampered = GatePayload(0, "make check", 0, 1, "look", files=("tests/a.py@abc", "tests/b.py@deleted"))
     asked_of = replace(list_approvals(state)[-1], payload=tampered)
     assert approval_title(asked_of) == "three: existing tests were changed: tests/a.py, tests/b.py"
-    made = Bench()
-    made.send(AddTrack("a", "A", "", ()))
-    made.send(StartTrack("a"))
-    made.send(AskLanding("a", MergePayload("main", "b", "c", "diff")))
-    assert approval_title(made.state.approvals["A-1"]) == "land a on main"
-    made.send(PlanEpic("goal"))
-    made.send(ProposeTracks("E-1", (TrackPlan("p", "P"), TrackPlan("q", "Q"))))
-    assert approval_title(made.state.pending_approvals()[-1]) == "epic E-1 as 2 tracks"
+    project = Bench()
+    project.send(AddTrack("a", "A", "", ()))
+    project.send(StartTrack("a"))
+    project.send(AskLanding("a", MergePayload("main", "b", "c", "diff")))
+    assert approval_title(project.state.approvals["A-1"]) == "land a on main"
+    project.send(PlanEpic("goal"))
+    project.send(ProposeTracks("E-1", (TrackPlan("p", "P"), TrackPlan("q", "Q"))))
+    assert approval_title(project.state.pending_approvals()[-1]) == "epic E-1 as 2 tracks"
     unknown = UnknownPayload("a push", "did it happen?")
     asked = ApprovalRequested(
         approval="A-1", kind="unknown", asker="system", track="a", payload=unknown, digest=digest(unknown)
@@ -79,21 +79,21 @@ def test_every_kind_has_its_title() -> None:
 
 
 def test_a_workers_questions_have_titles() -> None:
-    made = Bench()
-    made.send(StartConductor(auto_queue=True))
-    made.send(AddTrack("a", "A", "", (TicketSpec(id="one"),)))
-    made.send(StartTrack("a"))
-    made.send(AskWorker("a", "one", 1, SpawnPayload("tier3-worker", "scripted", "do it", ""), ""))
-    made.send(AnswerApproval("A-1", "approve"))
-    made.send(AskWorker("a", "one", 1, ToolPayload("c1", "edit_file", "{}", "", "edit a.py", 1, "+x", "/w"), ""))
-    assert approval_title(made.state.approvals["A-1"]) == "start a tier3-worker on one (scripted)"
-    assert approval_title(made.state.approvals["A-2"]) == "one: edit a.py"
+    project = Bench()
+    project.send(StartConductor(auto_queue=True))
+    project.send(AddTrack("a", "A", "", (TicketSpec(id="one"),)))
+    project.send(StartTrack("a"))
+    project.send(AskWorker("a", "one", 1, SpawnPayload("tier3-worker", "scripted", "do it", ""), ""))
+    project.send(AnswerApproval("A-1", "approve"))
+    project.send(AskWorker("a", "one", 1, ToolPayload("c1", "edit_file", "{}", "", "edit a.py", 1, "+x", "/w"), ""))
+    assert approval_title(project.state.approvals["A-1"]) == "start a tier3-worker on one (scripted)"
+    assert approval_title(project.state.approvals["A-2"]) == "one: edit a.py"
 
 
 def test_the_json_of_an_approval_has_everything() -> None:
-    made = bench()
-    made.send(AnswerApproval("A-2", "reject", message="no"))
-    assert approval_dict(made.state.approvals["A-2"]) == {
+    project = bench()
+    project.send(AnswerApproval("A-2", "reject", message="no"))
+    assert approval_dict(project.state.approvals["A-2"]) == {
         "id": "A-2",
         "state": "answered",
         "title": "run the script of one",
@@ -127,4 +127,4 @@ def test_the_json_of_an_approval_has_everything() -> None:
             "edited_context": None,
         },
     }
-    assert approval_dict(made.state.approvals["A-3"])["answer"] is None
+    assert approval_dict(project.state.approvals["A-3"])["answer"] is None

@@ -36,7 +36,7 @@ BLOB = Blob("0" * 64, 1)
 USED = Usage(1_200, 34)
 
 
-def told(event: Event, by: str = "human:ada") -> JournalLine:
+def line_of(event: Event, by: str = "human:ada") -> JournalLine:
     return journal_line(Recorded(7, AT, by, "c", event))
 
 
@@ -83,14 +83,14 @@ CASES: Sequence[tuple[Event, str, str]] = (
 
 @pytest.mark.parametrize(("event", "kind", "text"), CASES)
 def test_a_fact_is_one_line(event: Event, kind: str, text: str) -> None:
-    found = told(event)
-    assert (found.version, found.at, found.kind, found.text) == (7, AT, kind, text)
+    line = line_of(event)
+    assert (line.version, line.at, line.kind, line.text) == (7, AT, kind, text)
 
 
-def test_what_failed_is_red_and_says_the_line_that_matters() -> None:
-    failed = told(GateFinished("t", "a", 1, 0, FAIL))
+def test_a_failure_is_red_and_shows_the_decisive_line() -> None:
+    failed = line_of(GateFinished("t", "a", 1, 0, FAIL))
     assert (failed.more, failed.whose) == ("no", "a")
-    assert told(TicketBlocked("t", "a", "no")).text_role == "bad"
+    assert line_of(TicketBlocked("t", "a", "no")).text_role == "bad"
 
 
 def test_the_error_line_is_the_first_error_else_the_last_line() -> None:
@@ -103,7 +103,7 @@ def test_the_error_line_is_the_first_error_else_the_last_line() -> None:
     assert error_line(result("a\nb\n")) == "b"
     assert error_line(result("")) == ""
     without_output = result("", explanation="not found"), result("")
-    assert [told(GateFinished("t", "a", 1, 0, one)).more for one in without_output] == ["not found", "failed"]
+    assert [line_of(GateFinished("t", "a", 1, 0, one)).more for one in without_output] == ["not found", "failed"]
 
 
 def test_durations_are_short() -> None:

@@ -1,4 +1,4 @@
-"""Which block broke the prefix, and what was paid again for it."""
+"""The block that broke the cached prefix, and its cost."""
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ def other(block: SentBlock, size: int) -> SentBlock:
 
 
 @pytest.mark.parametrize(
-    ("current", "found"),
+    ("current", "expected"),
     [
         (SENT, None),
         ((*SENT, THREE), None),
@@ -34,9 +34,9 @@ def other(block: SentBlock, size: int) -> SentBlock:
     ],
 )
 def test_the_first_block_that_is_not_as_it_was_is_named(
-    current: tuple[SentBlock, ...], found: PrefixBreak | None
+    current: tuple[SentBlock, ...], expected: PrefixBreak | None
 ) -> None:
-    assert prefix_break(SENT, current) == found
+    assert prefix_break(SENT, current) == expected
 
 
 blocks = st.lists(st.builds(SentBlock, st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(0, 100)), max_size=6)
@@ -50,9 +50,9 @@ def test_a_session_that_only_grows_never_breaks_its_prefix(before: list[SentBloc
 @given(blocks, blocks)
 def test_where_it_is_no_prefix_something_is_named(before: list[SentBlock], after: list[SentBlock]) -> None:
     whole = after[: len(before)] == before
-    found = prefix_break(before, after)
-    assert (found is None) == whole
-    assert found is None or 0 <= found.again <= -(-sum(block.size for block in after) // 4)
+    difference = prefix_break(before, after)
+    assert (difference is None) == whole
+    assert difference is None or 0 <= difference.again <= -(-sum(block.size for block in after) // 4)
 
 
 def sent(call: str, *blocks: SentBlock, **more: object) -> SentRequest:
@@ -62,7 +62,7 @@ def sent(call: str, *blocks: SentBlock, **more: object) -> SentRequest:
 
 def test_only_requests_of_one_session_and_one_model_are_compared() -> None:
     broken = sent("C-4", SYSTEM, TWO, THREE)
-    found = broken_requests(
+    breaks = broken_requests(
         [
             sent("C-1", SYSTEM, ONE),
             sent("C-2", TOOL, key="Tier 1 (Orchestrator)"),
@@ -72,4 +72,4 @@ def test_only_requests_of_one_session_and_one_model_are_compared() -> None:
             broken,
         ]
     )
-    assert found == (BrokenRequest(broken, PrefixBreak("message 1 (user)", "removed", 25, 50)),)
+    assert breaks == (BrokenRequest(broken, PrefixBreak("message 1 (user)", "removed", 25, 50)),)

@@ -1,4 +1,4 @@
-"""Money over time, in slots that fit, and bars that never hide what is not nothing."""
+"""Costs over time in slots, and bars that show every nonzero value."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,7 +27,7 @@ def turn(moment: str, cost: int = 1) -> Recorded:
 
 
 def test_every_kind_of_call_counts_and_nothing_else() -> None:
-    found = spending(
+    spent = spending(
         [
             turn("2026-11-16T10:00:59.000000Z", 5),
             at("2026-11-16T10:00:01.000000Z", PlannerAnswered("E-1", "", (KEPT,), "Tier 1", "m", Usage(cost=7), "C-0")),
@@ -42,7 +42,7 @@ def test_every_kind_of_call_counts_and_nothing_else() -> None:
         ]
     )
     slots = (Slot("2026-11-16 10:00", 12, 2, 0), Slot("2026-11-16 10:01", 2, 2, 1))
-    assert found == Spending("minute", slots)
+    assert spent == Spending("minute", slots)
 
 
 def test_slots_are_as_fine_as_there_is_room_for() -> None:

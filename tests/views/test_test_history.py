@@ -1,4 +1,4 @@
-"""The memory of tests as it is shown: a status, pages, results."""
+"""The test history as shown: status, pages, results."""
 
 import base64
 from typing import Any
@@ -56,7 +56,7 @@ def test_a_status_says_when_how_and_what_failed() -> None:
     )
 
 
-def test_an_id_that_nobody_has_is_unknown() -> None:
+def test_an_unused_id_is_unknown() -> None:
     history = history_of(ran(1), ran(2)).without(1)
     assert status_of(history, "grpc_click_10000001") == TestStatus("grpc_click_10000001", "UNKNOWN")
     with pytest.raises(NotFound, match="is forgotten"):
@@ -71,8 +71,8 @@ def test_an_id_that_nobody_has_is_unknown() -> None:
 def test_results_hold_everything_and_logs_where_they_are_wanted() -> None:
     parent = ran(9, "timeout", test_id="e2e_10000009", category="e2e", started_at_ms=0)
     history = history_of(FAILED, parent)
-    found = results_of(history, FAILED, include_logs=True)
-    assert found == TestResults(
+    results = results_of(history, FAILED, include_logs=True)
+    assert results == TestResults(
         test_id=FAILED.test_id,
         status="FAILED",
         success=False,
@@ -210,6 +210,6 @@ def test_pages_have_neither_gap_nor_repeat_whatever_happens_between_them(
             history = history.added(ran(number, "failed" if step == "add failed" else "passed"), "")
         elif step == "forget":
             history = history.without(history.oldest)
-    assert seen == wanted[: len(seen)], "in order, none twice, none left out"
+    assert seen == wanted[: len(seen)], "in order, without repeats and gaps"
     left = {int(each.test_id[-8:]) - 10_000_000 for each in list_tests(history, status=status, page_size=500).tests}
     assert left & set(wanted) <= set(seen)

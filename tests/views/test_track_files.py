@@ -1,4 +1,4 @@
-"""Tracks as files for people: state in, texts out."""
+"""Rendering tracks as files for people."""
 
 import json
 import re
@@ -26,13 +26,13 @@ def ticket(name: str, description: str, *depends_on: str) -> TicketSpec:
 
 
 def track(*specs: TicketSpec, title: str = "A title", description: str = "") -> Track:
-    made = Bench()
-    made.send(AddTrack("x", title, description, specs))
-    return made.track()
+    project = Bench()
+    project.send(AddTrack("x", title, description, specs))
+    return project.track()
 
 
 def test_a_plan_has_a_checkbox_for_each_ticket_and_a_word_where_that_is_not_all() -> None:
-    found = bench(
+    project = bench(
         ticket("skipped", "Not needed"),
         shell("blocked"),
         shell("cancelled"),
@@ -41,11 +41,11 @@ def test_a_plan_has_a_checkbox_for_each_ticket_and_a_word_where_that_is_not_all(
         shell("merged"),
         shell("todo", "bare"),
     )
-    found.send(SkipTicket("x", "skipped"))
-    found.send(BlockTicket("x", "blocked", "later\nor never"))
-    found.send(CancelTicket("x", "cancelled", "too dear"))
-    found.submit("merged")
-    assert plan_md(found.track()) == (
+    project.send(SkipTicket("x", "skipped"))
+    project.send(BlockTicket("x", "blocked", "later\nor never"))
+    project.send(CancelTicket("x", "cancelled", "too dear"))
+    project.submit("merged")
+    assert plan_md(project.track()) == (
         f"<!-- {WHY} -->\n# X\n\nStatus: running, 1 of 7 done, 1 blocked, 1 cancelled\n\n"
         "- [x] skipped: Not needed (skipped, unverified)\n"
         "- [ ] blocked (blocked: later or never)\n"
@@ -72,7 +72,7 @@ def test_a_line_says_what_verified_a_ticket_and_what_stopped_it(
     one = Ticket(track="x", spec=shell("a"), stage=stage, created_at=AT, unverified=unverified, result=result)
     shown = replace(track(shell("a")), title="", tickets=Map(a=one))
     assert plan_md(shown).splitlines()[-1] == line
-    assert plan_md(shown).splitlines()[1] == "# x", "without a title the id stands for it"
+    assert plan_md(shown).splitlines()[1] == "# x", "without a title the id is shown"
 
 
 def test_metadata_are_what_a_list_needs() -> None:
@@ -92,9 +92,9 @@ def test_the_spec_begins_with_title_and_description() -> None:
 
 
 def test_the_state_lists_the_tasks() -> None:
-    found = bench(ticket("a", 'Say "hi"\\now'), ticket("b", "", "a"), start=False)
-    found.send(SkipTicket("x", "a"))
-    assert state_toml(found.track()) == (
+    project = bench(ticket("a", 'Say "hi"\\now'), ticket("b", "", "a"), start=False)
+    project.send(SkipTicket("x", "a"))
+    assert state_toml(project.track()) == (
         f"# {WHY}\n"
         '\n[[tasks]]\nid = "a"\ndescription = "Say \\"hi\\"\\\\now"\nstatus = "completed"\ndepends_on = []\n'
         '\n[[tasks]]\nid = "b"\ndescription = ""\nstatus = "todo"\ndepends_on = ["a"]\n'
@@ -109,41 +109,43 @@ def test_any_text_comes_back_from_the_state_and_the_metadata_exactly(
 ) -> None:
     names = [f"T-{number}" for number in range(len(descriptions))]
     specs = [ticket(name, text, *names[:at]) for at, (name, text) in enumerate(zip(names, descriptions, strict=True))]
-    made = track(*specs, title=title, description=about)
-    text = state_toml(made)
+    new_track = track(*specs, title=title, description=about)
+    text = state_toml(new_track)
     assert tomllib.loads(text) == {
         "tasks": [
             {"id": spec.id, "description": spec.description, "status": "todo", "depends_on": list(spec.depends_on)}
             for spec in specs
         ]
     }
-    assert json.loads(metadata_json(made))["title"] == made.title
-    for shown in (text, metadata_json(made), plan_md(made), spec_md(made)):
-        assert re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown) is None, "safe to look at in a terminal"
+    assert json.loads(metadata_json(new_track))["title"] == new_track.title
+    for shown in (text, metadata_json(new_track), plan_md(new_track), spec_md(new_track)):
+        assert re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown) is None, (
+            "no control characters for a terminal"
+        )
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from(("todo", "skip", "block", "cancel"))), max_size=6), TEXTS)
 def test_checkboxes_are_as_many_as_tickets_whatever_the_texts_say(
     given_tickets: list[tuple[str, str, str]], title: str
 ) -> None:
-    made = Bench()
+    project = Bench()
     specs = tuple(ticket(f"T-{at}", text) for at, (text, _, _) in enumerate(given_tickets))
-    made.send(AddTrack("x", title, "", (*specs, shell("last"))))
-    made.send(StartTrack("x"))
+    project.send(AddTrack("x", title, "", (*specs, shell("last"))))
+    project.send(StartTrack("x"))
     for at, (_, reason, what) in enumerate(given_tickets):
         match what:
             case "skip":
-                made.send(SkipTicket("x", f"T-{at}"))
+                project.send(SkipTicket("x", f"T-{at}"))
             case "block":
-                made.send(BlockTicket("x", f"T-{at}", reason))
+                project.send(BlockTicket("x", f"T-{at}", reason))
             case "cancel":
-                made.send(CancelTicket("x", f"T-{at}", reason))
+                project.send(CancelTicket("x", f"T-{at}", reason))
             case _:
                 pass
-    text = plan_md(made.track())
-    assert text.count("- [x]") == made.track().counts.completed
-    assert text.count("- [x]") + text.count("- [ ]") == made.track().total
-    assert len([line for line in text.splitlines() if line.startswith("- [")]) == made.track().total
+    text = plan_md(project.track())
+    assert text.count("- [x]") == project.track().counts.completed
+    assert text.count("- [x]") + text.count("- [ ]") == project.track().total
+    assert len([line for line in text.splitlines() if line.startswith("- [")]) == project.track().total
 
 
 def test_halves_of_characters_spoil_nothing() -> None:
@@ -151,15 +153,15 @@ def test_halves_of_characters_spoil_nothing() -> None:
 
 
 def test_a_long_description_is_cut_in_the_plan_and_whole_in_the_state() -> None:
-    made = track(ticket("a", "word " * 1_000))
-    assert plan_md(made).splitlines()[-1] == f"- [ ] a: {('word ' * 40)[:199]}…"
-    assert "word " * 1_000 in state_toml(made)
+    new_track = track(ticket("a", "word " * 1_000))
+    assert plan_md(new_track).splitlines()[-1] == f"- [ ] a: {('word ' * 40)[:199]}…"
+    assert "word " * 1_000 in state_toml(new_track)
 
 
-def test_files_of_ours_are_known_by_how_they_begin() -> None:
-    made = track(shell("a"))
+def test_files_of_interlock_are_recognised_by_their_beginning() -> None:
+    new_track = track(shell("a"))
     for name, text in {"plan.md": plan_md, "state.toml": state_toml, "metadata.json": metadata_json}.items():
-        assert is_generated(name, text(made).encode(), "x")
+        assert is_generated(name, text(new_track).encode(), "x")
         assert is_generated(name, b"", "x"), "empty: there is nothing to lose"
         assert not is_generated(name, b"# My own plan\n", "x")
-    assert not is_generated("metadata.json", metadata_json(made).encode(), "another")
+    assert not is_generated("metadata.json", metadata_json(new_track).encode(), "another")

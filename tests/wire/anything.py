@@ -1,4 +1,4 @@
-"""Any value of a type, made from the type itself."""
+"""A Hypothesis strategy for any value of a type, derived from the type."""
 
 import types
 from functools import cache
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=6)
 
-# What JSON can hold: whole characters, finite numbers, integers of 64 bits.
+# JSON's limits: no lone surrogates, finite numbers, 64-bit integers.
 _PLAIN: dict[Any, st.SearchStrategy[Any]] = {
     str: TEXT,
     int: st.integers(-(2**63), 2**63 - 1),

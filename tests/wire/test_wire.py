@@ -1,4 +1,4 @@
-"""Everything that travels or is stored comes back as it was."""
+"""Every sent or stored value decodes to an equal value."""
 
 from typing import Any, get_args
 
@@ -48,7 +48,7 @@ def test_every_event_comes_back_as_it_was(kind: Any, data: st.DataObject) -> Non
 @pytest.mark.parametrize("kind", [*get_args(Stage), Ticket, Approval], ids=lambda kind: kind.__name__)
 @settings(max_examples=20)
 @given(data=st.data())
-def test_what_a_checkpoint_holds_comes_back_as_it_was(kind: Any, data: st.DataObject) -> None:
+def test_a_checkpoint_restores_an_equal_state(kind: Any, data: st.DataObject) -> None:
     value = data.draw(anything(kind))
     assert msgspec.json.decode(wire.encode(value), type=kind) == value
 
@@ -87,7 +87,7 @@ def test_a_command_reads_as_what_it_is() -> None:
         b'{"id":"1","actor":"a","command":{"type":"add_track","track":"x","title":"","description":"","tickets":[{}]}}',
     ],
 )
-def test_what_is_no_command_is_not_decoded(sent: bytes) -> None:
+def test_data_that_is_no_command_is_not_decoded(sent: bytes) -> None:
     with pytest.raises(msgspec.DecodeError):
         wire.decode_submission(sent)
 
@@ -97,11 +97,11 @@ def test_an_empty_state_comes_back() -> None:
 
 
 def test_the_order_of_tracks_tickets_and_approvals_is_kept() -> None:
-    found = bench(*(shell(f"t{number}", step_mode=True) for number in (3, 1, 2, *range(10, 20))))
-    found.answer("A-2", "approve")
-    state = wire.decode_state(wire.encode_state(found.state))
-    assert state.tracks["x"].order == found.track().order
-    assert state.pending_approvals() == found.state.pending_approvals()
+    project = bench(*(shell(f"t{number}", step_mode=True) for number in (3, 1, 2, *range(10, 20))))
+    project.answer("A-2", "approve")
+    state = wire.decode_state(wire.encode_state(project.state))
+    assert state.tracks["x"].order == project.track().order
+    assert state.pending_approvals() == project.state.pending_approvals()
     assert len(state.pending_approvals()) == 12
     assert state.next_approval_id() == "A-14"
 

@@ -1,4 +1,4 @@
-"""A user's project on disk, git as a user runs it, and the store under test."""
+"""A user's project on disk, git commands of the user, and the store under test."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass
 class Runner:
-    """Starts git and nothing else; remembers what it ran; `after` may break things in between."""
+    """Runs only git and records every command; calls `after` after each one, so that a test can interfere."""
 
     commands: list[list[str]] = field(default_factory=list[list[str]])
     after: Callable[[list[str]], None] | None = None
@@ -73,7 +73,7 @@ class Desk:
         self.project.mkdir()
 
     def git(self, *args: str, cwd: Path | None = None, check: bool = True) -> str:
-        """As the user."""
+        """Run git as the user."""
         who = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         for role in ("AUTHOR", "COMMITTER"):
             who |= {f"GIT_{role}_NAME": "User", f"GIT_{role}_EMAIL": "user@example.org"}
@@ -120,7 +120,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 async def attempt(
     store: GitWorkspaces, track: str, ticket: str, work: Callable[[Path], object], number: int = 1
 ) -> tuple[Workspace, Saved]:
-    """Prepare, let the worker work, save."""
+    """Prepare a workspace, apply `work`, save it."""
     workspace = await store.prepare(track, ticket)
     work(Path(workspace.path))
     return workspace, await store.save(workspace, track, ticket, number, f"Work on {ticket}")

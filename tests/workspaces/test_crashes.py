@@ -1,5 +1,5 @@
-# ruff: noqa: ASYNC240  a story is the only coroutine there is
-"""Killed at any moment: what is left is swept, what was saved is there, nothing is broken."""
+# ruff: noqa: ASYNC240  each story is the only running coroutine
+"""Killed at any moment: leftovers are removed, saved work is kept, and the repository is sound."""
 
 import asyncio
 import os
@@ -52,7 +52,7 @@ def test_git_killed_in_the_middle_of_anything_leaves_a_sound_repository(desk: De
         desk.write({f"more/{number}": f"{number}\n" * 20 for number in range(300)}, folder)
 
     async def killed(store: GitWorkspaces, saved: Saved) -> None:
-        """Every step once, each with its git killed somewhere."""
+        """Runs every step once and kills its git command."""
         desk.runner.kill_after_s = pause
         for step in (
             store.start_track("new"),
@@ -93,7 +93,7 @@ def test_git_killed_in_the_middle_of_anything_leaves_a_sound_repository(desk: De
 
 def test_a_crash_between_any_two_git_commands_of_a_merge_is_seen_afterwards(desk: Desk) -> None:
     class Killed(Exception):
-        """The process dies here."""
+        """Simulates the end of the process."""
 
     async def story() -> None:
         store = await desk.repository().open()
@@ -138,7 +138,7 @@ def test_a_lock_on_our_own_branch_is_cleared_by_the_next_write(desk: Desk) -> No
     desk.assert_sound()
 
 
-def test_a_spoilt_index_of_ours_is_made_again(desk: Desk) -> None:
+def test_a_damaged_index_of_interlock_is_rebuilt(desk: Desk) -> None:
     async def story() -> None:
         store = await desk.repository().open()
         await store.start_track("t")
@@ -152,7 +152,7 @@ def test_a_spoilt_index_of_ours_is_made_again(desk: Desk) -> None:
     run(story())
 
 
-def test_saving_a_folder_that_is_gone_is_said_in_words(desk: Desk) -> None:
+def test_saving_a_missing_folder_is_reported(desk: Desk) -> None:
     async def story() -> None:
         store = await desk.repository().open()
         await store.start_track("t")

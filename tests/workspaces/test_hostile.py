@@ -1,5 +1,5 @@
-# ruff: noqa: ASYNC240  a story is the only coroutine there is
-"""A worker may leave anything in its folder. Nothing of it runs, nothing outside is read or written, saving works."""
+# ruff: noqa: ASYNC240  each story is the only running coroutine
+"""Hostile files in a worker's folder: no program runs, no path outside is read or written, and saving works."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from tests.workspaces.desk import Desk, attempt, merge, run, writes
 
 
 def _trap(folder: Path, flag: Path) -> None:
-    """A repository in which nearly every git command would run a program."""
+    """A repository whose configuration makes nearly every git command run a program."""
     if (folder / ".git").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -33,7 +33,7 @@ def _trap(folder: Path, flag: Path) -> None:
         (folder / ".git" / "hooks" / hook).symlink_to(spring)
 
 
-def test_the_trap_of_these_tests_is_a_real_one(tmp_path: Path) -> None:
+def test_the_trap_of_these_tests_works(tmp_path: Path) -> None:
     _trap(tmp_path / "trap", tmp_path / "flag")
     subprocess.run(["git", "status"], cwd=tmp_path / "trap", check=True, capture_output=True)
     assert (tmp_path / "flag").exists()

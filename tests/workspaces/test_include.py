@@ -1,4 +1,4 @@
-# ruff: noqa: ASYNC240  a story is the only coroutine there is
+# ruff: noqa: ASYNC240  each story is the only running coroutine
 """`.worktreeinclude`: ignored files of the user's that a worktree needs."""
 
 import os
@@ -22,15 +22,15 @@ def test_matching_files_are_copied_and_never_committed(desk: Desk) -> None:
         await store.start_track("t")
 
         def work(folder: Path) -> None:
-            found = {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
+            names = {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
             copied = {".env.test", "local notes.txt", "a.key", "out.key"}
             copied |= {"node_modules/lib/index.js", "node_modules/.bin/tool"}
-            assert found == {".git", ".gitignore", "README"} | copied
+            assert names == {".git", ".gitignore", "README"} | copied
             assert (folder / "README").read_text() == "tracked\n"
             assert os.readlink(folder / "out.key") == "/etc/passwd"
             assert os.readlink(folder / "node_modules/.bin/tool") == "../lib/index.js"
             assert os.access(folder / "node_modules/lib/index.js", os.X_OK)
-            (folder / ".gitignore").write_text("")  # even then
+            (folder / ".gitignore").write_text("")  # still not committed
             (folder / "real work").write_text("1")
 
         workspace, saved = await attempt(store, "t", "T-1", work)

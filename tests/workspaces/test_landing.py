@@ -1,4 +1,4 @@
-"""Landing: refused while it could cost the user anything, repeatable when it was cut off."""
+"""Landing: refused while the user could lose changes, repeatable after an interruption."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def test_landing_moves_the_branch_and_the_files_and_leaves_the_rest(desk: Desk) 
         assert landing == LandingPlan("main", before, desk.git("rev-parse", "interlock/t"), landing.diff)
         assert "+better" in landing.diff and "rename" not in landing.diff
         assert not await store.is_landed(landing.after)
-        assert desk.git("status", "--porcelain") == "?? untracked", "asking changes nothing"
+        assert desk.git("status", "--porcelain") == "?? untracked", "a preview changes nothing"
         await store.land("t", landing)
         assert await store.is_landed(landing.after)
         assert desk.git("rev-parse", "main") == landing.after
@@ -53,12 +53,12 @@ def test_a_branch_that_moved_on_gets_a_merge_commit_without_a_trailer(desk: Desk
     async def story() -> None:
         store = await _done(desk)
         desk.write({"other": "mine\n"})
-        mine = desk.commit("mine")
+        users_commit = desk.commit("mine")
         landing = await store.landing("t")
         assert "other" not in landing.diff
         await store.land("t", landing)
         parents = desk.git("rev-parse", "HEAD^1", "HEAD^2", "HEAD").split()
-        assert parents == [mine, desk.git("rev-parse", "interlock/t"), landing.after]
+        assert parents == [users_commit, desk.git("rev-parse", "interlock/t"), landing.after]
         assert "Ticket:" not in desk.git("log", "-1", "--format=%B")
         assert desk.git("status", "--porcelain") == ""
 
@@ -98,10 +98,10 @@ def test_a_dirty_tree_is_refused_even_where_the_track_changes_nothing(desk: Desk
 
 
 @pytest.mark.parametrize(
-    ("mine", "named"),
+    ("users_file", "named"),
     [("new/file", "new/file"), ("new", "new/file"), ("noise.log", "noise.log"), ("dir.d/x/y", "dir.d")],
 )
-def test_untracked_files_it_would_overwrite_are_named(desk: Desk, mine: str, named: str) -> None:
+def test_untracked_files_it_would_overwrite_are_named(desk: Desk, users_file: str, named: str) -> None:
     async def story() -> None:
         store = await _done(desk, {"new/file": "new\n", "dir.d": "a file\n"})
         if named == "noise.log":
@@ -113,10 +113,10 @@ def test_untracked_files_it_would_overwrite_are_named(desk: Desk, mine: str, nam
 
             _, saved = await attempt(store, "t", "T-2", work)
             await merge(store, "t", "T-2", saved)
-        desk.write({mine: "mine"})
+        desk.write({users_file: "mine"})
         with pytest.raises(Rejected, match=f"would overwrite {named}, which git does not track"):
             await store.landing("t")
-        assert (desk.project / mine).read_text() == "mine"
+        assert (desk.project / users_file).read_text() == "mine"
 
     run(story())
 
@@ -167,7 +167,7 @@ def test_a_git_command_of_the_users_is_waited_for_not_overrun(desk: Desk) -> Non
 
 
 class Cut(Exception):
-    """The process dies here."""
+    """Simulates the end of the process."""
 
 
 def test_a_landing_cut_off_anywhere_can_be_repeated(desk: Desk) -> None:

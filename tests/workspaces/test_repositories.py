@@ -1,5 +1,5 @@
-# ruff: noqa: ASYNC240  a story is the only coroutine there is
-"""Which repository is used: the user's, wherever it begins; a private one where there is none."""
+# ruff: noqa: ASYNC240  each story is the only running coroutine
+"""Choosing the repository: the user's, also in a parent folder, or a private one."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ def test_a_project_that_is_itself_a_linked_worktree(desk: Desk) -> None:
         assert desk.git("status", "--porcelain", cwd=linked) == ""
         assert not (desk.project / "new").exists()
         await store.sweep(frozenset())
-        assert desk.git("worktree", "list").count("\n") == 1, "the user's own stays"
+        assert desk.git("worktree", "list").count("\n") == 1, "the user's worktree stays"
 
     run(story())
     desk.assert_sound()
@@ -81,7 +81,7 @@ def test_excluding_twice_writes_once_and_keeps_what_is_there(desk: Desk) -> None
 def test_a_folder_with_a_patterns_characters_is_excluded_by_its_name_alone(desk: Desk) -> None:
     async def story() -> None:
         desk.repository()
-        store = GitWorkspaces(desk.project, desk.state, desk.runner)  # not opened: only recording needs no more
+        store = GitWorkspaces(desk.project, desk.state, desk.runner)  # not opened: `exclude` does not need it
         await store.exclude((".interlock/", "*/[a]?/", "."))
         assert not (desk.project / ".interlock").exists()
         desk.write({"*/[a]?/x": "x", "b/[a]?/x": "x", "*/ab/x": "x"}, desk.project)
@@ -238,7 +238,7 @@ class Old(Runner):
         return Output(0, b"git version 2.30.1\n", b"")
 
 
-def test_an_old_or_missing_git_is_said_in_words(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_or_missing_git_is_reported(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Misconfigured, match=r"git is version 2\.30\.1; Interlock needs git 2\.38"):
         run(GitWorkspaces(desk.project, desk.state, Old()).open())
     monkeypatch.setenv("PATH", "")
@@ -246,7 +246,7 @@ def test_an_old_or_missing_git_is_said_in_words(desk: Desk, monkeypatch: pytest.
         run(GitWorkspaces(desk.project, desk.state, Runner()).open())
 
 
-def test_a_branch_named_interlock_is_said_to_be_in_the_way(desk: Desk) -> None:
+def test_a_branch_named_interlock_is_reported_as_a_conflict(desk: Desk) -> None:
     async def story() -> None:
         desk.repository().git("branch", "interlock")
         with pytest.raises(Rejected, match="a branch named 'interlock' is in the way"):

@@ -1,5 +1,5 @@
-# ruff: noqa: ASYNC240  a story is the only coroutine there is
-"""The usual way of a ticket: prepare, save, show, combine, publish."""
+# ruff: noqa: ASYNC240  each story is the only running coroutine
+"""The normal sequence of a ticket: prepare, save, show, combine, publish."""
 
 import os
 from pathlib import Path
@@ -214,19 +214,19 @@ def test_tickets_put_on_one_another_are_published_at_once_with_a_commit_each(des
         base = await store.start_track("t")
         saved = [(await attempt(store, "t", name, writes(name, name)))[1] for name in ("a", "b", "c")]
         clash = (await attempt(store, "t", "d", writes("b", "another")))[1]
-        assert await store.merged_commit("t", "a") is None  # looked before: what is known must be kept up to date
+        assert await store.merged_commit("t", "a") is None  # fills the cache, which must be updated later
         chain: list[Combined] = []
         for name, work in zip(("a", "b", "c"), saved, strict=True):
             onto = chain[-1].commit if chain else None
-            made = await store.combine("t", name, work, f"Do {name}", onto)
-            assert isinstance(made, Combined)
-            chain.append(made)
+            combined = await store.combine("t", name, work, f"Do {name}", onto)
+            assert isinstance(combined, Combined)
+            chain.append(combined)
         assert isinstance(await store.combine("t", "d", clash, "Do d", chain[-1].commit), Conflict)
         assert desk.git("rev-list", "--count", f"{base}..interlock/t") == "0"
         assert await store.publish("t", Combined(chain[0].tip, chain[-1].commit, chain[-1].tree))
         for later in (store, await desk.open()):
-            found = [await later.merged_commit("t", name) for name in ("a", "b", "c", "d")]
-            assert found == [*(made.commit for made in chain), None]
+            commits = [await later.merged_commit("t", name) for name in ("a", "b", "c", "d")]
+            assert commits == [*(combined.commit for combined in chain), None]
         log = desk.git(
             "log", "--reverse", "--format=%s|%(trailers:key=Ticket,valueonly,separator=%x2C)", f"{base}..interlock/t"
         )
@@ -299,8 +299,8 @@ def test_a_message_cannot_claim_another_ticket(desk: Desk) -> None:
         assert isinstance(combined, Combined)
         assert await store.publish("t", combined)
         for later in (store, await desk.open()):
-            found = [await later.merged_commit("t", name) for name in ("A", "B", "C")]
-            assert found == [combined.commit, None, None]
+            commits = [await later.merged_commit("t", name) for name in ("A", "B", "C")]
+            assert commits == [combined.commit, None, None]
 
     run(story())
     desk.assert_sound()
@@ -421,7 +421,7 @@ def test_retiring_keeps_work_that_is_on_no_ref_yet_and_only_that(desk: Desk) -> 
     desk.assert_sound()
 
 
-def test_what_an_attempt_changed_is_summed_up(desk: Desk) -> None:
+def test_the_changes_of_an_attempt_are_summed_up(desk: Desk) -> None:
     async def story() -> None:
         store = await desk.repository().open()
         base = await store.start_track("t")
@@ -452,7 +452,7 @@ def test_a_file_of_a_commit_is_read_once_and_what_may_change_is_read_again(desk:
     run(story())
 
 
-def test_what_an_attempt_changed_is_named_file_by_file(desk: Desk) -> None:
+def test_the_changes_of_an_attempt_are_listed_by_file(desk: Desk) -> None:
     def change(folder: Path) -> None:
         (folder / "kept.txt").write_text("other\n")
         (folder / "gone ü\n.txt").unlink()
@@ -464,8 +464,8 @@ def test_what_an_attempt_changed_is_named_file_by_file(desk: Desk) -> None:
         store = await desk.repository(files).open()
         base = await store.start_track("t")
         _, saved = await attempt(store, "t", "T-001", change)
-        found = await store.changes(base, saved.commit)
-        assert [(one.how, one.path, bool(one.blob)) for one in found] == [
+        changes = await store.changes(base, saved.commit)
+        assert [(one.how, one.path, bool(one.blob)) for one in changes] == [
             ("deleted", "gone ü\n.txt", False),
             ("changed", "kept.txt", True),
             ("deleted", "moved.txt", False),

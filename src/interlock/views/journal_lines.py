@@ -110,7 +110,11 @@ def _text_of(recorded: Recorded, name: str) -> tuple[str, Role, str]:
         case TicketBlocked(reason=reason):
             return f"blocked: {one_line(reason, 200)}", "bad", ""
         case ToolFinished(tool=tool, failed=failed, by=by):
-            return f"{one_line(tool, 60)}  {'failed' if failed else 'done'}   by {one_line(by, 60)}", "bad" if failed else "text", ""
+            return (
+                f"{one_line(tool, 60)}  {'failed' if failed else 'done'}   by {one_line(by, 60)}",
+                "bad" if failed else "text",
+                "",
+            )
         case TurnFinished(model=model, usage=usage) | DiscussionReplied(model=model, usage=usage):
             return f"{one_line(model, 60)} answered, {usage.input:,} in, {usage.output:,} out", "dim", ""
         case PlannerAnswered(tier=tier, usage=usage):
@@ -118,7 +122,7 @@ def _text_of(recorded: Recorded, name: str) -> tuple[str, Role, str]:
         case TracksProposed(tracks=tracks):
             return f"proposed: {one_line(', '.join(plan.title for plan in tracks), 200)}", "text", ""
         case CallReserved(tier=tier, model=model):
-            return f"{tier} asks {one_line(model, 60)}", "faint", ""
+            return f"{one_line(tier, 40)} asks {one_line(model, 60)}", "faint", ""
         case CallEnded(error=error):
             return (f"failed: {one_line(error, 200)}", "bad", "") if error else ("ended", "faint", "")
         case ApprovalRequested():

@@ -61,14 +61,14 @@ def test_each_message_is_one_line_without_secrets(tmp_path: Path) -> None:
     assert folder.name.startswith("20260101_0000")
 
 
-def test_a_request_holds_only_what_the_log_does_not_hold_yet(tmp_path: Path) -> None:
+def test_a_request_logs_only_messages_that_are_not_logged_yet(tmp_path: Path) -> None:
     session = log(tmp_path)
     for texts in (("one",), ("one", "two"), ("one", "two", "three"), ("anew",)):
         session.comms.write("OUT", "request", "p", "m", request(*texts))
     session.close()
-    told = [line["payload"]["request"] for line in lines(tmp_path)]  # type: ignore[index]
-    assert [[m["text"] for m in each["messages"]] for each in told] == [["one"], ["two"], ["three"], ["anew"]]
-    assert [each["messages_before"] for each in told] == [0, 1, 2, 0]
+    requests = [line["payload"]["request"] for line in lines(tmp_path)]  # type: ignore[index]
+    assert [[m["text"] for m in each["messages"]] for each in requests] == [["one"], ["two"], ["three"], ["anew"]]
+    assert [each["messages_before"] for each in requests] == [0, 1, 2, 0]
 
 
 def test_without_entries_there_is_no_log_and_an_unwritable_folder_raises_nothing(tmp_path: Path) -> None:

@@ -49,9 +49,9 @@ def test_a_long_result_has_its_head_in_the_log(tmp_path: Path) -> None:
     session = logs(tmp_path)
     session.tools.record(ToolExecution("k", "Tier 3", "grep", {"a": "b" * 9_000}, ended=True, result="c" * 5_000))
     session.close()
-    said = text(tmp_path, "toolcalls.log")
-    assert "[… 3,000 more characters …]" in said
-    assert len(said) < 7_000
+    log = text(tmp_path, "toolcalls.log")
+    assert "[… 3,000 more characters …]" in log
+    assert len(log) < 7_000
 
 
 def test_calls_of_cli_agents_and_requests_to_the_api_are_lines_of_json(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_disk_that_does_not_keep_up_loses_lines_and_not_memory(
         session.close()
 
 
-def test_a_value_that_is_no_json_is_still_told(tmp_path: Path) -> None:
+def test_a_value_that_is_no_json_is_still_logged(tmp_path: Path) -> None:
     session = logs(tmp_path)
     session.cli.write({"path": Path("x"), "broken": "\ud800"})
     session.close()

@@ -127,7 +127,7 @@ def test_the_project_counts_over_the_user_key_by_key(load: Load) -> None:
         ),
     ],
 )
-def test_a_mistake_is_told_with_file_line_and_what_is_right(load: Load, text: str | bytes, message: str) -> None:
+def test_a_mistake_is_reported_with_file_line_and_correction(load: Load, text: str | bytes, message: str) -> None:
     with pytest.raises(Misconfigured) as refused:
         load(text)
     assert str(refused.value) == message
@@ -139,7 +139,7 @@ def test_a_mistake_in_the_user_file_names_its_whole_path(load: Load, tmp_path: P
     assert str(refused.value) == f"{tmp_path / 'config.toml'}:3: crew must be 'local', not 1"
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured) as refused:
         load_settings(tmp_path / "none.toml", tmp_path)
     assert str(refused.value) == f"{tmp_path.name}: cannot be read: Is a directory"

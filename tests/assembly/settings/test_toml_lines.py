@@ -1,4 +1,4 @@
-"""The scanner finds the line of every key, whatever TOML puts around it."""
+"""The scanner finds the line of every key, in any TOML context."""
 
 import tomllib
 from textwrap import dedent

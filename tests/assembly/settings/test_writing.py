@@ -60,6 +60,6 @@ def test_a_file_that_cannot_be_read_is_left_alone(tmp_path: Path, content: bytes
     assert file.read_bytes() == content
 
 
-def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match="cannot write"):
         write_keys(tmp_path / "none" / "interlock.toml", {NAME: "scripted"})

@@ -199,7 +199,7 @@ def test_what_is_no_file_is_named_as_what_it_is(tmp_path: Path) -> None:
     assert project.run("context", "--files", "null", "--json").json["blocks"][-1]["view"] == "link"
 
 
-def test_what_cannot_be_shown_is_said(project: Project) -> None:
+def test_a_context_that_cannot_be_shown_is_reported(project: Project) -> None:
     assert project.run("context").code == 2
     assert project.run("context", "T-1", "--files", "a.txt").code == 2
     result = project.run("context", "T-1")

@@ -39,7 +39,7 @@ def everything_written(*folders: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_list_tells_limits_prices_ends_and_keys(project: Project) -> None:
+def test_the_list_shows_limits_prices_end_dates_and_keys(project: Project) -> None:
     project.env["OPENAI_API_KEY"] = "k"
     models = {row["name"]: row for row in project.run("models", "list", "--json").json}
     lite = models["gemini-2.5-flash-lite"]
@@ -51,7 +51,7 @@ def test_the_list_tells_limits_prices_ends_and_keys(project: Project) -> None:
     assert "name one with --model" in project.run("models", "list", "--provider", "ollama").out
 
 
-def test_one_tiny_call_tells_whether_a_key_works_and_what_it_cost(project: Project) -> None:
+def test_one_tiny_call_checks_a_key_and_shows_its_cost(project: Project) -> None:
     result, loopback = asked(project, "models", "test", "--model", MODEL, "--json")
     assert result.code == 0, result
     assert result.json == {
@@ -87,7 +87,7 @@ def test_a_wrong_key_gives_the_vendors_sentence_and_not_the_key(project: Project
         (("key", "delete", "openai"), "the package `keyring` is not installed"),
     ],
 )
-def test_what_is_missing_is_said(project: Project, words: tuple[str, ...], sentence: str) -> None:
+def test_a_missing_key_or_package_is_reported(project: Project, words: tuple[str, ...], sentence: str) -> None:
     result = project.run("models", *words)
     assert (result.code, sentence in result.err) == (1, True), result
 
@@ -145,7 +145,7 @@ def test_with_a_limit_a_call_without_a_price_is_not_made_until_the_user_gives_on
     assert project.run("usage", "--json").json["Tier 3"]["cost"] == 1_020
 
 
-def test_a_project_says_neither_where_models_are_asked_nor_what_they_cost(project: Project) -> None:
+def test_a_project_sets_neither_the_address_nor_the_price_of_models(project: Project) -> None:
     project.write("interlock.toml", '[endpoints]\nopenai = "http://evil.test"\n')
     result = project.run("status")
     assert (result.code, "interlock.toml:1: a project must not set the addresses of models" in result.err) == (
@@ -157,7 +157,7 @@ def test_a_project_says_neither_where_models_are_asked_nor_what_they_cost(projec
     assert (result.code, "a project must not set the prices of models" in result.err) == (1, True), result
 
 
-def test_no_key_and_no_secret_is_in_anything_that_a_run_writes(project: Project) -> None:
+def test_no_file_of_a_run_holds_a_key_or_secret(project: Project) -> None:
     """The secret is in the environment, in the user's text, in the model's text, and in a script's output."""
     project.env["DEPLOY_TOKEN"] = SECRET
     env_of = Called("c1", "run_shell", (json.dumps({"script": "env; cat /proc/self/environ"}),))
@@ -175,8 +175,8 @@ def test_no_key_and_no_secret_is_in_anything_that_a_run_writes(project: Project)
     assert result.code == 3, result
     chat, _ = asked(project, "chat", description, "--provider", "anthropic", "--model", MODEL, answer=answer)
     assert chat.code in (0, 4), chat
-    told = b"".join(request.body for request in loopback.requests)
-    assert (SECRET.encode() in told, anthropic_server.KEY.encode() in told) == (False, False)
+    sent = b"".join(request.body for request in loopback.requests)
+    assert (SECRET.encode() in sent, anthropic_server.KEY.encode() in sent) == (False, False)
     written = everything_written(project.root, Path(project.env["XDG_STATE_HOME"]))
     assert any(path.name == "comms.log" for path in written)
     secrets = (SECRET.encode(), anthropic_server.KEY.encode(), b"x-api-key")
@@ -184,7 +184,7 @@ def test_no_key_and_no_secret_is_in_anything_that_a_run_writes(project: Project)
     assert (SECRET in result.out + result.err, anthropic_server.KEY in result.out + result.err) == (False, False)
 
 
-def test_what_is_thought_aloud_is_kept_apart_from_the_answer(project: Project) -> None:
+def test_thoughts_are_kept_apart_from_the_answer(project: Project) -> None:
     project.env["DEEPSEEK_API_KEY"] = openai_server.KEY
     thought = Scripted(text=("It is 4.",), reasoning=("Two and ", "two."))
 

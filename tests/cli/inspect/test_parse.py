@@ -116,7 +116,7 @@ def test_words_alone_have_no_operators(project: Project) -> None:
     }
 
 
-def test_what_neither_gate_nor_preset_says_comes_from_the_settings(project: Project) -> None:
+def test_a_value_that_gate_and_preset_omit_comes_from_the_settings(project: Project) -> None:
     project.write("interlock.toml", "[gates]\nmax_attempts = 2\ntimeout_s = 7\n")
     shown = parse(project, '>>a :: verify:"x" :: verify:"y" :fast :: verify:"z" timeout:0').json["operators"]
     effective = [(one["shell_verify"]["max_attempts"], one["shell_verify"]["timeout_ms"]) for one in shown]

@@ -141,9 +141,7 @@ def test_always_shows_the_narrowest_rule_and_adds_it_to_the_users_file(project: 
         ("touch a", "reject", "--always is for approving a script as it is"),
     ],
 )
-def test_where_always_cannot_be_said_nothing_is_answered(
-    project: Project, script: str, decision: str, why: str
-) -> None:
+def test_always_without_a_possible_rule_answers_nothing(project: Project, script: str, decision: str, why: str) -> None:
     project.run("run", "--tickets", project.tickets("plan.json", [shell("one", script)]))
     result = project.run("approvals", "answer", "A-1", decision, "--always")
     assert (result.code, why in result.err) == (1, True), result

@@ -1,4 +1,4 @@
-"""JUnit XML of several tools, and files that are none."""
+"""JUnit XML reports of several tools, and invalid files."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -120,7 +120,7 @@ def test_reports_of_jest_go_and_surefire() -> None:
     ]
     assert read(GO)[1].error_message == "Failed\na_test.go:11: <no>"
     assert read(SUREFIRE)[2].assertions[0].description == "org.junit.ComparisonFailure"
-    assert read(SUREFIRE)[0].completed_at_ms == NOW, "it does not say when: now"
+    assert read(SUREFIRE)[0].completed_at_ms == NOW, "without a timestamp: the current time"
 
 
 def test_suites_in_suites() -> None:
@@ -172,7 +172,7 @@ OUTSIDE = (
     ],
     ids=lambda value: repr(value[:40]),
 )
-def test_what_is_no_report_or_more_than_one_is_refused_with_a_sentence(content: bytes, why: str) -> None:
+def test_an_invalid_report_or_several_are_refused_with_a_message(content: bytes, why: str) -> None:
     with pytest.raises(BadValue, match=why):
         read_junit(content)
 

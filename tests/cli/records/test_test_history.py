@@ -37,7 +37,7 @@ def remembering(project: Project, *executions: Execution) -> None:
     journal.close()
 
 
-def test_a_status_says_how_it_ended_and_exits_so(project: Project) -> None:
+def test_a_status_prints_the_outcome_and_exits_with_its_code(project: Project) -> None:
     failed = ran(2, "failed", error_message="no such widget", assertions=(Assertion("title", False, "a", "b"),))
     remembering(project, ran(1), failed, ran(3, "timeout"))
     result = project.run("test", "status", "--test-id", "grpc_click_10000002", "--follow")
@@ -56,8 +56,8 @@ def test_a_status_says_how_it_ended_and_exits_so(project: Project) -> None:
     assert codes == [0, 3]
     result = project.run("test", "status", "--test-id", "grpc_click_10000009")
     assert (result.code, result.out) == (4, "Test ID: grpc_click_10000009\nStatus: UNKNOWN\n")
-    told = project.run("test", "status", "--test-id", "grpc_click_10000003", "--output", "json")
-    assert (told.code, told.json["status"], told.json["started_at_ms"]) == (3, "TIMEOUT", NOW_MS + 3_001)
+    as_json = project.run("test", "status", "--test-id", "grpc_click_10000003", "--output", "json")
+    assert (as_json.code, as_json.json["status"], as_json.json["started_at_ms"]) == (3, "TIMEOUT", NOW_MS + 3_001)
     result = project.run("test", "status", "--test-id", "x_10000000", "--json")
     assert (result.code, result.json["status"]) == (4, "UNKNOWN")
 
@@ -79,14 +79,14 @@ def test_results_are_the_same_as_yaml_and_as_json_however_strange_and_long(proje
     words = ("test", "results", "--test-id", "grpc_click_10000001", "--include-logs")
     plain, spelled = project.run(*words), project.run(*words, "--format", "yaml")
     assert (plain.code, plain.out) == (1, spelled.out)
-    told = [project.run(*words, *way) for way in (("--json",), ("--format", "json"), ("--output=json",))]
-    assert [each.code for each in told] == [1, 1, 1]
-    assert yaml.safe_load(plain.out) == told[0].json == told[1].json == told[2].json
-    assert told[0].json["logs"] == list(failed.logs), "also what the journal itself has no room for"
+    results = [project.run(*words, *way) for way in (("--json",), ("--format", "json"), ("--output=json",))]
+    assert [each.code for each in results] == [1, 1, 1]
+    assert yaml.safe_load(plain.out) == results[0].json == results[1].json == results[2].json
+    assert results[0].json["logs"] == list(failed.logs), "including texts that are stored as blobs"
     assert "logs: []" in project.run(*words[:-1]).out
     for blob in (project.root / ".interlock" / "blobs").iterdir():
         blob.unlink()
-    assert project.run(*words, "--json").json["logs"][-1] == "line 1999", "what the journal holds is left"
+    assert project.run(*words, "--json").json["logs"][-1] == "line 1999", "the shortened texts of the journal are left"
     unknown = project.run("test", "results", "--test-id", "grpc_click_10000009", "--json")
     assert (unknown.code, unknown.json["kind"]) == (4, "NotFound")
 
@@ -103,8 +103,8 @@ def test_a_list_is_a_table_in_pages(project: Project) -> None:
     row = "✗ grpc_click_10000010 FAILED grpc Click: Save 2026-01-01T00:00:10Z 10 7 3 10 ms 30%"
     assert " ".join(lines[1].split()) == row
     assert lines[-1].startswith("of 10; more: --page-token ")
-    told = project.run("test", "list", "--category", "grpc", "--page-token", lines[-1].split()[-1], "--json")
-    assert [row["test_id"][-2:] for row in told.json["tests"]] == ["06", "05", "04", "03", "02", "01"]
+    next_page = project.run("test", "list", "--category", "grpc", "--page-token", lines[-1].split()[-1], "--json")
+    assert [row["test_id"][-2:] for row in next_page.json["tests"]] == ["06", "05", "04", "03", "02", "01"]
     assert project.run("test", "list", "--status", "TIMEOUT", "--json").json["total_count"] == 1
     assert project.run("test", "list", "--category", "unit").out == "no tests like that\n"
     for wrong in (("--limit", "-1"), ("--page-token", "nonsense")):
@@ -112,7 +112,7 @@ def test_a_list_is_a_table_in_pages(project: Project) -> None:
         assert (result.code, result.json["kind"]) == (1, "BadValue")
 
 
-def test_a_prompt_that_says_nothing_is_a_mistake_in_the_words(project: Project) -> None:
+def test_an_empty_prompt_is_a_mistake_in_the_arguments(project: Project) -> None:
     result = project.run("test", "run", "--prompt", "  ")
     assert (result.code, result.err) == (
         2,
@@ -135,10 +135,10 @@ def ingested(project: Project, *words: str, trace: str = "trace") -> CommandResu
 def test_another_tools_results_are_recorded_once(project: Project) -> None:
     result = ingested(project, "--category", "integration", "--json", trace="x" * 9_000 + " sk-0123456789abcdef0123")
     assert result.code == 0, result
-    told = result.json
-    assert (told["recorded"], told["passed"], told["failed"], told["skipped"]) == (2, 1, 1, 1)
-    assert all(each.startswith("integration_") and len(each) == 20 for each in told["test_ids"])
-    shown = project.run("test", "results", "--test-id", told["test_ids"][1], "--json")
+    summary = result.json
+    assert (summary["recorded"], summary["passed"], summary["failed"], summary["skipped"]) == (2, 1, 1, 1)
+    assert all(each.startswith("integration_") and len(each) == 20 for each in summary["test_ids"])
+    shown = project.run("test", "results", "--test-id", summary["test_ids"][1], "--json")
     assert shown.code == 1
     assert shown.json["error_message"].endswith("[redacted]")
     assert len(shown.json["error_message"]) > 9_000
@@ -213,7 +213,7 @@ def test_250_are_three_pages_while_another_process_adds_some(project: Project) -
 
 
 @pytest.mark.parametrize("words", [("list",), ("status", "--test-id", "x_10000000"), ("ingest", "x.xml")])
-def test_wrong_words_are_json_for_whoever_asked_for_that(project: Project, words: tuple[str, ...]) -> None:
+def test_wrong_arguments_are_json_with_json_output(project: Project, words: tuple[str, ...]) -> None:
     for way in (("--json",), ("--format", "json"), ("--output=json",)):
         result = project.run("test", *words, *way, "--nonsense")
         assert (result.code, json.loads(result.out)["kind"]) == (2, "Usage")

@@ -41,7 +41,7 @@ def test_money_is_shown_as_bars_where_there_is_room(project: Project) -> None:
     assert any(line.endswith("#") for line in project.run("usage").out.splitlines())
 
 
-def test_what_has_no_price_is_said_to_be_unknown(project: Project) -> None:
+def test_a_cost_without_a_price_is_shown_as_unknown(project: Project) -> None:
     (project.home / "agent").write_text(
         "#!/bin/sh\ncat >/dev/null\n"
         """echo '{"type":"message","role":"assistant","content":"Hello."}'\n"""

@@ -1,4 +1,4 @@
-"""The YAML of `interlock test results` reads back as the JSON it stands for."""
+"""The YAML of `interlock test results` reads back as the same data as its JSON."""
 
 import json
 from typing import Any
@@ -23,7 +23,7 @@ TRICKY = [
 
 
 @pytest.mark.parametrize("text", TRICKY, ids=repr)
-def test_a_text_comes_back_wherever_it_stands(text: str) -> None:
+def test_a_text_reads_back_from_any_place_in_the_yaml(text: str) -> None:
     value = {"key": text, "list": [text, [text], {"deep": text}], text: [{"a": {text: text}, "b": 1}]}
     assert yaml.safe_load(as_yaml(value)) == value
 
@@ -42,7 +42,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 @settings(max_examples=400)
 @given(VALUES)
-def test_anything_that_json_can_say_comes_back_as_json_says_it(value: Any) -> None:
+def test_any_json_value_reads_back_from_yaml(value: Any) -> None:
     assert yaml.safe_load(as_yaml(value)) == json.loads(json.dumps(value))
 
 

@@ -62,13 +62,13 @@ def test_the_agents_own_hook_asks_a_person_and_can_do_nothing_else(project: Proj
         assert (asked["tool"], asked["args"]) == ("write_file", {"path": "a.txt"})
         bench.client(approve=True).answer(asked["id"], "approve", edits={"arguments": {"path": "b.txt"}})
         assert client.wait_for_value("ai_response", bool, 60), client.get_value("ai_error")
-        found: dict[str, Any] = json.loads(client.get_value("ai_response"))
-        assert found.pop("told") == {
+        outcome: dict[str, Any] = json.loads(client.get_value("ai_response"))
+        assert outcome.pop("told") == {
             "decision": "allow",
             "reason": "a person changed the arguments",
             "hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": {"path": "b.txt"}},
         }
-        assert found == {
+        assert outcome == {
             "exit": 0,
             "err": "",
             "files": [],
@@ -86,7 +86,7 @@ def test_the_agents_own_hook_asks_a_person_and_can_do_nothing_else(project: Proj
         assert asker == "program:gemini"
 
 
-def test_where_nothing_is_served_the_agent_is_told_nothing(project: Project) -> None:
+def test_without_a_server_the_agent_gets_no_variables_of_interlock(project: Project) -> None:
     agent = project.home / "agent.py"
     agent.write_text(
         "import json, os, sys; sys.stdin.read(); names = [n for n in os.environ if 'INTERLOCK' in n]\n"

@@ -82,7 +82,7 @@ def answered(bench: Serving, given: object, decision: Any, *words: str, **more: 
 
 
 @pytest.mark.parametrize("agent", HOOKS)
-def test_each_agent_is_told_yes_and_no_in_its_own_words(bench: Serving, agent: str) -> None:
+def test_each_agent_gets_allow_and_deny_in_its_own_format(bench: Serving, agent: str) -> None:
     given = HOOKS[agent] | {"cwd": str(bench.project.root)}
     assert answered(bench, given, "approve") == (0, ALLOWED[agent], "")
     assert answered(bench, given, "reject", message="not today") == (0, denied(agent, "not today"), "")
@@ -102,7 +102,7 @@ def test_a_blank_reason_is_still_a_reason(bench: Serving, agent: str) -> None:
 
 
 @pytest.mark.parametrize("agent", HOOKS)
-def test_what_runs_is_what_the_person_left_or_nothing(bench: Serving, agent: str) -> None:
+def test_edited_arguments_are_run_or_the_call_is_denied(bench: Serving, agent: str) -> None:
     new = HOOKS[agent]["tool_input"] | {"command": "git status"}
     code, result, _ = answered(bench, HOOKS[agent], "approve", edits={"arguments": new})
     why = "a person changed the arguments"
@@ -140,7 +140,7 @@ def test_a_deadline_that_passes_is_a_no(bench: Serving) -> None:
 
 
 @pytest.mark.parametrize("agent", HOOKS)
-def test_without_a_workbench_it_is_a_no(project: Project, agent: str) -> None:
+def test_without_a_workbench_the_hook_denies(project: Project, agent: str) -> None:
     code, result, err = finished(hook(project, HOOKS[agent]))
     assert (code, err) == (0, "")
     reason = json.dumps(result)
@@ -148,7 +148,7 @@ def test_without_a_workbench_it_is_a_no(project: Project, agent: str) -> None:
     assert ("deny" in reason, "allow" in reason) == (True, False)
 
 
-def test_a_workbench_that_ends_while_somebody_asks_says_no(project: Project) -> None:
+def test_a_workbench_that_ends_denies_its_pending_asks(project: Project) -> None:
     with serving(project) as bench:
         process = hook(project, HOOKS["claude"])
         asked(bench.client())
@@ -192,7 +192,7 @@ def test_input_that_cannot_be_read_blocks_with_every_agent(project: Project, giv
     assert (err.count("\n"), "Traceback" in err) == (1, False)
 
 
-def test_an_answer_that_nobody_reads_is_no_success(bench: Serving) -> None:
+def test_an_answer_that_the_agent_does_not_read_is_no_success(bench: Serving) -> None:
     process = hook(bench.project, HOOKS["claude"])
     assert process.stdout is not None
     process.stdout.close()
@@ -210,7 +210,7 @@ def test_big_arguments_are_asked_about_and_allowed_unchanged(bench: Serving) -> 
     assert "3,000,0" in approval["payload"]["arguments"], "shown by its size, kept whole beside the journal"
 
 
-def test_arguments_beyond_all_measure_are_a_no_and_soon(bench: Serving) -> None:
+def test_oversized_arguments_are_denied_quickly(bench: Serving) -> None:
     before = bench.client().list_approvals("all")
     code, result, _ = finished(hook(bench.project, HOOKS["gemini"] | {"tool_input": {"a": "x" * (65 * 1024 * 1024)}}))
     assert (code, result["decision"]) == (0, "deny")
@@ -237,15 +237,15 @@ def test_names_that_are_none_are_a_no(bench: Serving, name: str) -> None:
     assert (code, result["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
 
 
-def test_arguments_that_are_no_text_are_a_no(bench: Serving) -> None:
+def test_arguments_that_are_not_utf8_are_denied(bench: Serving) -> None:
     given = HOOKS["claude"] | {"tool_input": {"command": "\ud800"}}
     code, result, _ = finished(hook(bench.project, given))
     assert (code, result["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
 
 
-def test_a_stranger_on_the_port_never_gets_the_token(project: Project) -> None:
+def test_another_server_on_the_port_never_gets_the_token(project: Project) -> None:
     """The server must first prove that it knows the token."""
-    heard: list[bytes] = []
+    received: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as stranger:
 
         def listen() -> None:
@@ -255,7 +255,7 @@ def test_a_stranger_on_the_port_never_gets_the_token(project: Project) -> None:
                 except OSError:
                     return
                 with talk:
-                    heard.append(talk.recv(65536))
+                    received.append(talk.recv(65536))
                     talk.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"status":"ok"}')
 
         threading.Thread(target=listen, daemon=True).start()
@@ -264,5 +264,5 @@ def test_a_stranger_on_the_port_never_gets_the_token(project: Project) -> None:
         code, result, _ = finished(hook(project, HOOKS["claude"], **env))
     assert code == 0
     assert "is not the workbench" in result["hookSpecificOutput"]["permissionDecisionReason"]
-    assert heard
-    assert all(b"a-secret-token" not in each for each in heard)
+    assert received
+    assert all(b"a-secret-token" not in each for each in received)

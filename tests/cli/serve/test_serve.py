@@ -27,7 +27,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_it_says_where_it_is_and_its_files_are_for_nobody_else(project: Project) -> None:
+def test_the_server_announces_its_address_and_its_files_are_private(project: Project) -> None:
     with serving(project) as bench:
         result = bench.announced
         assert result == {
@@ -57,7 +57,7 @@ def test_it_says_where_it_is_and_its_files_are_for_nobody_else(project: Project)
         assert {line[1] for line in lines if line[3] == "0A"} == {f"0100007F:{bench.port:04X}"}, "loopback alone"
 
 
-def test_in_words_it_names_the_address_and_what_is_unusual(project: Project) -> None:
+def test_the_plain_output_names_the_address_and_unusual_settings(project: Project) -> None:
     process = project.start("serve", "--port", "0", "--test-policy")
     assert process.stdout is not None
     lines = [process.stdout.readline() for _ in range(5)]
@@ -82,7 +82,7 @@ def taken(ports: range) -> Generator[None]:
         yield
 
 
-def test_a_taken_port_gives_way_to_the_next_and_no_port_is_said(project: Project) -> None:
+def test_a_taken_port_leads_to_the_next_and_no_free_port_is_reported(project: Project) -> None:
     with taken(range(8999, 9009)), serving(project, "--port", "8999") as bench:
         assert bench.port in (9009, 9010)
         assert bench.client().get_status()["status"] == "ok"
@@ -190,7 +190,7 @@ WAYS = ["SIGINT", "SIGTERM", "SIGHUP", "http", "socket"]
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_it_ends_and_nothing_is_left(project: Project, way: str) -> None:
+def test_the_server_ends_and_nothing_is_left(project: Project, way: str) -> None:
     with serving(project) as bench:
         stop_by(bench, way)
         bench.ended()
@@ -198,7 +198,7 @@ def test_it_ends_and_nothing_is_left(project: Project, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_it_ends_in_the_middle_of_everything(project: Project, way: str) -> None:
+def test_the_server_ends_while_everything_is_pending(project: Project, way: str) -> None:
     """A slow model, a sleeping script, a waiting hook, and clients that hang."""
     with serving(project, "--auto-queue", *script(project, SLOW)) as bench, ExitStack() as closing:
         client = bench.client()
@@ -276,14 +276,14 @@ def test_interrupted_a_hundred_times_at_its_start(project: Project) -> None:
     project.check_whole()
 
 
-# ── whom a client trusts ─────────────────────────────────────────────────────────────────
+# ── which servers a client trusts ─────────────────────────────────────────────────────────────────
 
 
 class Stranger:
     """Listens on a port and records everything it receives."""
 
     def __init__(self, port: int) -> None:
-        self.heard: list[bytes] = []
+        self.received: list[bytes] = []
         self._server = socket.create_server(("127.0.0.1", port))
         threading.Thread(target=self._listen, daemon=True).start()
 
@@ -294,7 +294,7 @@ class Stranger:
             except OSError:
                 return
             with talk:
-                self.heard.append(talk.recv(65536))
+                self.received.append(talk.recv(65536))
                 talk.sendall(
                     b"HTTP/1.1 200 OK\r\nX-Interlock-Proof-Drive: 0\r\nContent-Length: 15\r\n\r\n" + b'{"status":"ok"}'
                 )
@@ -306,7 +306,7 @@ class Stranger:
         self._server.close()
 
 
-def test_files_left_by_a_killed_one_are_not_believed(project: Project) -> None:
+def test_files_left_by_a_killed_server_are_not_trusted(project: Project) -> None:
     with serving(project) as bench:
         old = bench.client()
         assert old.get_status()["status"] == "ok"
@@ -321,8 +321,8 @@ def test_files_left_by_a_killed_one_are_not_believed(project: Project) -> None:
                 hook(project, {"hook_event_name": "BeforeTool", "tool_name": "T", "tool_input": {}})
             )
             assert (code, result["decision"], "was left behind" in result["reason"]) == (0, "deny", True)
-            assert stranger.heard == []
-            # Held by somebody, but that somebody does not serve: the port is still a stranger's.
+            assert stranger.received == []
+            # Another process holds the lock but does not serve: the port still belongs to another program.
             run = project.start(
                 "run", "--tickets", project.tickets("p.json", [shell("one", "sleep 30")]), "--approve", "all"
             )
@@ -335,11 +335,11 @@ def test_files_left_by_a_killed_one_are_not_believed(project: Project) -> None:
             finally:
                 run.kill()
                 run.communicate()
-            assert len(stranger.heard) >= 2
-            assert [token for token in tokens for heard in stranger.heard if token in heard] == []
+            assert len(stranger.received) >= 2
+            assert [token for token in tokens for data in stranger.received if token in data] == []
 
 
-def test_a_client_from_before_a_kill_sends_its_token_to_nobody_else(project: Project) -> None:
+def test_a_client_from_before_a_kill_sends_its_token_to_no_other_server(project: Project) -> None:
     """The client has cached the address and does not read the file again."""
     with serving(project) as bench:
         old = bench.client()
@@ -349,7 +349,7 @@ def test_a_client_from_before_a_kill_sends_its_token_to_nobody_else(project: Pro
         with Stranger(bench.port) as stranger:
             with pytest.raises(NotServing):
                 old.get_status()
-            assert [heard for heard in stranger.heard if token in heard] == []
+            assert [data for data in stranger.received if token in data] == []
 
 
 def test_after_a_kill_the_next_one_starts_and_is_found_by_the_same_client(project: Project) -> None:

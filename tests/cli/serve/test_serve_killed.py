@@ -48,25 +48,25 @@ def waiting(client: ApiHookClient) -> set[tuple[str, str]]:
     return {(approval["kind"], approval["ticket"] or "") for approval in client.list_approvals()}
 
 
-def bring_about(bench: Serving) -> str:
+def wait_for_every_kind(bench: Serving) -> str:
     """Answer approvals until one of each kind is pending; returns the discussion whose model still streams."""
     client, person = bench.client(), bench.client(approve=True)
     assert bench.project.run("tracks", "import", bench.project.tickets("plan.json", TICKETS)).code == 0
     client.click("btn_mma_start_track", "plan")
-    say(client, "Make a file")
+    start_discussion(client, "Make a file")
 
-    def there() -> bool:
+    def all_pending() -> bool:
         for approval in client.list_approvals():
             kind, ticket = approval["kind"], approval["ticket"] or ""
             if ticket and (kind, ticket) not in WAITING:
                 person.answer(approval["id"], "approve")
         return waiting(client) == WAITING
 
-    assert client.wait_until(there, 90), waiting(client)
-    return say(client, "Slow question")
+    assert client.wait_until(all_pending, 90), waiting(client)
+    return start_discussion(client, "Slow question")
 
 
-def say(client: ApiHookClient, words: str) -> str:
+def start_discussion(client: ApiHookClient, words: str) -> str:
     client.click("btn_new_discussion")
     client.set_value("ai_input", words)
     return client.click("btn_gen_send")["discussion"]
@@ -92,7 +92,7 @@ class Follower:
                         self.ids.append(frame.id)
             self._over.wait(0.1)
 
-    def heard_all(self) -> None:
+    def check_events(self) -> None:
         """Until the server ends: every event once, in order."""
         self._over.set()
         self._thread.join(60)
@@ -104,7 +104,7 @@ def test_everything_that_waits_is_still_there_and_can_be_answered_either_way(pro
     words = script(project, *RULES)
     with serving(project, *words) as first:
         asker = hook(project, HOOK)
-        slow = bring_about(first)
+        slow = wait_for_every_kind(first)
         client = first.client()
         follower = Follower(first.client())
         assert client.wait_until(lambda: client.get_indicator_state("thinking")["thinking"], 60)
@@ -133,12 +133,12 @@ def test_everything_that_waits_is_still_there_and_can_be_answered_either_way(pro
 
         assert client.wait_until(done, 90), client.get_mma_status()
         assert client.wait_until(lambda: quiet(client), 60)
-        assert said_in(client, slow) == ["Slow question", "A slow answer."]
-        (made,) = (name for name in discussions(client) if said_in(client, name)[0] == "Make a file")
-        assert said_in(client, made)[-1] == "Made it."
+        assert texts_of(client, slow) == ["Slow question", "A slow answer."]
+        (discussion,) = (name for name in discussions(client) if texts_of(client, name)[0] == "Make a file")
+        assert texts_of(client, discussion)[-1] == "Made it."
         second.process.terminate()
         second.ended()
-        follower.heard_all()
+        follower.check_events()
     check_once(project, len(follower.ids))
     assert project.git("show", "interlock/plan:a.txt") == "one\n2\nthree"
     assert [project.git("show", f"interlock/plan:{name}") for name in ("s.txt", "g.txt")] == ["s", "g"]
@@ -154,7 +154,7 @@ def quiet(client: ApiHookClient) -> bool:
     return set(discussions(client).values()) == {"quiet"}
 
 
-def said_in(client: ApiHookClient, name: str) -> list[str]:
+def texts_of(client: ApiHookClient, name: str) -> list[str]:
     return [message["text"] for message in client._get(f"/api/discussions/{name}")["messages"]]
 
 
@@ -162,11 +162,11 @@ def check_once(project: Project, events: int) -> None:
     """Nothing is lost and nothing happened twice, according to the journal."""
     rows = project.journal()
     assert [row["event"]["type"] for row in rows[events:]] == ["conductor_stopped"], "after the last stream has ended"
-    told = Counter(row["event"]["type"] for row in rows)
-    assert told["ticket_completed"] == len(TICKETS)
+    counts = Counter(row["event"]["type"] for row in rows)
+    assert counts["ticket_completed"] == len(TICKETS)
     answered = Counter(row["event"]["approval"] for row in rows if row["event"]["type"] == "approval_answered")
     assert set(answered.values()) == {1}
-    assert told["approval_withdrawn"] == 0
+    assert counts["approval_withdrawn"] == 0
     assert sorted(project.branch_tickets("plan")) == ["edits", "gated", "spawns", "steps"], "one commit each"
     project.check_whole()
 
@@ -183,8 +183,8 @@ def test_killed_again_and_again_while_people_answer(project: Project, seed: int)
         client = bench.client()
         follower = Follower(bench.client())
         client.click("btn_mma_start_track", "plan")
-        say(client, "Make a file")
-        say(client, "Slow question")
+        start_discussion(client, "Make a file")
+        start_discussion(client, "Slow question")
         asker = hook(project, HOOK)
         assert client.wait_until(lambda: ("ask", "") in waiting(client), 60)
         bench.kill()
@@ -206,7 +206,7 @@ def test_killed_again_and_again_while_people_answer(project: Project, seed: int)
         assert (code, answer["hookSpecificOutput"]["permissionDecision"]) == (0, "allow")
         bench.process.terminate()
         bench.ended()
-        follower.heard_all()
+        follower.check_events()
     check_once(project, len(follower.ids))
     assert [project.git("show", f"interlock/plan:{name}") for name in ("s.txt", "g.txt")] == ["s", "g"]
     assert (project.root / "made.txt").read_text() == "made\n"

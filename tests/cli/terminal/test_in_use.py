@@ -76,7 +76,7 @@ def test_other_commands_work_on_a_project_in_use_and_the_work_goes_on_at_once(pr
     project.check_whole()
 
 
-def test_following_the_journal_tells_everything_to_the_end_and_leaves_no_noise(project: Project) -> None:
+def test_following_the_journal_prints_everything_to_the_end_and_no_error(project: Project) -> None:
     holder = held(project, shell("one", "exit 0"))
     try:
         follower = project.start("journal", "show", "--follow", "--json")
@@ -84,8 +84,8 @@ def test_following_the_journal_tells_everything_to_the_end_and_leaves_no_noise(p
         assert project.run("tracks", "abort", "plan").code == 0
         out, _ = holder.communicate(timeout=60)
         assert "Traceback" not in out
-        told, _ = follower.communicate(timeout=60)
-        assert '"conductor_stopped"' in told.splitlines()[-1]
+        output, _ = follower.communicate(timeout=60)
+        assert '"conductor_stopped"' in output.splitlines()[-1]
     finally:
         holder.kill()
         holder.communicate()
@@ -121,7 +121,7 @@ def test_run_on_a_project_in_use_hands_its_tickets_over_and_follows(project: Pro
         holder.communicate()
 
 
-def test_whoever_follows_a_workbench_that_dies_is_told_how_to_go_on(project: Project) -> None:
+def test_a_follower_of_a_killed_workbench_prints_how_to_continue(project: Project) -> None:
     """A lock conflict must not look like blocked work: it has an exit code of its own."""
     holder = held(project)
     follower = project.start("resume", "--workers", "2")
@@ -136,7 +136,7 @@ def test_whoever_follows_a_workbench_that_dies_is_told_how_to_go_on(project: Pro
             process.communicate()
 
 
-def test_two_answers_at_once_one_wins_and_the_other_is_told_who(project: Project) -> None:
+def test_of_two_answers_at_once_one_wins_and_the_other_gets_the_actor(project: Project) -> None:
     project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "exit 0")]))
     result: list[CommandResult] = []
     both = [

@@ -46,17 +46,17 @@ class Terminal:
 
 @contextmanager
 def terminal(project: Project, *words: str, **env: str) -> Generator[Terminal]:
-    ours, theirs = pty.openpty()
+    ours, child_end = pty.openpty()
     process = subprocess.Popen(
         ("env", "--default-signal=INT", *project.argv(*words)),  # SIGINT may be ignored in the test process
         cwd=project.root,
         env={**project.env, "TERM": "xterm", **env},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
+        stdin=child_end,
+        stdout=child_end,
+        stderr=child_end,
         start_new_session=True,
     )
-    os.close(theirs)
+    os.close(child_end)
     try:
         yield Terminal(ours, process)
     finally:
@@ -106,7 +106,7 @@ def test_a_gate_offers_retry_skip_abort(project: Project) -> None:
         assert screen.end() == 3
 
 
-def test_control_c_ends_with_130_and_what_was_in_hand_is_done_again_later(project: Project) -> None:
+def test_control_c_ends_with_130_and_running_work_is_done_again_later(project: Project) -> None:
     file = project.tickets("plan.json", [shell("one", "sleep 2; echo 1 > one.txt")])
     with terminal(project, "run", "--tickets", file) as screen:
         screen.until("bort the track: ")

@@ -69,7 +69,7 @@ def test_a_change_asks_and_the_turn_goes_on_with_the_answer(project: Project) ->
     assert (result.code, "interlock chat --in D-2" in result.err) == (0, True), "there is no such text any more"
 
 
-def test_a_rejected_change_is_told_to_the_model_and_nothing_changes(project: Project) -> None:
+def test_a_rejected_change_goes_back_to_the_model_and_nothing_changes(project: Project) -> None:
     model = scripted(project, RULES)
     project.run("chat", "change it", *model)
     project.run("approvals", "answer", "A-1", "reject", "-m", "not now")
@@ -93,7 +93,7 @@ def test_a_kill_in_the_middle_of_a_change_asks_what_is_not_known(
     (asked,) = result.json["pending_approvals"]
     assert (asked["kind"], asked["answers"]) == ("unknown", ["retry", "skip", "abort"])
     assert not (project.root / "late.txt").exists()
-    assert project.run("chat", "--in", "D-1", "--approve", "all", *model).code == 4, "never answered by itself"
+    assert project.run("chat", "--in", "D-1", "--approve", "all", *model).code == 4, "never answered automatically"
     assert project.run("approvals", "answer", asked["id"], decision).code == 0
     result = project.run("chat", "--in", "D-1", *model)
     assert (result.code, result.out) == (code, answer), result
@@ -128,7 +128,7 @@ def test_a_model_that_fails_ends_the_turn_with_1_and_json_all_the_same(project: 
     assert (result.code, "no model is configured to talk with" in result.json["error"]) == (1, True)
 
 
-def test_what_is_said_may_come_from_stdin_and_need_not_be_text(project: Project) -> None:
+def test_a_message_may_come_from_stdin_in_any_encoding(project: Project) -> None:
     model = scripted(project, RULES)
     assert project.run("chat", "-", *model, stdin="look\n").out == "Three lines.\n"
     result = project.run("chat", NOT_TEXT, "--json", *model)
@@ -139,18 +139,18 @@ def test_what_is_said_may_come_from_stdin_and_need_not_be_text(project: Project)
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
-def test_an_empty_word_is_refused_and_begins_no_discussion(project: Project, text: str) -> None:
+def test_an_empty_message_is_refused_and_begins_no_discussion(project: Project, text: str) -> None:
     assert "the message is empty" in error_of(project.run("chat", text, "--json", *scripted(project, RULES)))
     assert project.run("discussions", "list", "--json").json == []
 
 
-def test_a_word_too_long_is_refused_and_begins_no_discussion(project: Project) -> None:
+def test_a_message_too_long_is_refused_and_begins_no_discussion(project: Project) -> None:
     result = project.run("chat", "-", "--json", *scripted(project, RULES), stdin="x" * 1_000_000)
     assert "at most 400,000 characters, this one 1,000,000" in error_of(result)
     assert project.run("discussions", "list", "--json").json == []
 
 
-def test_discussions_that_are_not_there_are_said_to_be(project: Project) -> None:
+def test_unknown_discussions_are_reported(project: Project) -> None:
     model = scripted(project, RULES)
     for words in (["chat", "hello", "--in", "D-9", *model], ["discussions", "show", "D-9"]):
         assert "no discussion 'D-9'" in error_of(project.run(*words, "--json"))

@@ -37,7 +37,7 @@ def test_words_are_a_prompt_and_the_answer_is_on_stdout(project: Project) -> Non
     assert (result.code, result.out) == (0, "It is so.\n"), result
 
 
-def test_each_step_is_told_the_whole_answer_of_the_one_before(project: Project) -> None:
+def test_each_step_gets_the_whole_answer_of_the_previous_step(project: Project) -> None:
     project.write("prompts/plan.md", "---\ntitle: Plan\n---\nPlan {{args}} well.\n")
     user_file(project, "prompts/report.md", "Report.\n")
     long = "THE PLAN " + "x" * 5_000 + " END OF PLAN"
@@ -86,7 +86,7 @@ def test_gates_judge_the_work_and_their_failure_goes_back_to_the_worker(project:
     assert project.git("log", "-1", "--format=%s", "interlock/do-1") == "Make it"
 
 
-def test_a_gate_that_never_passes_is_said(project: Project) -> None:
+def test_a_gate_that_never_passes_is_reported(project: Project) -> None:
     result = do(project, "Try :: verify:false :fast", [])
     assert (result.code, "stands in quotes" in result.err) == (2, True), result
     rules = [{"match": "", "reply": "Done."}]
@@ -199,7 +199,7 @@ def test_criteria_are_judged_by_a_call_that_sees_only_them_and_the_diff(project:
         {"match": "made.txt", "reply": "Made."},
     ]
     result = do(project, 'Make it :: tone:"is polite" :: short', rules, "--approve", "all", "--json")
-    assert result.code == 3, result  # nobody answers that it should try again
+    assert result.code == 3, result  # no answer requests another attempt
     result = do(project, "Make it :: verify:'true'", rules[1:], "--approve", "all", "--json")
     assert result.code == 0, result
     comms = [
@@ -209,8 +209,13 @@ def test_criteria_are_judged_by_a_call_that_sees_only_them_and_the_diff(project:
     ]
     judged = [one["payload"] for one in comms if one["kind"] == "request" and one["payload"].get("tier") == "Tier 4"]
     assert len(judged) == 1
-    told = json.dumps(judged[0])
-    assert ("tone" in told, "is polite" in told, "+made" in told, "# Ticket do" in told) == (False, True, True, False)
+    request = json.dumps(judged[0])
+    assert ("tone" in request, "is polite" in request, "+made" in request, "# Ticket do" in request) == (
+        False,
+        True,
+        True,
+        False,
+    )
 
 
 def test_tickets_with_criteria_loop_until_the_judge_is_content(project: Project) -> None:

@@ -144,17 +144,17 @@ def test_a_project_cannot_raise_what_the_user_allows(project: Project) -> None:
 
 def same_line(name: str, other: str) -> list[dict[str, Any]]:
     """Learns of the other ticket's change only from the conflict."""
-    told = rf"/(?s)# Ticket {name}.*conflicts with what was merged meanwhile.*two {other}/"
+    pattern = rf"/(?s)# Ticket {name}.*conflicts with what was merged meanwhile.*two {other}/"
     mended = call("edit_file", path="a.txt", old_string=f"two {other}\n", new_string=f"two {other} {name}\n")
     edited = call("edit_file", path="a.txt", old_string="two\n", new_string=f"two {name}\n")
     return [
-        rule(told, mended, ticket=name),
+        rule(pattern, mended, ticket=name),
         rule(f"# Ticket {name}", edited, ticket=name, delay_s=0.5),
         rule("Changed a.txt", reply=f"{name} is done", ticket=name),
     ]
 
 
-def test_of_two_workers_on_one_line_the_second_is_told_of_the_conflict_and_both_end_merged(project: Project) -> None:
+def test_of_two_workers_on_one_line_the_second_gets_the_conflict_and_both_end_merged(project: Project) -> None:
     tickets = [
         {"id": name, "description": f"Add {name}", "target_file": "a.txt", "verify": [f'verify:"grep -q {name} a.txt"']}
         for name in ("left", "right")

@@ -83,9 +83,9 @@ def test_the_session_goes_on_after_the_answer_in_another_process(project: Projec
     (script,) = project.root.glob(".interlock/scripts/generated/*.sh")
     assert script.read_text() == "echo made > made.txt\n"
     assert (script.parent.stat().st_mode & 0o777, script.stat().st_mode & 0o777) == (0o700, 0o600)
-    (told,) = logged(project, "toolcalls.log")
-    assert "Discussion: D-1: run_shell\n\nok after " in told
-    assert f"allowed by {asked['id']}\n" in told
+    (entry,) = logged(project, "toolcalls.log")
+    assert "Discussion: D-1: run_shell\n\nok after " in entry
+    assert f"allowed by {asked['id']}\n" in entry
 
 
 def test_a_projects_own_command_runs_only_when_it_is_trusted(project: Project) -> None:
@@ -118,7 +118,7 @@ def test_a_projects_own_command_runs_only_when_it_is_trusted(project: Project) -
         (["--provider", "gemini_cli", "--model", " "], "--model needs a name"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(project: Project, words: list[str], error: str) -> None:
+def test_wrong_options_are_reported_in_a_sentence(project: Project, words: list[str], error: str) -> None:
     project.env["PATH"] = "/usr/bin:/bin"
     result = project.run("chat", "Hello", *words)
     assert (result.code, "Traceback" in result.err) == (1, False), result

@@ -101,6 +101,6 @@ def test_stopped_while_a_call_hangs_it_takes_away_what_it_left_at_the_vendors(pr
     ]
 
 
-def test_without_a_key_it_is_said_which_variable_to_set(project: Project) -> None:
+def test_without_a_key_the_variable_to_set_is_named(project: Project) -> None:
     result = project.run("chat", "Hello", "--provider", "anthropic")
     assert (result.code, "set ANTHROPIC_API_KEY" in result.err) == (1, True), result

@@ -1,7 +1,7 @@
 """`kill -9` anywhere in an epic of twelve workers' tickets, with approvals pending.
 
-Nobody says yes to everything in advance: a person answers one approval after the other with `interlock approvals
-answer`, while a workbench runs and while none does.
+No option approves in advance: the test answers each approval with `interlock approvals answer`, with and without a
+running workbench.
 """
 
 import json
@@ -106,7 +106,7 @@ class Life:
 
     def _answer(self, pending: Sequence[dict[str, Any]]) -> None:
         for asked in pending:
-            assert asked["kind"] != "unknown", "nothing a worker does is lasting"
+            assert asked["kind"] != "unknown", "a worker's effects are disposable"
             decision = "retry" if asked["kind"] == "gate" else "approve"
             result = self.project.run("approvals", "answer", asked["id"], decision)
             assert result.code == 0 or "already" in result.err or "withdrawn" in result.err, result
@@ -151,10 +151,10 @@ def check_approvals(events: Sequence[dict[str, Any]]) -> None:
     spawns = Counter((e["ticket"], e["digest"]) for e in asked.values() if e["kind"] == "spawn")
     assert set(spawns.values()) == {1}, "the same start was asked about twice"
     assert sum(event["kind"] == "tracks" for event in asked.values()) == 1
-    check_no_yes_was_lost(events, asked)
+    check_no_approval_was_lost(events, asked)
 
 
-def check_no_yes_was_lost(events: Sequence[dict[str, Any]], asked: dict[str, dict[str, Any]]) -> None:
+def check_no_approval_was_lost(events: Sequence[dict[str, Any]], asked: dict[str, dict[str, Any]]) -> None:
     """An answer holds until its call has run: the same call of the same ticket needs no second approval."""
     unused: dict[tuple[str, str], str] = {}
     for event in events:
@@ -163,7 +163,7 @@ def check_no_yes_was_lost(events: Sequence[dict[str, Any]], asked: dict[str, dic
         elif event["type"] == "tool_finished":
             unused = {call: name for call, name in unused.items() if name != event["by"]}
         elif event["type"] == "approval_requested" and (call := call_of(event)):
-            assert call not in unused, f"{event['approval']} asks what {unused[call]} was a yes to"
+            assert call not in unused, f"{event['approval']} asks what {unused[call]} has approved"
 
 
 def call_of(asked: dict[str, Any]) -> tuple[str, str] | None:
@@ -187,7 +187,7 @@ def check_spend(project: Project, events: Sequence[dict[str, Any]]) -> None:
     assert held == sum(reserved[name]["amount"] for name in cut_off), "a call that was cut off counts as spent"
 
 
-def survive(folder: Path, seed: int, kills: int) -> None:
+def run_with_kills(folder: Path, seed: int, kills: int) -> None:
     sys.stderr.write(f"seed {seed}\n")  # shown when it fails
     project = Project(folder)
     life = Life(project, random.Random(seed))
@@ -197,10 +197,10 @@ def survive(folder: Path, seed: int, kills: int) -> None:
 
 @pytest.mark.parametrize("seed", [101, 102])
 def test_ten_kills_anywhere_in_an_epic_lose_nothing_and_repeat_nothing(tmp_path: Path, seed: int) -> None:
-    survive(tmp_path, seed, kills=10)
+    run_with_kills(tmp_path, seed, kills=10)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(30))
 def test_three_hundred_kills_in_thirty_epics(tmp_path: Path, seed: int) -> None:
-    survive(tmp_path, seed, kills=10)
+    run_with_kills(tmp_path, seed, kills=10)

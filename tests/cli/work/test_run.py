@@ -115,7 +115,7 @@ def test_with_approve_all_a_failing_gate_blocks_and_exits_3(project: Project) ->
     assert len(runs) == 2
 
 
-def test_two_tickets_that_change_the_same_line_both_end_merged_or_one_is_told_of_the_conflict(project: Project) -> None:
+def test_two_tickets_that_change_the_same_line_both_end_merged_or_one_gets_the_conflict(project: Project) -> None:
     tickets = [
         shell("left", "sed -i 's/two/two left/' a.txt; sleep 0.3", verify=['verify:"grep -q left a.txt"']),
         shell("right", "sed -i 's/two/two right/' a.txt; sleep 0.3", verify=['verify:"grep -q right a.txt"']),

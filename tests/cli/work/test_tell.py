@@ -23,7 +23,7 @@ def outcome(project: Project) -> str:
     return project.run("tickets", "show", "T", "--json").json["blocked_reason"]
 
 
-def test_a_worker_hears_before_its_next_call_what_it_was_told_while_it_waited(project: Project) -> None:
+def test_a_worker_gets_the_notes_of_its_waiting_time_before_its_next_call(project: Project) -> None:
     model = scripted(project, [HEARD, rule("change it", call("run_shell", script="touch b.txt")), DEAF])
     assert project.run("run", "--tickets", tickets(project), *model).code == 4
     assert project.run("approvals", "answer", "A-1", "approve").code == 0

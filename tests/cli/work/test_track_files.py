@@ -133,7 +133,7 @@ def test_a_folder_that_is_no_repository_keeps_its_files_out_of_the_work(tmp_path
     assert statuses(folder) == {"one": "completed", "two": "completed"}
 
 
-def test_a_repository_git_may_not_write_to_is_said_and_the_track_is_stored(project: Project) -> None:
+def test_a_repository_that_git_may_not_write_is_reported_and_the_track_is_stored(project: Project) -> None:
     shutil.rmtree(project.root / ".git" / "info")
     (project.root / ".git" / "info").write_text("in the way")
     result = project.run("tracks", "import", project.tickets("plan.json", PLAN), "--json")
@@ -164,7 +164,7 @@ def test_without_a_journal_tracks_are_listed_from_their_files_one_after_the_othe
     assert (rows(project)[0]["title"], rows(project)[0]["progress"]) == ("A plan", {"completed": 1, "total": 3})
     (folder / "metadata.json").unlink()
     assert (rows(project)[0]["title"], rows(project)[0]["progress"]) == ("plan", {"completed": 1, "total": 3})
-    assert not (project.root / ".interlock").exists(), "looking makes no project"
+    assert not (project.root / ".interlock").exists(), "reading creates no project"
     (folder / "plan.md").unlink()
     assert project.run("tracks", "list").out.startswith("no tracks yet")
     assert "no track 'plan'" in project.run("tracks", "show", "plan").err
@@ -178,7 +178,7 @@ def test_a_journal_counts_whatever_the_files_say(project: Project) -> None:
     assert ([row["id"] for row in result.json], result.err) == (["plan"], "")
 
 
-def test_what_the_files_say_cannot_speak_to_the_terminal(project: Project) -> None:
+def test_file_contents_cannot_control_the_terminal(project: Project) -> None:
     folder = project.root / "conductor" / "tracks" / "evil"
     folder.mkdir(parents=True)
     (folder / "metadata.json").write_text(

@@ -103,7 +103,7 @@ def test_ctrl_c_kills_everything_it_started(project: Project) -> None:
     assert (project.root / "late").stat().st_size == size
 
 
-def test_git_cannot_be_changed_and_nothing_of_ours_or_the_users_is_there(project: Project) -> None:
+def test_git_cannot_be_changed_and_no_file_of_interlock_or_the_user_is_visible(project: Project) -> None:
     project.run("init")
     (project.home / "secret").write_text("key")
     (project.home.parent / "beside").write_text("x")
@@ -141,7 +141,7 @@ def test_git_can_be_read_in_a_linked_worktree_but_not_through_a_forged_one(proje
         assert verify(project, f"cat {secret}/id", cwd=forged).code == 3
 
 
-def test_a_folder_that_is_gone_is_said(project: Project) -> None:
+def test_a_missing_folder_is_reported(project: Project) -> None:
     folder = project.home / "gone"
     folder.mkdir()
     words = " ".join(project.argv())
@@ -181,7 +181,7 @@ def without_bubblewrap(project: Project, programs: Path) -> None:
     project.env["PATH"] = str(programs)
 
 
-def test_without_a_sandbox_it_refuses_unless_the_user_said_so(project: Project, tmp_path: Path) -> None:
+def test_without_a_sandbox_it_refuses_unless_the_user_allowed_it(project: Project, tmp_path: Path) -> None:
     without_bubblewrap(project, tmp_path / "bin")
     settings(project, 'sandbox = "bubblewrap"\n')
     result = verify(project, "touch ran")
@@ -231,7 +231,7 @@ def test_with_landlock_a_failure_at_the_top_of_a_repository_is_explained(project
 
 
 @pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
-def test_a_command_beyond_the_users_limit_is_killed_and_told(project: Project, level: str) -> None:
+def test_a_command_beyond_the_users_limit_is_killed_and_reported(project: Project, level: str) -> None:
     settings(project, f'sandbox = "{level}"\n[limits]\nprocesses = 20\n')
     script = "i=0; while [ $i -lt 60 ]; do sleep 60 & i=$((i+1)); done; wait"
     shown = facts(project, script)

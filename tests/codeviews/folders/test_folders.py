@@ -1,4 +1,4 @@
-"""Which files are found: compared with git itself, and in folders full of traps."""
+"""Finding files: compared with git itself, and in folders with pipes, loops and broken links."""
 
 import os
 import socket
@@ -104,21 +104,21 @@ def build(root: Path) -> None:
 
 
 def wanted_by_git(root: Path, below: str = ".") -> set[str]:
-    said = subprocess.run(
+    listed = subprocess.run(
         ["git", "-c", "core.excludesFile=/dev/null", "ls-files", "-z", "--others", "--exclude-standard", "--", below],
         cwd=root,
         capture_output=True,
         check=True,
     )
-    return set(filter(None, said.stdout.decode().split("\0")))
+    return set(filter(None, listed.stdout.decode().split("\0")))
 
 
 def names(root: Path, below: str = ".") -> set[str]:
-    return {os.path.relpath(found.path, root) for found in find([str(root / below)])}
+    return {os.path.relpath(file.path, root) for file in find([str(root / below)])}
 
 
 @pytest.mark.parametrize("below", [".", "sub", "sub/inner", "docs"])
-def test_what_git_ignores_is_not_found(tmp_path: Path, below: str) -> None:
+def test_files_that_git_ignores_are_not_found(tmp_path: Path, below: str) -> None:
     build(tmp_path)
     assert names(tmp_path, below) == wanted_by_git(tmp_path, below)
 
@@ -196,7 +196,7 @@ def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     def matched(pattern: str) -> list[str]:
-        return [found.path for found in find([pattern])]
+        return [file.path for file in find([pattern])]
 
     assert matched("**/*.py") == ["a.py", "b/c.py", "b/d/e.py"]
     assert matched("*.py") == ["a.py"]
@@ -205,7 +205,7 @@ def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert matched("[ab]*/d") == ["b/d/e.py"]
     assert matched(f"{tmp_path}/b/**/e.py") == [f"{tmp_path}/b/d/e.py"]
     assert list(find(["*.no"])) == [FoundFile("*.no", "nothing matches it", asked=True)]
-    assert [found.path for found in find(["a.py", "a.py", "./a.py", "."])] == [
+    assert [file.path for file in find(["a.py", "a.py", "./a.py", "."])] == [
         "a.py",
         "./b/c.py",
         "./b/d/e.py",
@@ -226,11 +226,11 @@ def test_every_trap_is_named_and_none_is_stepped_into(tmp_path: Path, monkeypatc
     with open(tmp_path / "huge.py", "wb") as file:
         file.truncate(LIMIT)
     listener = socket.socket(socket.AF_UNIX)
-    monkeypatch.chdir(tmp_path)  # the name of a socket must be short
+    monkeypatch.chdir(tmp_path)  # a socket path must be short
     listener.bind("sock")
     listener.close()
-    said = {os.path.basename(found.path): was_read(found) for found in find([str(tmp_path)])}
-    assert said == {
+    contents = {os.path.basename(entry.path): was_read(entry) for entry in find([str(tmp_path)])}
+    assert contents == {
         "fine.py": b"x = 1\n",
         "binary": "a binary file",
         ".env.local": "it may hold secrets",
@@ -245,40 +245,40 @@ def test_every_trap_is_named_and_none_is_stepped_into(tmp_path: Path, monkeypatc
     }
 
 
-def was_read(found: FoundFile) -> bytes | str:
-    content, reason = read_file.read(found)
+def was_read(file: FoundFile) -> bytes | str:
+    content, reason = read_file.read(file)
     return reason or content
 
 
-def test_what_was_named_is_opened_with_the_same_care(tmp_path: Path) -> None:
+def test_named_paths_are_opened_with_the_same_checks(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "around").symlink_to("around")
     (tmp_path / "file").write_text("x")
     (tmp_path / "link").symlink_to("file")
 
-    def said(path: str) -> list[bytes | str]:
-        return [was_read(found) for found in find([path])]
+    def read_all(path: str) -> list[bytes | str]:
+        return [was_read(file) for file in find([path])]
 
-    assert said(str(tmp_path / "pipe")) == ["a FIFO, not a file"]
-    assert said(str(tmp_path / "around")) == ["Too many levels of symbolic links"]
-    assert said(str(tmp_path / "nowhere")) == ["No such file or directory"]
-    assert said(str(tmp_path / "link")) == [b"x"]
-    assert said("/dev/zero") == ["a device, not a file"]
-    assert said("/proc/self/mem") != []
-    assert said("a\0b") == ["embedded null byte"]
+    assert read_all(str(tmp_path / "pipe")) == ["a FIFO, not a file"]
+    assert read_all(str(tmp_path / "around")) == ["Too many levels of symbolic links"]
+    assert read_all(str(tmp_path / "nowhere")) == ["No such file or directory"]
+    assert read_all(str(tmp_path / "link")) == [b"x"]
+    assert read_all("/dev/zero") == ["a device, not a file"]
+    assert read_all("/proc/self/mem") != []
+    assert read_all("a\0b") == ["embedded null byte"]
 
 
-def test_what_changes_between_the_finding_and_the_reading(tmp_path: Path) -> None:
+def test_a_file_that_changes_between_finding_and_reading(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("x")
-    (found,) = find([str(tmp_path)])
+    (file,) = find([str(tmp_path)])
     path.unlink()
-    assert was_read(found) == "it is gone"
+    assert was_read(file) == "it is gone"
     os.mkfifo(path)
-    assert was_read(found) == "a FIFO, not a file"
+    assert was_read(file) == "a FIFO, not a file"
     path.unlink()
     path.symlink_to("/etc/passwd")
-    assert was_read(found) == "Too many levels of symbolic links"
+    assert was_read(file) == "Too many levels of symbolic links"
 
 
 def test_a_folder_that_may_not_be_read(tmp_path: Path) -> None:

@@ -31,20 +31,20 @@ def test_views_come_in_order_from_processes_and_from_the_cache(tmp_path: Path, m
     monkeypatch.setattr(many, "BATCH", 40)
     (tmp_path / "src").mkdir()
     make_files(tmp_path / "src", 100)
-    found = list(find([str(tmp_path / "src")]))
+    files = list(find([str(tmp_path / "src")]))
     pack = Cache(tmp_path / "cache").pack
-    cold = list(views("skeleton", iter(found), pack("skeleton", ["src"]), 2))
-    assert [one.path for one in cold] == [one.path for one in found]
+    cold = list(views("skeleton", iter(files), pack("skeleton", ["src"]), 2))
+    assert [one.path for one in cold] == [one.path for one in files]
     assert [one for one in cold if isinstance(one, Skipped)] == []
     assert all(isinstance(one, Viewed) and one.view.endswith(b"def f():\n    ...\n") for one in cold)
-    assert list(views("skeleton", iter(found), pack("skeleton", ["src"]), 2)) == cold
-    assert list(views("skeleton", iter(found), None, 1)) == cold
+    assert list(views("skeleton", iter(files), pack("skeleton", ["src"]), 2)) == cold
+    assert list(views("skeleton", iter(files), None, 1)) == cold
 
 
 @pytest.mark.parametrize("worth", [0, 100, 300], ids=["a file a batch", "few files", "many files"])
 @pytest.mark.parametrize("threads", [True, False], ids=["spawned", "forked"])
 def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, worth: int, threads: bool) -> None:
-    """`one.make` of the other process is replaced by one that dies, as a parser with a fault in it would."""
+    """In the other process `one.make` crashes for some files, as a faulty parser would."""
     script = tmp_path / "run.py"
     script.write_text(
         "import os, sys, threading\n"
@@ -64,15 +64,15 @@ def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, worth: int, thr
     (tmp_path / "src").mkdir()
     make_files(tmp_path / "src", 20)
     done = subprocess.run([sys.executable, script, tmp_path / "src"], capture_output=True, text=True, check=True)
-    told = dict(line.split(" ", 1) for line in done.stdout.splitlines())
-    crashed = {name for name, how in told.items() if how != "fine"}
-    assert len(told) == 20
+    outcomes = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    crashed = {name for name, how in outcomes.items() if how != "fine"}
+    assert len(outcomes) == 20
     assert crashed == {"f0003.py", "f0017.py"}
-    assert list(told) == [os.path.basename(found.path) for found in find([str(tmp_path / "src")])]
+    assert list(outcomes) == [os.path.basename(file.path) for file in find([str(tmp_path / "src")])]
 
 
 def test_without_processes_it_goes_on_alone(tmp_path: Path) -> None:
-    """A script with threads that does not expect to be imported again cannot start any."""
+    """A script with threads and without a main guard cannot start processes."""
     script = tmp_path / "run.py"
     script.write_text(
         "import sys, threading\n"
@@ -100,8 +100,8 @@ def test_processes_are_forked_only_where_there_is_no_other_thread() -> None:
     assert done.stdout == "True\nFalse\n"
 
 
-def test_what_is_printed_meanwhile_is_printed_once(tmp_path: Path) -> None:
-    """A forked process has a copy of what was not written yet."""
+def test_buffered_output_is_printed_once(tmp_path: Path) -> None:
+    """A forked process has a copy of the unflushed output."""
     script = tmp_path / "run.py"
     script.write_text(
         "import sys\n"
@@ -114,7 +114,7 @@ def test_what_is_printed_meanwhile_is_printed_once(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     make_files(tmp_path / "src", 20)
     done = subprocess.run([sys.executable, script, tmp_path / "src"], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["begun", *(found.path for found in find([str(tmp_path / "src")]))]
+    assert done.stdout.splitlines() == ["begun", *(file.path for file in find([str(tmp_path / "src")]))]
 
 
 def test_the_processes_die_with_the_one_that_started_them(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_the_processes_die_with_the_one_that_started_them(tmp_path: Path) -> Non
 
 
 def is_gone(pid: int, within_s: float) -> bool:
-    """Its death is told by the kernel a moment after that of the one it was bound to."""
+    """True if the process ends in time; the kernel kills it shortly after its parent."""
     try:
         fd = os.pidfd_open(pid)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""Packs: files that have not changed are not read again, and no view of an earlier content is ever shown."""
+"""Packs: unchanged files are not read again, and no view of an old content is shown."""
 
 import os
 import random
@@ -30,12 +30,12 @@ VIEW = View(b"view\nof it", 10, 3)
 
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files count as settled at once. The tests see to it that each change comes in a clock tick of its own."""
+    """Files count as settled at once. The tests make each change in a separate clock tick."""
     monkeypatch.setattr(pack, "TICK_NS", 0)
 
 
 def tick(place: Path) -> None:
-    """Wait until the clock of the file system has moved on."""
+    """Wait until the file system's clock advances."""
     probe = place.parent.parent / "probe"
     probe.touch()
     before = probe.stat().st_ctime_ns
@@ -50,7 +50,7 @@ def cached(place: Path, cache: Path) -> list[Viewed | Skipped]:
     return result
 
 
-def truth(place: Path) -> list[Viewed | Skipped]:
+def uncached(place: Path) -> list[Viewed | Skipped]:
     return list(views("skeleton", find([str(place)]), None, 1))
 
 
@@ -130,7 +130,7 @@ def test_a_file_whose_name_is_not_text_is_shown_and_not_packed(tmp_path: Path) -
     (folder / "a.py").write_bytes(OLD)
     (Path(os.fsdecode(os.fsencode(folder) + b"/\xff.py"))).write_bytes(OLD)
     for _ in range(2):
-        assert cached(folder, tmp_path / "cache") == truth(folder)
+        assert cached(folder, tmp_path / "cache") == uncached(folder)
 
 
 @pytest.mark.usefixtures("settled")
@@ -142,11 +142,11 @@ def test_few_changes_do_not_write_the_pack_again(tmp_path: Path) -> None:
     cached(folder, tmp_path / "cache")
     before = the_pack(tmp_path / "cache").stat().st_ino
     (folder / "f0.py").write_bytes(NEW)
-    assert cached(folder, tmp_path / "cache") == truth(folder)
+    assert cached(folder, tmp_path / "cache") == uncached(folder)
     assert the_pack(tmp_path / "cache").stat().st_ino == before
     for number in range(3):
         (folder / f"f{number}.py").write_bytes(NEW + b"\n")
-    assert cached(folder, tmp_path / "cache") == truth(folder)
+    assert cached(folder, tmp_path / "cache") == uncached(folder)
     assert the_pack(tmp_path / "cache").stat().st_ino != before
 
 
@@ -169,17 +169,17 @@ def test_old_packs_and_the_oldest_above_the_size_limit_are_removed_once_a_day(
     assert (tmp_path / "month").exists()
 
 
-# ── what is read again ───────────────────────────────────────────────────────────────────
+# ── files read again ────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.usefixtures("settled")
-def test_what_has_not_changed_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "src"
     folder.mkdir()
     for name, content in {"a.py": OLD, "b.bin": b"\0", "c": b"-----BEGIN PRIVATE KEY", "d.xy": b"text"}.items():
         (folder / name).write_bytes(content)
     before = cached(folder, tmp_path / "cache")
-    assert before == truth(folder)
+    assert before == uncached(folder)
     monkeypatch.setattr(many, "make", never)
     assert cached(folder, tmp_path / "cache") == before
 
@@ -227,7 +227,7 @@ def test_a_file_is_settled_when_its_last_change_is_more_than_a_tick_ago(
 
 
 def test_a_file_that_was_just_written_is_read_again(tmp_path: Path) -> None:
-    """Two writes may come in one tick, so that nothing but the content differs."""
+    """Two writes may happen in one tick: then only the content differs."""
     folder = tmp_path / "src"
     folder.mkdir()
     for content in (OLD, NEW, OLD, NEW) * 20:
@@ -253,16 +253,16 @@ def written(path: Path) -> None:
 
 
 def written_with_the_old_time(path: Path) -> None:
-    told = path.stat()
+    status = path.stat()
     path.write_bytes(NEW)
-    os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def moved_over(path: Path) -> None:
-    told = path.stat()
+    status = path.stat()
     other = path.with_name("other")
     other.write_bytes(NEW)
-    os.utime(other, ns=(told.st_atime_ns, told.st_mtime_ns))
+    os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
     other.replace(path)
 
 
@@ -322,15 +322,15 @@ def test_a_change_is_seen_however_it_is_made(tmp_path: Path, before: bytes, chan
     for _ in range(2):
         cached(path.parent, tmp_path / "cache")
     change(path)
-    found = [FoundFile(str(path))]
+    files = [FoundFile(str(path))]
     stored = Cache(tmp_path / "cache").pack("skeleton", [str(path.parent)])
-    assert list(views("skeleton", iter(found), stored, 1)) == list(views("skeleton", iter(found), None, 1))
-    assert cached(path.parent, tmp_path / "cache") == truth(path.parent)
+    assert list(views("skeleton", iter(files), stored, 1)) == list(views("skeleton", iter(files), None, 1))
+    assert cached(path.parent, tmp_path / "cache") == uncached(path.parent)
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """`repo/src` is what is looked at."""
+    """A folder `repo/src` with files of several kinds."""
     place = tmp_path / "repo" / "src"
     (place / "deep" / "deeper").mkdir(parents=True)
     (place / "empty").mkdir()
@@ -374,10 +374,10 @@ CHANGES: dict[str, Change] = {
 
 
 def _with_its_old_time(path: Path) -> None:
-    told = path.stat()
+    status = path.stat()
     assert path.is_file()
     path.write_text(path.read_text().replace("1", "2"))
-    os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def _swapped(one: Path, two: Path) -> None:
@@ -401,7 +401,7 @@ def test_each_change_of_a_folder_is_seen(tmp_path: Path, repository: Path, chang
         cached(repository, tmp_path / "cache")
     CHANGES[change](repository)
     for _ in range(2):
-        assert cached(repository, tmp_path / "cache") == truth(repository)
+        assert cached(repository, tmp_path / "cache") == uncached(repository)
 
 
 @pytest.mark.usefixtures("settled")
@@ -416,10 +416,10 @@ def test_any_number_of_changes_one_after_the_other(tmp_path: Path, repository: P
             (repository / "a.py").unlink(missing_ok=True)
             (repository / "a.py").write_text("def a():\n    return 1\n")
         for _ in range(chance.randint(1, 2)):
-            assert cached(repository, tmp_path / "cache") == truth(repository)
+            assert cached(repository, tmp_path / "cache") == uncached(repository)
 
 
-# ── interrupted, damaged, at once ────────────────────────────────────────────────────────
+# ── interruption, damage, parallel ───────────────────────────────────────────────────────
 
 
 @pytest.mark.usefixtures("settled")
@@ -440,8 +440,8 @@ def test_a_run_that_stops_early_keeps_what_it_made_and_what_was_there(
     some.close()  # pyright: ignore[reportAttributeAccessIssue]  # a generator
     stored = Pack(str(the_pack(tmp_path / "cache")))
     digests = {packed.digest for number in range(10) if (packed := stored.find(str(folder / f"f{number}.py")))}
-    assert len(digests) == 2, "some of the new, the rest as it was"
-    assert cached(folder, tmp_path / "cache") == truth(folder)
+    assert len(digests) == 2, "some new views, the others unchanged"
+    assert cached(folder, tmp_path / "cache") == uncached(folder)
 
 
 @pytest.mark.usefixtures("settled")
@@ -451,7 +451,7 @@ def test_a_damaged_view_is_made_again(tmp_path: Path, repository: Path) -> None:
     content = bytearray(path.read_bytes())
     content[3] ^= 1
     path.write_bytes(content)
-    assert cached(repository, tmp_path / "cache") == truth(repository)
+    assert cached(repository, tmp_path / "cache") == uncached(repository)
 
 
 def test_two_runs_with_processes_at_once_and_a_kill_show_the_truth(tmp_path: Path) -> None:
@@ -475,4 +475,4 @@ def test_two_runs_with_processes_at_once_and_a_kill_show_the_truth(tmp_path: Pat
     killed.kill()
     killed.communicate()
     assert len(whole.communicate()[0].splitlines()) == 200
-    assert list(shown("skeleton", [str(folder)], Cache(tmp_path / "cache"), 1)) == truth(folder)
+    assert list(shown("skeleton", [str(folder)], Cache(tmp_path / "cache"), 1)) == uncached(folder)

@@ -1,4 +1,4 @@
-"""Python sources by their definitions: what is found, what is said when it is not, what a change keeps."""
+"""Python sources by definition: lookups, messages about missing names, and changes."""
 
 import pytest
 
@@ -71,7 +71,7 @@ def test_a_definition_is_whole_lines_with_its_decorators_and_the_comments_in_it(
     assert STRUCTURE.definition(SHAPES, "Square") == "class Square(Shape): pass"
 
 
-def test_several_of_one_name_are_told_apart_by_a_line() -> None:
+def test_several_definitions_of_one_name_are_distinguished_by_line() -> None:
     assert refusal("definition", "Shape.area") == (
         "'Shape.area' has 2 definitions, at lines 18-20, 22-24. Choose one with the argument line."
     )
@@ -159,7 +159,7 @@ def test_mentions_of_a_dotted_name_belong_to_it() -> None:
     assert refusal("mentions", "not a name") == "'not a name' is not a name; give one such as Class.method"
 
 
-def test_what_does_not_parse_is_said_with_its_line() -> None:
+def test_a_syntax_error_is_reported_with_its_line() -> None:
     assert STRUCTURE.problems(SHAPES) == ()
     first, second = STRUCTURE.problems("x = 1\ndef f(:\n    pass\n")
     assert first.startswith("line 2: ")
@@ -183,7 +183,7 @@ def test_a_lone_carriage_return_is_refused() -> None:
 
 
 def test_a_new_definition_takes_the_place_of_the_old_at_its_depth() -> None:
-    made = STRUCTURE.with_definition(
+    changed = STRUCTURE.with_definition(
         SHAPES, "Shape.load.inner", '@cache\ndef inner():\n    """Two\n    lines."""\n    return """\n  as is\n"""\n'
     )
     old = "        def inner():\n            return cls\n            # still inner\n"
@@ -191,18 +191,18 @@ def test_a_new_definition_takes_the_place_of_the_old_at_its_depth() -> None:
         '        @cache\n        def inner():\n            """Two\n            lines."""\n'
         '            return """\n  as is\n"""\n'
     )
-    assert made == SHAPES.replace(old, new)
+    assert changed == SHAPES.replace(old, new)
 
 
-def test_it_may_come_with_any_indentation() -> None:
-    made = STRUCTURE.with_definition(SHAPES, "side", "      def side():\n        return 1")
-    assert made == SHAPES.replace('def side(of, /, *, unit="m"): return of', "def side():\n  return 1")
+def test_a_new_definition_may_have_any_indentation() -> None:
+    changed = STRUCTURE.with_definition(SHAPES, "side", "      def side():\n        return 1")
+    assert changed == SHAPES.replace('def side(of, /, *, unit="m"): return of', "def side():\n  return 1")
 
 
 def test_tabs_and_line_endings_of_the_file_stay() -> None:
     text = "class A:\r\n\tdef f(self):\r\n\t\treturn 1\r\n\tx = 1\r\n"
-    made = STRUCTURE.with_definition(text, "A.f", "def f(self):\n    if self:\n        return 2")
-    assert made == "class A:\r\n\tdef f(self):\r\n\t\tif self:\r\n\t\t\treturn 2\r\n\tx = 1\r\n"
+    changed = STRUCTURE.with_definition(text, "A.f", "def f(self):\n    if self:\n        return 2")
+    assert changed == "class A:\r\n\tdef f(self):\r\n\t\tif self:\r\n\t\t\treturn 2\r\n\tx = 1\r\n"
     assert STRUCTURE.with_variable(text, "A.x", "x = (\n    2)") == text.replace("x = 1", "x = (\r\n\t    2)")
 
 
@@ -214,12 +214,12 @@ def test_a_signature_is_replaced_and_its_body_stays() -> None:
     assert STRUCTURE.with_signature(SHAPES, "side", "def side(of: int) -> int") == SHAPES.replace(
         'def side(of, /, *, unit="m"): return of', "def side(of: int) -> int: return of"
     )
-    made = STRUCTURE.with_signature(SHAPES, "Shape.load", "    async def load(\n        cls,\n    ):")
-    assert STRUCTURE.signature(made, "Shape.load") == "async def load(\n    cls,\n):"
-    assert STRUCTURE.definition(made, "Shape.load.inner") == STRUCTURE.definition(SHAPES, "Shape.load.inner")
+    changed = STRUCTURE.with_signature(SHAPES, "Shape.load", "    async def load(\n        cls,\n    ):")
+    assert STRUCTURE.signature(changed, "Shape.load") == "async def load(\n    cls,\n):"
+    assert STRUCTURE.definition(changed, "Shape.load.inner") == STRUCTURE.definition(SHAPES, "Shape.load.inner")
 
 
-def test_what_was_read_can_be_given_back_and_stays_where_it_was() -> None:
+def test_signatures_and_variables_can_be_written_back_in_place() -> None:
     text = (
         'class A:\n    def f(self,\n          a):\n        pass\n    x = [\n        1,\n        """\n    s""",\n    ]\n'
     )
@@ -233,10 +233,10 @@ def test_comments_at_the_margin_of_a_definition_stay_there() -> None:
     text = "class A:\n    def f(self):\n        go(\n  1)\n##    old()\n        return 1\n"
     read = STRUCTURE.definition(text, "A.f")
     for given in (read, "\n".join(line.removeprefix("    ") for line in read.split("\n"))):
-        made = STRUCTURE.with_definition(text, "A.f", given.replace("return 1", "return 2"))
-        assert made == text.replace("return 1", "return 2")
+        changed = STRUCTURE.with_definition(text, "A.f", given.replace("return 1", "return 2"))
+        assert changed == text.replace("return 1", "return 2")
     new = read.replace("##    old()", "# new")
-    assert "\n    # new\n" in STRUCTURE.with_definition(text, "A.f", new), "nobody put that one at the margin"
+    assert "\n    # new\n" in STRUCTURE.with_definition(text, "A.f", new), "that comment was not at the margin"
 
 
 def test_a_variable_is_replaced_alone_on_its_line() -> None:
@@ -244,7 +244,7 @@ def test_a_variable_is_replaced_alone_on_its_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "args", "said"),
+    ("call", "args", "message"),
     [
         ("with_definition", ("side", ""), "new_definition is empty; to delete something use edit_file."),
         ("with_definition", ("side", "def f(:"), "new_definition does not parse by itself."),
@@ -260,8 +260,8 @@ def test_a_variable_is_replaced_alone_on_its_line() -> None:
         ("with_variable", ("LOW", "def f(): pass"), "new_declaration must be one assignment, such as LOW = 1"),
     ],
 )
-def test_a_change_that_makes_no_sense_is_refused(call: str, args: tuple[str, ...], said: str) -> None:
-    assert refusal(call, *args).startswith(said)
+def test_a_change_that_makes_no_sense_is_refused(call: str, args: tuple[str, ...], message: str) -> None:
+    assert refusal(call, *args).startswith(message)
 
 
 def test_in_a_file_that_does_not_parse_only_sound_places_change() -> None:

@@ -42,17 +42,19 @@ def compare(path: Path) -> None:
     if module is None or "\r" in text:
         return
     source = Source(text)
-    if source.root.has_error:  # valid for Python, not for the grammar: nothing is promised of such a place
+    if source.root.has_error:  # valid for Python, invalid for the grammar: out of scope
         return
     named = [(name, node) for name, node in statements(module) if isinstance(node, _DEFINITION)]
-    assert [found.name for found in source.definitions()] == [name for name, _ in named]
+    assert [definition.name for definition in source.definitions()] == [name for name, _ in named]
     lines = text.split("\n")
     for name, node in named:
         same_definition(text, lines, name, node)
     assert STRUCTURE.docstring(text, "") == (ast.get_docstring(module) or "")
     assert list(STRUCTURE.imports(text)) == list(imports(module))
-    # Python reads a name in its plain form (NFKC); here it is found as it is written.
-    assert Counter(normalize("NFKC", found.name) for found in source.variables()) == Counter(variables(module))
+    # Python normalises names (NFKC); the structure keeps them as written.
+    assert Counter(normalize("NFKC", definition.name) for definition in source.variables()) == Counter(
+        variables(module)
+    )
     assert STRUCTURE.classes(text) == tuple(
         ClassFound(name, node.lineno, tuple(" ".join(segment(lines, base).split()) for base in node.bases))
         for name, node in named
@@ -64,11 +66,11 @@ def same_definition(text: str, lines: list[str], name: str, node: ast.stmt) -> N
     assert isinstance(node, _DEFINITION)
     first = min(node.lineno, *(mark.lineno for mark in node.decorator_list), node.lineno)
     last = node.end_lineno or 0
-    told = STRUCTURE.definition(text, name, node.lineno)
+    definition = STRUCTURE.definition(text, name, node.lineno)
     expected = "\n".join(lines[first - 1 : last])
-    assert told.startswith(expected), name
-    # What Python does not count: comments below the last statement that are indented like it.
-    assert _BESIDE.fullmatch(told.removeprefix(expected)), name
+    assert definition.startswith(expected), name
+    # Not part of Python's node: comments below the last statement with its indentation.
+    assert _BESIDE.fullmatch(definition.removeprefix(expected)), name
     header = STRUCTURE.signature(text, name, node.lineno)
     assert header.endswith(":")
     alone = ast.parse(f"{header} ...").body[0]
@@ -78,7 +80,7 @@ def same_definition(text: str, lines: list[str], name: str, node: ast.stmt) -> N
 
 
 def dumped(node: ast.stmt) -> list[str]:
-    """All but body and decorators."""
+    """The node's fields, without body and decorators."""
     fields = [(key, value) for key, value in ast.iter_fields(node) if key not in ("body", "decorator_list")]
     shown = [ast.dump(value) if isinstance(value, ast.AST) else repr(value) for _, value in fields]
     lists = [[ast.dump(one) for one in value] for _, value in fields if isinstance(value, list)]

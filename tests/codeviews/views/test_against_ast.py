@@ -1,4 +1,4 @@
-"""Skeletons of the standard library, compared with an independent reading by Python's own parser."""
+"""Skeletons of the standard library, compared with Python's own parser."""
 
 import ast
 import re
@@ -17,10 +17,10 @@ LIBRARY = Path(ast.__file__).parent
 FILES = sorted(path for path in LIBRARY.rglob("*.py") if "site-packages" not in path.parts)
 SLICE = [path for path in FILES if path.stat().st_size < 60_000][:: max(1, len(FILES) // 150)]
 NOT_FOR_THIS_PARSER = {"test_compile.py", "badsyntax_future8.py"}
-"""`from x import *` in a function, lone surrogates: the grammar has errors there, and keeps those bodies."""
+"""Files with `from x import *` in a function or lone surrogates: grammar errors, so these bodies stay."""
 
 
-def test_the_slice_is_worth_its_name() -> None:
+def test_the_slice_is_large_enough() -> None:
     assert len(SLICE) >= 100
 
 
@@ -37,24 +37,24 @@ def test_the_whole_standard_library() -> None:
 
 
 def compare(source: bytes) -> bool:
-    """Everything that must hold. Whether all bodies are gone."""
-    made = skeleton(source, "python")
+    """Checks all properties of the skeleton; returns True if all bodies are removed."""
+    result = skeleton(source, "python")
     tree = read(source)
-    if tree is None:  # not Python 3, or made to be wrong
+    if tree is None:  # not Python 3, or invalid on purpose
         return True
-    shown = read(made)
-    assert shown is not None, "the skeleton is no Python"
+    shown = read(result)
+    assert shown is not None, "the skeleton is not valid Python"
     expected = ast.dump(Bodiless().visit(tree))
     all_gone = ast.dump(shown) == expected
     assert ast.dump(Bodiless().visit(shown)) == expected, "a signature, a docstring or something outside has changed"
     cuts_are_bodies(source)
-    assert skeleton(made, "python") == made
+    assert skeleton(result, "python") == result
     same_outline(source)
     return all_gone
 
 
 class Bodiless(ast.NodeTransformer):
-    """Bodies become what a skeleton makes of them."""
+    """Replaces bodies as a skeleton does."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
@@ -75,7 +75,7 @@ def read(source: bytes) -> ast.Module | None:
 
 
 def cuts_are_bodies(source: bytes) -> None:
-    """Each cut is the statements of a body and, beside them, only white space and comments."""
+    """Each cut holds the statements of one body, and otherwise only white space and comments."""
     tree, module = parse(source, "python"), read(source)
     assert tree is not None
     assert module is not None
@@ -107,17 +107,17 @@ def bodies_of(module: ast.Module, starts: list[int]) -> Iterator[tuple[int, int]
 
 
 def line_starts(source: bytes) -> list[int]:
-    return [0, *(found.end() for found in re.finditer(rb"\r?\n", source))]
+    return [0, *(match.end() for match in re.finditer(rb"\r?\n", source))]
 
 
 def same_outline(source: bytes) -> None:
     module = read(source)
     assert module is not None
-    told = [line.strip() for line in outline(source, "python").splitlines() if line.lstrip().startswith("[")]
-    assert [line for line in told if not re.match(r"\[.*\] .* \(Lines \d+-\d+\)$", line)] == []
+    lines = [line.strip() for line in outline(source, "python").splitlines() if line.lstrip().startswith("[")]
+    assert [line for line in lines if not re.match(r"\[.*\] .* \(Lines \d+-\d+\)$", line)] == []
     if parse(source, "python").root_node.has_error:  # type: ignore[union-attr]
         return
-    assert told == list(outlined(module, None))
+    assert lines == list(outlined(module, None))
 
 
 def outlined(node: ast.AST, around: ast.AST | None) -> Iterator[str]:

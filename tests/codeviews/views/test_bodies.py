@@ -1,4 +1,4 @@
-"""Languages other than Python: which bodies go, small cases of each."""
+"""Removed bodies in languages other than Python, by small cases."""
 
 import pytest
 
@@ -37,12 +37,12 @@ CASES = [
 
 @pytest.mark.parametrize(("language", "source", "shown"), CASES)
 def test_the_body_of_every_function_goes(language: str, source: str, shown: str) -> None:
-    made = view("skeleton", source.encode(), language)
-    assert made.decode() == shown
-    tree = parse(made, language)
+    result = view("skeleton", source.encode(), language)
+    assert result.decode() == shown
+    tree = parse(result, language)
     assert tree is not None
     assert not tree.root_node.has_error
-    assert view("skeleton", made, language) == made
+    assert view("skeleton", result, language) == result
 
 
 def test_a_marked_property_keeps_its_expression() -> None:

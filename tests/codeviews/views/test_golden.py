@@ -1,4 +1,4 @@
-"""Every view of a sample in every language, compared with the stored one that a person has read."""
+"""Every view of a sample in every language, compared with a stored and reviewed one."""
 
 from pathlib import Path
 
@@ -51,5 +51,5 @@ def test_the_skeleton_of_a_skeleton_is_itself(language: str) -> None:
 def test_indentation_by_tabs_stays(language: str) -> None:
     source = (GOLDEN / f"{language}.source").read_bytes()
     expected = (GOLDEN / f"{language}.skeleton").read_bytes()
-    if language not in ("python", "ruby", "bash"):  # there the placeholder has no line of its own
+    if language not in ("python", "ruby", "bash"):  # in these the placeholder has no separate line
         assert view("skeleton", source.replace(b"    ", b"\t"), language) == expected.replace(b"    ", b"\t")

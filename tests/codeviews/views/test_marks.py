@@ -1,4 +1,4 @@
-"""Which bodies the curated view keeps, in every language: those that are marked, and no others."""
+"""The curated view keeps the marked bodies and no others, in every language."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Python's forms, one by one: what stays and what goes."""
+"""Skeletons of single Python constructs: kept and removed parts."""
 
 import pytest
 
@@ -127,7 +127,7 @@ def test_a_function_with_an_error_in_it_stays_and_the_others_go() -> None:
         "    return 1\ndef f(): pass)\n",
     ],
 )
-def test_what_cannot_be_understood_is_not_cut_in_the_middle(source: str) -> None:
+def test_an_unparsable_part_is_not_cut_in_the_middle(source: str) -> None:
     shown = view("skeleton", source.encode(), "python").decode()
     for line in source.splitlines():
         assert line in shown or "return 3" in line or "return 1" in line, shown

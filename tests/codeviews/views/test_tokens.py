@@ -1,4 +1,4 @@
-"""Tokens are counted as another tokenizer counts them, and no text takes more memory or time than its size allows."""
+"""Token counts equal those of another tokenizer; memory and time stay proportional to the text."""
 
 import argparse
 import re
@@ -47,7 +47,7 @@ def test_any_text_counts_as_elsewhere(text: str) -> None:
 
 @given(st.lists(WORDS, min_size=1, max_size=120).map("".join), st.integers(1, 40))
 def test_a_long_text_is_cut_where_it_does_not_matter(text: str, piece: int) -> None:
-    """But for lines that are longer than a piece, which may be a token more for each cut."""
+    """Equal counts, except for lines longer than a piece: each cut may add a token."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokens, "PIECE", piece)
         patch.setattr(tokens, "_NEAR", piece)

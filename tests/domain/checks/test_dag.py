@@ -44,7 +44,7 @@ def test_the_order_puts_dependencies_first_and_is_that_of_the_input_otherwise(gr
     assert sorted(order) == sorted(graph)
     assert all(place[other] < place[name] for name, others in graph.items() for other in others)
     names, done, expected = list(graph), set[str](), list[str]()
-    while len(expected) < len(names):  # the plain definition: always the first that is free
+    while len(expected) < len(names):  # the definition: always the first ticket whose dependencies are placed
         name = next(name for name in names if name not in done and done.issuperset(graph[name]))
         done.add(name)
         expected.append(name)
@@ -58,7 +58,7 @@ def test_a_cycle_is_named_with_its_whole_path(graph: dict[str, list[str]], data:
         return
     late = data.draw(st.integers(0, len(order) - 1))
     early = data.draw(st.integers(0, late))
-    # Make the early one depend on the late one, and the late one on the early one.
+    # Make two tickets depend on each other.
     graph[order[early]] = [*graph[order[early]], order[late]]
     if early != late and order[early] not in graph[order[late]]:
         graph[order[late]] = [*graph[order[late]], order[early]]
@@ -74,8 +74,8 @@ def test_a_ticket_that_depends_on_itself_is_named() -> None:
 
 
 def test_a_cycle_is_found_beside_tickets_that_hang_on_it() -> None:
-    found = refusal(["d", "a", "b", "c"], [["c"], ["c"], ["a"], ["b"]])
-    assert found == "the tickets depend on one another: c -> b -> a -> c"
+    message = refusal(["d", "a", "b", "c"], [["c"], ["c"], ["a"], ["b"]])
+    assert message == "the tickets depend on one another: c -> b -> a -> c"
 
 
 def test_a_duplicate_is_named() -> None:

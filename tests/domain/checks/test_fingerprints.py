@@ -1,4 +1,4 @@
-"""Fingerprints of failures: which failures count as the same."""
+"""Fingerprints of failures: equal fingerprints mean the same failure."""
 
 import pytest
 from hypothesis import given
@@ -61,5 +61,5 @@ def test_stuck_is_the_same_failure_so_often_in_a_row() -> None:
 
 
 @given(st.text())
-def test_what_is_normal_stays_so(text: str) -> None:
+def test_a_normalised_text_stays_unchanged(text: str) -> None:
     assert normalised(normalised(text)) == normalised(text)

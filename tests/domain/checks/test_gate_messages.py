@@ -1,4 +1,4 @@
-"""What a failed gate says."""
+"""The messages about a failed gate."""
 
 from msgspec.structs import replace
 
@@ -77,7 +77,7 @@ def test_an_exit_code_with_a_meaning_is_explained() -> None:
     assert "**Exit Code:** 127\n**Meaning:** exit code 127: a command was not found" in bounce_back(missing, 1, 1)
 
 
-def test_a_fresh_worker_is_told_the_goal_the_story_the_changes_and_the_last_failure() -> None:
+def test_a_fresh_worker_gets_the_goal_the_history_the_changes_and_the_last_failure() -> None:
     results = (
         FAILED,
         replace(FAILED, status="timed_out", stderr="", stdout="one\ntwo\n"),
@@ -103,11 +103,11 @@ def test_a_fresh_worker_is_told_the_goal_the_story_the_changes_and_the_last_fail
     assert [starts_fresh_session(failed) for failed in (1, 2, 3, 4)] == [False, False, True, True]
 
 
-def test_the_gates_after_a_failed_one_are_told_of_too() -> None:
+def test_the_gates_after_a_failed_one_are_reported_too() -> None:
     passed = GateResult(status="passed", exit_code=0, command="b", duration_ms=1)
     failed = GateResult(status="failed", exit_code=2, command="c", duration_ms=1, stderr="a\nno such thing\n")
-    found = [(Gate("b"), passed), (Gate("c"), failed), (Gate("", criteria="reads well"), None)]
-    assert other_gates_section(found) == (
+    results = [(Gate("b"), passed), (Gate("c"), failed), (Gate("", criteria="reads well"), None)]
+    assert other_gates_section(results) == (
         "\n\n### The Other Gates\n\n- `b`: passed\n- `c`: failed, exit code 2: no such thing\n- `reads well`: not yet"
     )
     assert other_gates_section([]) == ""

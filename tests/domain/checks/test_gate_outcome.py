@@ -1,4 +1,4 @@
-"""What one more failure of a gate leads to."""
+"""The outcome of another gate failure: retry, approval request or block."""
 
 import pytest
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from tests.domain.given import FAIL, SAVED, shell
 def outcome(
     failures: int, *, returns: bool = False, loop: bool = False, approve_all: bool = False, stuck_after: int = 0
 ) -> GateOutcome:
-    """After the `failures`-th failure of a gate with three tries."""
+    """The outcome after `failures` failures of a gate with three attempts."""
     spec = replace(shell("T", verify=[Gate("make test", loop=loop)]), returns=returns)
     stage = Verifying(SAVED, 0, failures - 1, (FAIL,) * (failures - 1))
     return gate_outcome(spec, stage, FAIL, GateDefaults(3, 300.0, stuck_after), approve_all=approve_all)
@@ -28,7 +28,7 @@ def test_a_ticket_that_returns_asks_before_each_try() -> None:
     assert [outcome(number, returns=True).action for number in (1, 2, 3)] == ["ask_retry", "ask_retry", "escalate"]
 
 
-def test_a_gate_that_loops_asks_nobody_before_its_last_try() -> None:
+def test_a_gate_that_loops_requests_no_approval_before_its_last_attempt() -> None:
     assert [outcome(number, returns=True, loop=True).action for number in (1, 2, 3)] == ["retry", "retry", "escalate"]
 
 

@@ -1,4 +1,4 @@
-"""A worker that changes existing tests stops for a person; new tests are allowed."""
+"""A worker that changes existing tests waits for an approval; new tests are allowed."""
 
 import pytest
 
@@ -91,65 +91,65 @@ def worker(*gates: Gate, approve_all: bool = False) -> Bench:
     return bench(TicketSpec(id="T", verify=gates), max_attempts=5, approve_all=approve_all)
 
 
-def submitted(found: Bench, *files: str) -> None:
-    found.send(SubmitWork("x", "T", 1, SAVED, "done", files), SYSTEM)
+def submitted(project: Bench, *files: str) -> None:
+    project.send(SubmitWork("x", "T", 1, SAVED, "done", files), SYSTEM)
 
 
-def told_to_fix(found: Bench) -> None:
-    """Its gate fails, and it goes on."""
-    found.send(ReportGate("x", "T", 1, 0, FAIL, "tree", "", Blob("5a", 1)), SYSTEM)
+def fail_gate(project: Bench) -> None:
+    """The gate fails, and the worker continues."""
+    project.send(ReportGate("x", "T", 1, 0, FAIL, "tree", "", Blob("5a", 1)), SYSTEM)
 
 
-def test_the_work_stops_before_its_gate_and_goes_on_by_a_persons_word() -> None:
-    found = worker(Gate("make test"))
-    submitted(found, FILE)
-    stage = found.ticket("T").stage
+def test_the_work_waits_before_its_gate_until_a_person_answers() -> None:
+    project = worker(Gate("make test"))
+    submitted(project, FILE)
+    stage = project.ticket("T").stage
     assert stage == Escalated("A-1", Verifying(SAVED))
-    payload = found.state.approval("A-1").payload
+    payload = project.state.approval("A-1").payload
     assert isinstance(payload, GatePayload)
     assert (payload.files, payload.command) == ((FILE,), "make test")
-    found.answer("A-1", "retry")
-    assert found.ticket("T").stage in (Verifying(SAVED), Queued(Verifying(SAVED)))
-    assert found.ticket("T").accepted == (FILE,)
+    project.answer("A-1", "retry")
+    assert project.ticket("T").stage in (Verifying(SAVED), Queued(Verifying(SAVED)))
+    assert project.ticket("T").accepted == (FILE,)
 
 
-def test_what_was_accepted_is_not_asked_again_but_another_change_is() -> None:
-    found = worker(Gate("make test"))
-    submitted(found, FILE)
-    found.answer("A-1", "retry")
-    told_to_fix(found)
-    submitted(found, FILE)
-    assert not found.state.pending
-    told_to_fix(found)
-    submitted(found, FILE, "tests/test_b.py@deleted")
-    assert [found.state.approval(name).payload.files for name in found.state.pending.values()] == [  # pyright: ignore
+def test_an_accepted_change_is_not_asked_about_again_but_another_change_is() -> None:
+    project = worker(Gate("make test"))
+    submitted(project, FILE)
+    project.answer("A-1", "retry")
+    fail_gate(project)
+    submitted(project, FILE)
+    assert not project.state.pending
+    fail_gate(project)
+    submitted(project, FILE, "tests/test_b.py@deleted")
+    assert [project.state.approval(name).payload.files for name in project.state.pending.values()] == [  # pyright: ignore
         ("tests/test_b.py@deleted",)
     ]
 
 
 def test_aborting_blocks_the_ticket_and_skipping_goes_on_unverified() -> None:
-    found = worker(Gate("make test"))
-    submitted(found, FILE)
-    found.answer("A-1", "abort")
-    assert isinstance(found.ticket("T").stage, Blocked)
-    found = worker(Gate("make test"))
-    submitted(found, FILE)
-    found.answer("A-1", "skip")
-    assert found.ticket("T").stage == Merging(SAVED, unverified=True)
+    project = worker(Gate("make test"))
+    submitted(project, FILE)
+    project.answer("A-1", "abort")
+    assert isinstance(project.ticket("T").stage, Blocked)
+    project = worker(Gate("make test"))
+    submitted(project, FILE)
+    project.answer("A-1", "skip")
+    assert project.ticket("T").stage == Merging(SAVED, unverified=True)
 
 
 @pytest.mark.parametrize("decision", ["retry", "skip"])
 def test_a_ticket_without_gates_stops_as_well(decision: str) -> None:
-    found = worker()
-    submitted(found, FILE)
-    assert found.ticket("T").stage == Escalated("A-1", Verifying(SAVED))
-    found.answer("A-1", decision)
-    assert found.ticket("T").stage == Merging(SAVED, unverified=True)
+    project = worker()
+    submitted(project, FILE)
+    assert project.ticket("T").stage == Escalated("A-1", Verifying(SAVED))
+    project.answer("A-1", decision)
+    assert project.ticket("T").stage == Merging(SAVED, unverified=True)
 
 
-def test_nobody_to_ask_means_no() -> None:
-    found = worker(Gate("make test"), approve_all=True)
-    submitted(found, FILE)
-    stage = found.ticket("T").stage
+def test_changed_tests_block_the_ticket_when_no_person_can_answer() -> None:
+    project = worker(Gate("make test"), approve_all=True)
+    submitted(project, FILE)
+    stage = project.ticket("T").stage
     assert isinstance(stage, Blocked)
     assert "changed existing tests" in stage.reason

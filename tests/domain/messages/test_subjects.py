@@ -1,4 +1,4 @@
-"""The track and the epic of an event, in whichever field it stands."""
+"""The track and the epic of an event, from any field that names them."""
 
 from interlock.domain.messages.events.conductor_events import ConductorStopped
 from interlock.domain.messages.events.epic_events import EpicAdded, PlanningFailed

@@ -8,7 +8,7 @@ from interlock.domain.reading.gate_clause import AnyGate, Criteria, LibraryGate
 from interlock.domain.values.gates import Gate
 from interlock.errors import Rejected
 
-# Mostly the characters that mean something.
+# Mostly the characters with a meaning in the command language.
 TEXTS = st.text(st.sampled_from("\\\"' \n:ab->*=+?@#%3") | st.characters(codec="utf-8", exclude_characters="\0"))
 
 
@@ -80,8 +80,8 @@ def test_any_text_is_a_command_or_refused_with_a_column(text: str) -> None:
 
 @given(TEXTS)
 def test_a_quoted_text_among_the_words_stays_as_it_is_written(text: str) -> None:
-    said = '"' + text.replace("\\", "").replace('"', "") + '"'
-    assert args_of(f">>a see {said} --> >>b x={said} end") == [f"see {said}", f"x={said} end"]
+    quoted = '"' + text.replace("\\", "").replace('"', "") + '"'
+    assert args_of(f">>a see {quoted} --> >>b x={quoted} end") == [f"see {quoted}", f"x={quoted} end"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from interlock.domain.reading.gate_clause import MOST_ATTEMPTS, parse_clause, wr
 from interlock.domain.values.gates import Gate
 from interlock.errors import Rejected
 
-# Mostly the characters that mean something.
+# Mostly the characters with a meaning in a gate clause.
 COMMANDS = st.text(st.sampled_from("\\\"' \n:ab->*") | st.characters(codec="utf-8"), max_size=30)
 GATES = st.builds(
     Gate,

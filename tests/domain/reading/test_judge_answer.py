@@ -1,4 +1,4 @@
-"""A judge's answer is a pass, a fail, or neither."""
+"""Parsing a judge's answer: pass, fail, or no verdict."""
 
 import pytest
 from hypothesis import given
@@ -53,14 +53,14 @@ def test_an_answer_is_read_literally(answer: str, verdict: tuple[bool, str] | No
     ],
 )
 def test_a_verdict_that_the_judge_only_quotes_is_no_pass(answer: str) -> None:
-    found = verdict_of(answer)
-    assert found is None or not found[0]
+    verdict = verdict_of(answer)
+    assert verdict is None or not verdict[0]
 
 
 @given(st.text())
 def test_reading_never_fails(answer: str) -> None:
-    found = verdict_of(answer)
-    assert found is None or isinstance(found[0], bool)
+    verdict = verdict_of(answer)
+    assert verdict is None or isinstance(verdict[0], bool)
 
 
 def test_nothing_in_the_diff_closes_its_fence() -> None:

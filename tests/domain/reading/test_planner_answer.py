@@ -1,4 +1,4 @@
-"""A planner's answer: tracks or tickets, however it is wrapped; else a sentence that says what is wrong."""
+"""Parsing a planner's answer: tracks or tickets in any wrapping, or an error message."""
 
 import json
 
@@ -34,7 +34,7 @@ SPECS = (
         f"\n\n{LIST}\n",
         json.dumps({"tickets": TICKETS}),
         f"```python\nprint([1])\n```\n```json\n{LIST}\n```",
-        f"```json\n{LIST}",  # the fence was never closed
+        f"```json\n{LIST}",  # the fence is not closed
         f"```json\nnot this\n```\nbut {LIST}",
         json.dumps(list(reversed(TICKETS))),
     ],
@@ -71,13 +71,13 @@ def test_tickets_are_found_however_they_are_wrapped(answer: str) -> None:
         ('[{"id": "a", "verify": 3}]', "ticket 'a': 'verify'"),
     ],
 )
-def test_what_is_wrong_is_said_in_words(answer: str, why: str) -> None:
+def test_an_unusable_answer_gets_an_error_message(answer: str, why: str) -> None:
     with pytest.raises(Rejected) as refusal:
         tickets_from_answer(answer)
     assert why in str(refusal.value)
 
 
-def test_near_words_and_notes_of_the_planner_are_understood() -> None:
+def test_similar_keys_and_notes_of_the_planner_are_understood() -> None:
     answer = json.dumps(
         [
             {
@@ -147,7 +147,7 @@ def test_wrong_tracks_are_refused(tracks: list[dict[str, object]], why: str) -> 
         json.dumps
     )
 )
-def test_no_answer_does_worse_than_a_refusal(answer: str) -> None:
+def test_any_answer_is_parsed_or_refused(answer: str) -> None:
     for read in (plans_from_answer, tickets_from_answer):
         try:
             read(answer)

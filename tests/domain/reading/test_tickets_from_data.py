@@ -127,7 +127,7 @@ def test_all_fields_of_a_ticket_lie_side_by_side() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "stage"),
+    ("data", "stage"),
     [
         ({}, Todo()),
         ({"status": "todo"}, Todo()),
@@ -139,8 +139,8 @@ def test_all_fields_of_a_ticket_lie_side_by_side() -> None:
         ({"stage": {"type": "working"}}, Working()),
     ],
 )
-def test_without_a_stage_the_status_says_where_a_ticket_stands(said: dict[str, object], stage: Stage) -> None:
-    assert ticket_from_dict({"id": "T", **said}) == Ticket(
+def test_without_a_stage_the_status_says_where_a_ticket_stands(data: dict[str, object], stage: Stage) -> None:
+    assert ticket_from_dict({"id": "T", **data}) == Ticket(
         track="", spec=TicketSpec(id="T"), stage=stage, created_at=""
     )
 
@@ -310,8 +310,8 @@ def test_an_edit_names_what_it_replaces() -> None:
 
 
 def test_a_gate_in_words_is_written_as_an_object_too() -> None:
-    made = spec_from_dict({"id": "T", "verify": [{"criteria": "reads well", "max_attempts": 2}, '"is short"']})
-    assert made.verify == (Gate("", max_attempts=2, criteria="reads well"), Gate("", criteria="is short"))
+    spec = spec_from_dict({"id": "T", "verify": [{"criteria": "reads well", "max_attempts": 2}, '"is short"']})
+    assert spec.verify == (Gate("", max_attempts=2, criteria="reads well"), Gate("", criteria="is short"))
     with pytest.raises(Rejected, match="not both"):
         spec_from_dict({"id": "T", "verify": [{"criteria": "x", "command": "y"}]})
     with pytest.raises(Rejected, match="'command' is missing"):

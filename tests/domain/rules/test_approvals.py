@@ -1,4 +1,4 @@
-"""Answering approvals: once, by an allowed actor, with a fitting decision; and landing a track."""
+"""Answering approvals: once, by an allowed actor, with an allowed decision; and landing a track."""
 
 from collections.abc import Callable
 
@@ -39,41 +39,41 @@ LANDING = MergePayload("main", "b4", "af", "diff")
 
 
 def asking() -> Bench:
-    found = bench(shell("T"))
-    found.asked("T")
-    return found
+    project = bench(shell("T"))
+    project.asked("T")
+    return project
 
 
 def escalated() -> Bench:
-    found = bench(shell("T", verify=[Gate("true", max_attempts=1)]))
-    found.submit("T")
-    found.send(ReportGate("x", "T", 1, 0, FAIL), SYSTEM)
-    return found
+    project = bench(shell("T", verify=[Gate("true", max_attempts=1)]))
+    project.submit("T")
+    project.send(ReportGate("x", "T", 1, 0, FAIL), SYSTEM)
+    return project
 
 
 def done() -> Bench:
-    found = bench(shell("T"))
-    found.submit("T", saved=None)
-    return found
+    project = bench(shell("T"))
+    project.submit("T", saved=None)
+    return project
 
 
 def landing() -> Bench:
-    found = done()
-    found.send(AskLanding("x", LANDING))
-    return found
+    project = done()
+    project.send(AskLanding("x", LANDING))
+    return project
 
 
-def refused(found: Bench, approval: str, decision: str, by: str = ADA, **more: str) -> str:
-    before = found.state
+def refused(project: Bench, approval: str, decision: str, by: str = ADA, **more: str) -> str:
+    before = project.state
     with pytest.raises(Rejected) as refusal:
-        found.answer(approval, decision, by, **more)
-    assert found.state is before
+        project.answer(approval, decision, by, **more)
+    assert project.state is before
     return str(refusal.value)
 
 
-def test_an_approval_shows_who_asks_what_and_names_exactly_what_would_run() -> None:
-    found = asking()
-    asked = found.approval("A-1")
+def test_an_approval_shows_its_asker_and_the_exact_command() -> None:
+    project = asking()
+    asked = project.approval("A-1")
     assert (
         asked.kind,
         asked.asker,
@@ -93,10 +93,10 @@ def test_an_approval_shows_who_asks_what_and_names_exactly_what_would_run() -> N
         digest(SCRIPT),
         Pending(),
     )
-    assert found.ticket("T").stage == Asking("A-1")
+    assert project.ticket("T").stage == Asking("A-1")
 
 
-def test_any_change_to_what_would_run_is_another_digest() -> None:
+def test_any_change_to_the_payload_changes_the_digest() -> None:
     others = [
         ScriptPayload("make ", "/work", ("PATH",), "bubblewrap"),
         ScriptPayload("make", "/work2", ("PATH",), "bubblewrap"),
@@ -107,34 +107,34 @@ def test_any_change_to_what_would_run_is_another_digest() -> None:
     assert len({digest(SCRIPT), *(digest(other) for other in others)}) == 6
 
 
-def test_a_yes_is_to_exactly_what_was_shown() -> None:
-    found = asking()
-    assert found.answer("A-1", "approve")[0] == ApprovalAnswered("A-1", "approve", digest=digest(SCRIPT))
-    assert found.ticket("T").grant == Grant("A-1", digest(SCRIPT))
-    assert found.ticket("T").stage == Working()
-    assert found.approval("A-1").state == Answered("approve", ADA, AT, digest=digest(SCRIPT))
+def test_an_approval_holds_only_for_the_payload_that_was_shown() -> None:
+    project = asking()
+    assert project.answer("A-1", "approve")[0] == ApprovalAnswered("A-1", "approve", digest=digest(SCRIPT))
+    assert project.ticket("T").grant == Grant("A-1", digest(SCRIPT))
+    assert project.ticket("T").stage == Working()
+    assert project.approval("A-1").state == Answered("approve", ADA, AT, digest=digest(SCRIPT))
 
 
-def test_a_yes_with_edits_is_to_the_edited_text() -> None:
-    found = asking()
-    found.answer("A-1", "approve", edited="make safe")
+def test_an_approval_with_edits_holds_for_the_edited_text() -> None:
+    project = asking()
+    project.answer("A-1", "approve", edited="make safe")
     edited = digest(ScriptPayload("make safe", "/work", ("PATH",), "bubblewrap"))
-    assert found.ticket("T").grant == Grant("A-1", edited, "make safe")
+    assert project.ticket("T").grant == Grant("A-1", edited, "make safe")
 
 
 def test_a_rejection_blocks_the_ticket_with_the_message() -> None:
-    found = asking()
-    assert found.answer("A-1", "reject", message="rm is too much")[:2] == (
+    project = asking()
+    assert project.answer("A-1", "reject", message="rm is too much")[:2] == (
         ApprovalAnswered("A-1", "reject", "rm is too much", digest=digest(SCRIPT)),
         TicketBlocked("x", "T", "rm is too much"),
     )
 
 
 def test_an_abort_ends_the_whole_track() -> None:
-    found = bench(shell("T"), shell("U"), shell("V", "T"))
-    found.asked("T")
-    found.asked("U")
-    assert found.answer("A-1", "abort") == (
+    project = bench(shell("T"), shell("U"), shell("V", "T"))
+    project.asked("T")
+    project.asked("U")
+    assert project.answer("A-1", "abort") == (
         ApprovalAnswered("A-1", "abort", digest=digest(SCRIPT)),
         ApprovalWithdrawn("A-2", "track aborted: aborted at A-1"),
         TicketCancelled("x", "T", "track aborted: aborted at A-1"),
@@ -142,29 +142,29 @@ def test_an_abort_ends_the_whole_track() -> None:
         TicketCancelled("x", "V", "track aborted: aborted at A-1"),
         TrackAborted("x", "aborted at A-1"),
     )
-    assert found.approval("A-2").state == Withdrawn("track aborted: aborted at A-1", AT)
+    assert project.approval("A-2").state == Withdrawn("track aborted: aborted at A-1", AT)
 
 
-def test_the_first_answer_wins_and_later_ones_are_told_whose_it_was() -> None:
-    found = asking()
-    found.answer("A-1", "approve")
+def test_the_first_answer_wins_and_later_ones_are_refused_with_its_actor() -> None:
+    project = asking()
+    project.answer("A-1", "approve")
     expected = f"approval A-1 was already answered by human:ada: approve, at {AT}"
-    assert refused(found, "A-1", "reject", "human:bob") == expected
+    assert refused(project, "A-1", "reject", "human:bob") == expected
 
 
 def test_many_can_wait_at_once_and_be_answered_in_any_order() -> None:
-    found = bench(*(shell(name, step_mode=True) for name in "abcdefghijkl"), workers=12)
-    assert [approval.id for approval in found.state.pending_approvals()] == [f"A-{n}" for n in range(1, 13)]
+    project = bench(*(shell(name, step_mode=True) for name in "abcdefghijkl"), workers=12)
+    assert [approval.id for approval in project.state.pending_approvals()] == [f"A-{n}" for n in range(1, 13)]
     for number in (12, 1, 7):
-        found.answer(f"A-{number}", "approve")
-    assert [name for name in found.track().order if found.ticket(name).status == "in_progress"] == ["a", "g", "l"]
-    assert len(found.state.pending_approvals()) == 9
+        project.answer(f"A-{number}", "approve")
+    assert [name for name in project.track().order if project.ticket(name).status == "in_progress"] == ["a", "g", "l"]
+    assert len(project.state.pending_approvals()) == 9
 
 
-def test_what_was_taken_back_cannot_be_answered() -> None:
-    found = asking()
-    found.send(KillWorker("x", "T"))
-    assert refused(found, "A-1", "approve") == "approval A-1 was withdrawn: the worker was killed"
+def test_a_withdrawn_approval_cannot_be_answered() -> None:
+    project = asking()
+    project.send(KillWorker("x", "T"))
+    assert refused(project, "A-1", "approve") == "approval A-1 was withdrawn: the worker was killed"
 
 
 def test_an_agent_can_never_answer() -> None:
@@ -178,21 +178,21 @@ def test_a_rule_can_never_answer_a_gate(decision: str) -> None:
 
 
 def test_a_rule_may_answer_the_other_kinds() -> None:
-    found = asking()
-    found.answer("A-1", "approve", "policy:make-is-fine")
-    assert found.ticket("T").stage == Working()
+    project = asking()
+    project.answer("A-1", "approve", "policy:make-is-fine")
+    assert project.ticket("T").stage == Working()
 
 
 def test_what_a_rule_allows_is_asked_and_answered_in_one_batch() -> None:
-    found = bench(shell("T"), approve_all=True)
-    found.send(AskScript("x", "T", 1, SCRIPT, "make does no harm", allowed_by="make-is-fine"), SYSTEM)
-    asked, answered = found.records[-3:-1]
+    project = bench(shell("T"), approve_all=True)
+    project.send(AskScript("x", "T", 1, SCRIPT, "make does no harm", allowed_by="make-is-fine"), SYSTEM)
+    asked, answered = project.records[-3:-1]
     assert isinstance(asked.event, ApprovalRequested)
     assert (answered.actor, answered.event) == (
         "policy:make-is-fine",
         ApprovalAnswered("A-1", "approve", "make does no harm", digest=digest(SCRIPT)),
     )
-    assert found.ticket("T").stage == Working()
+    assert project.ticket("T").stage == Working()
 
 
 @pytest.mark.parametrize(("setup", "decision"), [(asking, "retry"), (asking, "skip"), (escalated, "approve")])
@@ -200,7 +200,7 @@ def test_an_answer_must_fit_the_question(setup: Callable[[], Bench], decision: s
     assert f"not {decision}" in refused(setup(), "A-1", decision)
 
 
-def test_an_answer_that_does_not_fit_is_told_which_would() -> None:
+def test_an_answer_that_does_not_fit_is_refused_with_the_allowed_ones() -> None:
     expected = "approval A-1 asks about a gate: answer retry or skip or abort, not approve"
     assert refused(escalated(), "A-1", "approve") == expected
 
@@ -216,7 +216,9 @@ NO_EDIT = "only a script, a worker's prompt, a tool's arguments or proposed trac
     ("setup", "decision", "problem"),
     [(asking, "reject", NO_EDIT), (escalated, "retry", NO_EDIT)],
 )
-def test_an_edit_comes_only_with_a_yes_to_a_script(setup: Callable[[], Bench], decision: str, problem: str) -> None:
+def test_an_edit_comes_only_with_the_approval_of_a_script(
+    setup: Callable[[], Bench], decision: str, problem: str
+) -> None:
     assert refused(setup(), "A-1", decision, edited="make") == problem
 
 
@@ -229,8 +231,8 @@ def test_an_empty_edit_is_refused() -> None:
     [(asking, "reject", ""), (escalated, "abort", "verification aborted: ")],
 )
 def test_a_deadline_denies_with_the_reason(setup: Callable[[], Bench], decision: Decision, reason: str) -> None:
-    found = setup()
-    asked = found.approval("A-1")
+    project = setup()
+    asked = project.approval("A-1")
     event = ApprovalRequested(
         approval="A-2",
         kind=asked.kind,
@@ -241,7 +243,7 @@ def test_a_deadline_denies_with_the_reason(setup: Callable[[], Bench], decision:
         digest=asked.digest,
         deadline="2026-02-01",
     )
-    before = [record.event for record in found.records]
+    before = [record.event for record in project.records]
     state = given(*(event if record == before[-1] else record for record in before))
     message = "no answer by its deadline, 2026-02-01"
     assert decide(state, when(ExpireApproval("A-2"), SYSTEM)) == (
@@ -251,15 +253,15 @@ def test_a_deadline_denies_with_the_reason(setup: Callable[[], Bench], decision:
 
 
 def test_without_a_deadline_or_after_an_answer_nothing_expires() -> None:
-    found = asking()
-    assert found.send(ExpireApproval("A-1"), SYSTEM) == ()
-    found = bench(shell("T"))
-    found.asked("T", deadline="2026-02-01")
-    found.answer("A-1", "approve")
-    assert found.send(ExpireApproval("A-1"), SYSTEM) == ()
+    project = asking()
+    assert project.send(ExpireApproval("A-1"), SYSTEM) == ()
+    project = bench(shell("T"))
+    project.asked("T", deadline="2026-02-01")
+    project.answer("A-1", "approve")
+    assert project.send(ExpireApproval("A-1"), SYSTEM) == ()
 
 
-def test_every_kind_knows_its_answers() -> None:
+def test_every_kind_has_its_allowed_answers() -> None:
     kinds: set[Kind] = {"script", "tool", "step", "spawn", "ask", "tracks", "gate", "merge", "unknown"}
     assert set(ALLOWED) == kinds
     assert approval_number("A-17") == 17
@@ -279,8 +281,8 @@ def test_an_unknown_outcome_is_decided_by_a_person() -> None:
 
 
 def test_an_answer_to_a_ticket_that_has_gone_on_changes_only_the_approval() -> None:
-    found = asking()
-    events = [record.event for record in found.records]
+    project = asking()
+    events = [record.event for record in project.records]
     late = ApprovalAnswered("A-1", "approve", digest=digest(SCRIPT))
     state = given(*events, TicketBlocked("x", "T", "meanwhile"), late)
     assert state.tracks["x"].tickets["T"].blocked_reason == "meanwhile"
@@ -298,51 +300,51 @@ def test_an_approval_closed_twice_stays_closed() -> None:
 
 
 def test_only_a_done_track_is_landed_and_asked_about_once() -> None:
-    found = bench(shell("T"))
+    project = bench(shell("T"))
     with pytest.raises(Rejected, match="track 'x' is running; only a done track can be landed"):
-        found.send(AskLanding("x", LANDING))
-    with pytest.raises(Rejected, match="the landing of track 'x' is already requested"):
+        project.send(AskLanding("x", LANDING))
+    with pytest.raises(Rejected, match="landing track 'x' is asked already"):
         landing().send(AskLanding("x", LANDING))
 
 
-def test_a_yes_begins_the_landing_and_its_outcome_ends_it() -> None:
-    found = landing()
-    asked = found.approval("A-1")
+def test_an_approval_begins_the_landing_and_its_outcome_ends_it() -> None:
+    project = landing()
+    asked = project.approval("A-1")
     assert (asked.kind, asked.asker, asked.ticket, asked.why) == ("merge", ADA, None, "land track x on main")
-    assert found.answer("A-1", "approve") == (
+    assert project.answer("A-1", "approve") == (
         ApprovalAnswered("A-1", "approve", digest=digest(LANDING)),
         LandingStarted("x", "main", "b4", "af"),
     )
-    assert found.track().landing == TrackLanding("main", "b4", "af", "started")
-    assert found.send(FinishLanding("x", "af"), SYSTEM) == (TrackLanded("x", "af"),)
-    assert found.track().landing == TrackLanding("main", "b4", "af", "landed")
+    assert project.track().landing == TrackLanding("main", "b4", "af", "started")
+    assert project.send(FinishLanding("x", "af"), SYSTEM) == (TrackLanded("x", "af"),)
+    assert project.track().landing == TrackLanding("main", "b4", "af", "landed")
 
 
 def test_a_landing_that_failed_says_why() -> None:
-    found = landing()
-    found.answer("A-1", "approve")
-    assert found.send(FailLanding("x", "dirty"), SYSTEM) == (LandingFailed("x", "dirty"),)
-    assert found.track().landing == TrackLanding("main", "b4", "af", "failed", "dirty")
-    found.send(AskLanding("x", LANDING))
-    assert found.approval("A-2").state == Pending()
+    project = landing()
+    project.answer("A-1", "approve")
+    assert project.send(FailLanding("x", "dirty"), SYSTEM) == (LandingFailed("x", "dirty"),)
+    assert project.track().landing == TrackLanding("main", "b4", "af", "failed", "dirty")
+    project.send(AskLanding("x", LANDING))
+    assert project.approval("A-2").state == Pending()
 
 
 @pytest.mark.parametrize(("message", "reason"), [("", "landing was rejected"), ("later", "later")])
 def test_a_rejected_landing_touches_nothing(message: str, reason: str) -> None:
-    found = landing()
-    assert found.answer("A-1", "reject", message=message)[1:] == (LandingFailed("x", reason),)
-    assert found.track().landing is None
+    project = landing()
+    assert project.answer("A-1", "reject", message=message)[1:] == (LandingFailed("x", reason),)
+    assert project.track().landing is None
 
 
 @pytest.mark.parametrize("command", [FinishLanding("x", "af"), FailLanding("x", "no")])
 def test_the_outcome_of_a_landing_that_never_began_is_refused(command: FinishLanding | FailLanding) -> None:
     with pytest.raises(Rejected, match="track 'x' is not being landed"):
         done().send(command, SYSTEM)
-    found = landing()
-    found.answer("A-1", "approve")
-    found.send(FinishLanding("x", "af"), SYSTEM)
+    project = landing()
+    project.answer("A-1", "approve")
+    project.send(FinishLanding("x", "af"), SYSTEM)
     with pytest.raises(Rejected, match="track 'x' is not being landed"):
-        found.send(command, SYSTEM)
+        project.send(command, SYSTEM)
 
 
 def test_a_landing_recorded_without_its_beginning_is_still_a_fact() -> None:
@@ -351,20 +353,20 @@ def test_a_landing_recorded_without_its_beginning_is_still_a_fact() -> None:
 
 
 def test_approve_all_lands_too() -> None:
-    found = done()
-    found.send(StartConductor(1, True, approve_all=True), SYSTEM)
-    found.send(AskLanding("x", LANDING))
-    assert [(record.actor, type(record.event)) for record in found.records[-3:]] == [
+    project = done()
+    project.send(StartConductor(1, True, approve_all=True), SYSTEM)
+    project.send(AskLanding("x", LANDING))
+    assert [(record.actor, type(record.event)) for record in project.records[-3:]] == [
         (ADA, ApprovalRequested),
         (APPROVE_ALL, ApprovalAnswered),
         (SYSTEM, LandingStarted),
     ]
 
 
-def test_the_stage_tells_which_approval_a_ticket_waits_for() -> None:
-    found = escalated()
-    assert isinstance(found.ticket("T").stage, Escalated)
-    assert found.state.approval_of("x", "T") == found.approval("A-1")
+def test_the_stage_names_the_approval_that_a_ticket_waits_for() -> None:
+    project = escalated()
+    assert isinstance(project.ticket("T").stage, Escalated)
+    assert project.state.approval_of("x", "T") == project.approval("A-1")
     merged = bench(shell("T"))
     merged.submit("T")
     assert isinstance(merged.ticket("T").stage, Merging)
@@ -372,15 +374,15 @@ def test_the_stage_tells_which_approval_a_ticket_waits_for() -> None:
 
 
 def test_an_agent_commands_nothing() -> None:
-    found = asking()
+    project = asking()
     for command in (StartConductor(approve_all=True), KillWorker("x", "T"), SkipTicket("x", "T")):
         with pytest.raises(Rejected, match="does not command the workbench"):
-            found.send(command, by="worker:T/1")
+            project.send(command, by="worker:T/1")
 
 
 def test_with_a_deadline_every_question_has_one() -> None:
-    found = Bench()
-    found.send(StartConductor(auto_queue=True, deadline_s=90), SYSTEM)
-    found.send(AddTrack("x", "X", "", (shell("T", step_mode=True),)))
-    found.send(StartTrack("x"))
-    assert found.state.approvals["A-1"].deadline == "2026-01-01T00:01:30.000000Z"
+    project = Bench()
+    project.send(StartConductor(auto_queue=True, deadline_s=90), SYSTEM)
+    project.send(AddTrack("x", "X", "", (shell("T", step_mode=True),)))
+    project.send(StartTrack("x"))
+    assert project.state.approvals["A-1"].deadline == "2026-01-01T00:01:30.000000Z"

@@ -1,4 +1,4 @@
-"""A model is asked only by somebody still at work, and only with money left; what is not known counts as spent."""
+"""Model calls need an active owner and enough budget; a call of unknown cost counts as spent."""
 
 import pytest
 
@@ -25,106 +25,110 @@ TICKET, TRACK, EPIC = Scope("ticket", "x/T"), Scope("track", "x"), Scope("epic",
 
 
 def working(caps: Caps = Caps()) -> Bench:  # noqa: B008  frozen
-    made = Bench()
-    made.send(StartConductor(auto_queue=True, caps=caps), SYSTEM)
-    made.send(AddTrack("x", "X", "", (TicketSpec(id="T"),)))
-    made.send(StartTrack("x"))
-    return made
+    project = Bench()
+    project.send(StartConductor(auto_queue=True, caps=caps), SYSTEM)
+    project.send(AddTrack("x", "X", "", (TicketSpec(id="T"),)))
+    project.send(StartTrack("x"))
+    return project
 
 
-def reserve(made: Bench, amount: int = 10, party: CallOwner = WORKER, tier: str = "Tier 3") -> str:
-    (event,) = made.send(ReserveCall(party, tier, "m", amount), SYSTEM)
+def reserve(project: Bench, amount: int = 10, party: CallOwner = WORKER, tier: str = "Tier 3") -> str:
+    (event,) = project.send(ReserveCall(party, tier, "m", amount), SYSTEM)
     assert isinstance(event, CallReserved)
     return event.call
 
 
-def refused(made: Bench, command: Command) -> str:
+def refused(project: Bench, command: Command) -> str:
     with pytest.raises(Rejected) as refusal:
-        made.send(command, SYSTEM)
+        project.send(command, SYSTEM)
     return str(refusal.value)
 
 
-def committed(made: Bench, scope: Scope) -> int:
-    return made.state.ledger.committed(scope)
+def committed(project: Bench, scope: Scope) -> int:
+    return project.state.ledger.committed(scope)
 
 
-def test_what_a_call_may_cost_is_set_aside_until_it_is_known() -> None:
-    made = working()
-    assert reserve(made, 10) == "C-1"
-    assert made.state.calls["C-1"] == OpenCall("C-1", WORKER, "Tier 3", "m", AT)
-    assert (committed(made, TICKET), committed(made, TRACK), committed(made, Scope("tier", "Tier 3"))) == (10, 10, 10)
-    made.send(FinishTurn("x", "T", 1, Blob("a" * 64, 1), "Tier 3", "m", Usage(1, 2, cost=7), "C-1"), SYSTEM)
-    assert (committed(made, TICKET), made.state.usage["Tier 3"]) == (7, Usage(1, 2, cost=7))
-    assert not made.state.calls
+def test_the_maximal_cost_of_a_call_is_reserved_until_it_ends() -> None:
+    project = working()
+    assert reserve(project, 10) == "C-1"
+    assert project.state.calls["C-1"] == OpenCall("C-1", WORKER, "Tier 3", "m", AT)
+    assert (committed(project, TICKET), committed(project, TRACK), committed(project, Scope("tier", "Tier 3"))) == (
+        10,
+        10,
+        10,
+    )
+    project.send(FinishTurn("x", "T", 1, Blob("a" * 64, 1), "Tier 3", "m", Usage(1, 2, cost=7), "C-1"), SYSTEM)
+    assert (committed(project, TICKET), project.state.usage["Tier 3"]) == (7, Usage(1, 2, cost=7))
+    assert not project.state.calls
 
 
 def test_a_call_over_budget_is_not_made() -> None:
-    made = working(Caps(ticket=15))
-    reserve(made, 10)
-    made.send(EndCall("C-1", Usage(cost=8), "429"), SYSTEM)
+    project = working(Caps(ticket=15))
+    reserve(project, 10)
+    project.send(EndCall("C-1", Usage(cost=8), "429"), SYSTEM)
     with pytest.raises(OverBudget, match=r"ticket 'x/T' may spend \$0.000015, \$0.000008 is spent or reserved"):
-        reserve(made, 8)
-    assert reserve(made, 7) == "C-2"
+        reserve(project, 8)
+    assert reserve(project, 7) == "C-2"
 
 
 @pytest.mark.parametrize("scope", [TICKET, TRACK, EPIC, Scope("tier", "Tier 2")])
 def test_every_kind_of_budget_counts(scope: Scope) -> None:
     tier_2 = Caps(tiers=(("Tier 2", 5),))
     caps = {"epic": Caps(epic=5), "track": Caps(track=5), "ticket": Caps(ticket=5), "tier": tier_2}
-    made = working(caps[scope.kind])
+    project = working(caps[scope.kind])
     party, tier = WORKER, "Tier 3"
     if scope.kind in ("epic", "tier"):
-        made.send(PlanEpic("goal"))
-        made.send(ProposeTracks("E-1", (TrackPlan("y", "Y"),)), SYSTEM)
-        made.send(AnswerApproval("A-1", "approve"))
+        project.send(PlanEpic("goal"))
+        project.send(ProposeTracks("E-1", (TrackPlan("y", "Y"),)), SYSTEM)
+        project.send(AnswerApproval("A-1", "approve"))
         party, tier = CallOwner(track="y"), "Tier 2"
-    assert refused(made, ReserveCall(party, tier, "m", 6)).startswith(f"over budget: {scope.kind} {scope.name!r}")
+    assert refused(project, ReserveCall(party, tier, "m", 6)).startswith(f"over budget: {scope.kind} {scope.name!r}")
 
 
 def test_a_call_that_broke_off_counts_as_spent() -> None:
-    made = working()
-    reserve(made, 10)
-    assert made.send(EndCall("C-1", None, "cut"), SYSTEM) == (CallEnded("C-1", "Tier 3", None, "cut"),)
-    assert (committed(made, TICKET), len(made.state.calls), len(made.state.usage)) == (10, 0, 0)
-    assert refused(made, EndCall("C-1", Usage(), "again")) == "call 'C-1' is over"
+    project = working()
+    reserve(project, 10)
+    assert project.send(EndCall("C-1", None, "cut"), SYSTEM) == (CallEnded("C-1", "Tier 3", None, "cut"),)
+    assert (committed(project, TICKET), len(project.state.calls), len(project.state.usage)) == (10, 0, 0)
+    assert refused(project, EndCall("C-1", Usage(), "again")) == "call 'C-1' is over"
 
 
-def test_calls_of_whoever_is_gone_count_as_spent() -> None:
-    made = working()
-    reserve(made, 10)
-    reserve(made, 5)  # the first was cut off, or there would be no second
-    assert list(made.state.calls) == ["C-2"]
-    made.send(KillWorker("x", "T"))
-    assert (len(made.state.calls), committed(made, TICKET)) == (0, 15)
+def test_calls_of_an_ended_owner_count_as_spent() -> None:
+    project = working()
+    reserve(project, 10)
+    reserve(project, 5)  # a second reservation means that the first call was interrupted
+    assert list(project.state.calls) == ["C-2"]
+    project.send(KillWorker("x", "T"))
+    assert (len(project.state.calls), committed(project, TICKET)) == (0, 15)
 
 
 def test_calls_of_a_process_that_is_gone_count_as_spent() -> None:
-    made = working()
-    reserve(made, 10)
-    made.send(Recover("killed"), SYSTEM)
-    assert (len(made.state.calls), committed(made, TICKET)) == (0, 10)
-    made = Bench()
-    made.send(StartConductor(), SYSTEM)
-    made.send(PlanEpic("goal"))
-    reserve(made, 3, CallOwner(epic="E-1"), "Tier 1")
-    assert made.send(StopConductor("bye"), SYSTEM) == (ConductorStopped("bye"),)
-    assert (len(made.state.calls), committed(made, EPIC)) == (0, 3)
+    project = working()
+    reserve(project, 10)
+    project.send(Recover("killed"), SYSTEM)
+    assert (len(project.state.calls), committed(project, TICKET)) == (0, 10)
+    project = Bench()
+    project.send(StartConductor(), SYSTEM)
+    project.send(PlanEpic("goal"))
+    reserve(project, 3, CallOwner(epic="E-1"), "Tier 1")
+    assert project.send(StopConductor("bye"), SYSTEM) == (ConductorStopped("bye"),)
+    assert (len(project.state.calls), committed(project, EPIC)) == (0, 3)
 
 
 def test_calls_for_planning_that_ends_count_as_spent() -> None:
-    made = Bench()
-    made.send(StartConductor(), SYSTEM)
+    project = Bench()
+    project.send(StartConductor(), SYSTEM)
     for number, command in enumerate((DropEpic("E-1"), FailPlanning("E-2", "", "no")), 1):
-        made.send(PlanEpic("goal"))
-        reserve(made, 3, CallOwner(epic=f"E-{number}"), "Tier 1")
-        made.send(command, SYSTEM)
-        assert (len(made.state.calls), committed(made, Scope("epic", f"E-{number}"))) == (0, 3)
+        project.send(PlanEpic("goal"))
+        reserve(project, 3, CallOwner(epic=f"E-{number}"), "Tier 1")
+        project.send(command, SYSTEM)
+        assert (len(project.state.calls), committed(project, Scope("epic", f"E-{number}"))) == (0, 3)
 
 
-def test_only_somebody_at_work_asks_a_model() -> None:
-    made = working()
-    made.send(PlanEpic("goal"))
-    made.send(DropEpic("E-1"))
+def test_only_an_active_owner_makes_model_calls() -> None:
+    project = working()
+    project.send(PlanEpic("goal"))
+    project.send(DropEpic("E-1"))
     wrong = {
         CallOwner(track="x", ticket="T", attempt=2): "attempt 2 of ticket 'x/T' is over",
         CallOwner(track="x"): "the planning of track 'x' is over",
@@ -132,26 +136,26 @@ def test_only_somebody_at_work_asks_a_model() -> None:
         CallOwner(): "a model call needs an owner: a ticket, a track, an epic or a discussion",
     }
     for party, why in wrong.items():
-        assert refused(made, ReserveCall(party, "Tier 3", "m", 1)) == why
+        assert refused(project, ReserveCall(party, "Tier 3", "m", 1)) == why
 
 
 def test_one_call_going_wrong_leaves_the_others() -> None:
-    made = Bench()
-    made.send(StartConductor(auto_queue=True), SYSTEM)
-    made.send(AddTrack("x", "X", "", (TicketSpec(id="T"), TicketSpec(id="U"))))
-    made.send(StartTrack("x"))
+    project = Bench()
+    project.send(StartConductor(auto_queue=True), SYSTEM)
+    project.send(AddTrack("x", "X", "", (TicketSpec(id="T"), TicketSpec(id="U"))))
+    project.send(StartTrack("x"))
     other = CallOwner(track="x", ticket="U", attempt=1)
-    reserve(made, 10)
-    reserve(made, 5, other)
-    made.send(KillWorker("x", "T"))
-    assert [call.party for call in made.state.calls.values()] == [other]
-    made.send(Recover("killed"), SYSTEM)
-    assert committed(made, TRACK) == 15
+    reserve(project, 10)
+    reserve(project, 5, other)
+    project.send(KillWorker("x", "T"))
+    assert [call.party for call in project.state.calls.values()] == [other]
+    project.send(Recover("killed"), SYSTEM)
+    assert committed(project, TRACK) == 15
 
 
-def test_a_call_that_nobody_can_price_is_made_only_where_nothing_limits_it() -> None:
-    made = working()
-    (event,) = made.send(ReserveCall(WORKER, "Tier 3", "m", None), SYSTEM)
+def test_a_call_without_a_price_is_made_only_without_a_limit() -> None:
+    project = working()
+    (event,) = project.send(ReserveCall(WORKER, "Tier 3", "m", None), SYSTEM)
     assert event == CallReserved("C-1", WORKER, "Tier 3", "m", 0)
     limited = working(Caps(tiers=(("Tier 3", 5),)))
     with pytest.raises(OverBudget, match="the model 'm' has no price"):

@@ -1,4 +1,4 @@
-"""A gate that fails repeatedly in the same way asks a person early; `do` asks after each failure."""
+"""A gate that repeats the same failure requests an approval early; a ticket of `do` requests one after each failure."""
 
 from msgspec.structs import replace
 
@@ -13,90 +13,90 @@ from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateResult
 from interlock.domain.values.tickets import Blocked, Escalated, Queued, TicketSpec, Tried, Verifying, Working
 from tests.domain.given import AT, FAIL, Bench
 
-TOLD = Blob("5a", 1)
+FEEDBACK = Blob("5a", 1)
 
 
 def worker(stuck_after: int = 3, *, returns: bool = False, loop: bool = False, approve_all: bool = False) -> Bench:
-    found = Bench()
+    project = Bench()
     spec = TicketSpec(id="T", verify=(Gate("make test", loop=loop),), returns=returns)
-    found.send(AddTrack("x", "X", "", (spec,)))
+    project.send(AddTrack("x", "X", "", (spec,)))
     gates = GateDefaults(5, 300.0, stuck_after)
-    found.send(StartConductor(4, True, approve_all, gates), SYSTEM)
-    found.send(StartTrack("x"))
-    return found
+    project.send(StartConductor(4, True, approve_all, gates), SYSTEM)
+    project.send(StartTrack("x"))
+    return project
 
 
-def failing(found: Bench, result: GateResult = FAIL, *, fresh: bool = False) -> list[str]:
-    """A submission and its failed gate: the names of what is recorded."""
-    found.submit("T")
-    told = found.send(ReportGate("x", "T", 1, 0, result, "tree", "asked", TOLD, fresh), SYSTEM)
-    return [type(event).__name__ for event in told]
+def failing(project: Bench, result: GateResult = FAIL, *, fresh: bool = False) -> list[str]:
+    """Submits the work and fails its gate; returns the names of the recorded events."""
+    project.submit("T")
+    events = project.send(ReportGate("x", "T", 1, 0, result, "tree", "asked", FEEDBACK, fresh), SYSTEM)
+    return [type(event).__name__ for event in events]
 
 
 def test_a_constant_failure_asks_at_the_third_time() -> None:
-    found = worker()
-    assert failing(found) == ["GateFinished"]
-    assert failing(found) == ["GateFinished"]
-    assert failing(found) == ["GateFinished", "ApprovalRequested"]
-    payload = found.approval("A-1").payload
+    project = worker()
+    assert failing(project) == ["GateFinished"]
+    assert failing(project) == ["GateFinished"]
+    assert failing(project) == ["GateFinished", "ApprovalRequested"]
+    payload = project.approval("A-1").payload
     assert isinstance(payload, GatePayload)
     assert (payload.attempts, payload.max_attempts, payload.message) == (3, 5, "asked")
-    assert "always the same way" in found.approval("A-1").why
-    found.answer("A-1", "retry")
-    stage = found.ticket("T").stage
+    assert "always the same way" in project.approval("A-1").why
+    project.answer("A-1", "retry")
+    stage = project.ticket("T").stage
     assert isinstance(stage, Verifying | Queued)
 
 
 def test_without_stuck_after_it_goes_on_to_the_last_attempt() -> None:
-    found = worker(0)
+    project = worker(0)
     for _ in range(4):
-        assert failing(found) == ["GateFinished"]
-    assert failing(found) == ["GateFinished", "ApprovalRequested"]
-    assert found.approval("A-1").why == "the gate failed 5 of 5 times"
+        assert failing(project) == ["GateFinished"]
+    assert failing(project) == ["GateFinished", "ApprovalRequested"]
+    assert project.approval("A-1").why == "the gate failed 5 of 5 times"
 
 
 def test_a_shrinking_list_of_failures_keeps_going() -> None:
-    found = worker()
+    project = worker()
     for number in (4, 3, 2, 1):
-        assert failing(found, replace(FAIL, stderr=f"{number} failed")) == ["GateFinished"]
+        assert failing(project, replace(FAIL, stderr=f"{number} failed")) == ["GateFinished"]
 
 
-def test_nobody_to_ask_blocks_it_early() -> None:
-    found = worker(approve_all=True)
-    failing(found)
-    failing(found)
-    assert failing(found) == ["GateFinished", "TicketBlocked", "TrackEnded"]
-    stage = found.ticket("T").stage
+def test_a_repeated_failure_blocks_early_when_no_person_can_answer() -> None:
+    project = worker(approve_all=True)
+    failing(project)
+    failing(project)
+    assert failing(project) == ["GateFinished", "TicketBlocked", "TrackEnded"]
+    stage = project.ticket("T").stage
     assert isinstance(stage, Blocked)
     assert "attempts 3/5, the same failure again and again" in stage.reason
 
 
-def test_a_command_of_its_own_waits_for_a_word_after_each_failure() -> None:
-    found = worker(returns=True)
-    assert failing(found) == ["GateFinished", "ApprovalRequested"]
-    stage = found.ticket("T").stage
+def test_a_ticket_of_do_waits_for_an_answer_after_each_failure() -> None:
+    project = worker(returns=True)
+    assert failing(project) == ["GateFinished", "ApprovalRequested"]
+    stage = project.ticket("T").stage
     assert isinstance(stage, Escalated)
     assert stage.at.attempt_count == 1
-    found.answer("A-1", "retry")
-    again = found.ticket("T").stage
+    project.answer("A-1", "retry")
+    again = project.ticket("T").stage
     working = again.then if isinstance(again, Queued) else again
     assert isinstance(working, Working)
     assert working.tried is not None
-    assert (working.tried.attempt_count, found.ticket("T").session[-1]) == (1, TOLD)
-    assert failing(found, replace(FAIL, stderr="other"), fresh=True) == ["GateFinished", "ApprovalRequested"]
-    found.answer("A-2", "retry")
-    assert (found.ticket("T").session, found.ticket("T").failures) == ((TOLD,), 1)
+    assert (working.tried.attempt_count, project.ticket("T").session[-1]) == (1, FEEDBACK)
+    assert failing(project, replace(FAIL, stderr="other"), fresh=True) == ["GateFinished", "ApprovalRequested"]
+    project.answer("A-2", "retry")
+    assert (project.ticket("T").session, project.ticket("T").failures) == ((FEEDBACK,), 1)
 
 
-def test_with_loop_it_goes_on_by_itself() -> None:
-    found = worker(returns=True, loop=True)
-    assert failing(found) == ["GateFinished"]
+def test_a_ticket_of_do_with_loop_continues_automatically() -> None:
+    project = worker(returns=True, loop=True)
+    assert failing(project) == ["GateFinished"]
 
 
-def test_a_command_of_its_own_without_anybody_to_ask_is_blocked() -> None:
-    found = worker(returns=True, approve_all=True)
-    assert failing(found) == ["GateFinished", "TicketBlocked", "TrackEnded"]
-    stage = found.ticket("T").stage
+def test_a_ticket_of_do_is_blocked_when_no_person_can_answer() -> None:
+    project = worker(returns=True, approve_all=True)
+    assert failing(project) == ["GateFinished", "TicketBlocked", "TrackEnded"]
+    stage = project.ticket("T").stage
     assert isinstance(stage, Blocked)
     assert "attempts 1/5)" in stage.reason
 
@@ -108,32 +108,32 @@ def test_the_human_is_shown_the_evidence() -> None:
     assert "gate_action: `retry`" in text
 
 
-def lost(found: Bench) -> None:
-    """The process dies while the worker is at work again; the next one goes on."""
-    gates = found.state.conductor.gates
-    found.send(Recover("it was killed"), SYSTEM)
-    found.send(StartConductor(4, True, False, gates), SYSTEM)
+def lost(project: Bench) -> None:
+    """The process is killed while the worker runs again; the next process continues."""
+    gates = project.state.conductor.gates
+    project.send(Recover("it was killed"), SYSTEM)
+    project.send(StartConductor(4, True, False, gates), SYSTEM)
 
 
 def test_a_crash_does_not_reset_the_count() -> None:
-    found = worker()
-    failing(found)
-    lost(found)
-    stage = found.ticket("T").stage
+    project = worker()
+    failing(project)
+    lost(project)
+    stage = project.ticket("T").stage
     assert stage == Working(Tried(0, 1, (FAIL,)))
-    found.submit("T")
-    verifying = found.ticket("T").stage
+    project.submit("T")
+    verifying = project.ticket("T").stage
     assert isinstance(verifying, Verifying)
     assert verifying.attempt_count == 1
 
 
 def test_crashes_alone_never_use_up_the_attempts() -> None:
     for stuck_after, kept in ((3, 1), (1, 0), (0, 4)):
-        found = worker(stuck_after)
+        project = worker(stuck_after)
         tried = Tried(0, 4, (FAIL,) * 4)
-        found.state = put(found.state, replace(found.ticket("T"), stage=Working(tried)), AT)
-        lost(found)
-        stage = found.ticket("T").stage
+        project.state = put(project.state, replace(project.ticket("T"), stage=Working(tried)), AT)
+        lost(project)
+        stage = project.ticket("T").stage
         assert isinstance(stage, Working)
         assert stage.tried is not None
         assert (stage.tried.attempt_count, len(stage.tried.previous_results)) == (3, kept)

@@ -68,10 +68,10 @@ def test_an_answer_stands_when_the_asker_leaves_at_the_same_moment() -> None:
 
 
 def test_only_asks_are_withdrawn() -> None:
-    found = bench(shell("T"))
-    found.asked("T")
+    project = bench(shell("T"))
+    project.asked("T")
     with pytest.raises(Rejected, match="only an ask can be withdrawn"):
-        after(WithdrawAsk("A-1"), state=found.state)
+        after(WithdrawAsk("A-1"), state=project.state)
 
 
 def test_an_ask_has_a_deadline_that_denies() -> None:
@@ -90,23 +90,23 @@ def test_an_ask_has_a_deadline_that_denies() -> None:
     ],
     ids=["no tool", "long name"],
 )
-def test_what_cannot_be_asked_is_refused(wrong: AskPerson) -> None:
+def test_an_invalid_ask_is_refused(wrong: AskPerson) -> None:
     with pytest.raises(Rejected):
         after(wrong)
 
 
-def test_who_comes_back_finds_its_question_by_its_key() -> None:
+def test_an_asker_that_reconnects_finds_its_ask_by_its_key() -> None:
     state = after(QUESTION)
-    found = earlier_ask(state, QUESTION)
-    assert found is not None
-    assert found.id == "A-1"
+    ask = earlier_ask(state, QUESTION)
+    assert ask is not None
+    assert ask.id == "A-1"
     assert earlier_ask(state, AskPerson("Bash", '{"command":"ls"}', SHA, "program:claude")) is None
     assert earlier_ask(state, AskPerson("Bash", "{}", SHA, "program:claude", key="k2")) is None
     with pytest.raises(Rejected, match="about something else"):
         earlier_ask(state, AskPerson("Bash", '{"command":"rm"}', "other", "program:claude", key="k1"))
 
 
-def test_asked_and_withdrawn_are_what_the_journal_says() -> None:
+def test_an_ask_and_its_withdrawal_are_the_only_events() -> None:
     asked = step(State(), Submission("s", SYSTEM, QUESTION), AT)
     gone = step(asked.state, Submission("s", SYSTEM, WithdrawAsk("A-1", "gone")), AT)
     assert [type(r.event) for r in (*asked.records, *gone.records)] == [ApprovalRequested, ApprovalWithdrawn]

@@ -1,4 +1,4 @@
-"""The effects of a gate with network may last: after a crash a person decides whether it runs again."""
+"""A gate with network access may have lasting effects: after a crash a person decides whether it runs again."""
 
 import pytest
 
@@ -12,44 +12,44 @@ from tests.domain.given import SAVED, Bench, shell
 
 
 def interrupted(*gates: Gate, network: bool = False) -> Bench:
-    """Two tickets whose first gate runs when the process dies."""
-    found = Bench()
-    found.send(AddTrack("x", "X", "", (shell("T", verify=gates), shell("U", verify=gates))))
-    found.send(StartConductor(4, True, False, GateDefaults(network=network)), SYSTEM)
-    found.send(StartTrack("x"))
-    found.submit("T")
-    found.submit("U")
-    found.send(Recover("it was killed"), SYSTEM)
-    return found
+    """Two tickets whose first gate was running when the process was killed."""
+    project = Bench()
+    project.send(AddTrack("x", "X", "", (shell("T", verify=gates), shell("U", verify=gates))))
+    project.send(StartConductor(4, True, False, GateDefaults(network=network)), SYSTEM)
+    project.send(StartTrack("x"))
+    project.submit("T")
+    project.submit("U")
+    project.send(Recover("it was killed"), SYSTEM)
+    return project
 
 
 def test_a_gate_without_network_is_simply_run_again() -> None:
-    found = interrupted(Gate("make test"))
-    assert not found.state.pending
-    assert found.ticket("T").stage == Queued(Verifying(SAVED))
+    project = interrupted(Gate("make test"))
+    assert not project.state.pending
+    assert project.ticket("T").stage == Queued(Verifying(SAVED))
     assert interrupted(Gate("", criteria="reads well"), network=True).ticket("T").stage == Queued(Verifying(SAVED))
 
 
 @pytest.mark.parametrize(("gate", "network"), [(Gate("publish", network=True), False), (Gate("publish"), True)])
 def test_a_gate_with_network_is_asked_about(gate: Gate, network: bool) -> None:
-    found = interrupted(gate, network=network)
-    assert [found.state.approval(name).kind for name in ("A-1", "A-2")] == ["unknown", "unknown"]
-    payload = found.approval("A-1").payload
+    project = interrupted(gate, network=network)
+    assert [project.state.approval(name).kind for name in ("A-1", "A-2")] == ["unknown", "unknown"]
+    payload = project.approval("A-1").payload
     assert isinstance(payload, UnknownPayload)
     assert payload.what == "run the gate of T, with network: publish"
-    assert found.ticket("T").stage == Escalated("A-1", Verifying(SAVED))
+    assert project.ticket("T").stage == Escalated("A-1", Verifying(SAVED))
 
 
-def test_the_person_says_what_becomes_of_it() -> None:
-    found = interrupted(Gate("publish", network=True), Gate("make test"))
-    found.answer("A-1", "retry")
-    assert found.ticket("T").stage == Queued(Verifying(SAVED))
-    found.answer("A-2", "skip")
-    assert found.ticket("U").stage == Queued(Verifying(SAVED, 1, skipped=True))
-    found = interrupted(Gate("publish", network=True))
-    found.answer("A-1", "skip")
-    assert found.ticket("T").stage == Merging(SAVED, unverified=True)
-    found.answer("A-2", "abort")
-    stage = found.ticket("U").stage
+def test_the_person_decides_about_an_interrupted_gate() -> None:
+    project = interrupted(Gate("publish", network=True), Gate("make test"))
+    project.answer("A-1", "retry")
+    assert project.ticket("T").stage == Queued(Verifying(SAVED))
+    project.answer("A-2", "skip")
+    assert project.ticket("U").stage == Queued(Verifying(SAVED, 1, skipped=True))
+    project = interrupted(Gate("publish", network=True))
+    project.answer("A-1", "skip")
+    assert project.ticket("T").stage == Merging(SAVED, unverified=True)
+    project.answer("A-2", "abort")
+    stage = project.ticket("U").stage
     assert isinstance(stage, Blocked)
-    assert found.track().status == "running"
+    assert project.track().status == "running"

@@ -1,4 +1,4 @@
-"""Scheduling: which tickets start, are asked about or wait, and recovery after a lost process."""
+"""Scheduling: which tickets start, need an approval or wait; and recovery after a crash."""
 
 import pytest
 
@@ -40,42 +40,42 @@ NOT_BY_ITSELF = "tickets start by themselves only with auto_queue"
 
 
 def test_with_auto_queue_ready_tickets_start_as_far_as_workers_go() -> None:
-    found = bench(shell("a"), shell("b"), shell("c"), shell("d", "a"), workers=2, start=False)
-    assert found.send(StartTrack("x")) == (
+    project = bench(shell("a"), shell("b"), shell("c"), shell("d", "a"), workers=2, start=False)
+    assert project.send(StartTrack("x")) == (
         TrackStarted("x"),
         TicketStarted("x", "a", 1),
         TicketStarted("x", "b", 1),
     )
-    assert found.send(FailWork("x", "b", 1, "no"), SYSTEM) == (
+    assert project.send(FailWork("x", "b", 1, "no"), SYSTEM) == (
         TicketBlocked("x", "b", "no", failed=True),
         TicketStarted("x", "c", 1),
     )
 
 
-def test_nothing_starts_while_no_process_stands_behind_it() -> None:
-    found = Bench()
-    found.send(AddTrack("x", "X", "", (shell("a"),)))
-    assert found.send(StartTrack("x")) == (TrackStarted("x"),)
-    assert found.send(StartConductor(1, True), SYSTEM)[1:] == (TicketStarted("x", "a", 1),)
+def test_nothing_starts_without_a_running_conductor() -> None:
+    project = Bench()
+    project.send(AddTrack("x", "X", "", (shell("a"),)))
+    assert project.send(StartTrack("x")) == (TrackStarted("x"),)
+    assert project.send(StartConductor(1, True), SYSTEM)[1:] == (TicketStarted("x", "a", 1),)
 
 
-def test_without_auto_queue_each_ready_ticket_asks_and_a_yes_really_runs_it() -> None:
-    found = bench(shell("a"), shell("b"), shell("c", "a"), auto_queue=False, workers=1, start=False)
-    assert found.send(StartTrack("x")) == (
+def test_without_auto_queue_each_ready_ticket_asks_and_starts_once_approved() -> None:
+    project = bench(shell("a"), shell("b"), shell("c", "a"), auto_queue=False, workers=1, start=False)
+    assert project.send(StartTrack("x")) == (
         TrackStarted("x"),
         step_asked("A-1", "a", NOT_BY_ITSELF),
         step_asked("A-2", "b", NOT_BY_ITSELF),
     )
     answered = ApprovalAnswered("A-2", "approve", digest=digest(STEP))
-    assert found.send(ApproveTask("x", "b")) == (answered, TicketStarted("x", "b", 1))
-    assert found.answer("A-1", "approve") == (ApprovalAnswered("A-1", "approve", digest=digest(STEP)),)
-    assert found.ticket("a").stage == Todo(cleared=True)
-    assert found.submit("b", saved=None)[1:] == (TicketStarted("x", "a", 1),)
+    assert project.send(ApproveTask("x", "b")) == (answered, TicketStarted("x", "b", 1))
+    assert project.answer("A-1", "approve") == (ApprovalAnswered("A-1", "approve", digest=digest(STEP)),)
+    assert project.ticket("a").stage == Todo(cleared=True)
+    assert project.submit("b", saved=None)[1:] == (TicketStarted("x", "a", 1),)
 
 
 def test_a_step_mode_ticket_asks_even_with_auto_queue() -> None:
-    found = bench(shell("s", step_mode=True), shell("a"), start=False)
-    assert found.send(StartTrack("x")) == (
+    project = bench(shell("s", step_mode=True), shell("a"), start=False)
+    assert project.send(StartTrack("x")) == (
         TrackStarted("x"),
         step_asked("A-1", "s", "the ticket is in step mode"),
         TicketStarted("x", "a", 1),
@@ -83,8 +83,8 @@ def test_a_step_mode_ticket_asks_even_with_auto_queue() -> None:
 
 
 def test_a_rejected_step_blocks_the_ticket_with_the_message() -> None:
-    found = bench(shell("s", step_mode=True))
-    assert found.answer("A-1", "reject", message=" not today ") == (
+    project = bench(shell("s", step_mode=True))
+    assert project.answer("A-1", "reject", message=" not today ") == (
         ApprovalAnswered("A-1", "reject", "not today", digest=digest(STEP)),
         TicketBlocked("x", "s", "not today"),
         TrackEnded("x", "blocked"),
@@ -92,34 +92,34 @@ def test_a_rejected_step_blocks_the_ticket_with_the_message() -> None:
 
 
 def test_a_rejected_step_without_a_message_still_says_why() -> None:
-    found = bench(shell("s", step_mode=True))
-    found.answer("A-1", "reject")
-    assert found.ticket("s").blocked_reason == "step was rejected"
+    project = bench(shell("s", step_mode=True))
+    project.answer("A-1", "reject")
+    assert project.ticket("s").blocked_reason == "step was rejected"
 
 
 @pytest.mark.parametrize("name", ["a", "w"])
 def test_approving_a_task_that_asks_nothing_is_refused(name: str) -> None:
-    found = bench(shell("w"), shell("a"), workers=1)
-    found.asked("w")
+    project = bench(shell("w"), shell("a"), workers=1)
+    project.asked("w")
     with pytest.raises(Rejected, match=rf"ticket 'x/{name}' is in_progress and does not wait for a step approval"):
-        found.send(ApproveTask("x", name))
+        project.send(ApproveTask("x", name))
 
 
 def test_waiting_for_an_answer_takes_no_worker() -> None:
-    found = bench(shell("a"), shell("b"), workers=1)
-    found.asked("a")
-    assert (found.ticket("b").stage, found.state.busy) == (Working(), 1)
-    found.answer("A-1", "approve")
-    assert found.ticket("a").stage == Queued(Working())
-    assert found.submit("b", saved=None)[1:] == (AttemptResumed("x", "a", 1),)
-    assert found.ticket("a").stage == Working()
+    project = bench(shell("a"), shell("b"), workers=1)
+    project.asked("a")
+    assert (project.ticket("b").stage, project.state.busy) == (Working(), 1)
+    project.answer("A-1", "approve")
+    assert project.ticket("a").stage == Queued(Working())
+    assert project.submit("b", saved=None)[1:] == (AttemptResumed("x", "a", 1),)
+    assert project.ticket("a").stage == Working()
 
 
 def test_an_answered_ticket_goes_before_one_that_never_started() -> None:
-    found = bench(shell("z"), shell("a"), shell("b"), workers=1)
-    found.asked("z")
-    found.answer("A-1", "approve")
-    assert found.submit("a", saved=None)[1:] == (AttemptResumed("x", "z", 1),)
+    project = bench(shell("z"), shell("a"), shell("b"), workers=1)
+    project.asked("z")
+    project.answer("A-1", "approve")
+    assert project.submit("a", saved=None)[1:] == (AttemptResumed("x", "z", 1),)
 
 
 @pytest.mark.parametrize("workers", [0, 257, -1])
@@ -129,105 +129,109 @@ def test_a_conductor_has_from_1_to_256_workers(workers: int) -> None:
 
 
 def test_a_conductor_keeps_seconds_as_the_journal_reads_them() -> None:
-    found = Bench()
-    assert found.send(StartConductor(2, True, False, GateDefaults(3, 60)), SYSTEM) == (
+    project = Bench()
+    assert project.send(StartConductor(2, True, False, GateDefaults(3, 60)), SYSTEM) == (
         ConductorStarted(2, True, False, GateDefaults(3, 60.0)),
     )
-    assert repr(found.state.conductor.gates.timeout_s) == "60.0"
+    assert repr(project.state.conductor.gates.timeout_s) == "60.0"
 
 
-def test_what_a_lost_process_had_in_hand_is_done_again_or_only_verified_again() -> None:
+def test_work_of_a_lost_process_is_done_again_or_only_verified_again() -> None:
     gated = shell("v", verify=[Gate("true", max_attempts=3)])
-    found = bench(shell("w"), gated, shell("t", "w"), shell("q"))
-    found.send(AddTrack("y", "Y", "", (shell("idle"),)))
-    found.submit("v")
-    found.send(ReportGate("x", "v", 1, 0, FAIL), SYSTEM)
-    found.asked("q")
-    assert found.send(Recover("it was killed"), SYSTEM) == (
+    project = bench(shell("w"), gated, shell("t", "w"), shell("q"))
+    project.send(AddTrack("y", "Y", "", (shell("idle"),)))
+    project.submit("v")
+    project.send(ReportGate("x", "v", 1, 0, FAIL), SYSTEM)
+    project.asked("q")
+    assert project.send(Recover("it was killed"), SYSTEM) == (
         AttemptLost("x", "w", 1, "it was killed"),
         AttemptShelved("x", "v", 1),
         ConductorStopped("it was killed"),
     )
     verifying = Verifying(SAVED, 0, 1, (FAIL,))
-    assert found.ticket("v").stage == Queued(verifying), "no count is lost"
-    assert (found.state.busy, found.state.conductor.on) == (0, False)
-    assert found.send(StartConductor(4, True), SYSTEM)[1:] == (
+    assert project.ticket("v").stage == Queued(verifying), "no count is lost"
+    assert (project.state.busy, project.state.conductor.on) == (0, False)
+    assert project.send(StartConductor(4, True), SYSTEM)[1:] == (
         TicketStarted("x", "w", 2),
         AttemptResumed("x", "v", 1),
     )
-    assert found.ticket("v").stage == verifying
-    assert found.state.pending_approvals() == (found.approval("A-1"),), "what was asked is still asked, once"
+    assert project.ticket("v").stage == verifying
+    assert project.state.pending_approvals() == (project.approval("A-1"),), "the request is still pending, once"
 
 
-def test_a_lost_attempt_keeps_its_yes_and_is_not_asked_again() -> None:
-    found = bench(shell("s", step_mode=True))
-    found.answer("A-1", "approve")
-    found.answer(found.asked("s"), "approve")
-    grant = Grant("A-2", found.approval("A-2").digest)
-    assert found.ticket("s").grant == grant
-    found.send(Recover(), SYSTEM)
-    assert found.send(StartConductor(1, False), SYSTEM)[1:] == (TicketStarted("x", "s", 2),)
-    assert found.ticket("s").grant == grant
-    found.submit("s")
-    assert found.ticket("s").grant is None, "used up"
+def test_a_lost_attempt_keeps_its_approval_and_is_not_asked_about_again() -> None:
+    project = bench(shell("s", step_mode=True))
+    project.answer("A-1", "approve")
+    project.answer(project.asked("s"), "approve")
+    grant = Grant("A-2", project.approval("A-2").digest)
+    assert project.ticket("s").grant == grant
+    project.send(Recover(), SYSTEM)
+    assert project.send(StartConductor(1, False), SYSTEM)[1:] == (TicketStarted("x", "s", 2),)
+    assert project.ticket("s").grant == grant
+    project.submit("s")
+    assert project.ticket("s").grant is None, "used up"
 
 
-def test_an_answer_in_hand_survives_a_lost_process() -> None:
-    found = bench(shell("a"), shell("b"), workers=1)
-    found.asked("a")
-    found.answer("A-1", "approve")
-    found.send(Recover(), SYSTEM)
-    assert found.ticket("a").stage == Queued(Working())
-    assert found.send(StartConductor(2, True), SYSTEM)[1:] == (
+def test_an_unused_answer_survives_a_lost_process() -> None:
+    project = bench(shell("a"), shell("b"), workers=1)
+    project.asked("a")
+    project.answer("A-1", "approve")
+    project.send(Recover(), SYSTEM)
+    assert project.ticket("a").stage == Queued(Working())
+    assert project.send(StartConductor(2, True), SYSTEM)[1:] == (
         AttemptResumed("x", "a", 1),
         TicketStarted("x", "b", 2),
     )
 
 
 def test_stopping_what_does_not_run_records_nothing() -> None:
-    found = Bench()
-    assert found.send(StopConductor(), SYSTEM) == ()
-    found.send(StartConductor(), SYSTEM)
-    assert found.send(StopConductor("bye"), SYSTEM) == (ConductorStopped("bye"),)
-    assert found.state.conductor == ConductorState(on=False)
+    project = Bench()
+    assert project.send(StopConductor(), SYSTEM) == ()
+    project.send(StartConductor(), SYSTEM)
+    assert project.send(StopConductor("bye"), SYSTEM) == (ConductorStopped("bye"),)
+    assert project.state.conductor == ConductorState(on=False)
 
 
 def test_a_paused_track_resumes_nothing_after_a_restart() -> None:
-    found = bench(shell("a"))
-    found.send(PauseTrack("x"))
-    found.send(Recover(), SYSTEM)
-    assert found.send(StartConductor(1, True), SYSTEM)[1:] == ()
-    assert found.send(ResumeTrack("x"))[1:] == (TicketStarted("x", "a", 2),)
+    project = bench(shell("a"))
+    project.send(PauseTrack("x"))
+    project.send(Recover(), SYSTEM)
+    assert project.send(StartConductor(1, True), SYSTEM)[1:] == ()
+    assert project.send(ResumeTrack("x"))[1:] == (TicketStarted("x", "a", 2),)
 
 
 def test_approve_all_answers_in_the_same_batch_and_says_so() -> None:
-    found = bench(shell("s", step_mode=True), approve_all=True)
-    assert [type(record.event) for record in found.records[-3:]] == [ApprovalRequested, ApprovalAnswered, TicketStarted]
-    answered = found.records[-2]
+    project = bench(shell("s", step_mode=True), approve_all=True)
+    assert [type(record.event) for record in project.records[-3:]] == [
+        ApprovalRequested,
+        ApprovalAnswered,
+        TicketStarted,
+    ]
+    answered = project.records[-2]
     assert (answered.actor, answered.event) == (
         APPROVE_ALL,
         ApprovalAnswered("A-1", "approve", "--approve all", digest=digest(STEP)),
     )
 
 
-def test_approve_all_answers_what_was_asked_before_it_came() -> None:
-    found = bench(shell("s", step_mode=True), shell("a"))
-    found.asked("a")
-    found.send(StopConductor(), SYSTEM)
-    found.send(StartConductor(4, True, approve_all=True), SYSTEM)
-    assert [found.ticket(name).stage for name in "sa"] == [Working(), Working()]
+def test_approve_all_answers_earlier_requests_too() -> None:
+    project = bench(shell("s", step_mode=True), shell("a"))
+    project.asked("a")
+    project.send(StopConductor(), SYSTEM)
+    project.send(StartConductor(4, True, approve_all=True), SYSTEM)
+    assert [project.ticket(name).stage for name in "sa"] == [Working(), Working()]
 
 
-def test_approve_all_ends_with_the_process_that_was_told_so() -> None:
-    found = bench(shell("s", step_mode=True), shell("a"), approve_all=True)
-    found.send(StopConductor(), SYSTEM)
-    assert found.state.conductor.approve_all is False
+def test_approve_all_ends_with_its_process() -> None:
+    project = bench(shell("s", step_mode=True), shell("a"), approve_all=True)
+    project.send(StopConductor(), SYSTEM)
+    assert project.state.conductor.approve_all is False
 
 
 def test_approve_all_leaves_an_open_escalation_to_a_person() -> None:
-    found = bench(shell("v", verify=[Gate("true", max_attempts=1)]))
-    found.submit("v")
-    found.send(ReportGate("x", "v", 1, 0, FAIL), SYSTEM)
-    found.send(StopConductor(), SYSTEM)
-    assert found.send(StartConductor(4, True, approve_all=True), SYSTEM)[1:] == ()
-    assert [approval.kind for approval in found.state.pending_approvals()] == ["gate"]
+    project = bench(shell("v", verify=[Gate("true", max_attempts=1)]))
+    project.submit("v")
+    project.send(ReportGate("x", "v", 1, 0, FAIL), SYSTEM)
+    project.send(StopConductor(), SYSTEM)
+    assert project.send(StartConductor(4, True, approve_all=True), SYSTEM)[1:] == ()
+    assert [approval.kind for approval in project.state.pending_approvals()] == ["gate"]

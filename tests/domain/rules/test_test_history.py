@@ -1,4 +1,4 @@
-"""The memory of tests: what is recorded, refused, counted and forgotten."""
+"""The history of test executions: recording, refusing, counting and forgetting them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -38,9 +38,9 @@ def test_a_test_is_one_event_at_its_end() -> None:
         TestExecuted(ran(1)),
         TestExecuted(ran(2, "failed")),
     )
-    found = bench.state.tests.find("grpc_click_10000002")
-    assert found is not None
-    assert (found.number, found.at, found.execution) == (2, AT, ran(2, "failed"))
+    execution = bench.state.tests.find("grpc_click_10000002")
+    assert execution is not None
+    assert (execution.number, execution.at, execution.execution) == (2, AT, ran(2, "failed"))
 
 
 def test_an_id_is_never_used_again_not_even_when_its_test_is_forgotten() -> None:
@@ -77,7 +77,7 @@ def test_an_id_is_never_used_again_not_even_when_its_test_is_forgotten() -> None
     ],
     ids=str,
 )
-def test_what_cannot_be_a_test_is_refused(wrong: dict[str, Any]) -> None:
+def test_an_invalid_test_execution_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadValue):
         Bench().send(RecordTests((ran(1, **wrong),)))
 
@@ -102,8 +102,14 @@ def test_the_same_report_is_recorded_once_unless_it_is_meant() -> None:
 def test_seven_passes_and_three_failures() -> None:
     outcomes = ("passed", "failed", "passed", "timeout", *("passed",) * 5, "failed")
     runs = [ran(n, status, execution_time_ms=n) for n, status in enumerate(outcomes, 1)]
-    found = history_of(*runs, ran(50, name="another", execution_time_ms=1_000)).aggregate(runs[0])
-    assert (found.runs, found.passed, found.failed, found.average_ms, found.flake_rate) == (10, 7, 3, 6, 0.3)
+    aggregate = history_of(*runs, ran(50, name="another", execution_time_ms=1_000)).aggregate(runs[0])
+    assert (aggregate.runs, aggregate.passed, aggregate.failed, aggregate.average_ms, aggregate.flake_rate) == (
+        10,
+        7,
+        3,
+        6,
+        0.3,
+    )
 
 
 def test_a_test_that_always_ends_alike_does_not_flake() -> None:
@@ -127,13 +133,13 @@ def test_the_oldest_are_forgotten_by_number_and_by_age() -> None:
     assert replay(bench.records) == bench.state
 
 
-def test_a_test_knows_its_steps_as_long_as_they_are_kept() -> None:
+def test_a_test_lists_its_steps_as_long_as_they_are_kept() -> None:
     parent = ran(9, category="e2e", test_id="e2e_10000009")
     steps = [ran(n, parent=parent.test_id) for n in (1, 2)]
-    found = history_of(*steps, parent)
-    assert found.steps[parent.test_id] == ("grpc_click_10000001", "grpc_click_10000002")
-    assert found.without(1).steps[parent.test_id] == ("grpc_click_10000002",)
-    assert parent.test_id not in found.without(2).steps
+    history = history_of(*steps, parent)
+    assert history.steps[parent.test_id] == ("grpc_click_10000001", "grpc_click_10000002")
+    assert history.without(1).steps[parent.test_id] == ("grpc_click_10000002",)
+    assert parent.test_id not in history.without(2).steps
 
 
 EXECUTIONS = st.builds(
@@ -151,18 +157,18 @@ EXECUTIONS = st.builds(
 
 @settings(max_examples=60)
 @given(st.lists(EXECUTIONS, max_size=30, unique_by=lambda each: each.test_id), st.lists(st.integers(0, 12), max_size=4))
-def test_what_is_counted_as_it_comes_is_what_would_be_counted_anew(runs: list[Execution], keeps: list[int]) -> None:
+def test_incremental_counts_equal_a_full_recount(runs: list[Execution], keeps: list[int]) -> None:
     bench = Bench()
     for execution in runs:
         bench.send(RecordTests((execution,)))
         if keeps:
             bench.send(ForgetTests(keeps[len(bench.records) % len(keeps)], ""), SYSTEM)
-    found = bench.state.tests
-    left = [found.kept[number].execution for number in range(found.oldest, found.count + 1)]
-    assert len(left) == len(found.kept)
+    history = bench.state.tests
+    left = [history.kept[number].execution for number in range(history.oldest, history.count + 1)]
+    assert len(left) == len(history.kept)
     anew = history_of(*left)
-    assert (anew.aggregates, anew.tallies, anew.steps) == (found.aggregates, found.tallies, found.steps)
-    assert set(found.ids) == {each.test_id for each in runs}
+    assert (anew.aggregates, anew.tallies, anew.steps) == (history.aggregates, history.tallies, history.steps)
+    assert set(history.ids) == {each.test_id for each in runs}
     assert replay(bench.records) == bench.state
     assert wire.decode_state(wire.encode_state(bench.state)) == bench.state
 
@@ -170,11 +176,11 @@ def test_what_is_counted_as_it_comes_is_what_would_be_counted_anew(runs: list[Ex
 # ── ids ──────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_new_id_is_one_that_nobody_had() -> None:
+def test_a_new_id_was_never_used() -> None:
     numbers: Iterator[int] = iter((10_000_001, 10_000_002, 10_000_003))
-    found = unused_id(history_of(ran(1), ran(2)), "grpc_click", lambda: next(numbers))
-    assert found == "grpc_click_10000003"
-    assert is_test_id(found)
+    new_id = unused_id(history_of(ran(1), ran(2)), "grpc_click", lambda: next(numbers))
+    assert new_id == "grpc_click_10000003"
+    assert is_test_id(new_id)
 
 
 # ── texts ────────────────────────────────────────────────────────────────────────────────
@@ -192,24 +198,24 @@ LONG = ran(
 
 def test_short_texts_stay_as_they_are() -> None:
     done = ran(1, "failed", error_message="no", logs=("a", "b"), assertions=(Assertion("a", False, "1", "2"),))
-    found = fit(done)
-    assert (found.execution, found.text) == (done, None)
+    fitted = fit(done)
+    assert (fitted.execution, fitted.text) == (done, None)
     assert restored(done, None) == done
 
 
 def test_long_texts_leave_their_ends_and_the_whole_is_kept() -> None:
-    found = fit(LONG)
-    assert found.text is not None
-    short = found.execution
-    assert short.whole == Blob(short.whole.sha256 if short.whole else "", len(found.text))
-    assert restored(short, found.text) == LONG
+    fitted = fit(LONG)
+    assert fitted.text is not None
+    short = fitted.execution
+    assert short.whole == Blob(short.whole.sha256 if short.whole else "", len(fitted.text))
+    assert restored(short, fitted.text) == LONG
     assert restored(short, b"{") == short
     assert short.logs[-1] == "line 999"
     assert len(short.logs) <= LINES
     assert len(short.error_message) == len(short.widget_tree) == LONGEST
     assert len(short.name) == 500
     assert len(wire.encode(short)) < 30_000
-    assert {each.passed for each in short.assertions} == {False}, "what failed matters most"
+    assert {each.passed for each in short.assertions} == {False}, "failures come first"
     Bench().send(RecordTests((short,)))
 
 
@@ -218,7 +224,7 @@ def test_names_that_differ_only_late_stay_different() -> None:
 
 
 def test_secrets_are_taken_out_of_every_text_and_broken_characters_too() -> None:
-    told = ran(
+    execution = ran(
         1,
         "failed",
         "sesame",
@@ -228,10 +234,10 @@ def test_secrets_are_taken_out_of_every_text_and_broken_characters_too() -> None
         metrics=(("sesame", 1),),
         widget_tree="sesame" * 1_000,
     )
-    found = fit(told, lambda text: text.replace("sesame", "*"))
-    assert b"sesame" not in wire.encode(found.execution)
-    assert found.execution.error_message == "*?"
-    assert b"sesame" not in (found.text or b"")
+    fitted = fit(execution, lambda text: text.replace("sesame", "*"))
+    assert b"sesame" not in wire.encode(fitted.execution)
+    assert fitted.execution.error_message == "*?"
+    assert b"sesame" not in (fitted.text or b"")
 
 
 @settings(max_examples=100)
@@ -240,7 +246,7 @@ def test_secrets_are_taken_out_of_every_text_and_broken_characters_too() -> None
     st.lists(st.text(max_size=20).map(lambda text: text * 80), max_size=12),
     st.lists(st.booleans(), max_size=30),
 )
-def test_what_was_shortened_is_short_enough(error: str, logs: list[str], passed: list[bool]) -> None:
+def test_a_shortened_text_is_within_its_limit(error: str, logs: list[str], passed: list[bool]) -> None:
     done = ran(
         1,
         error_message=error,

@@ -1,4 +1,4 @@
-"""Whole tracks: import, adding to a running track, starting, pausing, aborting, ending."""
+"""Tracks: importing, adding tickets to a running track, starting, pausing, aborting, ending."""
 
 import pytest
 
@@ -34,42 +34,42 @@ from interlock.errors import Rejected
 from tests.domain.given import LATER, SAVED, Bench, bench, shell
 
 
-def refused(found: Bench, command: Command) -> str:
-    before = found.state
+def refused(project: Bench, command: Command) -> str:
+    before = project.state
     with pytest.raises(Rejected) as refusal:
-        found.send(command)
-    assert found.state is before, "nothing of a refused batch is kept"
+        project.send(command)
+    assert project.state is before, "nothing of a refused batch is kept"
     return str(refusal.value)
 
 
 def test_a_track_is_added_with_its_tickets_and_waits_to_be_started() -> None:
-    found = Bench()
-    assert found.send(AddTrack("x", " X ", "Why", (shell("a"), shell("b", "a")))) == (
+    project = Bench()
+    assert project.send(AddTrack("x", " X ", "Why", (shell("a"), shell("b", "a")))) == (
         TrackAdded("x", "X", "Why"),
         TicketsAdded("x", (shell("a"), shell("b", "a"))),
     )
-    track = found.track()
+    track = project.track()
     assert (track.status, track.total, track.counts) == ("ready", 2, Counts(todo=2))
     assert [ticket.id for ticket in track.executable()] == ["a"]
-    assert found.state.running == ()
+    assert project.state.running == ()
 
 
 def test_a_track_without_a_title_is_called_by_its_id() -> None:
-    found = Bench()
-    found.send(AddTrack("x", "  ", "", ()))
-    assert found.track().title == "x"
+    project = Bench()
+    project.send(AddTrack("x", "  ", "", ()))
+    assert project.track().title == "x"
 
 
-def test_a_huge_import_is_many_rows_of_one_whole() -> None:
-    found = Bench()
+def test_a_huge_import_is_many_rows_of_one_batch() -> None:
+    project = Bench()
     specs = tuple(shell(f"T{number}") for number in range(2 * TICKETS_PER_EVENT + 1))
-    events = found.send(AddTrack("x", "X", "", specs))
+    events = project.send(AddTrack("x", "X", "", specs))
     assert [len(event.tickets) for event in events if isinstance(event, TicketsAdded)] == [
         TICKETS_PER_EVENT,
         TICKETS_PER_EVENT,
         1,
     ]
-    assert found.track().total == len(specs)
+    assert project.track().total == len(specs)
 
 
 @pytest.mark.parametrize(
@@ -99,20 +99,20 @@ def test_a_malformed_track_id_is_refused() -> None:
 
 
 def test_tickets_added_to_a_running_track_start_as_soon_as_they_can() -> None:
-    found = bench(shell("a"))
-    assert found.send(AddTickets("x", (shell("c", "b"), shell("b"), shell("d", "a")))) == (
+    project = bench(shell("a"))
+    assert project.send(AddTickets("x", (shell("c", "b"), shell("b"), shell("d", "a")))) == (
         TicketsAdded("x", (shell("c", "b"), shell("b"), shell("d", "a"))),
         TicketStarted("x", "b", 1),
     )
-    found.submit("a", saved=None)
-    assert [found.ticket(name).status for name in "abcd"] == ["completed", "in_progress", "todo", "in_progress"]
+    project.submit("a", saved=None)
+    assert [project.ticket(name).status for name in "abcd"] == ["completed", "in_progress", "todo", "in_progress"]
 
 
 def test_adding_tickets_wakes_a_track_that_had_ended() -> None:
-    found = bench(shell("a"))
-    found.submit("a", saved=None)
-    assert found.track().status == "done"
-    assert found.send(AddTickets("x", (shell("b", "a"),))) == (
+    project = bench(shell("a"))
+    project.submit("a", saved=None)
+    assert project.track().status == "done"
+    assert project.send(AddTickets("x", (shell("b", "a"),))) == (
         TicketsAdded("x", (shell("b", "a"),)),
         TrackStarted("x"),
         TicketStarted("x", "b", 1),
@@ -120,41 +120,41 @@ def test_adding_tickets_wakes_a_track_that_had_ended() -> None:
 
 
 def test_an_empty_track_is_done_when_it_starts() -> None:
-    found = Bench()
-    found.send(AddTrack("x", "X", "", ()))
-    assert found.send(StartTrack("x")) == (TrackStarted("x"), TrackEnded("x", "done"))
+    project = Bench()
+    project.send(AddTrack("x", "X", "", ()))
+    assert project.send(StartTrack("x")) == (TrackStarted("x"), TrackEnded("x", "done"))
 
 
 def test_a_paused_track_starts_nothing_and_what_runs_goes_on() -> None:
-    found = bench(shell("a"), shell("b", "a"))
-    assert found.send(PauseTrack("x")) == (TrackPaused("x"),)
-    assert found.send(PauseTrack("x")) == ()
-    found.submit("a", saved=None)
-    assert [found.ticket(name).status for name in "ab"] == ["completed", "todo"]
-    assert found.send(ResumeTrack("x")) == (TrackStarted("x"), TicketStarted("x", "b", 1))
+    project = bench(shell("a"), shell("b", "a"))
+    assert project.send(PauseTrack("x")) == (TrackPaused("x"),)
+    assert project.send(PauseTrack("x")) == ()
+    project.submit("a", saved=None)
+    assert [project.ticket(name).status for name in "ab"] == ["completed", "todo"]
+    assert project.send(ResumeTrack("x")) == (TrackStarted("x"), TicketStarted("x", "b", 1))
 
 
 def test_starting_again_changes_nothing_or_goes_on() -> None:
-    found = bench(shell("a"))
-    assert found.send(StartTrack("x")) == ()
-    found.send(PauseTrack("x"))
-    assert found.send(StartTrack("x")) == (TrackStarted("x"),)
+    project = bench(shell("a"))
+    assert project.send(StartTrack("x")) == ()
+    project.send(PauseTrack("x"))
+    assert project.send(StartTrack("x")) == (TrackStarted("x"),)
 
 
-def test_what_cannot_be_is_refused_with_the_status() -> None:
-    found = bench(shell("a"))
-    assert refused(found, ResumeTrack("x")) == "track 'x' is running, not paused"
-    found.submit("a", saved=None)
-    assert refused(found, StartTrack("x")) == "track 'x' is done; it cannot be started"
-    assert refused(found, PauseTrack("x")) == "track 'x' is done; only a running track can be paused"
-    assert refused(found, AbortTrack("x")) == "track 'x' is done already"
+def test_an_impossible_change_is_refused_with_the_status() -> None:
+    project = bench(shell("a"))
+    assert refused(project, ResumeTrack("x")) == "track 'x' is running, not paused"
+    project.submit("a", saved=None)
+    assert refused(project, StartTrack("x")) == "track 'x' is done; it cannot be started"
+    assert refused(project, PauseTrack("x")) == "track 'x' is done; only a running track can be paused"
+    assert refused(project, AbortTrack("x")) == "track 'x' is done already"
 
 
 def test_aborting_cancels_all_that_is_not_finished_and_takes_questions_back() -> None:
-    found = bench(shell("a"), shell("b"), shell("c", "b"), shell("s", step_mode=True))
-    found.submit("a", saved=None)
-    found.asked("b")
-    assert found.send(AbortTrack("x", "wrong idea")) == (
+    project = bench(shell("a"), shell("b"), shell("c", "b"), shell("s", step_mode=True))
+    project.submit("a", saved=None)
+    project.asked("b")
+    assert project.send(AbortTrack("x", "wrong idea")) == (
         ApprovalWithdrawn("A-1", "track aborted: wrong idea"),
         ApprovalWithdrawn("A-2", "track aborted: wrong idea"),
         TicketCancelled("x", "b", "track aborted: wrong idea"),
@@ -162,40 +162,40 @@ def test_aborting_cancels_all_that_is_not_finished_and_takes_questions_back() ->
         TicketCancelled("x", "s", "track aborted: wrong idea"),
         TrackAborted("x", "wrong idea"),
     )
-    assert found.track().counts == Counts(completed=1, cancelled=3)
-    assert (found.state.busy, found.state.running, found.state.pending_approvals()) == (0, (), ())
+    assert project.track().counts == Counts(completed=1, cancelled=3)
+    assert (project.state.busy, project.state.running, project.state.pending_approvals()) == (0, (), ())
     for command in (AbortTrack("x"), StartTrack("x"), AddTickets("x", (shell("n"),))):
-        assert "aborted" in refused(found, command)
+        assert "aborted" in refused(project, command)
 
 
 def test_tracks_share_the_workers_in_the_order_they_were_added() -> None:
-    found = bench(shell("a"), shell("b"), workers=2, start=False)
-    found.send(AddTrack("y", "Y", "", (shell("a"), shell("b"))))
-    found.send(StartTrack("y"))
-    found.send(StartTrack("x"))
-    assert found.state.running == ("x", "y")
-    assert found.state.busy == 2
-    found.send(AbortTrack("y"))
-    assert [found.ticket(name).status for name in "ab"] == ["in_progress", "in_progress"]
+    project = bench(shell("a"), shell("b"), workers=2, start=False)
+    project.send(AddTrack("y", "Y", "", (shell("a"), shell("b"))))
+    project.send(StartTrack("y"))
+    project.send(StartTrack("x"))
+    assert project.state.running == ("x", "y")
+    assert project.state.busy == 2
+    project.send(AbortTrack("y"))
+    assert [project.ticket(name).status for name in "ab"] == ["in_progress", "in_progress"]
 
 
 def test_running_tracks_stand_in_the_order_they_were_added_however_they_are_started() -> None:
-    found = Bench()
+    project = Bench()
     names = tuple(f"track-{number}" for number in range(12))
     for name in names:
-        found.send(AddTrack(name, "", "", (shell("a"),)))
+        project.send(AddTrack(name, "", "", (shell("a"),)))
     for name in reversed(names):
-        found.send(StartTrack(name))
-    assert found.state.running == names
-    found.send(PauseTrack(names[5]))
-    assert found.state.running == (*names[:5], *names[6:])
+        project.send(StartTrack(name))
+    assert project.state.running == names
+    project.send(PauseTrack(names[5]))
+    assert project.state.running == (*names[:5], *names[6:])
 
 
-def test_a_track_knows_when_it_last_changed() -> None:
-    found = bench(shell("a"))
-    found.send(PauseTrack("x"), at=LATER)
-    assert (found.track().created_at < found.track().updated_at) is True
-    assert found.track().updated_at == LATER
+def test_a_track_has_the_time_of_its_last_change() -> None:
+    project = bench(shell("a"))
+    project.send(PauseTrack("x"), at=LATER)
+    assert (project.track().created_at < project.track().updated_at) is True
+    assert project.track().updated_at == LATER
 
 
 def test_nothing_is_in_an_empty_state() -> None:
@@ -206,26 +206,26 @@ def test_nothing_is_in_an_empty_state() -> None:
 
 
 def test_aborting_lets_a_merge_under_way_end() -> None:
-    found = Bench()
-    found.send(StartConductor(auto_queue=True))
-    found.send(AddTrack("x", "X", "", (shell("a"), shell("b"))))
-    found.send(StartTrack("x"))
-    found.send(SubmitWork("x", "a", 1, SAVED))
-    assert found.send(AbortTrack("x", "enough")) == (
+    project = Bench()
+    project.send(StartConductor(auto_queue=True))
+    project.send(AddTrack("x", "X", "", (shell("a"), shell("b"))))
+    project.send(StartTrack("x"))
+    project.send(SubmitWork("x", "a", 1, SAVED))
+    assert project.send(AbortTrack("x", "enough")) == (
         TicketCancelled("x", "b", "track aborted: enough"),
         TrackAborted("x", "enough"),
     )
-    found.send(FinishMerge("x", "a", 1, "commit"))
-    assert [found.state.ticket("x", name).status for name in ("a", "b")] == ["completed", "cancelled"]
-    assert found.state.tracks["x"].status == "aborted"
+    project.send(FinishMerge("x", "a", 1, "commit"))
+    assert [project.state.ticket("x", name).status for name in ("a", "b")] == ["completed", "cancelled"]
+    assert project.state.tracks["x"].status == "aborted"
 
 
 def test_a_track_is_edited_if_that_changes_something() -> None:
-    found = Bench()
-    found.send(AddTrack("x", "X", "Why", ()))
-    assert found.send(EditTrack("x", title=" Y ")) == (TrackEdited("x", "Y", "Why"),)
-    assert found.send(EditTrack("x", description="Because")) == (TrackEdited("x", "Y", "Because"),)
-    track = found.state.tracks["x"]
+    project = Bench()
+    project.send(AddTrack("x", "X", "Why", ()))
+    assert project.send(EditTrack("x", title=" Y ")) == (TrackEdited("x", "Y", "Why"),)
+    assert project.send(EditTrack("x", description="Because")) == (TrackEdited("x", "Y", "Because"),)
+    track = project.state.tracks["x"]
     assert (track.title, track.description) == ("Y", "Because")
-    assert refused(found, EditTrack("x")) == "the edit changes nothing"
-    assert refused(found, EditTrack("x", title=" ")) == "a track has a title"
+    assert refused(project, EditTrack("x")) == "the edit changes nothing"
+    assert refused(project, EditTrack("x", title=" ")) == "a track has a title"

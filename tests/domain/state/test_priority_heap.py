@@ -8,11 +8,11 @@ Entry = tuple[Key, str]
 
 
 def drained(heap: Heap) -> list[Entry]:
-    found: list[Entry] = []
+    entries: list[Entry] = []
     while heap is not None:
-        found.append((heap[1], heap[2]))
+        entries.append((heap[1], heap[2]))
         heap = pop(heap)
-    return found
+    return entries
 
 
 @given(ENTRIES, ENTRIES, st.integers(0, 10))

@@ -34,15 +34,15 @@ def test_spent_and_reserved_never_exceed_a_cap_whatever_is_called_when(
             if name not in ledger.open:
                 ledger.check(scopes, amount, caps_of(caps))
                 ledger = ledger.reserve(name, scopes, amount)
-            elif share <= 100:  # it comes back
+            elif share <= 100:  # the call ends
                 ledger = ledger.settle(name, Usage(cost=ledger.open[name].amount * share // 100))
-            else:  # it never does
+            else:  # the call is lost
                 lost.append((ledger.open[name].scopes, ledger.open[name].amount))
                 ledger = ledger.lose(name)
         except OverBudget:
             pass
         for scope in SCOPES:
-            waiting = sum(made.amount for made in ledger.open.values() if scope in made.scopes)
+            waiting = sum(reservation.amount for reservation in ledger.open.values() if scope in reservation.scopes)
             waiting += sum(amount for gone, amount in lost if scope in gone)
             assert ledger.reserved.get(scope, 0) == waiting
             assert ledger.committed(scope) == ledger.spent(scope).cost + waiting
@@ -60,7 +60,7 @@ def test_a_call_over_budget_is_not_made_and_the_figure_is_named() -> None:
     ledger.check((EPIC, TRACK), 500_000, Caps(track=2_000_000))
 
 
-def test_what_was_not_needed_is_free_again() -> None:
+def test_an_unused_part_of_a_reservation_is_released() -> None:
     before = Ledger().reserve("a", (TRACK, TIER, TRACK), 100)
     after = before.settle("a", Usage(10, 20, 30, 40, 60))
     assert after.spent(TRACK) == after.spent(TIER) == Usage(10, 20, 30, 40, 60)
@@ -72,7 +72,7 @@ def test_what_was_not_needed_is_free_again() -> None:
 
 def test_a_reservation_that_never_comes_back_counts_as_spent() -> None:
     ledger = Ledger().reserve("lost", (TICKET,), 90).lose("lost").lose("unknown")
-    assert ledger.settle("lost", Usage(cost=1)) == ledger  # it is too late to know better
+    assert ledger.settle("lost", Usage(cost=1)) == ledger  # a late result changes nothing
     with pytest.raises(OverBudget, match="over budget"):
         ledger.check((TICKET,), 11, Caps(ticket=100))
 
@@ -97,7 +97,7 @@ def test_money_is_shown_exactly(amount: int, text: str) -> None:
     assert dollars(amount) == text
 
 
-def test_a_usage_also_tells_its_cost_in_dollars() -> None:
+def test_a_usage_has_its_cost_in_dollars() -> None:
     assert Usage(cost=1_250_000).cost_usd == 1.25
 
 

@@ -68,59 +68,59 @@ def working() -> Bench:
 
 
 def asking() -> Bench:
-    found = working()
-    found.asked("T")
-    return found
+    project = working()
+    project.asked("T")
+    return project
 
 
 def queued() -> Bench:
-    found = bench(shell("T"), shell("U"), workers=1)
-    approval = found.asked("T")  # U takes the worker
-    found.answer(approval, "approve")
-    return found
+    project = bench(shell("T"), shell("U"), workers=1)
+    approval = project.asked("T")  # U occupies the only worker
+    project.answer(approval, "approve")
+    return project
 
 
 def verifying() -> Bench:
-    found = bench(shell("T", verify=[GATE]), shell("U"))
-    found.submit("T")
-    return found
+    project = bench(shell("T", verify=[GATE]), shell("U"))
+    project.submit("T")
+    return project
 
 
 def escalated() -> Bench:
-    found = verifying()
-    found.send(ReportGate("x", "T", 1, 0, FAIL), SYSTEM)
-    return found
+    project = verifying()
+    project.send(ReportGate("x", "T", 1, 0, FAIL), SYSTEM)
+    return project
 
 
 def merging() -> Bench:
-    found = working()
-    found.submit("T")
-    return found
+    project = working()
+    project.submit("T")
+    return project
 
 
 def completed() -> Bench:
-    found = merging()
-    found.send(FinishMerge("x", "T", 1, "c"), SYSTEM)
-    return found
+    project = merging()
+    project.send(FinishMerge("x", "T", 1, "c"), SYSTEM)
+    return project
 
 
 def blocked() -> Bench:
-    found = working()
-    found.send(FailWork("x", "T", 1, "broken"), SYSTEM)
-    return found
+    project = working()
+    project.send(FailWork("x", "T", 1, "broken"), SYSTEM)
+    return project
 
 
 def cancelled() -> Bench:
-    found = working()
-    found.send(CancelTicket("x", "T"))
-    return found
+    project = working()
+    project.send(CancelTicket("x", "T"))
+    return project
 
 
 IN_PROGRESS = (working, asking, queued, verifying, escalated)
 OPEN = (todo, asked, *IN_PROGRESS)
 SETUPS: tuple[Callable[[], Bench], ...] = (*OPEN, merging, completed, blocked, cancelled)
 COMMANDS: dict[str, tuple[Command, tuple[Callable[[], Bench], ...], str]] = {
-    # word: the command, from where it is legal, the status after it
+    # name: the command, the setups in which it is legal, the status after it
     "skip": (SkipTicket("x", "T"), (*OPEN, blocked), "completed"),
     "retry": (RetryTicket("x", "T"), (blocked,), "todo"),
     "block": (BlockTicket("x", "T", "later"), OPEN, "blocked"),
@@ -143,19 +143,19 @@ def test_a_transition_happens_if_it_is_legal_and_is_refused_with_the_reason_if_n
     setup: Callable[[], Bench], word: str
 ) -> None:
     command, legal, status = COMMANDS[word]
-    found = setup()
-    before = found.ticket("T")
+    project = setup()
+    before = project.ticket("T")
     if setup in legal:
-        found.send(PauseTrack("x"))  # so that nothing starts by itself
-        found.send(command)
-        assert found.ticket("T").status == (status or before.status)
-        waiting = [approval for approval in found.state.pending_approvals() if approval.ticket == "T"]
-        assert waiting == [], "what it asked is not asked any more"
+        project.send(PauseTrack("x"))  # so that no ticket starts automatically
+        project.send(command)
+        assert project.ticket("T").status == (status or before.status)
+        waiting = [approval for approval in project.state.pending_approvals() if approval.ticket == "T"]
+        assert waiting == [], "its approval request is withdrawn"
         return
     with pytest.raises(Rejected) as refused:
-        found.send(command)
+        project.send(command)
     assert repr("x/T") in str(refused.value)
-    assert found.ticket("T") == before
+    assert project.ticket("T") == before
 
 
 def test_a_refusal_says_what_is_and_what_would_be_possible() -> None:
@@ -181,19 +181,19 @@ def test_a_refusal_says_what_is_and_what_would_be_possible() -> None:
 
 def test_only_todo_working_gives_in_progress_and_only_that_completes() -> None:
     """todo → in_progress → completed, in_progress → todo (a new attempt)."""
-    found = working()
-    assert found.ticket("T").status == "in_progress"
-    found.send(PauseTrack("x"))
-    found.send(RedoAttempt("x", "T", 1, "conflict"), SYSTEM)
-    assert found.ticket("T") == Ticket(
+    project = working()
+    assert project.ticket("T").status == "in_progress"
+    project.send(PauseTrack("x"))
+    project.send(RedoAttempt("x", "T", 1, "conflict"), SYSTEM)
+    assert project.ticket("T") == Ticket(
         track="x", spec=shell("T"), stage=Todo(cleared=True), attempts=1, created_at=AT, started_at=AT, why="conflict"
     )
 
 
 def test_skipping_completes_unverified_and_lets_dependants_start() -> None:
-    found = bench(shell("T"), shell("U", "T"), workers=1)
-    assert found.send(SkipTicket("x", "T")) == (TicketSkipped("x", "T"), TicketStarted("x", "U", 1))
-    assert found.ticket("T") == Ticket(
+    project = bench(shell("T"), shell("U", "T"), workers=1)
+    assert project.send(SkipTicket("x", "T")) == (TicketSkipped("x", "T"), TicketStarted("x", "U", 1))
+    assert project.ticket("T") == Ticket(
         track="x",
         spec=shell("T"),
         stage=Completed(),
@@ -207,12 +207,12 @@ def test_skipping_completes_unverified_and_lets_dependants_start() -> None:
 
 
 def test_retrying_opens_a_blocked_ticket_and_its_ended_track() -> None:
-    found = bench(shell("T"))
-    assert found.send(FailWork("x", "T", 1, "broken"), SYSTEM) == (
+    project = bench(shell("T"))
+    assert project.send(FailWork("x", "T", 1, "broken"), SYSTEM) == (
         TicketBlocked("x", "T", "broken", failed=True),
         TrackEnded("x", "blocked"),
     )
-    assert found.send(RetryTicket("x", "T")) == (
+    assert project.send(RetryTicket("x", "T")) == (
         TicketReopened("x", "T"),
         TrackStarted("x"),
         TicketStarted("x", "T", 2),
@@ -220,55 +220,55 @@ def test_retrying_opens_a_blocked_ticket_and_its_ended_track() -> None:
 
 
 def test_a_ticket_of_an_aborted_track_is_not_retried() -> None:
-    found = bench(shell("T"))
-    found.send(AbortTrack("x"))
-    state = evolve(found.state, Recorded(found.state.version + 1, AT, SYSTEM, "c", TicketBlocked("x", "T", "late")))
+    project = bench(shell("T"))
+    project.send(AbortTrack("x"))
+    state = evolve(project.state, Recorded(project.state.version + 1, AT, SYSTEM, "c", TicketBlocked("x", "T", "late")))
     with pytest.raises(Rejected, match="track 'x' is aborted"):
         decide(state, when(RetryTicket("x", "T")))
 
 
 def test_cancelling_leaves_dependants_todo_and_the_track_ends_blocked() -> None:
-    found = bench(shell("T"), shell("U", "T"))
-    assert found.send(CancelTicket("x", "T", "not needed")) == (
+    project = bench(shell("T"), shell("U", "T"))
+    assert project.send(CancelTicket("x", "T", "not needed")) == (
         TicketCancelled("x", "T", "not needed"),
         TrackEnded("x", "blocked"),
     )
-    assert (found.ticket("T").stage, found.ticket("U").stage) == (Cancelled("not needed"), Todo())
+    assert (project.ticket("T").stage, project.ticket("U").stage) == (Cancelled("not needed"), Todo())
 
 
 def test_blocking_keeps_the_reason_and_takes_the_question_back() -> None:
-    found = asked()
-    assert found.send(BlockTicket("x", "T", "  ")) == (
+    project = asked()
+    assert project.send(BlockTicket("x", "T", "  ")) == (
         ApprovalWithdrawn("A-1", "the ticket was blocked"),
         TicketBlocked("x", "T", "blocked by the user"),
     )
-    assert found.ticket("T").blocked_reason == "blocked by the user"
-    assert found.ticket("U").blocked_reason is None
+    assert project.ticket("T").blocked_reason == "blocked by the user"
+    assert project.ticket("U").blocked_reason is None
 
 
-def test_killing_names_who_did_it() -> None:
-    found = asking()
-    assert found.send(KillWorker("x", "T")) == (
+def test_killing_names_its_actor() -> None:
+    project = asking()
+    assert project.send(KillWorker("x", "T")) == (
         ApprovalWithdrawn("A-1", "the worker was killed"),
         TicketBlocked("x", "T", "worker killed by human:ada; retry starts a new attempt"),
     )
 
 
 def test_an_edit_replaces_only_what_it_names_and_asks_again() -> None:
-    found = asked()
+    project = asked()
     edited = shell("T", step_mode=True)
-    events = found.send(EditTicket("x", "T", TicketChanges(description="better", priority="high")))
+    events = project.send(EditTicket("x", "T", TicketChanges(description="better", priority="high")))
     assert events[:2] == (
         ApprovalWithdrawn("A-1", "the ticket was edited"),
         TicketEdited("x", _with(edited, description="better", priority="high")),
     )
-    assert found.ticket("T").stage == Todo(asked="A-2")
+    assert project.ticket("T").stage == Todo(asked="A-2")
 
 
 def test_an_edit_of_a_blocked_ticket_leaves_it_blocked() -> None:
-    found = blocked()
-    found.send(EditTicket("x", "T", TicketChanges(script="make all")))
-    assert found.ticket("T") == Ticket(
+    project = blocked()
+    project.send(EditTicket("x", "T", TicketChanges(script="make all")))
+    assert project.ticket("T") == Ticket(
         track="x",
         spec=_with(shell("T"), script="make all"),
         stage=Blocked("broken", failed=True),
@@ -279,14 +279,14 @@ def test_an_edit_of_a_blocked_ticket_leaves_it_blocked() -> None:
     )
 
 
-def test_an_edit_takes_back_the_yes_that_was_given_to_the_old_text() -> None:
-    found = working()
-    found.answer(found.asked("T"), "approve", edited="make it")
-    found.send(PauseTrack("x"))
-    found.send(StopConductor(), SYSTEM)
-    assert found.ticket("T").grant is not None, "a lost attempt keeps its yes"
-    found.send(EditTicket("x", "T", TicketChanges(script="make something else")))
-    assert found.ticket("T").grant is None
+def test_an_edit_revokes_the_approval_of_the_old_text() -> None:
+    project = working()
+    project.answer(project.asked("T"), "approve", edited="make it")
+    project.send(PauseTrack("x"))
+    project.send(StopConductor(), SYSTEM)
+    assert project.ticket("T").grant is not None, "a lost attempt keeps its approval"
+    project.send(EditTicket("x", "T", TicketChanges(script="make something else")))
+    assert project.ticket("T").grant is None
 
 
 @pytest.mark.parametrize(
@@ -313,17 +313,17 @@ def test_an_edit_takes_back_the_yes_that_was_given_to_the_old_text() -> None:
     ],
 )
 def test_an_edit_that_makes_no_sense_is_refused(changes: TicketChanges, problem: str) -> None:
-    found = bench(shell("T"), shell("U", "T"), start=False)
+    project = bench(shell("T"), shell("U", "T"), start=False)
     with pytest.raises(Rejected) as refused:
-        found.send(EditTicket("x", "T", changes))
+        project.send(EditTicket("x", "T", changes))
     assert str(refused.value) == problem
 
 
 def test_an_edit_that_frees_a_ticket_wakes_its_ended_track() -> None:
-    found = bench(shell("T"), shell("U", "T"))
-    found.send(CancelTicket("x", "T"))
-    assert found.track().status == "blocked"
-    assert found.send(EditTicket("x", "U", TicketChanges(depends_on=()))) == (
+    project = bench(shell("T"), shell("U", "T"))
+    project.send(CancelTicket("x", "T"))
+    assert project.track().status == "blocked"
+    assert project.send(EditTicket("x", "U", TicketChanges(depends_on=()))) == (
         TicketEdited("x", shell("U")),
         TrackStarted("x"),
         TicketStarted("x", "U", 1),
@@ -331,15 +331,15 @@ def test_an_edit_that_frees_a_ticket_wakes_its_ended_track() -> None:
 
 
 def test_seconds_are_kept_as_the_journal_reads_them() -> None:
-    found = bench(shell("T", verify=[Gate("a", timeout_s=30), Gate("b")]), start=False)
-    assert [repr(gate.timeout_s) for gate in found.ticket("T").spec.verify] == ["30.0", "None"]
+    project = bench(shell("T", verify=[Gate("a", timeout_s=30), Gate("b")]), start=False)
+    assert [repr(gate.timeout_s) for gate in project.ticket("T").spec.verify] == ["30.0", "None"]
 
 
 def test_a_repeated_dependency_counts_once() -> None:
-    found = bench(shell("T"), shell("U", "T", "T"))
-    assert found.ticket("U").spec.depends_on == ("T",)
-    found.submit("T", saved=None)
-    assert found.ticket("U").status == "in_progress"
+    project = bench(shell("T"), shell("U", "T", "T"))
+    assert project.ticket("U").spec.depends_on == ("T",)
+    project.submit("T", saved=None)
+    assert project.ticket("U").status == "in_progress"
 
 
 @pytest.mark.parametrize(
@@ -347,14 +347,14 @@ def test_a_repeated_dependency_counts_once() -> None:
     [("c", 0, "cab"), ("a", 1, "bac"), ("a", -5, "abc"), ("c", 99, "abc"), ("b", 2, "acb")],
 )
 def test_a_ticket_can_be_moved(ticket: str, position: int, order: str) -> None:
-    found = bench(shell("a"), shell("b"), shell("c"), start=False)
-    events = found.send(MoveTicket("x", ticket, position))
-    assert found.track().order == tuple(order)
+    project = bench(shell("a"), shell("b"), shell("c"), start=False)
+    events = project.send(MoveTicket("x", ticket, position))
+    assert project.track().order == tuple(order)
     assert events == (() if order == "abc" else (TicketMoved("x", ticket, position),))
 
 
 def test_a_ticket_is_never_moved_before_its_dependency_or_after_a_dependant() -> None:
-    found = bench(shell("a"), shell("b", "a"), shell("c"), *(shell(f"d{n}", "a") for n in range(6)), start=False)
+    project = bench(shell("a"), shell("b", "a"), shell("c"), *(shell(f"d{n}", "a") for n in range(6)), start=False)
     for command, problem in (
         (MoveTicket("x", "b", 0), "ticket 'b' cannot come before 'a', which it depends on"),
         (MoveTicket("x", "a", 1), "ticket 'a' cannot come after 'b', which depends on it"),
@@ -364,12 +364,12 @@ def test_a_ticket_is_never_moved_before_its_dependency_or_after_a_dependant() ->
         ),
     ):
         with pytest.raises(Rejected) as refused:
-            found.send(command)
+            project.send(command)
         assert str(refused.value) == problem
 
 
 def test_priority_comes_before_order() -> None:
-    found = bench(
+    project = bench(
         shell("a"),
         _with(shell("b"), priority="low"),
         _with(shell("c"), priority="high"),
@@ -377,24 +377,24 @@ def test_priority_comes_before_order() -> None:
         workers=1,
         start=False,
     )
-    found.send(MoveTicket("x", "d", 0))
+    project.send(MoveTicket("x", "d", 0))
     started: list[str] = []
-    found.send(StartTrack("x"))
-    while busy := [name for name in found.track().order if found.ticket(name).status == "in_progress"]:
+    project.send(StartTrack("x"))
+    while busy := [name for name in project.track().order if project.ticket(name).status == "in_progress"]:
         started += busy
-        found.submit(busy[0], saved=None)
+        project.submit(busy[0], saved=None)
     assert started == ["c", "d", "a", "b"]
 
 
 def test_a_bulk_operation_is_all_or_nothing() -> None:
-    found = bench(shell("T"), shell("U"), start=False)
-    before = found.state
+    project = bench(shell("T"), shell("U"), start=False)
+    before = project.state
     with pytest.raises(Rejected, match="'x/T' cannot be blocked: cancelled -> blocked"):
-        found.send(Bulk((CancelTicket("x", "T"), BlockTicket("x", "U", "why"), BlockTicket("x", "T", "why"))))
-    assert found.state is before
-    events = found.send(Bulk((CancelTicket("x", "T"), BlockTicket("x", "U", "why"))))
+        project.send(Bulk((CancelTicket("x", "T"), BlockTicket("x", "U", "why"), BlockTicket("x", "T", "why"))))
+    assert project.state is before
+    events = project.send(Bulk((CancelTicket("x", "T"), BlockTicket("x", "U", "why"))))
     assert events == (TicketCancelled("x", "T", "cancelled"), TicketBlocked("x", "U", "why"))
-    assert {record.cause for record in found.records[-2:]} == {"s"}
+    assert {record.cause for record in project.records[-2:]} == {"s"}
 
 
 def test_an_empty_bulk_operation_is_refused() -> None:
@@ -405,7 +405,7 @@ def test_an_empty_bulk_operation_is_refused() -> None:
 
 
 def test_an_unknown_ticket_or_track_is_answered_with_the_nearest() -> None:
-    found = bench(shell("login"), shell("logout"), start=False)
+    project = bench(shell("login"), shell("logout"), start=False)
     for command, problem in (
         (SkipTicket("x", "logn"), "no ticket 'logn' in track 'x'; did you mean 'login' or 'logout'?"),
         (SkipTicket("x", "zzz"), "no ticket 'zzz' in track 'x'"),
@@ -413,14 +413,14 @@ def test_an_unknown_ticket_or_track_is_answered_with_the_nearest() -> None:
         (SkipTicket("nope", "login"), "no track 'nope'"),
     ):
         with pytest.raises(Rejected) as refused:
-            found.send(command, ADA)
+            project.send(command, ADA)
         assert str(refused.value) == problem
 
 
-def test_a_yes_that_is_not_used_up_is_on_the_ticket() -> None:
-    found = queued()
-    assert found.ticket("T").grant == Grant("A-1", found.approval("A-1").digest)
-    assert found.ticket("T").stage == Queued(Working())
+def test_an_unused_approval_is_on_the_ticket() -> None:
+    project = queued()
+    assert project.ticket("T").grant == Grant("A-1", project.approval("A-1").digest)
+    assert project.ticket("T").stage == Queued(Working())
     assert isinstance(verifying().ticket("T").stage, Verifying)
     assert merging().ticket("T").stage == Merging(SAVED, unverified=True)
 

@@ -54,7 +54,7 @@ def test_the_analysis_is_part_of_the_result_and_booked_to_its_own_tier() -> None
     assert [e.failed for e in events if isinstance(e, ToolFinished)] == [True]
 
 
-def test_it_sees_the_script_its_end_and_the_ticket_and_nothing_else() -> None:
+def test_the_analysis_gets_the_script_its_result_and_the_ticket_and_nothing_else() -> None:
     world = make_world(TRY, LOOK, DONE)
     long = {**TRY, "tool_calls": [{"name": "run_shell", "args": {"script": "make check", "size": 5_000}}]}
     world.rules[0] = long
@@ -85,7 +85,7 @@ def test_its_failure_never_harms_the_work(rule: dict[str, Any], why: str) -> Non
     assert [call[0] for call in world.tools.ran] == ["run_shell"]
 
 
-def test_without_money_for_it_the_work_goes_on() -> None:
+def test_without_budget_for_the_analysis_the_work_goes_on() -> None:
     world = make_world(TRY, {**LOOK, "usage": {"input": 7}}, DONE)
     world.price = Price(input=1)
     usage = asyncio.run(run(world, caps=Caps(tiers=(("Tier 4", 6),))))
@@ -94,7 +94,7 @@ def test_without_money_for_it_the_work_goes_on() -> None:
 
 
 @pytest.mark.parametrize("exit_code", [0, 1])
-def test_it_looks_only_at_failures_and_only_if_it_is_wanted(exit_code: int) -> None:
+def test_only_failures_are_analysed_and_only_if_configured(exit_code: int) -> None:
     world = make_world(TRY, LOOK, DONE, exit_code=exit_code)
     world.options = Options(analyse_failures=exit_code == 0)
     asyncio.run(run(world))

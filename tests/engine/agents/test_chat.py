@@ -45,7 +45,7 @@ def quiet(state: State) -> bool:
     return isinstance(state.discussions["D-1"].stage, Quiet)
 
 
-def said(world: World, state: State, name: str = "D-1") -> list[Message]:
+def messages_of(world: World, state: State, name: str = "D-1") -> list[Message]:
     messages = state.discussions[name].messages
     return [msgspec.json.decode(world.journal.get_blob(blob.sha256), type=Message) for blob in messages]
 
@@ -56,7 +56,7 @@ def test_a_turn_reads_freely_answers_and_remembers() -> None:
         async with world.process() as process:
             await begin(process, "What colour is it?")
             state = await process.until(quiet)
-            assert [m.text for m in said(world, state) if m.role == "assistant"] == ["", "It is blue."]
+            assert [m.text for m in messages_of(world, state) if m.role == "assistant"] == ["", "It is blue."]
             assert dict(state.usage) == {"Discussion": Usage(30, 5)}
             assert world.streams.text("Discussion: D-1") == "It is blue."
             assert "about the project" in world.requests[0].system_text
@@ -78,13 +78,13 @@ def test_a_change_asks_and_the_answer_goes_back_to_the_model(decision: Any, last
             assert world.tools.ran == []
             await process.workbench.submit(ANN, AnswerApproval("A-1", decision))
             state = await process.until(quiet)
-            assert said(world, state)[-1].text == last
+            assert messages_of(world, state)[-1].text == last
         assert len(world.tools.ran) == (decision == "approve")
 
     asyncio.run(story())
 
 
-def test_a_turn_without_end_is_ended_and_one_without_money_too() -> None:
+def test_an_endless_turn_is_ended_and_one_over_budget_too() -> None:
     async def story() -> None:
         world = make_world({"match": "", "tool_calls": [{"name": "look", "args": {}}]})
         async with world.process() as process:
@@ -156,7 +156,7 @@ def test_a_chat_and_four_workers_at_once_all_advance_and_never_see_one_another(r
             )
             assert state.tracks["a"].status == "done"
             assert [state.ticket("a", name).result for name in names[:4]] == [f"TAG-{name}-done" for name in names[:4]]
-            chat = said(world, state)
+            chat = messages_of(world, state)
             assert [m.role for m in chat] == ["user", *["assistant", "tool"] * rounds[4], "assistant"]
             assert chat[-1].text == "TAG-chat-done"
         for request in world.requests:
@@ -195,7 +195,7 @@ def length() -> int:
 
 @pytest.mark.parametrize("after_writing", [False, True], ids=["before-the-commit", "after-the-commit"])
 @pytest.mark.parametrize("at", range(1, length() + 1))
-def test_a_death_while_chatting_loses_nothing_and_changes_nothing_twice(at: int, *, after_writing: bool) -> None:
+def test_a_crash_while_chatting_loses_nothing_and_changes_nothing_twice(at: int, *, after_writing: bool) -> None:
     async def lives() -> tuple[World, State]:
         world = make_world()
         world.journal.at, world.journal.after_writing = at, after_writing
@@ -212,7 +212,7 @@ def test_a_death_while_chatting_loses_nothing_and_changes_nothing_twice(at: int,
     questions = [a for a in state.approvals.values() if a.kind == "tool"]
     assert len(questions) == 1
     assert all(isinstance(a.state, Answered) for a in state.approvals.values())
-    last = [m for m in said(world, state) if m.role == "tool"][-1].text
+    last = [m for m in messages_of(world, state) if m.role == "tool"][-1].text
     known = last.startswith("change done")
     assert known or last == UNKNOWN
     assert len(world.tools.ran) == 1 or not known

@@ -133,14 +133,14 @@ def test_it_stops_at_a_question_and_goes_on_with_its_answer() -> None:
     assert chat.host.by == [("run_shell", False, "A-1")]
 
 
-def test_what_a_rule_of_the_host_allows_is_not_asked() -> None:
+def test_a_call_that_a_rule_of_the_host_allows_needs_no_approval() -> None:
     script = {"name": "run_shell", "args": {"script": "ls"}}
     chat = Chat({"match": "go", "tool_calls": [script]}, {"match": "run_shell done", "reply": "Seen."})
     assert chat.ask() == Answer("Seen.")
     assert chat.host.by == [("run_shell", False, "policy:harmless")]
 
 
-def test_what_a_rule_denies_goes_back_to_the_model_and_does_not_run() -> None:
+def test_a_call_that_a_rule_denies_goes_back_to_the_model_and_does_not_run() -> None:
     script = {"name": "run_shell", "args": {"script": "rm -rf /"}}
     chat = Chat({"match": "go", "tool_calls": [script]}, {"match": "DENIED by the rule 'no-rm'", "reply": "Oh."})
     assert chat.ask() == Answer("Oh.")
@@ -222,8 +222,10 @@ def test_a_call_that_changes_something_waits_for_those_before_it_and_holds_up_th
 
 @pytest.mark.parametrize("args", [[1], "path", 3, None])
 def test_arguments_that_are_no_object_go_back_to_the_model(args: object) -> None:
-    said = f"The arguments of run_shell must be a JSON object, not: {msgspec.json.encode(args).decode()}"
-    chat = Chat({"match": "go", "tool_calls": [{"name": "run_shell", "args": args}]}, {"match": said, "reply": "Oh."})
+    message = f"The arguments of run_shell must be a JSON object, not: {msgspec.json.encode(args).decode()}"
+    chat = Chat(
+        {"match": "go", "tool_calls": [{"name": "run_shell", "args": args}]}, {"match": message, "reply": "Oh."}
+    )
     assert chat.ask() == Answer("Oh.")
     assert (chat.tools.ran, chat.host.by) == ([], [("run_shell", True, "policy:reading")])
 
@@ -258,12 +260,12 @@ def test_a_note_of_the_user_is_delivered_after_the_results_of_a_round() -> None:
     chat = Chat(*rules)
     keep = chat.host.keep_reply
 
-    async def told_meanwhile(message: Message, booked: Booked) -> None:
+    async def keep_and_add_note(message: Message, booked: Booked) -> None:
         await keep(message, booked)
         if message.calls:
             chat.host.words.append("shorter")
 
-    chat.host.keep_reply = told_meanwhile
+    chat.host.keep_reply = keep_and_add_note
     assert chat.ask() == Answer("Short.")
     assert [message.role for message in chat.host.kept] == ["assistant", "tool", "tool", "user", "assistant"]
     assert [message.role for message in chat.requests[-1].messages] == ["user", "assistant", "tool", "tool", "user"]
@@ -273,11 +275,11 @@ def test_an_answer_from_before_a_note_was_delivered_is_not_final() -> None:
     chat = Chat({"match": "go", "reply": "Long."}, {"match": "shorter", "reply": "Short."})
     keep = chat.host.keep_reply
 
-    async def told_meanwhile(message: Message, booked: Booked) -> None:
+    async def keep_and_add_note(message: Message, booked: Booked) -> None:
         await keep(message, booked)
         if message.text == "Long.":
             chat.host.words.append("shorter")
 
-    chat.host.keep_reply = told_meanwhile
+    chat.host.keep_reply = keep_and_add_note
     assert chat.ask() == Answer("Short.")
     assert [message.role for message in chat.host.kept] == ["assistant", "user", "assistant"]

@@ -24,8 +24,8 @@ def text(lines: list[str]) -> str:
 
 
 def test_a_short_file_is_shown_whole_and_a_deleted_one_is_named() -> None:
-    said = block([("a.py", "x\n", "x\n```\ny"), ("new.py", None, "one\n"), ("b.py", "b", None)], no_outline)
-    assert said == (
+    note = block([("a.py", "x\n", "x\n```\ny"), ("new.py", None, "one\n"), ("b.py", "b", None)], no_outline)
+    assert note == (
         "[SYSTEM: FILES UPDATED]\n\n"
         "a.py (3 lines):\n````\nx\n```\ny\n````\n\n"
         "new.py (1 line):\n```\none\n```\n\n"
@@ -54,8 +54,8 @@ def test_a_change_at_either_end_of_a_long_file_has_its_right_line_numbers() -> N
 
 
 def test_a_long_file_that_lost_its_last_line_break_is_no_new_one() -> None:
-    said = block([("long.py", text(LONG), text(LONG).rstrip())], no_outline)
-    assert said.endswith("-line 300\n+line 300\n\\ No newline at end of file\n```")
+    note = block([("long.py", text(LONG), text(LONG).rstrip())], no_outline)
+    assert note.endswith("-line 300\n+line 300\n\\ No newline at end of file\n```")
 
 
 def test_a_form_feed_does_not_end_a_line() -> None:
@@ -76,17 +76,17 @@ def test_a_long_file_with_nothing_to_compare_with_is_outlined() -> None:
 
 
 def test_an_outline_that_is_cut_says_so() -> None:
-    said = block([("long.py", None, text(LONG))], lambda *_: "\n".join(f"[Func] f{n:05}" for n in range(2_000)))
-    assert said.endswith("[Func] f01427\n[… 572 more lines of the outline are not shown]\n```")
+    note = block([("long.py", None, text(LONG))], lambda *_: "\n".join(f"[Func] f{n:05}" for n in range(2_000)))
+    assert note.endswith("[Func] f01427\n[… 572 more lines of the outline are not shown]\n```")
 
 
-def test_all_that_is_said_stays_within_bounds() -> None:
+def test_the_whole_note_stays_within_bounds() -> None:
     wide = "w" * 19_000
-    said = block([(f"{n}.py", None, wide) for n in range(5)] + [("one.py", None, "w" * 30_000)], no_outline)
-    assert len(said) < MOST + 1_000
-    assert said.count(wide) == 2
-    assert said.count("has changed too; read it again.") == 3
-    assert said.endswith("one.py (1 line) is new or has changed a lot; read the lines you need with get_file_slice.")
+    note = block([(f"{n}.py", None, wide) for n in range(5)] + [("one.py", None, "w" * 30_000)], no_outline)
+    assert len(note) < MOST + 1_000
+    assert note.count(wide) == 2
+    assert note.count("has changed too; read it again.") == 3
+    assert note.endswith("one.py (1 line) is new or has changed a lot; read the lines you need with get_file_slice.")
     assert block([], no_outline) == ""
 
 
@@ -134,12 +134,12 @@ async def run(world: World) -> None:
         await process.until_status("done")
 
 
-def told(world: World) -> list[str]:
+def update_notes(world: World) -> list[str]:
     """The last message of each request, from the heading on."""
     return [r.messages[-1].text.partition("[SYSTEM: FILES UPDATED]\n\n")[2] for r in world.requests]
 
 
-def test_files_shown_read_and_written_are_followed_and_told_once_a_round() -> None:
+def test_files_shown_read_and_written_are_followed_and_noted_once_a_round() -> None:
     world = make_world(
         calls("# Ticket one", ("change", {"path": "a.py", "text": "new a\n"}), ("look", {"path": "c.py"})),
         calls("look done", ("change", {"path": "c.py", "text": "new c\n"}), ("look", {"path": f"{FOLDER}/b.py"})),
@@ -148,7 +148,7 @@ def test_files_shown_read_and_written_are_followed_and_told_once_a_round() -> No
     )
     world.rules[0]["times"] = world.rules[1]["times"] = world.rules[2]["times"] = 1
     asyncio.run(run(world))
-    assert told(world) == ["", "a.py (1 line):\n```\nnew a\n```", "c.py (1 line):\n```\nnew c\n```", ""]
+    assert update_notes(world) == ["", "a.py (1 line):\n```\nnew a\n```", "c.py (1 line):\n```\nnew c\n```", ""]
     results = [message.text for message in world.requests[1].messages if message.role == "tool"]
     assert ["FILES UPDATED" in result for result in results] == [False, True], "after the last call of the round"
     assert "FILES UPDATED" not in "".join(message.text for message in world.requests[2].messages[:-1])
@@ -160,10 +160,10 @@ def test_a_file_read_and_then_changed_in_the_same_round_has_changed() -> None:
         {"match": "change done", "reply": "done"},
     )
     asyncio.run(run(world))
-    assert told(world)[1] == "c.py (1 line):\n```\nnew c\n```"
+    assert update_notes(world)[1] == "c.py (1 line):\n```\nnew c\n```"
 
 
-def test_what_is_compared_with_survives_a_restart() -> None:
+def test_the_compared_file_versions_survive_a_restart() -> None:
     async def story() -> None:
         world = make_world(
             calls("# Ticket one", ("look", {}), ("change", {"to": 1})), {"match": "change done", "reply": "done"}
@@ -179,7 +179,7 @@ def test_what_is_compared_with_survives_a_restart() -> None:
         async with world.process() as process:
             await process.workbench.submit(ANN, AnswerApproval("A-2", "approve"))
             await process.until_status("done")
-        assert told(world)[-1] == (
+        assert update_notes(world)[-1] == (
             "a.py was deleted.\n\nb.py (301 lines), what changed:\n```\n--- a/b.py\n+++ b/b.py\n"
             "@@ -298,3 +298,4 @@\n line 298\n line 299\n line 300\n+by somebody else\n```"
         )
@@ -187,18 +187,18 @@ def test_what_is_compared_with_survives_a_restart() -> None:
     asyncio.run(story())
 
 
-def test_a_text_that_is_no_longer_kept_is_no_fault() -> None:
+def test_a_text_that_is_no_longer_stored_is_no_error() -> None:
     world = make_world(
         calls("# Ticket one", ("change", {"path": "b.py", "text": text([*LONG, "more"])})),
         {"match": "change done", "reply": "done"},
     )
     world.tools.files["b.py"] = "#" * 1_000_001
     asyncio.run(run(world))
-    assert told(world)[1].startswith("b.py (301 lines) is new or has changed a lot")
+    assert update_notes(world)[1].startswith("b.py (301 lines) is new or has changed a lot")
 
 
 @pytest.mark.parametrize("path", [3, None, ["a.py"]])
 def test_a_path_that_is_none_is_not_followed(path: object) -> None:
     world = make_world(calls("# Ticket one", ("look", {"path": path})), {"match": "look done", "reply": "done"})
     asyncio.run(run(world))
-    assert told(world) == ["", ""]
+    assert update_notes(world) == ["", ""]

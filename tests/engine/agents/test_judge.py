@@ -23,7 +23,7 @@ from interlock.providers.scripted import Price, ScriptedModel, ScriptedRule
 from tests.domain.given import SAVED
 from tests.engine.world import ANN, RecordingModel, World
 
-SPEC = TicketSpec(id="one", verify=(Gate("", criteria="is polite", name="tone"), Gate("make check")))
+TICKET_SPEC = TicketSpec(id="one", verify=(Gate("", criteria="is polite", name="tone"), Gate("make check")))
 
 
 def judged(rules: list[dict[str, Any]] | None, gate: int = 0, caps: Caps | None = None) -> tuple[GateResult, World]:
@@ -32,7 +32,7 @@ def judged(rules: list[dict[str, Any]] | None, gate: int = 0, caps: Caps | None 
 
     async def story() -> GateResult:
         workbench = Workbench(world.journal, world.clock, world.ids, State())
-        await workbench.submit(ANN, AddTrack("a", "A", "", (SPEC,)))
+        await workbench.submit(ANN, AddTrack("a", "A", "", (TICKET_SPEC,)))
         await workbench.submit(SYSTEM, StartConductor(auto_queue=True, caps=caps or Caps()))
         await workbench.submit(ANN, StartTrack("a"))
         await workbench.submit(SYSTEM, SubmitWork("a", "one", 1, SAVED))
@@ -47,7 +47,7 @@ def judged(rules: list[dict[str, Any]] | None, gate: int = 0, caps: Caps | None 
                 Timing(lambda: 0.0, _at_once),
             )
         gates = JudgedGates(world.gates, calls, world.workspaces, lambda: workbench.state)
-        result = await gates.run("a", SPEC, gate, "commit")
+        result = await gates.run("a", TICKET_SPEC, gate, "commit")
         await workbench.close()
         return result
 
@@ -59,12 +59,12 @@ async def _at_once(seconds: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "status", "said"),
+    ("reply", "status", "output"),
     [('{"verdict": "pass", "reason": "kind"}', "passed", "kind"), ("FAIL: rude", "failed", "rude")],
 )
-def test_the_verdict_of_the_judge_is_the_result(reply: str, status: str, said: str) -> None:
+def test_the_verdict_of_the_judge_is_the_result(reply: str, status: str, output: str) -> None:
     result, world = judged([{"match": "", "tier": "Tier 4", "reply": reply}])
-    assert (result.status, result.stdout, result.command) == (status, said, "tone: is polite")
+    assert (result.status, result.stdout, result.command) == (status, output, "tone: is polite")
     assert (result.exit_code == 0) == result.passed
     (request,) = world.requests
     assert (request.tools, request.tier) == ((), "Tier 4")
@@ -73,7 +73,7 @@ def test_the_verdict_of_the_judge_is_the_result(reply: str, status: str, said: s
     )
 
 
-def test_an_unclear_answer_is_asked_about_once_and_then_is_no_pass() -> None:
+def test_an_unclear_verdict_is_asked_about_once_and_then_is_no_pass() -> None:
     result, world = judged([{"match": "", "reply": "It is nice."}])
     assert (result.status, result.explanation) == ("error", "the judge answered neither pass nor fail")
     assert [len(request.messages) for request in world.requests] == [1, 3]
@@ -97,7 +97,7 @@ def test_commands_go_to_the_shell() -> None:
     assert (result.status, world.gates.runs) == ("passed", [("make check", "commit")])
 
 
-def test_a_judge_without_money_left_is_not_asked_and_it_is_no_fault_of_the_works() -> None:
+def test_a_judge_without_budget_is_not_called_and_the_work_has_not_failed() -> None:
     with pytest.raises(OverBudget, match="tier 'Tier 4' may spend"):
         judged([{"match": "", "reply": "pass", "usage": {"input": 7}}], caps=Caps(tiers=(("Tier 4", 6),)))
 
@@ -113,7 +113,7 @@ def test_the_ticket_then_blocks_with_the_figure_and_its_worker_is_not_asked_agai
 
     async def story() -> Stage:
         async with world.process(approve_all=True) as process:
-            await process.run(SPEC)
+            await process.run(TICKET_SPEC)
             state = await process.until_status("blocked")
             return next(iter(state.tracks.values())).tickets["one"].stage
 

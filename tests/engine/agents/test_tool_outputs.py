@@ -53,7 +53,7 @@ def test_after_half_a_megabyte_of_results_for_one_request_a_result_says_so_and_i
     assert texts(messages)[-1].startswith("x" * LEAST + "\n[… 1 of 2,001 characters left out")
     assert texts(messages)[-1].endswith(WARNING)
     messages += [Message("assistant", "done"), Message("user", "next"), *a_round(8, LEAST + 1)]
-    assert texts(messages)[-1] == "x" * (LEAST + 1), "another request begins anew"
+    assert texts(messages)[-1] == "x" * (LEAST + 1), "another request has a new limit"
 
 
 def test_a_shortened_result_is_read_by_its_handle_in_pieces() -> None:
@@ -65,7 +65,7 @@ def test_a_shortened_result_is_read_by_its_handle_in_pieces() -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         ({"handle": "abc"}, "No result of this conversation has the handle 'abc'."),
         ({}, "read_tool_output: Object missing required field `handle`."),
@@ -74,15 +74,15 @@ def test_a_shortened_result_is_read_by_its_handle_in_pieces() -> None:
         ({"handle": "HANDLE", "from": 1}, "read_tool_output: Object contains unknown field `from`."),
     ],
 )
-def test_a_reading_that_cannot_be_says_why(args: dict[str, object], said: str) -> None:
+def test_an_invalid_reading_fails_with_the_reason(args: dict[str, object], message: str) -> None:
     messages = [Message("user", "go"), *a_round(1, 50_000)]
     if args.get("handle") == "HANDLE":
         args = {**args, "handle": handle_of(messages[2])}
     outcome = read_tool_output(messages, args)
-    assert (outcome.text, outcome.failed) == (said, True)
+    assert (outcome.text, outcome.failed) == (message, True)
 
 
-def test_a_handle_is_the_beginning_of_a_kept_texts_name_and_of_no_use_to_another_session() -> None:
+def test_a_handle_is_a_prefix_of_a_stored_texts_name_and_valid_in_one_session_only() -> None:
     async def story() -> None:
         big = {"name": "look", "args": {"size": 9_000}}
         world = World()

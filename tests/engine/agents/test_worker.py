@@ -127,9 +127,9 @@ def test_a_failed_gate_goes_back_to_the_same_worker_with_the_failure() -> None:
             await process.run(TICKET)
             state = await process.until_status("done")
             assert state.ticket("a", "one").attempts == 1
-        told = [text for text in last_texts(world) if "Verification FAILED" in text]
-        assert len(told) == 1
-        assert told[0].startswith("## Shell Verification FAILED (Attempt 1/3)")
+        failures = [text for text in last_texts(world) if "Verification FAILED" in text]
+        assert len(failures) == 1
+        assert failures[0].startswith("## Shell Verification FAILED (Attempt 1/3)")
         assert [call[1] for call in world.tools.ran if call[0] == "change"] == [{"to": "blue"}, {"to": "bluer"}]
         assert len(world.gates.runs) == 2
 
@@ -177,7 +177,7 @@ def test_a_gate_that_never_passes_escalates_after_its_attempts() -> None:
     asyncio.run(story())
 
 
-def test_a_rejected_call_is_told_to_the_worker_and_did_not_run() -> None:
+def test_a_rejected_call_goes_back_to_the_worker_and_did_not_run() -> None:
     async def story() -> None:
         world = make_world(START, CHANGE, {"match": "REJECTED", "reply": "BLOCKED: I may not change it"})
         async with world.process() as process:
@@ -192,7 +192,7 @@ def test_a_rejected_call_is_told_to_the_worker_and_did_not_run() -> None:
     asyncio.run(story())
 
 
-def test_edits_and_chosen_hunks_are_what_runs_and_the_model_is_told() -> None:
+def test_edits_and_chosen_hunks_are_run_and_reported_to_the_model() -> None:
     async def story() -> None:
         world = make_world()
         world.gates.failures["make check"] = 1
@@ -205,15 +205,15 @@ def test_edits_and_chosen_hunks_are_what_runs_and_the_model_is_told() -> None:
         assert world.requests[0].messages[0].text.startswith("# Ticket one\nMake it green instead")
         changes = [call for call in world.tools.ran if call[0] == "change"]
         assert changes == [("change", {"to": "blue"}, (2,)), ("change", {"to": "green"}, None)]
-        told = "\n".join(last_texts(world))
-        assert "The human allowed only hunks 2." in told
-        assert 'The human changed the arguments to:\n{"to": "green"}' in told
+        texts = "\n".join(last_texts(world))
+        assert "The human allowed only hunks 2." in texts
+        assert 'The human changed the arguments to:\n{"to": "green"}' in texts
 
     asyncio.run(story())
 
 
 @pytest.mark.parametrize(
-    ("edits", "told"),
+    ("edits", "message"),
     [
         ({"edited_context": "Only this."}, "ORIGINAL\n\nOnly this.\n\n[A person changed the context above before you"),
         ({"edited_context": ""}, "ORIGINAL\n\n[A person changed the context above before you"),
@@ -223,7 +223,7 @@ def test_edits_and_chosen_hunks_are_what_runs_and_the_model_is_told() -> None:
         ),
     ],
 )
-def test_an_edited_prompt_and_context_are_exactly_what_the_worker_gets(edits: dict[str, str], told: str) -> None:
+def test_an_edited_prompt_and_context_are_exactly_what_the_worker_gets(edits: dict[str, str], message: str) -> None:
     async def story() -> None:
         world = make_world({"match": "", "reply": "never", "delay_s": 60})
         world.workspaces.files = {"a.py": b"x = 1\n" * 2_000}
@@ -239,7 +239,7 @@ def test_an_edited_prompt_and_context_are_exactly_what_the_worker_gets(edits: di
         async with world.process() as process:
             state = await process.until_status("done")
             assert (len(state.approvals), state.ticket("a", "one").attempts) == (1, 2)
-        expected = told.replace("ORIGINAL", payload.prompt) + " began.]"
+        expected = message.replace("ORIGINAL", payload.prompt) + " began.]"
         assert [request.messages[0].text for request in world.requests] == [expected] * 2
 
     asyncio.run(story())
@@ -260,7 +260,7 @@ def test_an_edit_that_is_no_arguments_does_not_run(edited: str) -> None:
     asyncio.run(story())
 
 
-def test_what_a_call_would_do_changed_meanwhile_so_it_is_asked_again() -> None:
+def test_a_call_whose_effect_changed_meanwhile_is_asked_about_again() -> None:
     async def story() -> None:
         world = make_world()
         async with world.process() as process:
@@ -405,7 +405,7 @@ def test_the_limit_of_rounds_is_an_option() -> None:
     asyncio.run(story())
 
 
-def test_a_killed_worker_says_nothing_more() -> None:
+def test_a_killed_worker_reports_nothing_more() -> None:
     async def story() -> None:
         world = make_world({"match": "# Ticket one", "reply": "never", "delay_s": 60})
         async with world.process(approve_all=True) as process:
@@ -537,9 +537,9 @@ def test_two_gates_are_both_run_and_both_reported() -> None:
         async with world.process(approve_all=True) as process:
             await process.run(TicketSpec(id="one", verify=(Gate("make one"), Gate("make two"), Gate("", criteria="x"))))
             await process.until(lambda s: len(world.requests) == 2)
-        told = world.requests[1].messages[-1].text
-        assert "**Command:** `make one`" in told
-        assert "### The Other Gates\n\n- `make two`: failed, exit code 1: no\n- `x`: not yet" in told
+        message = world.requests[1].messages[-1].text
+        assert "**Command:** `make one`" in message
+        assert "### The Other Gates\n\n- `make two`: failed, exit code 1: no\n- `x`: not yet" in message
         assert [command for command, _ in world.gates.runs[:2]] == ["make one", "make two"]
 
     asyncio.run(story())

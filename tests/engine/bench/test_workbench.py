@@ -54,14 +54,14 @@ def test_an_answer_a_snapshot_and_a_reaction_come_only_after_the_commit() -> Non
     async def story() -> None:
         journal = SlowJournal()
         work = bench(journal)
-        told: list[int] = []
-        work.on_durable(lambda records, state: told.append(len(records)))
+        durable: list[int] = []
+        work.on_durable(lambda records, state: durable.append(len(records)))
         answer = work.send(ANN, a_track())
         await reached(journal.writing)
-        assert (answer.done(), work.state.version, told) == (False, 0, [])
+        assert (answer.done(), work.state.version, durable) == (False, 0, [])
         journal.go.set()
         receipt = await answer
-        assert (receipt.version, work.state.version, told) == (2, 2, [2])
+        assert (receipt.version, work.state.version, durable) == (2, 2, [2])
         await work.close()
 
     asyncio.run(story())
@@ -82,7 +82,7 @@ def test_while_one_batch_is_written_the_next_one_gathers_and_goes_as_one() -> No
     asyncio.run(story())
 
 
-def test_a_command_is_decided_on_what_is_still_being_written() -> None:
+def test_a_command_is_decided_on_the_state_that_is_still_being_written() -> None:
     async def story() -> None:
         journal = SlowJournal()
         work = bench(journal)
@@ -97,7 +97,7 @@ def test_a_command_is_decided_on_what_is_still_being_written() -> None:
     asyncio.run(story())
 
 
-def test_a_failed_append_fails_its_batch_and_what_was_decided_on_it_and_pauses_the_work() -> None:
+def test_a_failed_append_fails_its_batch_and_the_later_ones_and_pauses_the_work() -> None:
     async def story() -> None:
         journal = SlowJournal()
         journal.go.set()
@@ -168,7 +168,7 @@ def test_followers_get_every_event_once_and_in_order_however_slow_they_are() -> 
     asyncio.run(story())
 
 
-def test_a_checkpoint_is_kept_now_and_then_and_at_the_end_and_says_the_same_as_the_journal() -> None:
+def test_a_checkpoint_is_written_regularly_and_at_the_end_and_equals_the_journal() -> None:
     async def story() -> None:
         journal = MemoryJournal()
         work = bench(journal, checkpoint_every=4)
@@ -183,7 +183,7 @@ def test_a_checkpoint_is_kept_now_and_then_and_at_the_end_and_says_the_same_as_t
     asyncio.run(story())
 
 
-def test_a_follower_of_a_broken_workbench_is_told_that_it_ends() -> None:
+def test_a_follower_of_a_broken_workbench_gets_its_end() -> None:
     async def story() -> None:
         journal = SlowJournal()
         journal.go.set()

@@ -59,7 +59,7 @@ def test_the_edited_script_is_what_runs() -> None:
     asyncio.run(story())
 
 
-def test_what_would_run_changed_after_the_answer_so_it_is_asked_again_and_did_not_run() -> None:
+def test_a_script_changed_after_the_answer_is_asked_about_again_and_did_not_run() -> None:
     async def story() -> None:
         world = World(policy=Ask())
         async with world.process(workers=1) as process:
@@ -192,7 +192,7 @@ def test_what_a_rule_allows_is_recorded_as_answered_by_it_before_it_runs(env: tu
     asyncio.run(story())
 
 
-def test_work_that_no_longer_fits_is_done_again_and_told_why() -> None:
+def test_work_that_conflicts_is_done_again_with_the_reason() -> None:
     async def story() -> None:
         world = World()
         world.workspaces.conflicts["one"] = 1
@@ -251,7 +251,7 @@ def test_a_merge_found_on_the_branch_after_a_crash_is_not_made_again() -> None:
     async def story() -> None:
         world = World()
         async with world.process() as process:
-            world.journal.at = 7  # dies when the merge is to be recorded
+            world.journal.at = 7  # crashes before the merge is recorded
             with pytest.raises(JournalError):
                 await process.run(shell("one"))
                 await process.until_status("done")
@@ -291,7 +291,7 @@ def test_a_landing_that_happened_before_a_crash_is_seen_and_not_repeated() -> No
             await process.run(shell("one"))
             await process.until_status("done")
             await ask_landing(process.workbench, world.workspaces, ANN, "a")
-            world.journal.at = process.state.version + 3  # the landing's own record
+            world.journal.at = process.state.version + 3  # the record of the landing
             await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
             with pytest.raises(JournalError):
                 await process.until(landed)

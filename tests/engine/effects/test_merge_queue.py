@@ -56,24 +56,24 @@ def test_gates_of_their_own_all_run_on_that_tree() -> None:
     assert queue.spaces.published == ["a", "b", "c", "d"]
 
 
-def test_one_that_does_not_fit_is_left_out_and_tried_again_alone() -> None:
+def test_a_ticket_that_conflicts_is_left_out_and_tried_again_alone() -> None:
     queue = Queue()
-    queue.spaces.conflicts["c"] = 2  # in the batch, and in its own turn
+    queue.spaces.conflicts["c"] = 2  # in the batch, and alone
     outcomes = queue.merge(*(verified(name, ALL) for name in "abcd"))
     assert [type(outcome) for outcome in outcomes] == [FinishMerge, FinishMerge, RedoAttempt, FinishMerge]
     assert queue.spaces.published == ["a", "b", "d"]
 
 
-def test_a_failure_of_them_all_falls_back_to_one_by_one() -> None:
+def test_a_failure_of_the_whole_batch_falls_back_to_single_merges() -> None:
     queue = Queue()
     queue.gates.failures["make test"] = 1  # on the combined tree only
     outcomes = queue.merge(*(verified(name, ALL) for name in "abc"))
     assert [type(outcome) for outcome in outcomes] == [FinishMerge] * 3
     assert queue.spaces.published == ["a", "b", "c"]
-    assert not [report for report in queue.reports if not report.result.passed], "a batch that failed is nobody's fault"
+    assert not [report for report in queue.reports if not report.result.passed], "a failed batch counts for no ticket"
 
 
-def test_without_money_for_a_judge_each_is_told_so_and_none_is_done_again() -> None:
+def test_without_budget_for_a_judge_each_ticket_gets_the_reason_and_none_is_done_again() -> None:
     queue = Queue()
 
     def broke() -> None:
@@ -88,7 +88,7 @@ def test_without_money_for_a_judge_each_is_told_so_and_none_is_done_again() -> N
     ]
 
 
-def test_one_that_is_taken_back_meanwhile_is_not_merged() -> None:
+def test_a_ticket_cancelled_meanwhile_is_not_merged() -> None:
     queue = Queue()
 
     async def story() -> None:

@@ -85,7 +85,7 @@ def test_a_large_history_is_not_trimmed_at_every_step() -> None:
     run(story())
 
 
-def test_what_is_too_old_goes_with_the_next_test_or_the_next_start() -> None:
+def test_old_executions_are_removed_with_the_next_test_or_the_next_start() -> None:
     async def story() -> None:
         scene = Scene()
         await scene.record(1)
@@ -137,15 +137,15 @@ def test_only_files_of_the_artifacts_folder_are_removed(tmp_path: Path) -> None:
     (folder / "deep").mkdir(parents=True)
     for name in ("a.png", "b.png", "keep.png", "deep/old.png"):
         (folder / name).write_text("")
-    mine = tmp_path / "mine.png"
-    mine.write_text("")
-    (folder / "link.png").symlink_to(mine)
+    users_file = tmp_path / "mine.png"
+    users_file.write_text("")
+    (folder / "link.png").symlink_to(users_file)
     os.utime(folder / "deep" / "old.png", (1, 1))
     named = (
         ".interlock/artifacts/a.png",
         str(folder / "b.png"),
         "mine.png",
-        str(mine),
+        str(users_file),
         ".interlock/artifacts/../../mine.png",
         str(folder / "link.png"),
         ".interlock/artifacts/none.png",
@@ -153,5 +153,5 @@ def test_only_files_of_the_artifacts_folder_are_removed(tmp_path: Path) -> None:
         "x" * 5_000,
     )
     remove_artifacts(project, named)
-    assert mine.exists()
+    assert users_file.exists()
     assert sorted(path.name for path in folder.rglob("*")) == ["deep", "keep.png", "link.png"]

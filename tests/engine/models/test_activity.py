@@ -113,15 +113,15 @@ def test_each_request_has_its_own_status_beside_the_latest() -> None:
     assert len(activity._statuses) <= 256
 
 
-def test_everybody_hears_everything_until_they_end_it() -> None:
+def test_every_listener_gets_every_activity_until_it_unsubscribes() -> None:
     activity = Activity()
-    heard: list[tuple[str, Happening]] = []
-    end = activity.listen(lambda happening: heard.append((activity.ai_status, happening)))
+    received: list[tuple[str, Happening]] = []
+    end = activity.listen(lambda happening: received.append((activity.ai_status, happening)))
     activity.publish(start())
     activity.publish(start(WORKER))
     end()
     activity.publish(response())
-    assert heard == [("sending...", start()), ("sending...", start(WORKER))]
+    assert received == [("sending...", start()), ("sending...", start(WORKER))]
 
 
 _ANY = st.one_of(
@@ -153,12 +153,12 @@ class Watched(World):
         super().__init__()
         self.rules = list(rules)
         self.seen: list[str] = []
-        self.heard: list[Happening] = []
-        self.activity.listen(self._hear)
+        self.activities: list[Happening] = []
+        self.activity.listen(self._record)
 
-    def _hear(self, happening: Happening) -> None:
+    def _record(self, happening: Happening) -> None:
         self.seen.append(self.activity.ai_status)
-        self.heard.append(happening)
+        self.activities.append(happening)
 
 
 def quiet(state: State) -> bool:
@@ -190,7 +190,7 @@ def test_a_chats_script_moves_the_status_through_the_shell() -> None:
             "done",
         ]
         assert world.activity.ai_response == "It ran."
-        ended = world.heard[3]
+        ended = world.activities[3]
         assert isinstance(ended, ToolExecution)
         assert (ended.tool, ended.args, ended.by, ended.failed) == ("run_shell", {"script": "ls"}, "A-1", False)
 
@@ -204,7 +204,7 @@ def test_activity_of_workers_is_published_and_does_not_change_the_status() -> No
             await process.run(TicketSpec(id="one"))
             await process.until_status("done")
         assert world.seen == ["idle", "idle"]
-        assert [type(each).__name__ for each in world.heard] == ["RequestStart", "ResponseReceived"]
+        assert [type(each).__name__ for each in world.activities] == ["RequestStart", "ResponseReceived"]
 
     asyncio.run(story())
 

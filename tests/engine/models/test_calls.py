@@ -43,20 +43,20 @@ class Counting:
 class Narrow(World):
     def __init__(self) -> None:
         super().__init__()
-        self.heard: list[tuple[str, str, str, str]] = []
+        self.log: list[tuple[str, str, str, str]] = []
         self.counting: Counting | None = None
         self.tier_models: dict[str, str] = {}
 
     def calls(self, workbench: Workbench, model: Model) -> ModelCalls:
         self.counting = self.counting or Counting(model)
 
-        def hear(direction: str, kind: str, provider: str, model: str, payload: dict[str, Any]) -> None:
-            self.heard.append((direction, kind, provider, model))
+        def record(direction: str, kind: str, provider: str, model: str, payload: dict[str, Any]) -> None:
+            self.log.append((direction, kind, provider, model))
 
         return ModelCalls(
             self.counting,
             lambda command: workbench.submit(SYSTEM, command),
-            Observers(self.streams, log=hear),
+            Observers(self.streams, log=record),
             Timing(lambda: 1.0),
             CallLimits(max_in_flight=2),
             self.tier_models,
@@ -72,9 +72,9 @@ def test_parallel_calls_stay_within_the_limit_and_each_is_logged() -> None:
             await process.until_status("done")
         assert world.counting is not None
         assert world.counting.most == 2
-        kinds = [kind for _, kind, _, _ in world.heard]
+        kinds = [kind for _, kind, _, _ in world.log]
         assert (kinds.count("request"), kinds.count("response")) == (6, 6)
-        assert {(d, p, m) for d, k, p, m in world.heard if k == "request"} == {("OUT", "scripted", "scripted")}
+        assert {(d, p, m) for d, k, p, m in world.log if k == "request"} == {("OUT", "scripted", "scripted")}
 
     asyncio.run(story())
 
@@ -88,11 +88,11 @@ def test_each_tier_is_asked_with_its_own_model() -> None:
             await process.run(TicketSpec(id="one"), TicketSpec(id="two", model_override="mine"))
             await process.until(lambda state: len(state.pending) == 2)
             models = [a.payload.model for a in process.state.pending_approvals() if isinstance(a.payload, SpawnPayload)]
-            assert sorted(models) == ["mine", "strong"], "what is shown before it starts"
+            assert sorted(models) == ["mine", "strong"], "shown before the worker starts"
             for approval in process.state.pending_approvals():
                 await process.workbench.submit(ANN, AnswerApproval(approval.id, "approve"))
             await process.until_status("done")
-        assert sorted(m for _, kind, _, m in world.heard if kind == "request") == ["mine", "strong"]
+        assert sorted(m for _, kind, _, m in world.log if kind == "request") == ["mine", "strong"]
 
     asyncio.run(story())
 
@@ -119,7 +119,7 @@ class Leaving(Counting):
         self.closed += 1
 
 
-def test_at_the_end_every_model_that_was_asked_takes_away_what_it_left() -> None:
+def test_at_the_end_every_used_model_removes_its_resources() -> None:
     async def story() -> None:
         first, second = Leaving(ScriptedModel([])), Leaving(ScriptedModel([]))
         calls = ModelCalls(first, cast("Any", None), Observers(Streams()), Timing(lambda: 1.0))
@@ -133,15 +133,15 @@ def test_at_the_end_every_model_that_was_asked_takes_away_what_it_left() -> None
 
 def test_streams_keep_the_end_of_long_texts_and_the_latest_keys() -> None:
     streams = Streams()
-    heard: list[tuple[str, str]] = []
-    end = streams.listen(lambda key, piece: heard.append((key, piece)))
+    received: list[tuple[str, str]] = []
+    end = streams.listen(lambda key, piece: received.append((key, piece)))
     streams.add("a", "")
     for number in range(5_000):
         streams.add("a", f"{number % 10}" * 100)
     end()
     assert len(streams.text("a")) == MOST
     assert streams.text("a").endswith("9" * 100)
-    assert len(heard) == 5_000
+    assert len(received) == 5_000
     for number in range(KEYS):
         streams.add(f"k{number}", "x")
     assert streams.text("a") == ""

@@ -23,7 +23,7 @@ REQUEST = ModelRequest("Tier 3", None, None, "", (Message("user", "go"),), ())
 
 
 @given(st.integers(1, 200), st.lists(st.floats(0, 30), max_size=300))
-def test_no_minute_has_more_beginnings_than_it_may_have(calls: int, pauses: list[float]) -> None:
+def test_no_minute_has_more_calls_than_the_limit(calls: int, pauses: list[float]) -> None:
     pace, now, begun = per_minute(calls), 0.0, list[float]()
     for pause in pauses:
         now += pause
@@ -98,7 +98,7 @@ def test_each_provider_has_its_own_places_also_when_another_is_chosen_in_between
     asyncio.run(story())
 
 
-def test_a_call_that_comes_too_early_waits_once_until_it_may_begin() -> None:
+def test_a_call_over_the_limit_waits_once_until_its_start_time() -> None:
     async def story() -> list[float]:
         waits, clock = list[float](), [0.0]
 

@@ -36,7 +36,7 @@ def test_every_part_is_a_block_with_a_name_of_its_own() -> None:
     assert blocks_of(ModelRequest("Tier 3", None, None, "", (), ())) == ()
 
 
-def test_tools_that_may_not_be_called_any_more_are_still_told() -> None:
+def test_tools_that_may_not_be_called_any_more_are_still_described() -> None:
     last = replace(REQUEST, tools=(), withdrawn=(TOOL,), messages=(*REQUEST.messages, Message("user", "answer now")))
     assert prefix_break(blocks_of(REQUEST), blocks_of(last)) is None
 

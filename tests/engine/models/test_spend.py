@@ -53,7 +53,7 @@ def _rules(data: dict[str, Any]) -> tuple[dict[str, Any], ...]:
     ]
     for rule, (dollars, delay) in zip(rules, data["figures"], strict=True):
         rule |= {"usage": {"input": dollars, "output": dollars // 3}, "delay_s": delay / 1_000}
-    for number, fault, times in data["faults"]:  # answers like another rule, but for the first times
+    for number, fault, times in data["faults"]:  # answers like another rule, except for the first calls
         rules.insert(0, {**rules[number], "fault": fault, "times": times})
     return tuple(rules)
 
@@ -127,16 +127,16 @@ def test_no_budget_is_ever_exceeded_and_usage_adds_up(plan: Plan) -> None:
         state = evolve(state, recorded)
         check_caps(state.ledger, plan.caps, recorded.version)
         check_scopes_agree(state.ledger)
-    said: Counter[str] = Counter()
+    reported: Counter[str] = Counter()
     for tier, usage in world.used:
-        said[tier] += usage.cost
-    for tier in said:
+        reported[tier] += usage.cost
+    for tier in reported:
         booked, committed = (
             state.usage[tier].cost if tier in state.usage else 0,
             state.ledger.committed(Scope("tier", tier)),
         )
-        assert booked <= said[tier] <= committed, "what an answer cost that nobody could book is still set aside"
-        assert plan.deaths or booked == said[tier]
+        assert booked <= reported[tier] <= committed, "the cost of an unrecorded answer stays reserved"
+        assert plan.deaths or booked == reported[tier]
     assert not state.calls or state.conductor.on
 
 

@@ -7,15 +7,15 @@ from interlock.engine.models.streams import ALL, KEYS, MOST, Streams
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=3_000)), max_size=40))
-def test_a_text_is_what_was_said_however_it_came(pieces: list[tuple[str, str]]) -> None:
+def test_a_text_is_the_sum_of_its_pieces(pieces: list[tuple[str, str]]) -> None:
     streams = Streams()
-    heard: list[tuple[str, str]] = []
-    streams.listen(lambda key, piece: heard.append((key, piece)))
+    received: list[tuple[str, str]] = []
+    streams.listen(lambda key, piece: received.append((key, piece)))
     for key, piece in pieces:
         streams.add(key, piece)
-    said = {key: "".join(piece for other, piece in pieces if other == key) for key in "abc"}
-    assert dict(streams.all()) == {key: text for key, text in said.items() if text}
-    assert heard == [(key, piece) for key, piece in pieces if piece]
+    texts = {key: "".join(piece for other, piece in pieces if other == key) for key in "abc"}
+    assert dict(streams.all()) == {key: text for key, text in texts.items() if text}
+    assert received == [(key, piece) for key, piece in pieces if piece]
 
 
 def test_of_a_long_text_the_end_stays() -> None:

@@ -9,7 +9,9 @@ from interlock.engine.planning import briefing
 from interlock.engine.planning.briefing import BriefBlock, Briefing, message
 from tests.engine.world import WholeFiles, World
 
-SPEC = TicketSpec(id="one", description="Make it blue\n", target_file="a/b/c.py", context_requirements=("d.py", "e.py"))
+TICKET_SPEC = TicketSpec(
+    id="one", description="Make it blue\n", target_file="a/b/c.py", context_requirements=("d.py", "e.py")
+)
 FILES = {
     "AGENTS.md": b"root\n",
     "CLAUDE.md": b"not this one",
@@ -29,7 +31,7 @@ def blocks(spec: TicketSpec, files: dict[str, bytes]) -> tuple[BriefBlock, ...]:
     return asyncio.run(Briefing(read, WholeFiles()).blocks(Ticket(track="t", spec=spec, created_at=""), "c"))
 
 
-def told(spec: TicketSpec, files: dict[str, bytes]) -> list[tuple[str, str, str]]:
+def context_blocks(spec: TicketSpec, files: dict[str, bytes]) -> list[tuple[str, str, str]]:
     return [(block.kind, block.name, block.view) for block in blocks(spec, files)]
 
 
@@ -40,7 +42,7 @@ def test_the_blocks_are_byte_for_byte_what_the_first_request_holds() -> None:
 
     async def story() -> tuple[BriefBlock, ...]:
         async with world.process(approve_all=True) as process:
-            await process.run(SPEC)
+            await process.run(TICKET_SPEC)
             await process.until_status("done")
             ticket = process.state.ticket("a", "one")
         return await Briefing(world.workspaces.read, WholeFiles()).blocks(ticket, "base")
@@ -52,7 +54,7 @@ def test_the_blocks_are_byte_for_byte_what_the_first_request_holds() -> None:
 
 
 def test_instructions_count_from_the_root_down_to_the_folder_of_the_target() -> None:
-    assert told(SPEC, FILES) == [
+    assert context_blocks(TICKET_SPEC, FILES) == [
         ("system", "tier3-worker", ""),
         ("ticket", "one", ""),
         ("instructions", "AGENTS.md", ""),
@@ -66,7 +68,11 @@ def test_instructions_count_from_the_root_down_to_the_folder_of_the_target() -> 
 
 @pytest.mark.parametrize("target", ["../../etc/x.py", "/etc/x.py", None])
 def test_a_target_outside_has_only_the_instructions_of_the_root(target: str | None) -> None:
-    names = [name for kind, name, _ in told(TicketSpec(id="one", target_file=target), FILES) if kind == "instructions"]
+    names = [
+        name
+        for kind, name, _ in context_blocks(TicketSpec(id="one", target_file=target), FILES)
+        if kind == "instructions"
+    ]
     assert names == ["AGENTS.md"]
 
 
@@ -107,24 +113,24 @@ def test_a_binary_file_is_named_and_not_shown() -> None:
     assert (block.view, block.text) == ("binary", "## a.bin\n\n(not shown: a binary file of 5,000 bytes)")
 
 
-def test_a_ticket_that_wants_answers_is_told_those_of_the_tickets_it_depends_on() -> None:
-    said = {"one": "```\nblue\n````", "two": None}
+def test_a_ticket_with_answers_gets_those_of_its_dependencies() -> None:
+    answers = {"one": "```\nblue\n````", "two": None}
 
     async def read(commit: str, path: str) -> bytes | None:
         return None
 
     async def answer(track: str, ticket: str) -> str | None:
         assert track == "t"
-        return said[ticket]
+        return answers[ticket]
 
-    def told_to(spec: TicketSpec) -> list[tuple[str, str]]:
+    def answers_for(spec: TicketSpec) -> list[tuple[str, str]]:
         ticket = Ticket(track="t", spec=spec, created_at="")
         brief = asyncio.run(Briefing(read, WholeFiles(), str.upper, answer).blocks(ticket, "c"))
         return [(block.name, block.text) for block in brief if block.kind == "answer"]
 
     spec = TicketSpec(id="three", depends_on=("one", "two"), with_answers=True)
-    assert told_to(spec) == [
+    assert answers_for(spec) == [
         ("one", "## WHAT ONE, THE STEP BEFORE YOURS, ANSWERED\n\n`````\n```\nBLUE\n````\n`````"),
         ("two", "## WHAT TWO, THE STEP BEFORE YOURS, ANSWERED\n\n```\n(NO ANSWER)\n```"),
     ]
-    assert told_to(TicketSpec(id="three", depends_on=("one", "two"))) == []
+    assert answers_for(TicketSpec(id="three", depends_on=("one", "two"))) == []

@@ -56,7 +56,7 @@ async def planned(process: Process, text: str = "Go to the moon") -> State:
     return await process.until(lambda state: state.epics["E-1"].status != "planning")
 
 
-def told(world: World, path: str) -> list[str]:
+def requests_of(world: World, path: str) -> list[str]:
     return [r.messages[-1].text for r in world.requests if r.messages[-1].text.startswith(path)]
 
 
@@ -74,13 +74,13 @@ def test_an_epic_is_planned_accepted_and_worked_on() -> None:
             await process.until(lambda s: len(s.approvals) == 3)
             await process.workbench.submit(ANN, AnswerApproval("A-3", "approve"))
             state = await process.until_status("done", "one")
-            assert state.tracks["two"].status == "ready", "only the first track starts by itself"
+            assert state.tracks["two"].status == "ready", "only the first track starts automatically"
             used = {tier: usage.input for tier, usage in state.usage.items()}
             assert used == {"Tier 1": 100, "Tier 2": 200, "Tier 3": 200}
-        (epic,) = told(world, EPIC)
+        (epic,) = requests_of(world, EPIC)
         assert "### EPIC:\nGo to the moon" in epic
         assert "a.py\nb.py" in epic
-        sprint = next(text for text in told(world, SPRINT) if "First" in text)
+        sprint = next(text for text in requests_of(world, SPRINT) if "First" in text)
         assert sprint.index("### TRACK BRIEF:\nFirst\n\nabout a.py") < sprint.index("### MODULE SKELETONS:\n#### a.py")
         assert "secret-in-env" not in sprint
         assert world.streams.text("Tier 1 (Orchestrator)").startswith("So:")
@@ -96,7 +96,7 @@ def test_one_repair_turn_names_the_fault(bad: str) -> None:
             state = await planned(process)
             assert state.epics["E-1"].status == "proposed"
             assert state.usage["Tier 1"] == Usage(200, 20), "both answers are booked"
-        first, repair = told(world, EPIC)
+        first, repair = requests_of(world, EPIC)
         assert "Your answer cannot be used: " in repair
         assert first != repair
         assert [m.role for m in world.requests[1].messages] == ["user", "assistant", "user"]
@@ -128,7 +128,7 @@ def test_tickets_that_cannot_be_planned_block_only_their_track_and_can_be_tried_
             assert state.tracks["one"].fault.endswith("the answer holds no JSON list of tickets")
             await process.workbench.submit(ANN, StartTrack("one"))
             state = await process.until_status("done", "one")
-        assert any("a -> b -> a" in text for text in told(world, SPRINT))
+        assert any("a -> b -> a" in text for text in requests_of(world, SPRINT))
 
     asyncio.run(story())
 
@@ -238,7 +238,7 @@ def length() -> int:
 
 @pytest.mark.parametrize("after_writing", [False, True], ids=["before-the-commit", "after-the-commit"])
 @pytest.mark.parametrize("at", range(1, length() + 1))
-def test_a_death_while_planning_loses_nothing_and_asks_nothing_twice(at: int, *, after_writing: bool) -> None:
+def test_a_crash_while_planning_loses_nothing_and_asks_nothing_twice(at: int, *, after_writing: bool) -> None:
     async def lives() -> World:
         world = priced_world()
         world.journal.at, world.journal.after_writing = at, after_writing
@@ -257,4 +257,4 @@ def test_a_death_while_planning_loses_nothing_and_asks_nothing_twice(at: int, *,
     answers = [e for e in events if isinstance(e, PlannerAnswered)]
     reserved = [e for e in events if isinstance(e, CallReserved)]
     assert len(answers) == 4, "no answer is paid for twice"
-    assert len(world.requests) <= len(reserved), "nothing is asked before its cost is set aside"
+    assert len(world.requests) <= len(reserved), "every call is reserved before it is made"

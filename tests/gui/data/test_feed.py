@@ -23,7 +23,7 @@ def test_records_that_come_twice_are_known_once() -> None:
     assert not feed.drain()
 
 
-def test_whoever_brings_something_wakes_the_window() -> None:
+def test_every_change_of_the_feed_wakes_the_window() -> None:
     woken: list[int] = []
     feed = Feed(lambda: woken.append(1))
     feed.text("a", "b")
@@ -60,7 +60,7 @@ def test_all_streams_together_are_bounded_and_those_silent_for_longest_go() -> N
 
 
 @given(st.lists(st.text(alphabet="ab\n", max_size=40), max_size=20))
-def test_a_stream_knows_its_size(pieces: list[str]) -> None:
+def test_a_stream_has_its_size(pieces: list[str]) -> None:
     stream = Stream()
     for piece in pieces:
         stream.add(piece * 300, "")
@@ -100,7 +100,7 @@ def test_one_piece_of_many_lines_is_cut_at_once() -> None:
     assert len(stream.lines) <= 2 * LINES
 
 
-def test_a_draft_keeps_what_is_written_until_another_hand_writes() -> None:
+def test_a_draft_keeps_typed_text_until_another_client_writes() -> None:
     draft = Draft("")
     for text in ("a", "ab", "abc"):
         draft.text = text
@@ -113,10 +113,10 @@ def test_a_draft_keeps_what_is_written_until_another_hand_writes() -> None:
     assert not draft.sync("theirs")
 
 
-def test_what_is_thought_aloud_is_told_apart_line_by_line() -> None:
+def test_thoughts_are_marked_line_by_line() -> None:
     stream = Stream()
     for piece in (THINKING, "two and\n", "two", ANSWERING, "It is ", "4."):
         stream.add(piece, "10:00")
-    told = list(zip(stream.lines, stream.aside, strict=True))
-    assert [line for line, aside in told if not aside and line] == ["It is 4."]
-    assert [line for line, aside in told if aside] == ["[thinking]", "two and", "two", "[/thinking]"]
+    lines = list(zip(stream.lines, stream.aside, strict=True))
+    assert [line for line, aside in lines if not aside and line] == ["It is 4."]
+    assert [line for line, aside in lines if aside] == ["[thinking]", "two and", "two", "[/thinking]"]

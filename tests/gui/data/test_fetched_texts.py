@@ -8,7 +8,7 @@ def held(texts: FetchedTexts) -> int:
     return sum(len(text) for text in texts._texts.values())
 
 
-def test_what_was_drawn_before_goes_when_there_is_too_much() -> None:
+def test_texts_no_longer_drawn_are_dropped_when_the_cache_is_full() -> None:
     texts = FetchedTexts()
     for number in range(40):
         texts.put(f"{number}", "x" * 1_000_000)
@@ -19,7 +19,7 @@ def test_what_was_drawn_before_goes_when_there_is_too_much() -> None:
     assert texts.use("0") == ""
 
 
-def test_what_is_drawn_in_every_frame_stays_however_large() -> None:
+def test_texts_drawn_in_every_frame_stay_at_any_size() -> None:
     texts = FetchedTexts()
     names = [f"{number}" for number in range(5)]
     for name in names:

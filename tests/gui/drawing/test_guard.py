@@ -77,7 +77,7 @@ def planted(bench: Bench, mistake: Callable[[], object], name: str = "Streams") 
 
 @pytest.mark.parametrize("careful", [True, False], ids=["asserts on", "as shipped"])
 @pytest.mark.parametrize("kind", MISTAKES)
-def test_the_rest_of_the_window_lives(kind: str, careful: bool) -> None:
+def test_the_rest_of_the_window_works(kind: str, careful: bool) -> None:
     with windowed(careful=careful) as bench:
         planted(bench, MISTAKES[kind])
         bench.draw(5)

@@ -102,7 +102,7 @@ def test_a_long_line_of_a_diff_is_broken_and_not_cut(both_sides: bool) -> None:
 
 
 @pytest.mark.parametrize("letter", ["i", "W", "ש", "ن", "漢"])
-def test_what_a_ticket_says_ends_with_dots_where_it_has_no_room(letter: str) -> None:
+def test_a_ticket_text_without_room_ends_with_dots(letter: str) -> None:
     with windowed() as bench:
         font = bench.window.look.regular
         measured: list[tuple[str, float]] = []

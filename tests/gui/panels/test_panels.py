@@ -225,11 +225,11 @@ def hunks(count: int) -> str:
     return "".join(f"a.py [{at}] @@ -{at * 9},1 +{at * 9},2 @@\n keep\n+more\n" for at in range(1, count + 1))
 
 
-@pytest.mark.parametrize(("there", "asked", "whole"), [(3, 3, True), (300, 300, False), (3, 9, False)])
-def test_hunks_that_are_not_shown_are_announced_before_the_diff(there: int, asked: int, whole: bool) -> None:
-    with windowed(edit(hunks(there), asked)) as bench:
+@pytest.mark.parametrize(("stored", "asked", "whole"), [(3, 3, True), (300, 300, False), (3, 9, False)])
+def test_hunks_that_are_not_shown_are_announced_before_the_diff(stored: int, asked: int, whole: bool) -> None:
+    with windowed(edit(hunks(stored), asked)) as bench:
         assert ("inbox.unseen" in bench.reachable()) is not whole
-        assert len([each for each in bench.window.ui.shown.all() if each.key == "inbox.hunk"]) == min(there, 200)
+        assert len([each for each in bench.window.ui.shown.all() if each.key == "inbox.hunk"]) == min(stored, 200)
 
 
 def chain(length: int, done: int) -> State:
@@ -270,7 +270,7 @@ def test_a_long_chain_is_followed_to_where_its_work_is() -> None:
 
 
 @pytest.mark.parametrize("size", [(1500, 950), (1024, 700), (800, 600)])
-def test_a_ticket_that_is_chosen_is_told_of_however_little_room_there_is(size: tuple[int, int]) -> None:
+def test_a_chosen_ticket_is_described_in_any_panel_size(size: tuple[int, int]) -> None:
     with windowed(chain(3, 1), size=size) as bench:
         bench.click("graph.ticket@T-001")
         bench.draw(4)

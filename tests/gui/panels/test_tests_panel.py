@@ -15,7 +15,7 @@ def rows(bench: Bench) -> list[str]:
     return [each.name[-2:] for each in bench.window.ui.shown.all() if each.key == "tests.row"]
 
 
-def test_it_says_what_to_do_when_there_is_nothing() -> None:
+def test_the_empty_panel_shows_what_to_do() -> None:
     with windowed() as bench:
         bench.show("tests")
         assert "tests.filter" not in bench.reachable()

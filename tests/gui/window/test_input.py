@@ -71,7 +71,7 @@ def test_a_letter_meant_for_a_question_that_has_gone_does_not_answer_the_next(be
     bench.submit(AnswerApproval("A-1", "reject"))
     bench.until(lambda: "inbox.title@A-2" in {each.name for each in bench.window.ui.shown.all()})
     io = imgui.get_io()
-    io.add_key_event(imgui.Key.a, True)  # sooner than the glance after which an answer counts
+    io.add_key_event(imgui.Key.a, True)  # before the delay after which an answer counts
     bench.draw(2)
     io.add_key_event(imgui.Key.a, False)
     bench.draw(40)
@@ -92,7 +92,7 @@ def test_a_notification_goes_at_a_click_and_leaves_half_of_the_window_free(bench
     assert [note.text[0] for note in bench.window.send.notes] == list("01234")
 
 
-def test_what_is_written_goes_to_the_desk_and_plans(bench: Bench) -> None:
+def test_typed_text_goes_to_the_desk_and_plans(bench: Bench) -> None:
     bench.click("mma_epic_input")
     bench.write("Better")
     bench.until(lambda: bench.desk.view.values["mma_epic_input"] == "Better")
@@ -121,7 +121,7 @@ def test_ctrl_enter_plans_what_is_written(bench: Bench) -> None:
     assert bench.state.epic("E-1").text == "Better"
 
 
-def test_what_another_hand_writes_stands_in_the_input_even_while_it_is_used(bench: Bench) -> None:
+def test_a_text_set_by_another_client_appears_in_the_input_even_while_it_is_used(bench: Bench) -> None:
     other = Authority(ADA, answers=False, places=True)
 
     async def write(text: str) -> None:
@@ -136,7 +136,7 @@ def test_what_another_hand_writes_stands_in_the_input_even_while_it_is_used(benc
     bench.until(lambda: bench.widget("mma_epic_input").value == "again")
 
 
-def test_what_cannot_be_done_becomes_a_notification(bench: Bench) -> None:
+def test_a_refused_command_becomes_a_notification(bench: Bench) -> None:
     bench.window.send.click("btn_approve_script")
     bench.until(lambda: "notification" in bench.reachable())
     assert bench.widget("notification").value == "no script approval is pending"
@@ -244,7 +244,7 @@ def test_always_shows_its_rule_before_it_is_kept() -> None:
         assert RULES.kept == ['[[policy]]\nprefix = ["make"]\n']
 
 
-def test_what_no_rule_can_allow_is_said() -> None:
+def test_a_script_that_no_rule_can_allow_gets_a_notification() -> None:
     with windowed(asking_all("a | b")) as bench:
         chosen(bench, "A-1")
         bench.click("inbox.rule")

@@ -16,17 +16,17 @@ from tests.gui.window.test_pictures import needs_egl
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_it_looks_as_it_did(name: str, tmp_path: Path) -> None:
+def test_the_window_looks_as_stored(name: str, tmp_path: Path) -> None:
     needs_egl()
     with still(name, backend="egl") as bench:
         file = photograph(bench, tmp_path / f"{name}.png")
-        # Where the mistake was made changes with every line that is added before it.
+        # The line number in the error text changes with the source.
         but = [widget.rect for widget in bench.window.ui.shown.all() if widget.key == "panel.trace"]
-    told = compare(GOLDENS / f"{name}.png", file, but)
-    assert not told, told
+    difference = compare(GOLDENS / f"{name}.png", file, but)
+    assert not difference, difference
 
 
-# ── a change that a person would see is found ────────────────────────────────────────────
+# ── visible changes are detected ─────────────────────────────────────────────────────────
 
 
 def moved_button(bench: Bench) -> None:
@@ -67,18 +67,18 @@ def cut_text(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("plant", [moved_button, wrong_colour, missing_panel, no_bottom_line, cut_text])
-def test_what_a_person_would_see_is_found(plant: Callable[[Bench], None], tmp_path: Path) -> None:
+def test_visible_changes_are_detected(plant: Callable[[Bench], None], tmp_path: Path) -> None:
     needs_egl()
     with still("blocked", backend="egl") as bench:
         plant(bench)
         bench.draw(SETTLE)
         file = photograph(bench, tmp_path / "blocked.png")
-    told = compare(GOLDENS / "blocked.png", file)
-    assert told.startswith("blocked.png: ")
+    difference = compare(GOLDENS / "blocked.png", file)
+    assert difference.startswith("blocked.png: ")
     assert (tmp_path / "blocked-difference.png").is_file()
 
 
-def test_what_renderers_do_differently_is_not(tmp_path: Path) -> None:
+def test_differences_between_renderers_are_tolerated(tmp_path: Path) -> None:
     """Small differences of all pixels, and of the edges of a few letters."""
     chance = np.random.default_rng(7)
     golden = GOLDENS / "running.png"
@@ -91,7 +91,7 @@ def test_what_renderers_do_differently_is_not(tmp_path: Path) -> None:
     assert compare(golden, tmp_path / "noisy.png") == ""
 
 
-def test_what_is_left_out_is_not_compared(tmp_path: Path) -> None:
+def test_excluded_rectangles_are_not_compared(tmp_path: Path) -> None:
     golden = GOLDENS / "running.png"
     with Image.open(golden) as picture:
         spoilt = picture.convert("RGB")

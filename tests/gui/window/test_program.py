@@ -75,7 +75,7 @@ def test_a_signal_ends_it_in_good_order(project: Project, number: signal.Signals
     project.check_whole()
 
 
-def test_what_is_set_over_http_is_answered_by_the_same_desk(project: Project) -> None:
+def test_values_set_over_http_reach_the_same_desk(project: Project) -> None:
     with window(project) as gui:
         client = gui.client
         client.set_value("mma_epic_input", "from a program")

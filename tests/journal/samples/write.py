@@ -113,7 +113,7 @@ WHOLE = GateResult(
 
 
 class _Story(Bench):
-    """Each command comes a second after the one before."""
+    """Sends each command one second after the previous one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -128,9 +128,9 @@ class _Story(Bench):
 
 
 def story() -> Bench:
-    """Something of every kind."""
-    found = _Story()
-    tell, at = found.tell, found.attempt
+    """A run with every kind of event."""
+    run = _Story()
+    tell, at = run.tell, run.attempt
     tell(AddTrack("rail", "The rail", "From here to there", TICKETS), ADA)
     tell(AddTickets("rail", (TicketSpec(id="T-005", depends_on=("T-004",)), TicketSpec(id="T-006"))), ADA)
     tell(MoveTicket("rail", "T-003", 0), ADA)
@@ -166,48 +166,48 @@ def story() -> Bench:
     payload = MergePayload("main", "b4", "af", "diff --git", Blob("cd" * 32, 5000))
     for outcome in (FailLanding("rail", "the tree is dirty"), FinishLanding("rail", "af")):
         tell(AskLanding("rail", payload), ADA)
-        tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve"), ADA)
+        tell(AnswerApproval(f"A-{len(run.state.approvals)}", "approve"), ADA)
         tell(outcome)
     tell(AddTrack("siding", "A siding", "", (TicketSpec(id="a", step_mode=True), TicketSpec(id="b"))), ADA)
     tell(StartTrack("siding"), ADA)
     b = ("siding", "b", 1)
     tell(AskWorker(*b, SpawnPayload("tier3-worker", "scripted", "Do b", "## b.py"), "a worker is about to start"))
-    tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve", "Do b well"), ADA)
+    tell(AnswerApproval(f"A-{len(run.state.approvals)}", "approve", "Do b well"), ADA)
     tell(StartSession(*b, Blob("01" * 32, 10)))
     tell(Tell("Mind the names.", b[0], b[1]), ADA)
     tell(Hear(CallOwner(track=b[0], ticket=b[1], attempt=b[2]), Blob("0a" * 32, 30)))
     tell(FinishTurn(*b, Blob("02" * 32, 20), "Tier 3", "scripted", Usage(100, 20, 5, 6, 7)))
     tell(AskWorker(*b, ToolPayload("c-1", "edit_file", "{}", "ee" * 32, "edit b.py", 2, "+b", "/w"), "no rule"))
-    tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve", hunks=(2,)), ADA)
-    tell(FinishTool(*b, Blob("03" * 32, 30), "edit_file", False, f"A-{len(found.state.approvals)}"))
+    tell(AnswerApproval(f"A-{len(run.state.approvals)}", "approve", hunks=(2,)), ADA)
+    tell(FinishTool(*b, Blob("03" * 32, 30), "edit_file", False, f"A-{len(run.state.approvals)}"))
     tell(CancelTicket("siding", "b"), ADA)
     tell(AbortTrack("siding", "not needed"), ADA)
-    _epics(found)
-    _discussions(found)
-    _tests(found)
+    _epics(run)
+    _discussions(run)
+    _tests(run)
     tell(StopConductor("that was all"))
-    return found
+    return run
 
 
-def _discussions(found: _Story) -> None:
-    """Asked, answered with a tool, interrupted by a crash."""
-    tell = found.tell
+def _discussions(run: _Story) -> None:
+    """A discussion: asked, answered with a tool, interrupted by a crash."""
+    tell = run.tell
     tell(StartDiscussion("Why so slow?"), ADA)
     tell(Say("D-1", Blob("06" * 32, 60), Blob("07" * 32, 70)), ADA)
     tell(ReserveCall(CallOwner(discussion="D-1"), "Discussion", "scripted", 3))
     tell(ReplyInDiscussion("D-1", Blob("08" * 32, 80), "Discussion", "scripted", Usage(1, 2, cost=3), "C-5"))
     tell(FinishDiscussionTool("D-1", Blob("09" * 32, 90), "read_file", False, "policy:reading"))
     tell(AskInDiscussion("D-1", ToolPayload("c-9", "edit_file", "{}", "ff" * 32, "edit a", 1, "+a", "/p"), "no rule"))
-    tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve"), ADA)
+    tell(AnswerApproval(f"A-{len(run.state.approvals)}", "approve"), ADA)
     tell(BeginDiscussionTool("D-1", "c-9"))
     tell(Recover("the lights went out"))
     tell(StartConductor(3, focus=("bridge",)))
-    tell(AnswerApproval(f"A-{len(found.state.approvals)}", "skip"), ADA)
+    tell(AnswerApproval(f"A-{len(run.state.approvals)}", "skip"), ADA)
     tell(EndTurn("D-1", "the model does not answer"))
 
 
-def _tests(found: _Story) -> None:
-    """Clicked, read from a report, forgotten."""
+def _tests(run: _Story) -> None:
+    """Test executions: from a click, from a report, and forgotten."""
     click = Execution(
         test_id="grpc_click_10482913",
         name="Click: 保存",
@@ -226,7 +226,7 @@ def _tests(found: _Story) -> None:
         widget_tree="window Inbox",
         whole=Blob("0a" * 32, 9_000),
     )
-    found.tell(RecordTests((click,)), "test:grpc_click_10482913")
+    run.tell(RecordTests((click,)), "test:grpc_click_10482913")
     unit = Execution(
         test_id="unit_10000000",
         name="tests.test_a.test_b",
@@ -237,25 +237,25 @@ def _tests(found: _Story) -> None:
         completed_at_ms=3,
         execution_time_ms=2,
     )
-    found.tell(RecordTests((unit,), SuiteReport("0b" * 32, "junit.xml", 1, 2)), ADA)
-    found.tell(ForgetTests(1, ""))
+    run.tell(RecordTests((unit,), SuiteReport("0b" * 32, "junit.xml", 1, 2)), ADA)
+    run.tell(ForgetTests(1, ""))
 
 
-def _epics(found: _Story) -> None:
-    """Planned, proposed, edited and accepted; dropped; failed and planned again."""
-    tell = found.tell
+def _epics(run: _Story) -> None:
+    """Epics: planned, proposed, edited and accepted; dropped; failed and planned again."""
+    tell = run.tell
     tell(StartConductor(3, True, False, GateDefaults(2, 60.0), caps=Caps(5_000_000, None, 70_000, (("Tier 1", 9),))))
     tell(PlanEpic("A bridge over the 川"), ADA)
-    said = (Blob("04" * 32, 40), Blob("05" * 32, 50))
+    messages = (Blob("04" * 32, 40), Blob("05" * 32, 50))
     tell(ReserveCall(CallOwner(epic="E-1"), "Tier 1", "scripted", 5))
     tell(EndCall("C-1", None, "it broke off"))
     tell(ReserveCall(CallOwner(epic="E-1"), "Tier 1", "scripted", 4))
-    tell(FinishPlanning("E-1", "", said, "Tier 1", "scripted", Usage(10, 5, cost=3), "C-2"))
+    tell(FinishPlanning("E-1", "", messages, "Tier 1", "scripted", Usage(10, 5, cost=3), "C-2"))
     tell(ProposeTracks("E-1", (TrackPlan("bridge", "A bridge", "of stone"), TrackPlan("rail", "Rails on it"))))
     edited = '[{"id": "bridge", "title": "A bridge of steel"}, {"id": "rails", "title": "Rails"}]'
-    tell(AnswerApproval(f"A-{len(found.state.approvals)}", "approve", edited), ADA)
+    tell(AnswerApproval(f"A-{len(run.state.approvals)}", "approve", edited), ADA)
     tell(ReserveCall(CallOwner(track="bridge"), "Tier 2", "scripted", 0))
-    tell(FinishPlanning("", "bridge", said, "Tier 2", "scripted", Usage(7, 7), "C-3"))
+    tell(FinishPlanning("", "bridge", messages, "Tier 2", "scripted", Usage(7, 7), "C-3"))
     tell(PlanTickets("bridge", (TicketSpec(id="span", depends_on=("pier",)), TicketSpec(id="pier"))))
     tell(FailPlanning("E-1", "rails", "over budget", budget=True))
     tell(StartTrack("rails"), ADA)

@@ -1,4 +1,4 @@
-"""What Anthropic is sent, byte by byte: four marks at their places, and beginnings that stay (SPEC P4)."""
+"""The exact bytes of Anthropic requests: four cache marks at fixed positions, and a stable prefix."""
 
 import json
 from itertools import pairwise
@@ -30,17 +30,17 @@ def sent(asked: ModelRequest, limits: TokenLimits | None = None) -> bytes:
 
 
 def taken(body: bytes) -> Json:
-    """As the vendor takes it, or its refusal."""
+    """The body as the vendor accepts it; raises Refused otherwise."""
     return check(Request("POST", "/v1/messages", HEADERS, body))
 
 
 def test_a_request_is_these_bytes() -> None:
-    told = (
+    history = (
         Message("user", "Fix it."),
         Message("assistant", "I look.", (ToolCall("c1", "read_file", {"path": "ä.py", "at": 1}),)),
         Message("tool", "x = 1", call_id="c1"),
     )
-    body = sent(request(*told, context="# Files", tools=(READ,)))
+    body = sent(request(*history, context="# Files", tools=(READ,)))
     assert body.decode() == (
         '{"model":"claude-sonnet-5-5","max_tokens":8192,"stream":true,'
         '"tools":[{"name":"read_file","description":"Reads.","input_schema":{"type":"object","properties":'
@@ -57,9 +57,9 @@ def test_a_request_is_these_bytes() -> None:
 
 
 def test_over_thirty_turns_there_are_never_more_than_four_marks_and_always_at_their_places() -> None:
-    told: list[Message] = [Message("user", "Go.")]
+    history: list[Message] = [Message("user", "Go.")]
     for number in range(30):
-        body = taken(sent(request(*told, context="x" * 250_000)))
+        body = taken(sent(request(*history, context="x" * 250_000)))
         users = [n for n, message in enumerate(body["messages"]) if message["role"] == "user"]
         places = ["tools.1", "system.0", "system.3"]
         if len(users) > 1:
@@ -67,17 +67,17 @@ def test_over_thirty_turns_there_are_never_more_than_four_marks_and_always_at_th
             places.append(f"messages.{users[-2]}.content.{last}")
         assert marks(body) == places
         calls = tuple(ToolCall(f"c{number}-{n}", "grep", {"n": n}) for n in range(1 + number % 3))
-        told.append(Message("assistant", f"round {number}", calls))
-        told += [Message("tool", f"found {call.id}", call_id=call.id) for call in calls]
+        history.append(Message("assistant", f"round {number}", calls))
+        history += [Message("tool", f"found {call.id}", call_id=call.id) for call in calls]
         if number % 5 == 4:
-            told += [Message("assistant", "Done."), Message("user", "And now?")]
+            history += [Message("assistant", "Done."), Message("user", "And now?")]
 
 
 def test_marks_that_are_there_already_go_first() -> None:
     old = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral", "ttl": "1h"}}
     system, tools, messages = marked([old, old], [], [], [{"role": "user", "content": [old]}] * 3)
     assert marks({"tools": tools, "system": system, "messages": messages}) == ["system.1", "messages.1.content.0"]
-    assert old["cache_control"] == {"type": "ephemeral", "ttl": "1h"}, "what was given stays as it was"
+    assert old["cache_control"] == {"type": "ephemeral", "ttl": "1h"}, "the given request is unchanged"
 
 
 def test_nothing_to_mark_is_no_mark() -> None:
@@ -99,32 +99,32 @@ def unmarked(body: bytes) -> bytes:
 
 @given(histories(), st.booleans())
 def test_every_history_is_taken_and_begins_as_the_one_before(history: tuple[Message, ...], with_context: bool) -> None:
-    """The marked part of a request is, apart from the marks, how all later ones begin."""
+    """The marked part of a request, without its marks, is the prefix of all later requests."""
     context = "the context" if with_context else ""
     ends = [n for n in range(1, len(history) + 1) if n == len(history) or history[n].role == "assistant"]
     bodies = [sent(request(*history[:end], context=context)) for end in ends if history[end - 1].role != "assistant"]
     for body in bodies:
-        found = taken(body)
-        assert len(marks(found)) <= 4
-        assert json.loads(unmarked(body)) == _without(found)
+        accepted = taken(body)
+        assert len(marks(accepted)) <= 4
+        assert json.loads(unmarked(body)) == _without(accepted)
     for earlier, later in pairwise(bodies):
         assert unmarked(later).startswith(prefix(earlier))
 
 
 def test_results_that_are_shortened_after_their_round_leave_the_marked_part_alone() -> None:
-    told: list[Message] = [Message("user", "Go.")]
+    history: list[Message] = [Message("user", "Go.")]
     bodies: list[bytes] = []
     for number in range(12):
-        bodies.append(sent(request(*for_request(told))))
-        told.append(Message("assistant", "", (ToolCall(f"c{number}", "grep", {}),)))
-        told.append(Message("tool", f"{number} " * 10_000, call_id=f"c{number}"))
+        bodies.append(sent(request(*for_request(history))))
+        history.append(Message("assistant", "", (ToolCall(f"c{number}", "grep", {}),)))
+        history.append(Message("tool", f"{number} " * 10_000, call_id=f"c{number}"))
     for earlier, later in pairwise(bodies):
         assert unmarked(later).startswith(prefix(earlier))
         assert not unmarked(later).startswith(unmarked(earlier)[:-2]) or earlier == bodies[0]
 
 
 def prefix(body: bytes) -> bytes:
-    """Up to the block with the last mark, without the marks."""
+    """The body up to the block with the last mark, without the marks."""
     end = body.rfind(b',"cache_control":{"type":"ephemeral"}')
     return unmarked(body[:end])
 
@@ -136,14 +136,14 @@ def _without(value: Any) -> Any:
 
 
 def test_a_prompt_has_at_most_180_000_tokens() -> None:
-    told: list[Message] = [Message("user", "Go.")]
+    history: list[Message] = [Message("user", "Go.")]
     for number in range(60):
-        told.append(Message("assistant", "", (ToolCall(f"c{number}", "grep", {}),)))
-        told.append(Message("tool", "x" * 30_000, call_id=f"c{number}"))
-    body = sent(request(*told), TokenLimits(context=1_000_000))
+        history.append(Message("assistant", "", (ToolCall(f"c{number}", "grep", {}),)))
+        history.append(Message("tool", "x" * 30_000, call_id=f"c{number}"))
+    body = sent(request(*history), TokenLimits(context=1_000_000))
     taken(body)
     assert 120_000 < estimated_tokens(body.decode()) <= MOST_PROMPT
-    small = sent(request(*told), TokenLimits(context=60_000, output=10_000))
+    small = sent(request(*history), TokenLimits(context=60_000, output=10_000))
     assert estimated_tokens(small.decode()) <= 50_000
 
 
@@ -186,7 +186,7 @@ def test_a_model_may_think_as_it_sees_fit_whatever_was_thought_before() -> None:
 
 def test_state_that_cannot_be_read_is_none() -> None:
     for session in ("anthropic", "anthropic {", "anthropic []", 'anthropic {"model":"claude-sonnet-5-5"}', ""):
-        told = (Message("user", "a"), Message("assistant", "b", session=session), Message("user", "c"))
-        assert taken(sent(request(*told)))["messages"][1]["content"] == [{"type": "text", "text": "b"}]
+        history = (Message("user", "a"), Message("assistant", "b", session=session), Message("user", "c"))
+        assert taken(sent(request(*history)))["messages"][1]["content"] == [{"type": "text", "text": "b"}]
     assert msgspec.json.decode(kept_state("anthropic", {"a": 1}).split(" ", 1)[1]) == {"a": 1}
     assert kept_state("anthropic", {}) == ""

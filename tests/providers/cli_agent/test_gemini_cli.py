@@ -1,4 +1,4 @@
-"""A CLI agent as a model, in the real sandbox; the agents are small programs that speak its protocol."""
+"""A CLI agent as a model, in the real sandbox; the agents are small programs with the same protocol."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from interlock.ports.tools import ToolSpec
 from interlock.providers.cli_agent.gemini_cli import GeminiCli, last_session, split_command, vendor_env
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from interlock.sandbox.levels.unconfined import UnconfinedSandbox
-from tests.sandbox.sandbox_levels import made
+from tests.sandbox.sandbox_levels import make_sandbox
 from tests.sandbox.scenes import BEAT, ENV, alive_in, first_beat
 
 HEAD = """
@@ -32,7 +32,7 @@ READ = ToolSpec("read_file", "Reads a file.", {"type": "object"}, changes=False)
 
 
 class Desk:
-    """An agent, a home for it, and what was heard."""
+    """An agent, its home folder, and the received texts."""
 
     def __init__(self, folder: Path, *, configured: bool = True, level: str = "bubblewrap") -> None:
         self.folder = folder
@@ -41,7 +41,7 @@ class Desk:
         self.home.mkdir()
         if configured:
             (self.home / ".gemini").mkdir()
-        self.heard: list[str] = []
+        self.texts: list[str] = []
         self.calls: list[dict[str, Any]] = []
 
     def agent(self, body: str, **more: Any) -> GeminiCli:
@@ -50,7 +50,7 @@ class Desk:
         env = {**ENV, "HOME": str(self.home), "GEMINI_API_KEY": "key-of-the-vendor"}
         return GeminiCli(
             f"{shlex.quote(sys.executable)} {shlex.quote(str(file))} --mine",
-            made(self._level),
+            make_sandbox(self._level),
             env,
             self.folder / "own",
             log=self.calls.append,
@@ -59,7 +59,7 @@ class Desk:
         )
 
     def ask(self, agent: GeminiCli, *messages: Message, **more: Any) -> Reply:
-        return asyncio.run(agent.complete(request(*messages, **more), self.heard.append))
+        return asyncio.run(agent.complete(request(*messages, **more), self.texts.append))
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def request(
 # ── answers ──────────────────────────────────────────────────────────────────────────────
 
 
-def test_an_answer_comes_as_it_is_said_with_its_session_and_its_tokens(desk: Desk) -> None:
+def test_an_answer_is_streamed_with_its_session_and_its_tokens(desk: Desk) -> None:
     agent = desk.agent(
         """
 say(type="init", session_id="s-1", model="gemini-x")
@@ -87,7 +87,7 @@ say(type="result", status="success", stats={"input_tokens": 10, "output_tokens":
     )
     reply = desk.ask(agent)
     assert reply == Reply(Message("assistant", "Hello.", session="gemini_cli s-1"), Usage(10, 2), "gemini-x")
-    assert desk.heard == ["Hel", "lo."]
+    assert desk.texts == ["Hel", "lo."]
 
 
 @pytest.mark.parametrize("configured", [True, False])
@@ -112,15 +112,13 @@ for path, text in ((Path.home() / ".gemini" / "settings.json", "evil"), (Path("h
 answer(json.dumps([os.listdir("."), os.getcwd(), (here / "s-1").read_text(), tried]), session_id="s-1")
 """
     )
-    said = [json.loads(desk.ask(agent).message.text) for _ in range(2)]
-    settings = "refused" if configured else "written"  # its own, where the user has none
+    answers = [json.loads(desk.ask(agent).message.text) for _ in range(2)]
+    settings = "refused" if configured else "written"  # without user settings the agent writes its own
     work = str(tmp_path / "own-work")
-    assert said == [[[], work, "x", [settings, "refused"]], [[], work, "xx", [settings, "refused"]]]
+    assert answers == [[[], work, "x", [settings, "refused"]], [[], work, "xx", [settings, "refused"]]]
 
 
-def test_it_knows_who_asks_and_gets_its_own_vendors_key_and_no_other(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_agent_gets_its_context_and_only_its_own_vendors_key(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "another-vendors")
     reply = desk.ask(desk.agent("answer(json.dumps([sys.argv[1:], dict(os.environ), prompt]))"), model="--yolo")
     argv, env, prompt = json.loads(reply.message.text)
@@ -145,7 +143,7 @@ def test_only_the_keys_of_its_vendor_are_taken_along() -> None:
     assert "".join(sorted(vendor_env(environ).values())) == "12345"
 
 
-def test_tokens_that_are_not_told_are_estimated(desk: Desk) -> None:
+def test_missing_token_counts_are_estimated(desk: Desk) -> None:
     reply = desk.ask(desk.agent("answer('x' * 40)"))
     assert reply.usage == Usage(len("Be good.\n\nDo it.") // 4, 10)
     assert (reply.model, reply.message.session) == ("gemini_cli", "")
@@ -168,7 +166,7 @@ def test_the_next_turn_goes_on_in_the_same_session_and_folder_with_what_is_new(d
     asked = Message("user", "Do it.")
     first = desk.ask(agent, asked).message
     result = Message("tool", "three lines", call_id="c-1")
-    again = desk.agent(TELLS)  # another process: what it knows is in the messages
+    again = desk.agent(TELLS)  # another process: the messages hold the session
     second = desk.ask(again, asked, first, result).message
     (place, options, _), (place_2, options_2, prompt) = json.loads(first.text), json.loads(second.text)
     assert (options, options_2) == ([], ["--resume=s-7"])
@@ -177,7 +175,7 @@ def test_the_next_turn_goes_on_in_the_same_session_and_folder_with_what_is_new(d
     assert second.session == first.session
 
 
-def test_a_session_that_failed_is_left_and_all_is_told_anew(desk: Desk) -> None:
+def test_a_failed_session_is_left_and_the_whole_history_is_sent_again(desk: Desk) -> None:
     agent = desk.agent("if '--resume=gone' in sys.argv: sys.exit('no such session')\n" + TELLS)
     messages = (
         Message("user", "Do it."),
@@ -192,7 +190,7 @@ def test_a_session_that_failed_is_left_and_all_is_told_anew(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("session", ["", "other s-1", "gemini_cli ../..", "gemini_cli --x", "gemini_cli a b"])
-def test_what_is_no_session_of_ours_means_nothing(session: str) -> None:
+def test_a_foreign_session_state_is_ignored(session: str) -> None:
     messages = (Message("user", "a"), Message("assistant", "b", session=session), Message("user", "c"))
     assert last_session(messages) == (None, messages)
 
@@ -201,7 +199,7 @@ def test_an_id_that_could_be_anything_else_is_not_kept(desk: Desk) -> None:
     assert desk.ask(desk.agent("answer('a', session_id='--yolo')")).message.session == ""
 
 
-# ── what goes wrong ──────────────────────────────────────────────────────────────────────
+# ── failures ─────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -217,7 +215,7 @@ def test_an_id_that_could_be_anything_else_is_not_kept(desk: Desk) -> None:
         ("say(type='message', role='assistant', content='x'); print('y' * 17_000_000)", "a line of more than 16 MB"),
     ],
 )
-def test_whatever_is_not_a_whole_answer_may_be_tried_again(desk: Desk, body: str, words: str) -> None:
+def test_an_incomplete_answer_may_be_retried(desk: Desk, body: str, words: str) -> None:
     with pytest.raises(Unavailable, match=words) as caught:
         desk.ask(desk.agent(body))
     assert caught.value.may_cost
@@ -233,7 +231,7 @@ def test_cancelling_kills_everything_it_started(desk: Desk) -> None:
     body = f"import subprocess; subprocess.run(['sh', '-c', {BEAT!r}], cwd={str(desk.home / '.gemini')!r})"
 
     async def scene() -> None:
-        task = asyncio.ensure_future(desk.agent(body).complete(request(), desk.heard.append))
+        task = asyncio.ensure_future(desk.agent(body).complete(request(), desk.texts.append))
         await first_beat(desk.home / ".gemini")
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -244,7 +242,7 @@ def test_cancelling_kills_everything_it_started(desk: Desk) -> None:
     assert desk.calls[0]["status"] == "stopped"
 
 
-def test_what_will_not_be_better_the_next_time_is_said_at_once(desk: Desk) -> None:
+def test_a_permanent_failure_is_reported_without_a_retry(desk: Desk) -> None:
     with pytest.raises(Misconfigured, match=r"it is not signed in \(no key\)"):
         desk.ask(desk.agent("print('no key', file=sys.stderr); sys.exit(41)"))
 
@@ -277,10 +275,10 @@ def test_a_path_with_detours_is_still_the_file_it_names(desk: Desk) -> None:
     assert desk.ask(agent).message.text == "Hello."
 
 
-# ── what it can reach ────────────────────────────────────────────────────────────────────
+# ── access of an agent ───────────────────────────────────────────────────────────────────
 
 
-def test_it_sees_an_empty_folder_its_configuration_and_nothing_of_ours(desk: Desk) -> None:
+def test_the_agent_sees_an_empty_folder_its_configuration_and_no_other_files(desk: Desk) -> None:
     project = desk.folder / "project"
     (project / ".interlock").mkdir(parents=True)
     (desk.home / "private").write_text("x")
@@ -319,7 +317,7 @@ def test_with_the_sandbox_off_it_is_not_run(desk: Desk) -> None:
         GeminiCli("gemini", UnconfinedSandbox(), ENV, desk.folder)
 
 
-def test_every_call_is_told_of(desk: Desk) -> None:
+def test_every_call_is_logged(desk: Desk) -> None:
     desk.ask(desk.agent("print('debug', file=sys.stderr); answer('Hello.')"))
     (call,) = desk.calls
 

@@ -1,4 +1,4 @@
-"""What a CLI agent is told, and the calls of our tools in what it answers."""
+"""The prompt of a CLI agent, and the calls of Interlock's tools in its answers."""
 
 import json
 
@@ -21,7 +21,7 @@ def test_the_first_prompt_is_the_system_prompt_and_the_words() -> None:
     assert first_prompt(request(Message("user", "Do it."))) == "Be good.\n\nDo it."
 
 
-def test_tools_are_told_with_how_to_call_them_and_nothing_that_looks_like_a_result() -> None:
+def test_tools_are_described_with_their_call_syntax_and_no_sample_result() -> None:
     prompt = first_prompt(request(Message("user", "Do it."), tools=(READ,)))
     assert '{"name": "read_file", "description": "Reads a file.", "schema": {"type": "object"}}' in prompt
     assert "```tool_call" in prompt
@@ -30,8 +30,8 @@ def test_tools_are_told_with_how_to_call_them_and_nothing_that_looks_like_a_resu
 
 
 def test_a_conversation_is_one_object_for_each_message() -> None:
-    said = (Message("user", "Do it."), Message("assistant", "I look.", (CALL,)), Message("tool", "é", call_id="c-1"))
-    rows = first_prompt(request(*said)).splitlines()[-3:]
+    history = (Message("user", "Do it."), Message("assistant", "I look.", (CALL,)), Message("tool", "é", call_id="c-1"))
+    rows = first_prompt(request(*history)).splitlines()[-3:]
     assert [json.loads(row) for row in rows] == [
         {"role": "user", "content": "Do it."},
         {
@@ -41,10 +41,10 @@ def test_a_conversation_is_one_object_for_each_message() -> None:
         },
         {"role": "tool", "tool_call_id": "c-1", "content": "é"},
     ]
-    assert '"role": "tool", "tool_call_id": "c-1"' in next_prompt(said[2:])
+    assert '"role": "tool", "tool_call_id": "c-1"' in next_prompt(history[2:])
 
 
-def test_what_is_new_never_begins_with_a_command_of_the_agents_own() -> None:
+def test_a_new_message_never_begins_with_a_command_of_the_agent() -> None:
     assert next_prompt([Message("user", "/quit")]) == "### USER:\n/quit"
 
 
@@ -61,7 +61,7 @@ def test_calls_are_taken_out_of_the_answer() -> None:
     assert tool_calls("Just words.\n```json\n[]\n```") == ("Just words.\n```json\n[]\n```", ())
 
 
-def test_a_call_that_cannot_be_read_runs_nothing_and_is_told_of() -> None:
+def test_an_unreadable_call_runs_nothing_and_is_reported() -> None:
     def unread(body: str, name: str = "tool_call") -> tuple[ToolCall, ...]:
         return (ToolCall("cli-1", name, {}, body),)
 

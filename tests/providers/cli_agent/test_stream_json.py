@@ -1,4 +1,4 @@
-"""JSON lines of a CLI agent, in whatever pieces they come: whole, or not taken at all."""
+"""JSON lines of a CLI agent, split at any byte: read completely or refused."""
 
 import json
 from typing import Any
@@ -22,16 +22,16 @@ def lines(*events: object) -> bytes:
     return b"".join(json.dumps(event).encode() + b"\n" for event in events)
 
 
-class Ear:
+class Receiver:
     def __init__(self) -> None:
-        self.heard: list[str] = []
+        self.texts: list[str] = []
         self.stopped = 0
-        self.stream = StreamJson(self.heard.append, self._stop)
+        self.stream = StreamJson(self.texts.append, self._stop)
 
     def _stop(self) -> None:
         self.stopped += 1
 
-    def told(self, *chunks: bytes) -> AgentReply | None:
+    def feed(self, *chunks: bytes) -> AgentReply | None:
         for chunk in chunks:
             self.stream.feed(chunk)
         return self.stream.end()
@@ -39,8 +39,8 @@ class Ear:
 
 def test_an_answer_has_its_text_its_session_and_what_it_used() -> None:
     stats = {"total_tokens": 130, "input_tokens": 100, "output_tokens": 30, "cached": 60, "input": 40}
-    ear = Ear()
-    answered = ear.told(
+    receiver = Receiver()
+    answered = receiver.feed(
         lines(
             {"type": "init", "session_id": "s-1", "model": "gemini-x"},
             {"type": "message", "role": "user", "content": "not this"},
@@ -51,19 +51,19 @@ def test_an_answer_has_its_text_its_session_and_what_it_used() -> None:
         )
     )
     assert answered == AgentReply("Hello.", "s-1", "gemini-x", Usage(40, 30, cache_read=60))
-    assert ear.heard == ["Hel", "lo."]
+    assert receiver.texts == ["Hel", "lo."]
 
 
 def test_the_session_may_come_at_the_end_and_the_last_line_without_its_end() -> None:
-    ear = Ear()
-    assert ear.told(lines(message("a")) + json.dumps({**OK, "session_id": "s-2"}).encode()) == AgentReply(
+    receiver = Receiver()
+    assert receiver.feed(lines(message("a")) + json.dumps({**OK, "session_id": "s-2"}).encode()) == AgentReply(
         "a", "s-2", "", None
     )
 
 
 def test_messages_that_are_whole_are_paragraphs_and_its_own_tools_are_shown_but_not_said() -> None:
-    ear = Ear()
-    answered = ear.told(
+    receiver = Receiver()
+    answered = receiver.feed(
         lines(
             message("One."),
             message("Two."),
@@ -77,13 +77,13 @@ def test_messages_that_are_whole_are_paragraphs_and_its_own_tools_are_shown_but_
     )
     assert answered is not None
     assert answered.text == "One.\n\nTwo.\n\nThree."
-    assert "".join(ear.heard) == (
+    assert "".join(receiver.texts) == (
         'One.\n\nTwo.\n[read_file of its own: {"path":"x"}]\n\n[it failed: no file]\n\n[warning: slow]\n\n\nThree.'
     )
 
 
 @pytest.mark.parametrize(
-    ("said", "fault"),
+    ("output", "fault"),
     [
         (b"", "it said nothing"),
         (b"\n \n", "its answer broke off"),
@@ -100,20 +100,20 @@ def test_messages_that_are_whole_are_paragraphs_and_its_own_tools_are_shown_but_
         (lines({"type": "result"}), '{"type":"result"}'),
     ],
 )
-def test_what_is_not_whole_is_no_answer(said: bytes, fault: str) -> None:
-    ear = Ear()
-    assert ear.told(said) is None
-    assert ear.stream.fault.startswith(fault)
+def test_incomplete_output_is_no_answer(output: bytes, fault: str) -> None:
+    receiver = Receiver()
+    assert receiver.feed(output) is None
+    assert receiver.stream.fault.startswith(fault)
 
 
 def test_lines_and_their_sum_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream_json, "LONGEST_LINE", 1_000)
     monkeypatch.setattr(stream_json, "MOST", 10_000)
-    long = Ear()
-    assert long.told(*[b"x" * 100] * 11, lines(OK)) is None
+    long = Receiver()
+    assert long.feed(*[b"x" * 100] * 11, lines(OK)) is None
     assert (long.stopped, "a line of more than" in long.stream.fault) == (1, True)
-    much = Ear()
-    assert much.told(*[lines(message("a" * 500))] * 20, lines(OK)) is None
+    much = Receiver()
+    assert much.feed(*[lines(message("a" * 500))] * 20, lines(OK)) is None
     assert (much.stopped, "it said more than" in much.stream.fault) == (1, True)
     assert len(much.stream._rest) == 0
 
@@ -130,8 +130,8 @@ def test_lines_and_their_sum_are_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
         ({"input_tokens": 7, "cached": 9, "output_tokens": 1}, Usage(0, 1, cache_read=9)),
     ],
 )
-def test_what_it_used_is_taken_where_it_is_told(stats: object, usage: Usage | None) -> None:
-    answered = Ear().told(lines(message("a"), {**OK, "stats": stats}))
+def test_usage_is_read_from_the_stats_if_reported(stats: object, usage: Usage | None) -> None:
+    answered = Receiver().feed(lines(message("a"), {**OK, "stats": stats}))
     assert answered == AgentReply("a", "", "", usage)
 
 
@@ -144,19 +144,19 @@ _EVENTS = st.lists(
 
 
 @given(_EVENTS, st.lists(st.integers(1, 40), max_size=30))
-def test_it_does_not_matter_in_which_pieces_it_comes(events: list[dict[str, Any]], cuts: list[int]) -> None:
-    said = lines(*events, OK)
+def test_any_split_of_the_output_gives_the_same_answer(events: list[dict[str, Any]], cuts: list[int]) -> None:
+    output = lines(*events, OK)
     chunks: list[bytes] = []
     at = 0
     for size in cuts:
-        chunks.append(said[at : at + size])
+        chunks.append(output[at : at + size])
         at += size
-    whole, pieces = Ear(), Ear()
-    assert pieces.told(*chunks, said[at:]) == whole.told(said)
-    assert pieces.heard == whole.heard
+    whole, pieces = Receiver(), Receiver()
+    assert pieces.feed(*chunks, output[at:]) == whole.feed(output)
+    assert pieces.texts == whole.texts
 
 
 @given(st.binary(max_size=300), st.integers(0, 300))
-def test_no_bytes_make_it_raise_and_none_without_a_result_make_an_answer(said: bytes, cut: int) -> None:
-    if b"result" not in said:
-        assert Ear().told(said[:cut], said[cut:]) is None
+def test_no_bytes_make_it_raise_and_none_without_a_result_make_an_answer(output: bytes, cut: int) -> None:
+    if b"result" not in output:
+        assert Receiver().feed(output[:cut], output[cut:]) is None

@@ -1,4 +1,4 @@
-"""What Gemini keeps for us: from which size on, how long, made anew when, and taken away at the end (SPEC P5, W4)."""
+"""Gemini's server-side caches: minimal size, lifetime, renewal, and removal at the end."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -18,12 +18,12 @@ from interlock.providers.http.channel import Channel, Endpoint
 from interlock.providers.priced import Priced, Tariff
 from tests.providers.gemini_server import KEY, MODEL, NEWER, GeminiServer
 from tests.providers.loopback import Answer, Fault, Json, Loopback, Refused, Request, serving
-from tests.providers.scripts import SAID, Called, Scripted
+from tests.providers.scripts import TEXT_REPLY, Called, Scripted
 from tests.providers.vendors import READ
 
 
 class Scene:
-    """A model, its vendor, and the time."""
+    """A Gemini model, its fake server, and a fake clock."""
 
     def __init__(self, loopback: Loopback, server: GeminiServer, tokens: int) -> None:
         self.loopback = loopback
@@ -53,21 +53,23 @@ class Scene:
 
     @property
     def used(self) -> list[str | None]:
-        """The cache that each question was asked upon."""
+        """The cache that each request names."""
         return [body.get("cachedContent") for body in self.bodies]
 
 
 @asynccontextmanager
-async def scene(tokens: int = 5_000, told: Callable[[Request], Scripted] = lambda _: SAID) -> AsyncGenerator[Scene]:
-    server = GeminiServer(told)
+async def scene(
+    tokens: int = 5_000, script: Callable[[Request], Scripted] = lambda _: TEXT_REPLY
+) -> AsyncGenerator[Scene]:
+    server = GeminiServer(script)
     async with serving(server.play) as loopback:
         yield Scene(loopback, server, tokens)
 
 
 def run(story: Callable[[Scene], Any], **more: Any) -> None:
     async def whole() -> None:
-        async with scene(**more) as made:
-            await story(made)
+        async with scene(**more) as scene_under_test:
+            await story(scene_under_test)
 
     asyncio.run(whole())
 
@@ -82,7 +84,7 @@ def test_from_2048_tokens_on_there_is_a_cache(tokens: int, cached: bool) -> None
     run(story, tokens=tokens)
 
 
-def test_it_holds_prompt_context_and_tools_for_an_hour() -> None:
+def test_a_cache_holds_prompt_context_and_tools_for_an_hour() -> None:
     async def story(at: Scene) -> None:
         await at.ask(context="# Files")
         declared = {
@@ -100,12 +102,12 @@ def test_it_holds_prompt_context_and_tools_for_an_hour() -> None:
     run(story)
 
 
-def test_it_is_made_once_and_used_by_all_who_share_it() -> None:
+def test_a_cache_is_created_once_and_shared() -> None:
     async def story(at: Scene) -> None:
         await asyncio.gather(*(at.ask() for _ in range(8)))
         await at.ask()
         assert at.used == ["cachedContents/c0"] * 9
-        assert at.server.made == ["cachedContents/c0"]
+        assert at.server.created == ["cachedContents/c0"]
 
     run(story)
 
@@ -126,7 +128,7 @@ def test_a_ticket_has_one_cache_and_what_others_use_stays() -> None:
         assert at.server.deleted == ["cachedContents/c0"]
         await at.ask("B", ticket="T-2")
         await at.ask("C", ticket="T-1")
-        assert at.server.deleted == ["cachedContents/c0"], "T-2 still asks upon it"
+        assert at.server.deleted == ["cachedContents/c0"], "T-2 still uses it"
         await at.ask("A")
         await at.ask("B")
         assert at.used == [f"cachedContents/c{n}" for n in (0, 1, 1, 2, 3, 1)]
@@ -134,19 +136,19 @@ def test_a_ticket_has_one_cache_and_what_others_use_stays() -> None:
     run(story)
 
 
-def test_it_is_made_anew_at_nine_tenths_of_its_hour() -> None:
+def test_a_cache_is_renewed_at_nine_tenths_of_its_hour() -> None:
     async def story(at: Scene) -> None:
         for later in (0, 3_239.9, 0.1, 3_239, 1):
             at.at += later
             await at.ask()
         assert at.used == [f"cachedContents/c{n}" for n in (0, 0, 1, 1, 2)]
         await close_model(at.model)
-        assert sorted(at.server.deleted) == ["cachedContents/c1", "cachedContents/c2"], "the first has ended by itself"
+        assert sorted(at.server.deleted) == ["cachedContents/c1", "cachedContents/c2"], "the first cache has expired"
 
     run(story)
 
 
-def test_what_making_it_cost_is_counted_once() -> None:
+def test_the_cost_of_creating_a_cache_is_counted_once() -> None:
     async def story(at: Scene) -> None:
         first, second = await at.ask(), await at.ask()
         tokens = first.usage.cache_read
@@ -157,7 +159,7 @@ def test_what_making_it_cost_is_counted_once() -> None:
     run(story)
 
 
-def test_what_making_it_cost_is_counted_when_the_question_fails_and_is_asked_again() -> None:
+def test_the_cost_of_creating_a_cache_is_counted_when_the_request_fails_and_is_retried() -> None:
     async def story(at: Scene) -> None:
         busy = True
 
@@ -172,12 +174,12 @@ def test_what_making_it_cost_is_counted_when_the_question_fails_and_is_asked_aga
                 await other.ask()
             busy = False
             assert (await other.ask()).usage.cache_write > 500
-            assert at.server.made == ["cachedContents/c0"]
+            assert at.server.created == ["cachedContents/c0"]
 
     run(story)
 
 
-def test_one_that_the_vendor_has_lost_is_made_again_once_and_then_done_without() -> None:
+def test_a_cache_lost_by_the_vendor_is_created_again_once_and_then_omitted() -> None:
     async def story(at: Scene) -> None:
         await at.ask()
         at.server.caches.clear()
@@ -197,7 +199,7 @@ class Forgetful(dict[str, Json]):
         pass
 
 
-def test_a_model_that_is_not_there_is_said_to_be_so() -> None:
+def test_a_missing_model_is_reported() -> None:
     async def story(at: Scene) -> None:
         with pytest.raises(Misconfigured, match="has no model 'gemini-9'"):
             await at.ask(model="gemini-9")
@@ -205,7 +207,7 @@ def test_a_model_that_is_not_there_is_said_to_be_so() -> None:
     run(story)
 
 
-def test_where_none_can_be_made_everything_is_sent_and_a_note_says_why_once() -> None:
+def test_without_a_cache_everything_is_sent_and_one_note_has_the_reason() -> None:
     async def story(at: Scene) -> None:
         at.server.too_small = 10**9
         await at.ask()
@@ -268,7 +270,7 @@ def test_a_vendor_that_is_busy_is_asked_for_a_cache_again_a_minute_later() -> No
     run(story)
 
 
-def test_making_one_may_break_off_at_any_byte_and_the_question_is_answered() -> None:
+def test_a_failed_creation_of_a_cache_still_gives_an_answer() -> None:
     async def story(at: Scene) -> None:
         kinds = ("cut", "reset", "garbage", "end")
 
@@ -304,7 +306,7 @@ def test_a_turn_does_not_wait_for_ever_for_a_cache() -> None:
     run(story)
 
 
-def test_tools_that_may_not_be_called_are_told_of_without_a_cache() -> None:
+def test_tools_that_may_not_be_called_are_described_without_a_cache() -> None:
     async def story(at: Scene) -> None:
         await at.ask()
         await at.ask(tools=(), withdrawn=(READ,))
@@ -321,7 +323,7 @@ def test_calls_come_with_a_cache_as_without() -> None:
         reply = await at.ask()
         assert [(call.name, call.args) for call in reply.message.calls] == [("read_file", {"path": "x"})]
 
-    run(story, told=lambda _: calls)
+    run(story, script=lambda _: calls)
 
 
 # ── the end ──────────────────────────────────────────────────────────────────────────────
@@ -345,7 +347,7 @@ def test_at_the_end_all_are_deleted_and_none_is_made_any_more() -> None:
 def test_the_end_comes_while_a_call_hangs() -> None:
     arrived, never = asyncio.Event(), asyncio.Event()
 
-    def told(asked: Request) -> Scripted:
+    def script(asked: Request) -> Scripted:
         arrived.set()
         return Scripted(("x",), until=never)
 
@@ -359,7 +361,7 @@ def test_the_end_comes_while_a_call_hangs() -> None:
         assert at.server.deleted == ["cachedContents/c0"]
         never.set()
 
-    run(story, told=told)
+    run(story, script=script)
 
 
 def test_a_vendor_that_does_not_answer_holds_up_the_end_for_a_moment_only() -> None:

@@ -1,6 +1,6 @@
-"""Gemini's server is what it says: Google's own client understands it, and describes what we send.
+"""The fake Gemini server against Google's own client: the client reads its answers, and its types accept our requests.
 
-The client takes a second to import, so everything that needs it is here.
+The client takes a second to import, so all tests that need it are in this file.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from interlock.providers.http.http_model import TokenLimits
 from interlock.providers.http.own_state import kept_state
 from tests.providers.gemini_server import KEY, MODEL, GeminiServer, signature
 from tests.providers.loopback import Json, Loopback, serving
-from tests.providers.scripts import CALLED, SAID, THOUGHT, Scripted
+from tests.providers.scripts import CALLED, TEXT_REPLY, THOUGHT, Scripted
 from tests.providers.vendors import VENDORS, request
 
 VENDOR = next(vendor for vendor in VENDORS if vendor.provider == "gemini")
 
 
 @asynccontextmanager
-async def theirs(loopback: Loopback, key: str = KEY) -> AsyncGenerator[AsyncClient]:
+async def google_client(loopback: Loopback, key: str = KEY) -> AsyncGenerator[AsyncClient]:
     options = types.HttpOptions(base_url=loopback.url, retry_options=types.HttpRetryOptions(attempts=1))
     client = Client(api_key=key, http_options=options).aio
     try:
@@ -37,7 +37,7 @@ async def theirs(loopback: Loopback, key: str = KEY) -> AsyncGenerator[AsyncClie
 
 
 def rich_request(**more: Any) -> ModelRequest:
-    """With everything that a request can hold."""
+    """A request that uses every feature."""
     shape = [["text", 5, ""], ["call", 1, signature("Hm.")], ["call", 1, ""]]
     picture = Picture("image/png", "one")
     return request(
@@ -59,23 +59,23 @@ def rich_request(**more: Any) -> ModelRequest:
 
 
 async def sent(asked: ModelRequest, **more: Any) -> list[tuple[str, Json]]:
-    async with serving(GeminiServer(lambda _: SAID).play) as loopback:
-        model = VENDOR.made(loopback.url, **more)
+    async with serving(GeminiServer(lambda _: TEXT_REPLY).play) as loopback:
+        model = VENDOR.create_model(loopback.url, **more)
         await model.complete(asked, ignore_text)
         await close_model(model)
         return [(one.target, one.json) for one in loopback.requests if one.method == "POST"]
 
 
 def known_to(kind: Any, body: Json) -> None:
-    """Its types forbid what they do not know, and read all that we send."""
+    """The client's types forbid unknown fields, and keep every field that we send."""
     read = kind.model_validate(body)
     assert json.loads(read.model_dump_json(by_alias=True, exclude_none=True)) == _urlsafe(body)
 
 
 def _urlsafe(value: Any, name: str = "") -> Any:
-    """Bytes are written in either alphabet; theirs is the other one."""
+    """Encodes bytes in the URL-safe Base64 alphabet, as the client does."""
     if isinstance(value, dict):
-        return {inner: _urlsafe(found, inner) for inner, found in value.items()}
+        return {inner: _urlsafe(item, inner) for inner, item in value.items()}
     if isinstance(value, list):
         return [_urlsafe(inner) for inner in value]
     if name in ("data", "thoughtSignature"):
@@ -84,13 +84,13 @@ def _urlsafe(value: Any, name: str = "") -> Any:
 
 
 def split(body: Json) -> tuple[Json, Any]:
-    """As the client has it: what we send at the top is its configuration, and so is what is for the generation."""
+    """The client's configuration (our top-level and generation fields), and the contents."""
     config = {**body, **body["generationConfig"]}
     del config["generationConfig"]
     return config, config.pop("contents")
 
 
-def test_what_we_send_is_of_their_own_types() -> None:
+def test_requests_fit_the_clients_types() -> None:
     asked = rich_request()
     for body in (
         asyncio.run(sent(asked))[0][1],
@@ -107,28 +107,28 @@ def test_what_we_send_is_of_their_own_types() -> None:
         known_to(types.Content, {"role": "user", "parts": [{"text": "a", "surprise": 1}]})
 
 
-def test_what_we_want_cached_is_of_their_own_types() -> None:
-    (target, made), (_, asked) = asyncio.run(sent(rich_request(system="Be exact. " * 1_000)))
+def test_cache_requests_fit_the_clients_types() -> None:
+    (target, cache), (_, asked) = asyncio.run(sent(rich_request(system="Be exact. " * 1_000)))
     assert target == "/v1/cachedContents"
-    assert made.pop("model") == f"models/{MODEL}"
-    known_to(types.CreateCachedContentConfig, made)
+    assert cache.pop("model") == f"models/{MODEL}"
+    known_to(types.CreateCachedContentConfig, cache)
     config, _ = split(asked)
     known_to(types.GenerateContentConfig, config)
     assert config["cachedContent"] == "cachedContents/c0"
 
 
-@pytest.mark.parametrize("told", [SAID, CALLED, THOUGHT], ids=["text", "calls", "thoughts"])
-def test_their_client_reads_the_same_from_the_server(told: Scripted) -> None:
+@pytest.mark.parametrize("script", [TEXT_REPLY, CALLED, THOUGHT], ids=["text", "calls", "thoughts"])
+def test_their_client_reads_the_same_from_the_server(script: Scripted) -> None:
     async def story() -> None:
-        async with serving(GeminiServer(lambda _: told).play) as loopback, theirs(loopback) as client:
-            ours = await VENDOR.made(loopback.url).complete(request(), ignore_text)
+        async with serving(GeminiServer(lambda _: script).play) as loopback, google_client(loopback) as client:
+            ours = await VENDOR.create_model(loopback.url).complete(request(), ignore_text)
             config, contents = split(loopback.requests[0].json)
             asked: Any = {"model": MODEL, "contents": contents, "config": types.GenerateContentConfig(**config)}
             streamed = [chunk async for chunk in await client.models.generate_content_stream(**asked)]
             whole = await client.models.generate_content(**asked)
-            # Protobuf takes a field's name in either spelling.
+            # Protobuf accepts both spellings of a field name.
             again = json.loads(loopback.requests[1].body.replace(b"include_thoughts", b"includeThoughts"))
-            assert again == loopback.requests[0].json, "their client sends what we do"
+            assert again == loopback.requests[0].json, "their client sends the same request"
             assert loopback.requests[1].target == loopback.requests[0].target
         for chunks in (streamed, [whole]):
             parts = [part for chunk in chunks for part in chunk.parts or []]
@@ -149,16 +149,16 @@ def test_their_client_reads_the_same_from_the_server(told: Scripted) -> None:
 
 
 def test_their_client_makes_uses_and_deletes_a_cache_as_we_do() -> None:
-    server = GeminiServer(lambda _: SAID)
+    server = GeminiServer(lambda _: TEXT_REPLY)
 
     async def story() -> None:
-        async with serving(server.play) as loopback, theirs(loopback) as client:
+        async with serving(server.play) as loopback, google_client(loopback) as client:
             asked = request(system="Be exact. " * 1_000)
-            model = VENDOR.made(loopback.url)
+            model = VENDOR.create_model(loopback.url)
             await model.complete(asked, ignore_text)
             await close_model(model)
-            made, used, deleted = loopback.requests
-            content = made.json
+            created, used, deleted = loopback.requests
+            content = created.json
             cache = await client.caches.create(
                 model=content.pop("model"), config=types.CreateCachedContentConfig(**content)
             )
@@ -171,7 +171,7 @@ def test_their_client_makes_uses_and_deletes_a_cache_as_we_do() -> None:
             assert answer.usage_metadata is not None and answer.usage_metadata.cached_content_token_count
             await client.caches.delete(name=cache.name)
             theirs_made, _, theirs_deleted = loopback.requests[3:]
-            assert (theirs_made.target, theirs_made.json) == (made.target, made.json)
+            assert (theirs_made.target, theirs_made.json) == (created.target, created.json)
             assert theirs_deleted.method == deleted.method
             assert theirs_deleted.target == deleted.target.replace("c0", "c1")
 
@@ -181,11 +181,11 @@ def test_their_client_makes_uses_and_deletes_a_cache_as_we_do() -> None:
 
 def test_their_client_reads_the_servers_refusals_as_such() -> None:
     async def story() -> None:
-        async with serving(GeminiServer(lambda _: SAID).play) as loopback:
-            async with theirs(loopback, "wrong") as client:
+        async with serving(GeminiServer(lambda _: TEXT_REPLY).play) as loopback:
+            async with google_client(loopback, "wrong") as client:
                 with pytest.raises(errors.ClientError, match="API key not valid"):
                     await client.models.generate_content(model=MODEL, contents="a")
-            async with theirs(loopback) as client:
+            async with google_client(loopback) as client:
                 with pytest.raises(errors.ClientError, match="CachedContent can not be used with GenerateContent"):
                     await client.models.generate_content(
                         model=MODEL,
@@ -202,7 +202,7 @@ def test_their_client_reads_the_servers_refusals_as_such() -> None:
     asyncio.run(story())
 
 
-def test_they_have_no_end_of_an_answer_that_we_do_not_know() -> None:
+def test_every_finish_reason_of_the_client_is_known() -> None:
     known = {
         "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "LANGUAGE", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
         "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY", "UNEXPECTED_TOOL_CALL", "IMAGE_PROHIBITED_CONTENT", "NO_IMAGE",
@@ -258,7 +258,7 @@ def field(**schema: Any) -> Json:
     ],
 )
 def test_the_server_refuses_what_the_vendor_would(change: Json, words: str) -> None:
-    server = GeminiServer(lambda _: SAID)
+    server = GeminiServer(lambda _: TEXT_REPLY)
     good = {"contents": [user()]}
     server.check(good)
     with pytest.raises(Exception, match=words):

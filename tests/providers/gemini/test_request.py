@@ -1,4 +1,4 @@
-"""Gemini by the byte: how requests are written, how answers are read, and what becomes of every end of one."""
+"""The exact bytes of Gemini requests, the parsing of answers, and every finish reason."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ from tests.providers import gemini_server
 from tests.providers.gemini_server import GeminiServer, signature
 from tests.providers.histories import histories
 from tests.providers.loopback import Answer, Json, Refused, Request, serving
-from tests.providers.scripts import SAID, Called, Scripted
+from tests.providers.scripts import TEXT_REPLY, Called, Scripted
 from tests.providers.vendors import VENDORS, request
 
 VENDOR = next(vendor for vendor in VENDORS if vendor.provider == "gemini")
@@ -64,7 +64,7 @@ def test_a_request_is_these_bytes() -> None:
     )
 
 
-def test_upon_a_cache_what_it_holds_is_not_said_again() -> None:
+def test_a_request_with_a_cache_does_not_repeat_its_content() -> None:
     assert written(asking(Message("user", "Hello.")), cache="cachedContents/x").decode() == (
         '{"cachedContent":"cachedContents/x","contents":[{"role":"user","parts":[{"text":"Hello."}]}],'
         '"generationConfig":{"temperature":0.0,"maxOutputTokens":8192,"thinkingConfig":{"includeThoughts":true}}}'
@@ -72,7 +72,7 @@ def test_upon_a_cache_what_it_holds_is_not_said_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "limits", "made"),
+    ("model", "limits", "config"),
     [
         ("gemini-2.0-flash", TokenLimits(), {"temperature": 0.0, "maxOutputTokens": 8192}),
         ("gemini-2.5-flash-image", TokenLimits(temperature=None), {"maxOutputTokens": 8192}),
@@ -92,19 +92,19 @@ def test_upon_a_cache_what_it_holds_is_not_said_again() -> None:
         ),
     ],
 )
-def test_thoughts_are_asked_for_where_there_are_any(model: str, limits: TokenLimits, made: Json) -> None:
+def test_thoughts_are_asked_for_where_there_are_any(model: str, limits: TokenLimits, config: Json) -> None:
     asked = asking(tools=(), system="")
     body = Gemini().body(asked, model, msgspec.structs.replace(limits, context=10_000), estimated_tokens)
-    assert json.loads(body) == {"contents": [], "generationConfig": made}
+    assert json.loads(body) == {"contents": [], "generationConfig": config}
 
 
 @given(histories())
-def test_every_history_is_one_that_the_vendor_takes_and_begins_as_the_one_before(told: tuple[Message, ...]) -> None:
-    server = GeminiServer(lambda _: SAID)
-    if told[-1].role == "assistant":
-        told = (*told, Message("user", "Go on."))
-    body = server.check(json.loads(written(asking(*told))))
-    before = json.loads(written(asking(*told[:1])))
+def test_every_history_is_one_that_the_vendor_takes_and_begins_as_the_one_before(history: tuple[Message, ...]) -> None:
+    server = GeminiServer(lambda _: TEXT_REPLY)
+    if history[-1].role == "assistant":
+        history = (*history, Message("user", "Go on."))
+    body = server.check(json.loads(written(asking(*history))))
+    before = json.loads(written(asking(*history[:1])))
     assert {**before, "contents": body["contents"]} == body
     assert body["contents"][0] == before["contents"][0]
 
@@ -115,7 +115,7 @@ def test_what_is_too_long_loses_whole_rounds_at_two_fifths_of_the_window() -> No
         m for n in range(40) for m in (Message("assistant", f"{n}", call), Message("tool", "x" * 60_000, call_id="c"))
     ]
     body = json.loads(written(asking(Message("user", "Begin."), *rounds)))
-    GeminiServer(lambda _: SAID).check(body)
+    GeminiServer(lambda _: TEXT_REPLY).check(body)
     assert estimated_tokens(json.dumps(body)) < MOST_HISTORY == 360_000
     assert len(body["contents"]) < 80
     assert body["contents"][0] == {"role": "user", "parts": [{"text": "Begin."}]}
@@ -123,8 +123,8 @@ def test_what_is_too_long_loses_whole_rounds_at_two_fifths_of_the_window() -> No
 
 
 def test_a_call_without_its_result_gets_one_and_an_empty_one_says_so() -> None:
-    told = (Message("user", "a"), Message("assistant", "", (ToolCall("c", "9 lives", {}),)), Message("user", ""))
-    contents = json.loads(written(asking(*told)))["contents"]
+    history = (Message("user", "a"), Message("assistant", "", (ToolCall("c", "9 lives", {}),)), Message("user", ""))
+    contents = json.loads(written(asking(*history)))["contents"]
     call, result = contents[1]["parts"][0]["functionCall"], contents[2]["parts"][0]["functionResponse"]
     assert (call["name"], result["name"], result["response"]) == (result["name"], call["name"], {"output": NO_RESULT})
     assert call["name"].startswith("_9_lives_")
@@ -144,14 +144,14 @@ def test_a_name_as_the_vendor_lists_it_is_taken() -> None:
 # ── signatures ───────────────────────────────────────────────────────────────────────────
 
 
-async def told_by(server: GeminiServer, asked: ModelRequest, **more: Any) -> Reply:
+async def reply_of(server: GeminiServer, asked: ModelRequest, **more: Any) -> Reply:
     async with serving(server.play) as loopback:
-        return await VENDOR.made(loopback.url, **more).complete(asked, ignore_text)
+        return await VENDOR.create_model(loopback.url, **more).complete(asked, ignore_text)
 
 
 def test_signatures_go_back_in_the_parts_that_they_came_in() -> None:
-    told = Scripted(("I ", "look."), ("Hm.",), (Called("a", "grep", ("{}",)), Called("b", "grep", ("{}",))), "tools")
-    reply = asyncio.run(told_by(GeminiServer(lambda _: told), asking(Message("user", "Go."))))
+    script = Scripted(("I ", "look."), ("Hm.",), (Called("a", "grep", ("{}",)), Called("b", "grep", ("{}",))), "tools")
+    reply = asyncio.run(reply_of(GeminiServer(lambda _: script), asking(Message("user", "Go."))))
     shape = [["text", 7, ""], ["call", 1, signature("Hm.")], ["call", 1, ""]]
     assert reply.message.session == kept_state("gemini", {"model": VENDOR.model, "parts": shape})
     results = (Message("tool", "1", call_id="a"), Message("tool", "2", call_id="b"))
@@ -164,8 +164,8 @@ def test_signatures_go_back_in_the_parts_that_they_came_in() -> None:
 
 
 def test_a_signature_at_the_end_of_a_text_stays_there() -> None:
-    told = Scripted(("So ", "be it."), ("Hm.",))
-    reply = asyncio.run(told_by(GeminiServer(lambda _: told), asking(Message("user", "Go."))))
+    script = Scripted(("So ", "be it."), ("Hm.",))
+    reply = asyncio.run(reply_of(GeminiServer(lambda _: script), asking(Message("user", "Go."))))
     contents = json.loads(written(asking(Message("user", "Go."), reply.message, Message("user", "On."))))["contents"]
     assert contents[1]["parts"] == [{"text": "So be it."}, {"text": "", "thoughtSignature": signature("Hm.")}]
 
@@ -184,27 +184,31 @@ def test_a_signature_at_the_end_of_a_text_stays_there() -> None:
     ],
 )
 def test_a_state_of_another_model_or_another_text_is_not_sent(state: Json) -> None:
-    told = (Message("user", "a"), Message("assistant", "ok", session=kept_state("gemini", state)), Message("user", "b"))
-    contents = json.loads(written(asking(*told)))["contents"]
+    history = (
+        Message("user", "a"),
+        Message("assistant", "ok", session=kept_state("gemini", state)),
+        Message("user", "b"),
+    )
+    contents = json.loads(written(asking(*history)))["contents"]
     assert contents[1] == {"role": "model", "parts": [{"text": "ok"}]}
 
 
-def test_newer_models_are_told_which_calls_are_not_theirs() -> None:
+def test_newer_models_get_a_marker_for_unsigned_calls() -> None:
     call = lambda n: Message("assistant", "", (ToolCall(f"a{n}", "grep", {}), ToolCall(f"b{n}", "grep", {})))  # noqa: E731
     results = lambda n: tuple(Message("tool", "x", call_id=f"{name}{n}") for name in "ab")  # noqa: E731
-    told = (Message("user", "Go."), call(1), *results(1), Message("user", "On."), call(2), *results(2))
-    body = json.loads(written(asking(*told), gemini_server.NEWER))
-    GeminiServer(lambda _: SAID).check(body, gemini_server.NEWER)
+    history = (Message("user", "Go."), call(1), *results(1), Message("user", "On."), call(2), *results(2))
+    body = json.loads(written(asking(*history), gemini_server.NEWER))
+    GeminiServer(lambda _: TEXT_REPLY).check(body, gemini_server.NEWER)
     signed = [part.get("thoughtSignature") for content in body["contents"] for part in content["parts"]]
     assert signed == [None, None, None, None, None, None, UNSIGNED, None, None, None]
     with pytest.raises(Refused, match="missing a thought_signature"):
-        GeminiServer(lambda _: SAID).check(json.loads(written(asking(*told))), gemini_server.NEWER)
+        GeminiServer(lambda _: TEXT_REPLY).check(json.loads(written(asking(*history))), gemini_server.NEWER)
 
 
 # ── how answers end ──────────────────────────────────────────────────────────────────────
 
 
-def saying(*chunks: Json) -> Any:
+def answering(*chunks: Json) -> Any:
     async def play(asked: Request) -> Answer:
         return Answer(pieces=tuple(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks))
 
@@ -212,8 +216,8 @@ def saying(*chunks: Json) -> Any:
 
 
 async def answered(*chunks: Json) -> Reply:
-    async with serving(saying(*chunks)) as loopback:
-        return await VENDOR.made(loopback.url).complete(asking(Message("user", "Go.")), ignore_text)
+    async with serving(answering(*chunks)) as loopback:
+        return await VENDOR.create_model(loopback.url).complete(asking(Message("user", "Go.")), ignore_text)
 
 
 def ending(reason: str, *parts: Json, **more: Any) -> Json:
@@ -227,7 +231,7 @@ CALL = {"functionCall": {"name": "grep", "args": {"pattern": "x"}}}
     "reason",
     ["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "IMAGE_RECITATION"],
 )
-def test_what_the_vendor_withholds_is_a_refusal_and_calls_nothing(reason: str) -> None:
+def test_a_withheld_answer_is_a_refusal_without_calls(reason: str) -> None:
     reply = asyncio.run(answered(ending(reason)))
     assert (reply.message.text, reply.message.calls, reply.stop) == (REFUSED, (), "refusal")
     reply = asyncio.run(answered(ending(reason, {"text": "Well, "}, CALL)))
@@ -271,7 +275,7 @@ def test_an_answer_that_was_cut_says_so_and_its_calls_do_not_run() -> None:
         assert (reply.message.text, reply.message.reasoning, reply.stop) == (ONLY_THOUGHT, "I think", "length")
 
 
-def test_models_that_say_with_every_chunk_that_they_stop_are_heard_to_their_end() -> None:
+def test_a_stop_reason_in_every_chunk_does_not_end_the_answer() -> None:
     reply = asyncio.run(
         answered(ending("STOP", {"text": "One, "}), ending("STOP", {"text": "two."}), ending("STOP", CALL))
     )
@@ -307,7 +311,7 @@ def refusing(status: int, *details: Json, message: str = "You exceeded your quot
 
 async def refused(play: Any) -> None:
     async with serving(play) as loopback:
-        await VENDOR.made(loopback.url).complete(asking(Message("user", "Go.")), ignore_text)
+        await VENDOR.create_model(loopback.url).complete(asking(Message("user", "Go.")), ignore_text)
 
 
 MINUTE = rpc("QuotaFailure", violations=[{"quotaId": "GenerateRequestsPerMinutePerProject"}, 7])
@@ -333,10 +337,10 @@ def test_a_minutes_share_comes_back_a_days_does_not_and_neither_does_money() -> 
         asyncio.run(refused(refusing(429, rpc("QuotaFailure", violations="x"))))
 
 
-def test_a_key_that_is_wrong_is_said_to_be_although_it_comes_as_a_bad_request() -> None:
+def test_a_wrong_key_is_reported_even_if_the_vendor_calls_it_a_bad_request() -> None:
     async def story() -> None:
-        async with serving(GeminiServer(lambda _: SAID).play) as loopback:
-            model = VENDOR.made(loopback.url, environ={"GEMINI_API_KEY": "", "GOOGLE_API_KEY": "wrong"})
+        async with serving(GeminiServer(lambda _: TEXT_REPLY).play) as loopback:
+            model = VENDOR.create_model(loopback.url, environ={"GEMINI_API_KEY": "", "GOOGLE_API_KEY": "wrong"})
             await model.complete(request(), ignore_text)
 
     with pytest.raises(Misconfigured, match=r"set GEMINI_API_KEY or GOOGLE_API_KEY to a key.*API key not valid"):
@@ -345,9 +349,9 @@ def test_a_key_that_is_wrong_is_said_to_be_although_it_comes_as_a_bad_request() 
 
 def test_the_key_goes_in_a_header_and_nowhere_else() -> None:
     async def story() -> Request:
-        async with serving(GeminiServer(lambda _: SAID).play) as loopback:
+        async with serving(GeminiServer(lambda _: TEXT_REPLY).play) as loopback:
             environ = {"GOOGLE_API_KEY": VENDOR.key}
-            await VENDOR.made(loopback.url, environ=environ).complete(request(), ignore_text)
+            await VENDOR.create_model(loopback.url, environ=environ).complete(request(), ignore_text)
             return loopback.requests[0]
 
     sent = asyncio.run(story())

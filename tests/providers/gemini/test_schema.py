@@ -1,4 +1,4 @@
-"""Schemas of tools as Gemini takes them (SPEC P5: tools are part of what is cached)."""
+"""Converting the JSON schemas of tools to the form that Gemini accepts."""
 
 from typing import Any
 
@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 from interlock.providers.gemini.schema import ANYTHING, parameters
 from tests.providers.gemini_server import GeminiServer
 from tests.providers.loopback import Json
-from tests.providers.scripts import SAID
+from tests.providers.scripts import TEXT_REPLY
 
 
 def field(schema: Any, **root: Any) -> Json:
-    made = parameters({"type": "object", "properties": {"x": schema}, **root})
-    assert made is not None
-    accepted(made)
-    return made["properties"]["x"]
+    converted = parameters({"type": "object", "properties": {"x": schema}, **root})
+    assert converted is not None
+    check_accepted(converted)
+    return converted["properties"]["x"]
 
 
-def accepted(made: Json) -> None:
-    tools = [{"functionDeclarations": [{"name": "t", "description": "", "parameters": made}]}]
-    GeminiServer(lambda _: SAID).check({"contents": [{"role": "user", "parts": [{"text": "a"}]}], "tools": tools})
+def check_accepted(converted: Json) -> None:
+    tools = [{"functionDeclarations": [{"name": "t", "description": "", "parameters": converted}]}]
+    GeminiServer(lambda _: TEXT_REPLY).check({"contents": [{"role": "user", "parts": [{"text": "a"}]}], "tools": tools})
 
 
 def test_a_schema_like_ours_keeps_all_that_counts() -> None:
@@ -50,7 +50,7 @@ def test_a_tool_without_arguments_says_nothing_of_them(schema: Json) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "made"),
+    ("schema", "expected"),
     [
         ({"const": "a"}, {"type": "STRING", "format": "enum", "enum": ["a"]}),
         ({"const": 1}, {"type": "INTEGER", "description": "One of: 1."}),
@@ -102,14 +102,14 @@ def test_a_tool_without_arguments_says_nothing_of_them(schema: Json) -> None:
         (7, ANYTHING),
     ],
 )
-def test_what_has_no_place_is_said_or_left_out(schema: Any, made: Json) -> None:
-    assert field(schema, **{"$defs": {"a/b": {"type": "integer"}}}) == made
+def test_unsupported_keywords_are_described_or_left_out(schema: Any, expected: Json) -> None:
+    assert field(schema, **{"$defs": {"a/b": {"type": "integer"}}}) == expected
 
 
 def test_a_schema_that_grows_without_end_is_cut() -> None:
     node = {"type": "object", "properties": {f"p{n}": {"$ref": "#/$defs/node"} for n in range(9)}}
-    made = field({"$ref": "#/$defs/node"}, **{"$defs": {"node": node}})
-    assert str(made).count("OBJECT") < 2_000
+    converted = field({"$ref": "#/$defs/node"}, **{"$defs": {"node": node}})
+    assert str(converted).count("OBJECT") < 2_000
     itself = {"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]}
     assert field({"$ref": "#/$defs/a"}, **{"$defs": {"a": itself}}) == {"type": "STRING"}
     assert field({"$ref": "#/properties/x"}) == {"type": "STRING"}
@@ -135,7 +135,7 @@ _schemas = st.recursive(
 
 
 @given(st.dictionaries(_words, _schemas, max_size=4))
-def test_whatever_is_given_the_vendor_takes_what_is_made_of_it(schema: Json) -> None:
-    made = parameters({"type": "object", "properties": {"a": schema, "b": {"type": "string"}}})
-    assert made is not None
-    accepted(made)
+def test_the_vendor_accepts_every_converted_schema(schema: Json) -> None:
+    converted = parameters({"type": "object", "properties": {"a": schema, "b": {"type": "string"}}})
+    assert converted is not None
+    check_accepted(converted)

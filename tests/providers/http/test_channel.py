@@ -1,4 +1,4 @@
-"""Where a key may go and where it may not; connections that cannot be trusted; what is imported when."""
+"""Addresses that may get a key; connections without trust; the time of imports."""
 
 import asyncio
 import ssl
@@ -18,11 +18,11 @@ from interlock.providers.http.errors import error_text, refusal
 from interlock.providers.http.http_model import TokenLimits
 from tests.providers import anthropic_server, openai_server
 from tests.providers.loopback import Answer, Request, serving
-from tests.providers.scripts import SAID
+from tests.providers.scripts import TEXT_REPLY
 from tests.providers.vendors import VENDORS, request
 
 ANTHROPIC = VENDORS[0]
-CERTIFICATE = Path(__file__).parents[1] / "loopback.pem"  # for 127.0.0.1, trusted by nobody, with its key
+CERTIFICATE = Path(__file__).parents[1] / "loopback.pem"  # self-signed, for 127.0.0.1, with its private key
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ CERTIFICATE = Path(__file__).parents[1] / "loopback.pem"  # for 127.0.0.1, trust
         "http://[::1]:9/v1",
     ],
 )
-def test_a_key_may_go_over_https_or_nowhere_far(address: str) -> None:
+def test_a_key_is_sent_over_https_or_to_this_machine_only(address: str) -> None:
     assert checked_address(Endpoint(provider="p", base_url=address)) == address.rstrip("/")
 
 
@@ -83,14 +83,14 @@ def test_the_users_own_settings_may_allow_plain_http() -> None:
 
 def test_a_redirect_is_not_followed_and_the_key_stays_where_it_belongs() -> None:
     async def story() -> None:
-        async with serving(anthropic_server.playing(lambda _: SAID)) as thief:
+        async with serving(anthropic_server.playing(lambda _: TEXT_REPLY)) as thief:
 
             async def send_on(asked: Request) -> Answer:
                 return Answer(308, (("location", f"{thief.url}/v1/messages"),))
 
             async with serving(send_on) as server:
                 with pytest.raises(Misconfigured, match="a key is never sent on"):
-                    await ANTHROPIC.made(server.url).complete(request(), ignore_text)
+                    await ANTHROPIC.create_model(server.url).complete(request(), ignore_text)
             assert len(server.requests) == 1
             assert thief.requests == []
 
@@ -99,42 +99,42 @@ def test_a_redirect_is_not_followed_and_the_key_stays_where_it_belongs() -> None
 
 def test_proxies_and_cookies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
-        async with serving(anthropic_server.playing(lambda _: SAID)) as thief:
+        async with serving(anthropic_server.playing(lambda _: TEXT_REPLY)) as thief:
             for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
                 monkeypatch.setenv(name, thief.url)
-            async with serving(anthropic_server.playing(lambda _: SAID)) as server:
-                await ANTHROPIC.made(server.url).complete(request(), ignore_text)
+            async with serving(anthropic_server.playing(lambda _: TEXT_REPLY)) as server:
+                await ANTHROPIC.create_model(server.url).complete(request(), ignore_text)
             assert (len(server.requests), thief.requests) == (1, [])
 
     asyncio.run(story())
 
 
-def test_a_certificate_that_nobody_vouches_for_is_not_trusted_and_nothing_is_sent() -> None:
+def test_a_self_signed_certificate_is_not_trusted_and_nothing_is_sent() -> None:
     async def story() -> None:
         own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         own.load_cert_chain(CERTIFICATE)
-        async with serving(anthropic_server.playing(lambda _: SAID), trust=own) as server:
+        async with serving(anthropic_server.playing(lambda _: TEXT_REPLY), trust=own) as server:
             with pytest.raises(Misconfigured, match=r"certificate of 127\.0\.0\.1 is not to be trusted"):
-                await ANTHROPIC.made(server.url).complete(request(), ignore_text)
+                await ANTHROPIC.create_model(server.url).complete(request(), ignore_text)
             assert server.requests == []
             trusting = ssl.create_default_context(cafile=str(CERTIFICATE))
-            reply = await ANTHROPIC.made(server.url, trust=trusting).complete(request(), ignore_text)
+            reply = await ANTHROPIC.create_model(server.url, trust=trusting).complete(request(), ignore_text)
             assert reply.message.text == "Grüße, wörld 🌍."
 
     asyncio.run(story())
 
 
 def test_where_there_should_be_tls_and_is_none_it_is_tried_again() -> None:
-    async def shout(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def answer_plain_text(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 What?\r\n\r\n")
         await writer.drain()
         writer.close()
 
     async def story() -> None:
-        server = await asyncio.start_server(shout, "127.0.0.1", 0)
+        server = await asyncio.start_server(answer_plain_text, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(Unavailable, match="cannot be reached"):
-            await ANTHROPIC.made(f"https://127.0.0.1:{port}").complete(request(), ignore_text)
+            await ANTHROPIC.create_model(f"https://127.0.0.1:{port}").complete(request(), ignore_text)
         server.close()
 
     asyncio.run(story())
@@ -142,8 +142,8 @@ def test_where_there_should_be_tls_and_is_none_it_is_tried_again() -> None:
 
 def test_headers_that_cannot_be_sent_do_not_give_the_key_away() -> None:
     async def story() -> None:
-        async with serving(anthropic_server.playing(lambda _: SAID)) as server:
-            model = ANTHROPIC.made(server.url, headers=(("x-more", "a\r\nb"),))
+        async with serving(anthropic_server.playing(lambda _: TEXT_REPLY)) as server:
+            model = ANTHROPIC.create_model(server.url, headers=(("x-more", "a\r\nb"),))
             with pytest.raises(Misconfigured, match="a header is invalid") as caught:
                 await model.complete(request(), ignore_text)
             assert anthropic_server.KEY not in str(caught.value)
@@ -151,7 +151,7 @@ def test_headers_that_cannot_be_sent_do_not_give_the_key_away() -> None:
     asyncio.run(story())
 
 
-def test_an_error_says_what_the_vendor_says_in_whatever_form() -> None:
+def test_an_error_holds_the_vendors_message_in_any_form() -> None:
     assert error_text(b'{"error": {"type": "t", "message": "m\\n m"}}', str) == "t m m"
     assert error_text(b'{"error": "plain"}', str) == "plain"
     assert error_text(b'[{"error": {"code": 400, "message": "m"}}]', str) == "400 m"
@@ -169,7 +169,7 @@ def test_a_gateway_that_waited_in_vain_may_have_cost_something() -> None:
     assert "it wants a key" in str(refusal("p", 401, {}, b"", key_name="", model="m", now=0, redact=str))
 
 
-# ── by name ──────────────────────────────────────────────────────────────────────────────
+# ── providers by name ────────────────────────────────────────────────────────────────────
 
 
 def test_every_name_has_its_address_and_its_variables() -> None:
@@ -196,7 +196,7 @@ def test_every_name_has_its_address_and_its_variables() -> None:
 
 def test_address_and_key_come_from_the_environment() -> None:
     async def story() -> None:
-        async with serving(openai_server.playing(lambda _: SAID)) as server:
+        async with serving(openai_server.playing(lambda _: TEXT_REPLY)) as server:
             environ = {"OPENAI_BASE_URL": f"{server.url}/v1", "OPENAI_API_KEY": f" {openai_server.KEY}\n"}
             model = hosted_model("openai", environ)
             reply = await hosted_model("openai", environ, use=ModelUse(model=openai_server.MODEL)).complete(
@@ -210,7 +210,7 @@ def test_address_and_key_come_from_the_environment() -> None:
 def test_a_local_server_needs_no_key_but_a_model() -> None:
     async def play(asked: Request) -> Answer:
         assert "authorization" not in asked.headers
-        return Answer(pieces=tuple(openai_server.chunks(SAID, "any")))
+        return Answer(pieces=tuple(openai_server.chunks(TEXT_REPLY, "any")))
 
     async def story() -> None:
         async with serving(play) as server:
@@ -218,7 +218,7 @@ def test_a_local_server_needs_no_key_but_a_model() -> None:
                 request(), ignore_text
             )
             assert reply.message.text == "Grüße, wörld 🌍."
-            with pytest.raises(Misconfigured, match="needs a model: use --model"):
+            with pytest.raises(Misconfigured, match="vllm needs a model: use --model"):
                 await hosted_model("vllm", {}, HttpAccess(base_url=server.url)).complete(request(), ignore_text)
 
     asyncio.run(story())
@@ -231,22 +231,24 @@ def test_later_models_of_openai_are_sent_no_temperature() -> None:
     assert default_limits("deepseek", "any").temperature == 0.0
 
 
-def test_a_quote_is_never_less_than_what_is_paid() -> None:
-    """Every byte a token, all of it written into the cache, and the longest answer."""
+def test_a_quote_is_never_less_than_the_cost() -> None:
+    """A quote assumes one token per byte, all input written to the cache, and the longest answer."""
 
     def price(model: str, usage: Usage) -> int:
         return 3 * usage.input + 4 * usage.cache_write + 15 * usage.output
 
     picture = Message("user", "x" * 1_000, images=(Picture("image/png", "a"),))
-    model = ANTHROPIC.made("http://127.0.0.1:1", price=price, limits=lambda _: TokenLimits(output=100))
+    model = ANTHROPIC.create_model("http://127.0.0.1:1", price=price, limits=lambda _: TokenLimits(output=100))
     least = 4 * (1_000 + 5_000) + 15 * 100
     assert least < model.quote(request(picture, pictures={"a": b"x" * 10**6})) < 4 * 10_000 + 15 * 100
-    small = ANTHROPIC.made("http://127.0.0.1:1", price=price, limits=lambda _: TokenLimits(context=2_000, output=100))
-    assert small.quote(request()) == 4 * 2_000 + 15 * 100, "no more than fits"
-    assert ANTHROPIC.made("http://127.0.0.1:1").quote(request()) == 0
+    small = ANTHROPIC.create_model(
+        "http://127.0.0.1:1", price=price, limits=lambda _: TokenLimits(context=2_000, output=100)
+    )
+    assert small.quote(request()) == 4 * 2_000 + 15 * 100, "no more than the context window"
+    assert ANTHROPIC.create_model("http://127.0.0.1:1").quote(request()) == 0
 
 
-# ── what is imported ─────────────────────────────────────────────────────────────────────
+# ── imports ──────────────────────────────────────────────────────────────────────────────
 
 
 def run(code: str) -> str:
@@ -254,18 +256,18 @@ def run(code: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout
 
 
-def test_nothing_that_asks_over_http_is_imported_before_it_is_asked() -> None:
-    told = run("""
+def test_no_http_client_is_imported_before_the_first_request() -> None:
+    output = run("""
         import sys
         from interlock.providers.endpoints import hosted_model
         model = hosted_model("anthropic", {"ANTHROPIC_API_KEY": "x"})
         print(sorted({"httpx2", "httpcore2", "anyio", "anthropic", "openai"} & set(sys.modules)))
     """)
-    assert told == "[]\n"
+    assert output == "[]\n"
 
 
-def test_a_command_that_asks_nobody_imports_nothing_of_it() -> None:
-    told = run("""
+def test_a_command_without_model_calls_imports_no_http_client() -> None:
+    output = run("""
         import sys
         from interlock.cli.main import main
         try:
@@ -274,12 +276,12 @@ def test_a_command_that_asks_nobody_imports_nothing_of_it() -> None:
             pass
         print(sorted({"httpx2", "httpcore2", "interlock.providers.http.channel", "ssl"} & set(sys.modules)))
     """)
-    assert told.splitlines()[-1] == "[]"
+    assert output.splitlines()[-1] == "[]"
 
 
 def test_the_first_request_costs_little_to_import() -> None:
-    """Compared with what every start of Python with asyncio and ssl costs, because machines differ."""
-    told = run("""
+    """CPU time without the imports that every start needs (asyncio, ssl), because machines differ."""
+    output = run("""
         import time
         begun = time.process_time()
         import asyncio, ssl, msgspec
@@ -294,4 +296,4 @@ def test_the_first_request_costs_little_to_import() -> None:
         except Unavailable:
             print(time.process_time() - before)
     """)
-    assert float(told) < 1.0, "about 0.2 s on a quiet machine; the bound is for a busy one"
+    assert float(output) < 1.0, "about 0.2 s on a quiet machine; the bound is for a busy one"

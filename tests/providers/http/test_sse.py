@@ -1,4 +1,4 @@
-"""Events out of bytes: the same ones, wherever the bytes are cut."""
+"""Parsing server-sent events: the same events for any split of the bytes."""
 
 from itertools import pairwise
 
@@ -58,7 +58,7 @@ def test_any_bytes_are_read_alike_however_cut_or_refused(content: bytes, cuts: l
     assert outcome(*pieces) == outcome(content)
 
 
-def test_what_is_not_ended_by_a_blank_line_is_no_event() -> None:
+def test_a_text_without_a_final_blank_line_is_no_event() -> None:
     assert read(b"data: a\n") == []
     assert read(b"data: a\n", b"\n") == [SseEvent("", "a")]
 

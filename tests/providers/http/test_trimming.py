@@ -1,4 +1,4 @@
-"""A history that is too long: what goes, what stays, and that nothing is torn apart (SPEC P4)."""
+"""Trimming a history that is too long: which messages are removed, and calls stay with their results."""
 
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ from tests.providers.histories import UPDATES, histories
 
 
 def size(messages: tuple[Message, ...]) -> int:
-    """What `trimmed` counts, counted again: texts, calls, pictures, and eight for each message."""
+    """The size as `trimmed` counts it: texts, calls, pictures, and eight tokens for each message."""
     return sum(
         estimated_tokens(message.text)
         + sum(estimated_tokens(f"{call.name} {call.args}") for call in message.calls)
@@ -25,11 +25,11 @@ def size(messages: tuple[Message, ...]) -> int:
 
 
 def rounds(count: int, text: str = "x" * 300) -> tuple[Message, ...]:
-    told = [Message("user", "The ticket.")]
+    history = [Message("user", "The ticket.")]
     for number in range(count):
-        told.append(Message("assistant", f"round {number}", (ToolCall(f"c{number}", "grep", {}),)))
-        told.append(Message("tool", text, call_id=f"c{number}"))
-    return tuple(told)
+        history.append(Message("assistant", f"round {number}", (ToolCall(f"c{number}", "grep", {}),)))
+        history.append(Message("tool", text, call_id=f"c{number}"))
+    return tuple(history)
 
 
 def test_what_fits_stays_as_it_is() -> None:
@@ -37,7 +37,7 @@ def test_what_fits_stays_as_it_is() -> None:
     assert trimmed(history, size(history)) == history
 
 
-def test_stale_news_of_files_goes_first_and_the_latest_stays() -> None:
+def test_old_file_updates_are_removed_first_and_the_latest_stays() -> None:
     old, new = f"old result{UPDATES}a.py is now …" + "x" * 600, f"new result{UPDATES}b.py is now …"
     history = (
         Message("user", "Go."),
@@ -50,7 +50,7 @@ def test_stale_news_of_files_goes_first_and_the_latest_stays() -> None:
     assert [message.text for message in kept] == ["Go.", "", "old result", "", new]
 
 
-def test_then_the_oldest_turns_go_several_at_a_time_and_it_is_said() -> None:
+def test_then_the_oldest_turns_are_removed_in_groups_with_a_note() -> None:
     history = rounds(30)
     kept = trimmed(history, size(history) - 1)
     assert kept[0] == history[0]
@@ -60,15 +60,15 @@ def test_then_the_oldest_turns_go_several_at_a_time_and_it_is_said() -> None:
     assert kept[2:] == history[1 + 2 * AT_ONCE :]
 
 
-def test_it_begins_the_same_for_several_requests() -> None:
-    """A cache holds beginnings: most requests begin as the one before."""
+def test_several_requests_in_a_row_have_the_same_prefix() -> None:
+    """A cache holds prefixes: most requests begin with the previous request."""
     most = size(rounds(30))
     sent = [trimmed(rounds(count), most) for count in range(31, 80)]
     changed = sum(later[: len(earlier)] != earlier for earlier, later in pairwise(sent))
     assert changed <= len(sent) / AT_ONCE + 1
 
 
-def test_what_a_person_said_last_stays_wherever_it_stands() -> None:
+def test_the_last_user_message_stays_at_any_position() -> None:
     history = (
         Message("user", "first"),
         Message("assistant", "a" * 3_000),
@@ -84,7 +84,7 @@ def test_what_a_person_said_last_stays_wherever_it_stands() -> None:
     assert [message.text[:12] for message in kept] == ["first", "[5 earlier m", "the question", "e", "f"]
 
 
-def test_where_too_little_can_go_a_person_is_told() -> None:
+def test_a_history_that_cannot_be_trimmed_is_an_error() -> None:
     with pytest.raises(Misconfigured, match="too long for the model: about"):
         trimmed((Message("user", "x" * 3_000),), 500)
     with pytest.raises(Misconfigured, match="start a new one"):
@@ -92,13 +92,13 @@ def test_where_too_little_can_go_a_person_is_told() -> None:
 
 
 def test_pictures_count() -> None:
-    told = Message("user", "", images=(Picture("image/png", "0"),))
+    message = Message("user", "", images=(Picture("image/png", "0"),))
     with pytest.raises(Misconfigured):
-        trimmed((told,), 1_000)
+        trimmed((message,), 1_000)
 
 
 def parts(messages: tuple[Message, ...]) -> bool:
-    """Whether every call is followed at once by its results, in order, and there are no others."""
+    """True if each message with calls is followed by exactly its results, in order."""
     waiting: list[str] = []
     for message in messages:
         if message.role == "tool":
@@ -122,18 +122,18 @@ def test_a_call_and_its_result_go_or_stay_together(history: tuple[Message, ...],
     assert parts(kept)
     assert size(kept) <= most
     assert kept[0].text == whole[0].text
-    said = [message for message in whole if message.role == "user"][-1]
-    assert said in kept
+    last_user_message = [message for message in whole if message.role == "user"][-1]
+    assert last_user_message in kept
     assert trimmed(whole, most) == kept, "the same history is trimmed the same"
 
 
 @given(st.lists(st.sampled_from(rounds(4)), max_size=12))
-def test_whatever_is_lost_or_twice_is_made_whole(history: list[Message]) -> None:
+def test_missing_and_repeated_results_are_repaired(history: list[Message]) -> None:
     whole = paired(history)
     assert parts(whole)
     assert [message for message in whole if message.role != "tool"] == [m for m in history if m.role != "tool"]
 
 
-def test_a_result_that_is_missing_is_said_to_be() -> None:
+def test_a_missing_result_is_reported() -> None:
     asked = Message("assistant", "", (ToolCall("1", "grep", {}),))
     assert paired([asked]) == (asked, Message("tool", NO_RESULT, call_id="1"))

@@ -1,4 +1,4 @@
-"""How those differ who speak like OpenAI, and what all of them get wrong at times."""
+"""Differences between OpenAI-compatible servers, and their typical errors."""
 
 import json
 
@@ -19,9 +19,9 @@ from tests.providers.scripts import CALLED, THOUGHT
 from tests.providers.vendors import VENDORS, Vendor, request
 
 
-def read(*told: Json | str, keeper: str = "") -> HttpAnswer:
+def read(*payloads: Json | str, keeper: str = "") -> HttpAnswer:
     reading = ChatReading(keeper, ignore_text, ignore_text)
-    for data in (*told, "[DONE]"):
+    for data in (*payloads, "[DONE]"):
         reading.take(SseEvent("", data if isinstance(data, str) else json.dumps(data)))
     return reading.answer()
 
@@ -34,7 +34,7 @@ def call(index: int | None, name: str | None, tool: str | None, arguments: objec
     return delta(tool_calls=[{"index": index, "id": name, "function": {"name": tool, "arguments": arguments}}])
 
 
-def test_calls_that_all_have_the_same_index_are_told_apart_by_their_ids() -> None:
+def test_calls_with_the_same_index_are_distinguished_by_their_ids() -> None:
     answer = read(call(0, "a", "grep", "{}"), call(0, "b", "grep", '{"n": 1}'), delta("stop"))
     assert answer.calls == (ToolCall("a", "grep", {}), ToolCall("b", "grep", {"n": 1}))
 
@@ -45,13 +45,16 @@ def test_arguments_may_come_as_an_object_and_ids_not_at_all() -> None:
 
 
 def test_pieces_of_calls_may_come_in_any_mixture() -> None:
-    told = (
+    payloads = (
         call(0, "a", "grep", '{"x'),
         call(1, "b", "grep", '{"y'),
         call(0, None, None, '":1}'),
         call(1, None, None, '":2}'),
     )
-    assert read(*told, delta("tool_calls")).calls == (ToolCall("a", "grep", {"x": 1}), ToolCall("b", "grep", {"y": 2}))
+    assert read(*payloads, delta("tool_calls")).calls == (
+        ToolCall("a", "grep", {"x": 1}),
+        ToolCall("b", "grep", {"y": 2}),
+    )
 
 
 def test_an_index_without_more_is_a_call_without_a_name() -> None:
@@ -64,7 +67,7 @@ def test_thoughts_are_kept_apart_under_either_name(field: str) -> None:
     assert (answer.reasoning, answer.text, answer.session) == ("Hm.", "Yes.", "")
 
 
-def test_thoughts_that_led_to_a_call_are_kept_for_whom_wants_them_back() -> None:
+def test_thoughts_before_a_call_are_kept_for_vendors_that_require_them() -> None:
     answer = read(delta(reasoning_content="Hm."), call(0, "a", "grep", "{}"), delta("tool_calls"), keeper="deepseek")
     assert answer.session == 'deepseek {"reasoning":"Hm."}'
 
@@ -82,12 +85,12 @@ def test_thoughts_that_led_to_a_call_are_kept_for_whom_wants_them_back() -> None
         ({"prompt_tokens": None, "completion_tokens": None, "prompt_tokens_details": None}, Usage()),
     ],
 )
-def test_what_was_read_from_a_cache_is_not_counted_twice(usage: Json, counted: Usage) -> None:
+def test_tokens_read_from_a_cache_are_not_counted_twice(usage: Json, counted: Usage) -> None:
     assert read(delta("stop", content="a"), {"choices": [], "usage": usage}).usage == counted
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("failure", "words"),
     [
         ({"error": {"code": 502, "message": "Upstream"}}, "Upstream"),
         ({"error": "busy"}, "busy"),
@@ -95,9 +98,9 @@ def test_what_was_read_from_a_cache_is_not_counted_twice(usage: Json, counted: U
         (delta("insufficient_system_resource"), "insufficient_system_resource"),
     ],
 )
-def test_what_a_server_says_about_its_own_failure_is_said(told: Json, words: str) -> None:
+def test_a_servers_own_error_message_is_shown(failure: Json, words: str) -> None:
     with pytest.raises(BrokenOff, match=words):
-        read(delta(content="a"), told)
+        read(delta(content="a"), failure)
 
 
 def test_other_choices_and_refusals_and_reasons() -> None:
@@ -109,7 +112,7 @@ def test_other_choices_and_refusals_and_reasons() -> None:
         read(delta(content="never ends"))
 
 
-def test_vendors_say_the_length_of_an_answer_in_their_own_words() -> None:
+def test_vendors_name_the_length_limit_in_their_own_fields() -> None:
     def body(provider: str) -> Json:
         dialect = OpenAiCompatible(provider, PRESETS[provider])
         return json.loads(dialect.body(request(), "m", TokenLimits(temperature=None), estimated_tokens))
@@ -120,12 +123,12 @@ def test_vendors_say_the_length_of_an_answer_in_their_own_words() -> None:
 
 
 def test_a_request_is_these_bytes() -> None:
-    told = (
+    history = (
         Message("user", "Fix it."),
         Message("assistant", "", (ToolCall("c1", "grep", {"b": 1, "a": "ä"}),)),
         Message("tool", "x = 1", call_id="c1"),
     )
-    asked = request(*told, tools=(), context="# Files")
+    asked = request(*history, tools=(), context="# Files")
     body = OpenAiCompatible("vllm", PRESETS["vllm"]).body(asked, "m", TokenLimits(), estimated_tokens)
     assert body.decode() == (
         '{"model":"m","max_tokens":8192,"temperature":0.0,"stream":true,"stream_options":{"include_usage":true},'
@@ -145,9 +148,9 @@ def reading_of(vendor: Vendor) -> AnswerReader:
 
 
 @pytest.mark.parametrize("vendor", VENDORS[:2], ids=["anthropic", "openai"])
-@pytest.mark.parametrize("told", [CALLED, THOUGHT], ids=["calls", "thoughts"])
-def test_no_beginning_of_a_stream_is_an_answer(vendor: Vendor, told: object) -> None:
-    stream = b"".join(vendor.events(told, vendor.model))  # pyright: ignore[reportArgumentType]
+@pytest.mark.parametrize("script", [CALLED, THOUGHT], ids=["calls", "thoughts"])
+def test_no_beginning_of_a_stream_is_an_answer(vendor: Vendor, script: object) -> None:
+    stream = b"".join(vendor.events(script, vendor.model))  # pyright: ignore[reportArgumentType]
     for end in range(len(stream)):
         reading, reader = reading_of(vendor), EventReader(10**6)
         assert not any(reading.take(event) for event in reader.feed(stream[:end]))
@@ -170,9 +173,9 @@ def test_a_stream_with_any_one_byte_changed_is_an_answer_or_none_and_nothing_els
             continue
 
 
-def anthropic_read(*told: Json) -> HttpAnswer:
+def anthropic_read(*payloads: Json) -> HttpAnswer:
     reading = AnthropicReading("m", ignore_text, ignore_text)
-    for data in told:
+    for data in payloads:
         reading.take(SseEvent(data["type"], json.dumps(data)))
     return reading.answer()
 
@@ -186,7 +189,7 @@ ENDING: list[Json] = [
 ]
 
 
-def test_what_anthropic_adds_later_means_nothing_yet() -> None:
+def test_unknown_events_of_anthropic_are_ignored() -> None:
     news = {"type": "brand_new", "index": 9}
     other = {"type": "content_block_start", "index": 7, "content_block": {"type": "server_tool_use", "id": "x"}}
     answer = anthropic_read(START, news, OPEN, CLOSE, other, {"type": "content_block_stop", "index": 7}, *ENDING)
@@ -194,7 +197,7 @@ def test_what_anthropic_adds_later_means_nothing_yet() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "payloads",
     [
         (OPEN,),
         (START, OPEN, OPEN),
@@ -207,10 +210,10 @@ def test_what_anthropic_adds_later_means_nothing_yet() -> None:
         (START, {**OPEN, "index": "0"}),
     ],
 )
-def test_events_out_of_order_are_no_answer(told: tuple[Json, ...]) -> None:
+def test_events_out_of_order_are_no_answer(payloads: tuple[Json, ...]) -> None:
     reading = AnthropicReading("m", ignore_text, ignore_text)
     with pytest.raises(Garbled):
-        for data in told:
+        for data in payloads:
             reading.take(SseEvent("", json.dumps(data)))
         reading.answer()
 
@@ -225,5 +228,5 @@ def test_a_call_may_come_at_once_and_an_error_in_the_middle() -> None:
         reading.take(event)
 
 
-def test_the_servers_scripts_are_told_alike_by_both() -> None:
+def test_both_servers_stream_each_call_once() -> None:
     assert b"".join(events(CALLED, "m")).count(b"call_a") == b"".join(chunks(CALLED, "m")).count(b"call_a") == 1

@@ -1,4 +1,4 @@
-"""How an end is read from a keeper's report and an exit status that must agree."""
+"""The outcome of a job: the keeper's report and the exit status must agree."""
 
 import pytest
 
@@ -14,8 +14,8 @@ from interlock.sandbox.jobs import jobs
         (b"exited 137", 137, ("exited", 137, None)),
         (b"stopped", None, ("error", -1, None)),
         (b"", None, ("error", -1, None)),
-        (b"", 1, ("error", -1, None)),  # bwrap itself gave up
-        (b"", 137, ("killed", 137, 9)),  # somebody killed the keeper
+        (b"", 1, ("error", -1, None)),  # bwrap itself failed
+        (b"", 137, ("killed", 137, 9)),  # the keeper was killed
     ],
 )
 def test_a_report_and_a_status_that_agree(

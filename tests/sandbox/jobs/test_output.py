@@ -1,4 +1,4 @@
-"""Tails and kept files: bounded, exact at the end, honest about what is missing."""
+"""Output tails and stored files: bounded, exact at the end, with a note about omitted parts."""
 
 from pathlib import Path
 
@@ -58,14 +58,14 @@ def keep(path: Path, chunks: list[bytes], limit: int) -> bytes:
 
 
 @pytest.mark.parametrize("size", [0, 1, 49, 50, 51, 99, 100])
-def test_what_fits_is_kept_whole(tmp_path: Path, size: int) -> None:
+def test_a_short_output_is_kept_whole(tmp_path: Path, size: int) -> None:
     content = bytes(range(256))[:size]
     assert keep(tmp_path / "file", [content], 100) == content
 
 
 @pytest.mark.parametrize("size", [101, 149, 150, 151, 200, 1_000, 1_023])
 @pytest.mark.parametrize("chunk", [1, 7, 50, 64, 5_000])
-def test_of_what_does_not_fit_both_ends_are_kept(tmp_path: Path, size: int, chunk: int) -> None:
+def test_of_a_long_output_both_ends_are_kept(tmp_path: Path, size: int, chunk: int) -> None:
     content = bytes(number % 251 for number in range(size))
     chunks = [content[at : at + chunk] for at in range(0, size, chunk)]
     marker = f"\n[… {size - 100:,} bytes dropped …]\n".encode()

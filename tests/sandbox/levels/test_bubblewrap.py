@@ -1,4 +1,4 @@
-"""What a command in the bubblewrap sandbox cannot do, however it tries, and what just works."""
+"""The bubblewrap sandbox: forbidden and permitted actions of a command."""
 
 import asyncio
 import contextlib
@@ -22,8 +22,8 @@ def run(job: Job) -> Finished:
     return asyncio.run(SANDBOX.run(job))
 
 
-def says(folder: Path, script: str, **more: object) -> str:
-    """What it printed, both streams, stripped."""
+def output_of(folder: Path, script: str, **more: object) -> str:
+    """The stripped output of the script, stdout and stderr together."""
     finished = run(sh(folder, f"exec 2>&1; {script}", **more))  # pyright: ignore[reportArgumentType]
     assert finished.status == "exited", finished
     return finished.stdout.strip()
@@ -60,10 +60,12 @@ def test_nothing_outside_the_worktree_can_be_written(work: Path, place: str) -> 
     assert not Path(place, "planted").exists()
 
 
-def test_what_is_written_to_tmp_or_home_stays_inside_and_is_gone(work: Path) -> None:
-    assert says(work, 'echo x > /tmp/planted; echo y > "$HOME/planted"; cat /tmp/planted "$HOME/planted"') == "x\ny"
+def test_files_written_to_tmp_or_home_stay_inside_and_are_removed(work: Path) -> None:
+    assert (
+        output_of(work, 'echo x > /tmp/planted; echo y > "$HOME/planted"; cat /tmp/planted "$HOME/planted"') == "x\ny"
+    )
     assert not Path("/tmp/planted").exists() and not Path(ENV["HOME"], "planted").exists()
-    assert says(work, "ls /tmp/planted") == "ls: cannot access '/tmp/planted': No such file or directory"
+    assert output_of(work, "ls /tmp/planted") == "ls: cannot access '/tmp/planted': No such file or directory"
 
 
 @pytest.mark.parametrize(
@@ -76,21 +78,22 @@ def test_other_files_of_the_user_do_not_exist_inside(tmp_path: Path, work: Path,
     env = {**ENV, "HOME": str(tmp_path / "home")}
     (tmp_path / "home").mkdir(exist_ok=True)
     for attempt in (f"cat {path}", f"ls {path.parent}", f"cat ../{secret}", f"ln -s {path} link; cat link"):
-        assert "No such file or directory" in says(work, attempt, env=env)
+        assert "No such file or directory" in output_of(work, attempt, env=env)
 
 
-def test_our_own_folder_in_a_writable_project_is_empty(work: Path) -> None:
+def test_interlocks_folder_in_a_writable_project_is_empty(work: Path) -> None:
     (work / ".interlock").mkdir()
     (work / ".interlock" / "journal.db").write_text("all that happened")
     assert (
-        says(work, "ls -A .interlock; echo x > .interlock/y; rm -rf .interlock; mv .interlock z; true").count("\n") >= 2
+        output_of(work, "ls -A .interlock; echo x > .interlock/y; rm -rf .interlock; mv .interlock z; true").count("\n")
+        >= 2
     )
     assert (work / ".interlock" / "journal.db").read_text() == "all that happened"
     assert os.listdir(work) == [".interlock"]
 
 
 def test_the_real_home_is_empty_but_for_tools(work: Path) -> None:
-    inside = says(work, 'ls -A "$HOME"; ls -A "$HOME/.ssh" "$HOME/.config" "$HOME/.bashrc" 2>/dev/null')
+    inside = output_of(work, 'ls -A "$HOME"; ls -A "$HOME/.ssh" "$HOME/.config" "$HOME/.bashrc" 2>/dev/null')
     assert not {".ssh", ".config", ".bashrc", ".gitconfig", ".netrc", ".npmrc", ".profile"} & set(inside.split())
 
 
@@ -134,7 +137,7 @@ def test_a_readable_folder_can_be_read_and_not_written(tmp_path: Path, work: Pat
     other = tmp_path / "other"
     other.mkdir()
     (other / "file").write_text("word\n")
-    assert says(work, f"cat {other}/file; touch {other}/x", readable=(str(other),)).startswith(
+    assert output_of(work, f"cat {other}/file; touch {other}/x", readable=(str(other),)).startswith(
         f"word\ntouch: cannot touch '{other}/x': Read-only file system"
     )
 
@@ -144,7 +147,7 @@ def test_a_readable_folder_can_be_read_and_not_written(tmp_path: Path, work: Pat
 
 def test_the_environment_of_the_parent_cannot_be_read(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_THE_PARENT", "1")
-    assert says(work, "cat /proc/*/environ | tr '\\0' '\\n' | grep -c SECRET_OF_THE_PARENT") == "0"
+    assert output_of(work, "cat /proc/*/environ | tr '\\0' '\\n' | grep -c SECRET_OF_THE_PARENT") == "0"
 
 
 def test_no_process_outside_can_be_seen_signalled_or_traced(work: Path) -> None:
@@ -165,9 +168,9 @@ print(libc.ptrace(16, outside, 0, 0), os.strerror(ctypes.get_errno()))
 
 
 def test_a_command_has_no_capability_and_gains_none(work: Path) -> None:
-    said = says(work, "grep -E '^(Cap|NoNewPrivs)' /proc/self/status")
-    assert {line.split()[1] for line in said.splitlines() if line.startswith("Cap")} == {"0" * 16}
-    assert "NoNewPrivs:\t1" in said
+    output = output_of(work, "grep -E '^(Cap|NoNewPrivs)' /proc/self/status")
+    assert {line.split()[1] for line in output.splitlines() if line.startswith("Cap")} == {"0" * 16}
+    assert "NoNewPrivs:\t1" in output
 
 
 def test_an_end_cannot_be_forged_through_the_keepers_descriptors(work: Path) -> None:
@@ -229,7 +232,7 @@ def test_udp_and_sockets_by_name_or_abstract_do_not_reach_the_host(tmp_path: Pat
 
 
 def test_there_is_no_other_network_device(work: Path) -> None:
-    devices = says(work, "tail -n +3 /proc/net/dev | cut -d: -f1")
+    devices = output_of(work, "tail -n +3 /proc/net/dev | cut -d: -f1")
     assert devices.split() == ["lo"]
 
 
@@ -253,7 +256,7 @@ def test_a_missing_or_failing_bubblewrap_is_an_error_that_says_so(tmp_path: Path
 
 
 def kill_interlock_early(tmp_path: Path, work: Path, delays: list[float]) -> None:
-    """`kill -9` while bwrap makes its namespace: not even a process that would wait for ever stays."""
+    """`kill -9` while bwrap creates its namespace: no process stays, not even a blocked one."""
     bwrap = tmp_path / "bwrap-of-this-test"
     if not bwrap.exists():
         shutil.copy(shutil.which("bwrap") or "", bwrap)
@@ -279,13 +282,13 @@ def kill_interlock_early(tmp_path: Path, work: Path, delays: list[float]) -> Non
 
 
 def running(program: str) -> list[str]:
-    found: list[str] = []
+    pids: list[str] = []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 if Path(f"/proc/{entry.name}/cmdline").read_bytes().startswith(os.fsencode(program) + b"\0"):
-                    found.append(entry.name)
-    return found
+                    pids.append(entry.name)
+    return pids
 
 
 def test_when_interlock_is_killed_while_a_job_starts_nothing_stays(tmp_path: Path, work: Path) -> None:
@@ -305,7 +308,7 @@ def test_no_descriptor_is_left_open(work: Path) -> None:
     assert set(os.listdir("/proc/self/fd")) == before
 
 
-# ── what a job or the user names ─────────────────────────────────────────────────────────
+# ── paths from the job or the user ────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("name", ["PATH", "VIRTUAL_ENV", "HOME", "JAVA_HOME"])
@@ -314,11 +317,11 @@ def test_a_job_cannot_open_a_folder_by_naming_it_in_its_environment(tmp_path: Pa
     secret.mkdir(parents=True)
     (secret / "secret").touch()
     for value in (secret, secret.parent):
-        assert "No such file" in says(work, f"/bin/cat {secret}/secret", env={**ENV, name: f"{value}:/usr/bin"})
-        assert "No such file" in says(work, f"/bin/cat {secret}/secret", env={**ENV, name: str(value)})
+        assert "No such file" in output_of(work, f"/bin/cat {secret}/secret", env={**ENV, name: f"{value}:/usr/bin"})
+        assert "No such file" in output_of(work, f"/bin/cat {secret}/secret", env={**ENV, name: str(value)})
 
 
-def test_our_own_folders_stay_hidden_in_a_folder_around_them(tmp_path: Path) -> None:
+def test_interlocks_folders_stay_hidden_in_a_parent_folder(tmp_path: Path) -> None:
     state = tmp_path / "home" / "state" / "interlock"
     (state / "worktrees" / "t").mkdir(parents=True)
     (state / "token").write_text("secret")

@@ -1,4 +1,4 @@
-"""A sandbox is used when it was seen to work; otherwise the next one, and otherwise the refusal says what to do."""
+"""The first sandbox that passes a trial is used; without one the refusal explains what to do."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from interlock.sandbox.levels.choose import choice, choose
 from interlock.sandbox.levels.probe import probe
 from interlock.sandbox.levels.unconfined import UnconfinedSandbox
-from tests.sandbox.sandbox_levels import made
+from tests.sandbox.sandbox_levels import make_sandbox
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_bubblewrap_works_here() -> None:
 
 
 def test_landlock_works_here_and_can_be_asked_for() -> None:
-    assert asyncio.run(probe(made("landlock"))) is None
+    assert asyncio.run(probe(make_sandbox("landlock"))) is None
     chosen = asyncio.run(choice("landlock"))
     assert (chosen.sandbox.level, chosen.why) == ("landlock", "")
 
@@ -51,7 +51,7 @@ def test_the_probe_sees_that_nothing_is_confined_without_a_sandbox() -> None:
 
 @pytest.mark.usefixtures("broken_bubblewrap")
 def test_where_bubblewrap_does_not_work_it_is_landlock_and_the_reason_is_kept() -> None:
-    made("landlock")
+    make_sandbox("landlock")
     chosen = asyncio.run(choice("auto"))
     assert chosen.sandbox.level == "landlock"
     assert chosen.why == (
@@ -61,7 +61,7 @@ def test_where_bubblewrap_does_not_work_it_is_landlock_and_the_reason_is_kept() 
 
 
 def test_where_bubblewrap_is_missing_it_is_landlock(monkeypatch: pytest.MonkeyPatch) -> None:
-    made("landlock")
+    make_sandbox("landlock")
     monkeypatch.setenv("PATH", "/nowhere")
     chosen = asyncio.run(choice("auto"))
     assert (chosen.sandbox.level, chosen.why) == (
@@ -70,7 +70,7 @@ def test_where_bubblewrap_is_missing_it_is_landlock(monkeypatch: pytest.MonkeyPa
     )
 
 
-def test_who_asks_for_bubblewrap_gets_nothing_weaker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_for_bubblewrap_gets_nothing_weaker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(Misconfigured, match=r"apt install bubblewrap.*your own configuration.*sandbox = \"off\""):
         asyncio.run(choose("bubblewrap"))
@@ -87,6 +87,6 @@ def test_without_either_the_refusal_names_both_and_the_setting(monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("broken_bubblewrap", "no_landlock")
-def test_a_bubblewrap_that_cannot_do_it_here_is_refused_with_its_own_words() -> None:
+def test_a_bubblewrap_that_does_not_work_is_refused_with_its_error() -> None:
     with pytest.raises(Misconfigured, match="No permissions to create a new namespace"):
         asyncio.run(choose("auto"))

@@ -1,4 +1,4 @@
-"""What is particular to the level made with Landlock: what it hides, what it grants, what it leaves behind."""
+"""The Landlock level: hidden files, granted access, and cleaning up."""
 
 import asyncio
 import os
@@ -35,7 +35,7 @@ def does(folder: Path, script: str, *, hidden: tuple[str, ...] = (), **more: obj
     return finished
 
 
-def says(folder: Path, script: str, **more: object) -> str:
+def output_of(folder: Path, script: str, **more: object) -> str:
     return does(folder, script, **more).stdout.strip()  # pyright: ignore[reportArgumentType]
 
 
@@ -49,9 +49,9 @@ def test_nothing_outside_the_worktree_can_be_written(work: Path, place: str) -> 
 
 
 def test_home_and_temporary_folder_are_its_own_and_are_gone_when_it_ends(work: Path) -> None:
-    said = says(work, 'echo x > "$HOME/mine"; mktemp; mkdir -m 0 "$TMPDIR/shut"; echo "$HOME"; cat "$HOME/mine"')
-    made, home, content = said.splitlines()
-    assert (Path(made).parent.parent, content) == (Path(home).parent, "x")
+    output = output_of(work, 'echo x > "$HOME/mine"; mktemp; mkdir -m 0 "$TMPDIR/shut"; echo "$HOME"; cat "$HOME/mine"')
+    temporary, home, content = output.splitlines()
+    assert (Path(temporary).parent.parent, content) == (Path(home).parent, "x")
     assert not Path(home).parent.exists()
 
 
@@ -70,22 +70,22 @@ def test_the_real_home_is_not_read_but_its_tools_are_found(work: Path, tmp_path:
     assert finished.stderr.count("Permission denied") == 3
 
 
-def test_what_is_outside_can_be_seen_to_be_there_and_no_more(work: Path, tmp_path: Path) -> None:
+def test_a_file_outside_can_be_seen_but_not_read(work: Path, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
-    assert says(work, f"test -e {tmp_path}/secret && echo there; cat {tmp_path}/secret").splitlines() == [
+    assert output_of(work, f"test -e {tmp_path}/secret && echo there; cat {tmp_path}/secret").splitlines() == [
         "there",
         f"cat: {tmp_path}/secret: Permission denied",
     ]
 
 
-def test_our_own_folder_in_a_project_is_not_read_and_the_rest_can_be_worked_on(work: Path) -> None:
+def test_interlocks_folder_in_a_project_is_not_read_and_the_rest_is_writable(work: Path) -> None:
     (work / ".interlock").mkdir()
     (work / ".interlock" / "journal.db").write_text("all that happened")
     (work / "src").mkdir()
     (work / "a.txt").write_text("a\n")
     script = "cat .interlock/journal.db; echo x > .interlock/y; echo b > a.txt; echo c > src/new; ls; rm -r .interlock"
-    said = says(work, script)
-    assert said.count("Permission denied") >= 3 and "a.txt\nsrc" in said
+    output = output_of(work, script)
+    assert output.count("Permission denied") >= 3 and "a.txt\nsrc" in output
     assert ((work / "a.txt").read_text(), (work / "src" / "new").read_text()) == ("b\n", "c\n")
     assert (work / ".interlock" / "journal.db").read_text() == "all that happened"
     finished = does(work, "touch new")
@@ -94,17 +94,18 @@ def test_our_own_folder_in_a_project_is_not_read_and_the_rest_can_be_worked_on(w
     assert does(work, "true").message == ""
 
 
-def test_our_own_folders_stay_unread_in_a_folder_around_them(tmp_path: Path) -> None:
+def test_interlocks_folders_stay_unread_in_a_parent_folder(tmp_path: Path) -> None:
     state = tmp_path / "home" / "state" / "interlock"
     (state / "worktrees" / "t").mkdir(parents=True)
     (state / "token").write_text("secret")
     other = tmp_path / "home" / "other"
     other.mkdir()
     attack = f"cat {state}/token; echo x > {state}/y; echo z > {other}/z"
-    assert says(tmp_path / "home", attack, hidden=(str(state),)).count("Permission denied") == 2
+    assert output_of(tmp_path / "home", attack, hidden=(str(state),)).count("Permission denied") == 2
     assert (other / "z").read_text() == "z\n"
     assert (
-        says(state / "worktrees" / "t", f"echo w > w; {attack}", hidden=(str(state),)).count("Permission denied") == 3
+        output_of(state / "worktrees" / "t", f"echo w > w; {attack}", hidden=(str(state),)).count("Permission denied")
+        == 3
     )
     assert sorted(os.listdir(state)) == ["token", "worktrees"]
 
@@ -113,9 +114,9 @@ def test_a_link_in_a_writable_folder_opens_nothing(work: Path, tmp_path: Path) -
     secret = tmp_path / "secret"
     secret.mkdir()
     (secret / "file").write_text("secret")
-    (work / ".interlock").mkdir()  # so that the entries are granted one by one
+    (work / ".interlock").mkdir()  # makes the sandbox grant each entry separately
     (work / "link").symlink_to(secret)
-    assert says(work, "cat link/file") == "cat: link/file: Permission denied"
+    assert output_of(work, "cat link/file") == "cat: link/file: Permission denied"
 
 
 def test_a_folder_for_reading_wins_over_the_writable_one_around_it(work: Path) -> None:
@@ -123,8 +124,8 @@ def test_a_folder_for_reading_wins_over_the_writable_one_around_it(work: Path) -
     inner.mkdir(parents=True)
     (inner / "file").write_text("x\n")
     (work / "a" / "beside").mkdir()
-    said = says(work, "cat a/inner/file; echo y > a/inner/file; echo z > a/beside/z", readable=(str(inner),))
-    assert said.startswith("x\n") and said.endswith("Permission denied")
+    output = output_of(work, "cat a/inner/file; echo y > a/inner/file; echo z > a/beside/z", readable=(str(inner),))
+    assert output.startswith("x\n") and output.endswith("Permission denied")
     assert ((inner / "file").read_text(), (work / "a" / "beside" / "z").read_text()) == ("x\n", "z\n")
 
 
@@ -132,12 +133,12 @@ def test_a_file_for_reading_wins_over_the_writable_folder_around_it(work: Path) 
     (work / "settings").write_text("x\n")
     (work / "other").write_text("y\n")
     script = "cat settings; echo z > settings; rm settings; mv other settings; echo z > other"
-    said = says(work, script, readable=(str(work / "settings"),))
-    assert said.startswith("x\n") and said.count("Permission denied") == 3
+    output = output_of(work, script, readable=(str(work / "settings"),))
+    assert output.startswith("x\n") and output.count("Permission denied") == 3
     assert ((work / "settings").read_text(), (work / "other").read_text()) == ("x\n", "z\n")
 
 
-def test_what_is_given_of_a_home_is_found_in_the_home_that_a_command_gets(tmp_path: Path) -> None:
+def test_given_parts_of_a_home_are_in_the_commands_home(tmp_path: Path) -> None:
     home = tmp_path / "home"
     (home / ".tool").mkdir(parents=True)
     (home / "secret").write_text("x")
@@ -151,10 +152,12 @@ def test_what_is_given_of_a_home_is_found_in_the_home_that_a_command_gets(tmp_pa
 
 
 def test_a_command_has_no_capability_and_gains_none(work: Path) -> None:
-    said = says(work, "grep -E '^(Cap|NoNewPrivs)' /proc/self/status")
-    kept = {line.split()[0] for line in said.splitlines() if line.startswith("Cap") and line.split()[1] != "0" * 16}
-    assert kept <= ({"CapBnd:"} if os.getuid() else set[str]())  # only root may lower that, and nobody gains by it
-    assert "NoNewPrivs:\t1" in said
+    output = output_of(work, "grep -E '^(Cap|NoNewPrivs)' /proc/self/status")
+    kept = {line.split()[0] for line in output.splitlines() if line.startswith("Cap") and line.split()[1] != "0" * 16}
+    assert kept <= (
+        {"CapBnd:"} if os.getuid() else set[str]()
+    )  # only root may drop the bounding set; it grants nothing
+    assert "NoNewPrivs:\t1" in output
 
 
 def test_the_keeper_cannot_be_killed_stopped_or_looked_into(work: Path) -> None:
@@ -170,8 +173,8 @@ def test_the_keeper_cannot_be_killed_stopped_or_looked_into(work: Path) -> None:
 
 
 def test_a_command_may_signal_its_own(work: Path) -> None:
-    said = says(work, "sleep 100 & kill $!; wait $!; echo $?; timeout 0.1 sleep 100; echo $?")
-    assert said.removeprefix("Terminated\n") == "143\n124"
+    output = output_of(work, "sleep 100 & kill $!; wait $!; echo $?; timeout 0.1 sleep 100; echo $?")
+    assert output.removeprefix("Terminated\n") == "143\n124"
 
 
 def test_when_interlock_is_killed_the_next_one_removes_the_temporary_folder(work: Path) -> None:
@@ -217,7 +220,7 @@ def kill_interlock_early(work: Path, delays: list[float]) -> None:
             assert interlock.stdout is not None and interlock.stdout.readline() == b"ready\n"
             pause(delay)
             interlock.kill()
-        pause(0.05)  # what was asked for may only begin now
+        pause(0.05)  # a requested process may start only now
         asyncio.run(asyncio.wait_for(until(lambda: not alive_in(work)), 10))
     landlock.sweep()
 
@@ -238,7 +241,7 @@ def test_no_descriptor_and_no_folder_is_left(work: Path) -> None:
         run(LandlockSandbox(), sh(work, script, timeout_s=1))
     prefix = f"interlock-job-{os.getpid()}-"
     assert [name for name in os.listdir(tempfile.gettempdir()) if name.startswith(prefix)] == []
-    assert len(set(os.listdir("/proc/self/fd")) - before) <= 3  # the launchers' lines
+    assert len(set(os.listdir("/proc/self/fd")) - before) <= 3  # the pipes of the launchers
 
 
 def test_a_command_that_may_not_be_run_says_so(work: Path, tmp_path: Path) -> None:

@@ -16,5 +16,5 @@ def test_only_what_is_on_the_list_is_passed_on() -> None:
     assert clean_env(source) == {"PATH": "/bin", "HOME": "/h", "LC_ALL": "C", "VIRTUAL_ENV": "/v"}
 
 
-def test_what_was_written_for_the_command_is_added_and_wins() -> None:
+def test_variables_given_for_the_command_are_added_and_win() -> None:
     assert clean_env({"PATH": "/bin", "CI": "0"}, {"CI": "1", "OWN": "x"}) == {"PATH": "/bin", "CI": "1", "OWN": "x"}

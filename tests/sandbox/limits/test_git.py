@@ -1,4 +1,4 @@
-"""git in a sandbox: what a command cannot plant, on each level, in worktrees and in plain folders."""
+"""git in a sandbox: no command can plant git files, on each level, in worktrees and in plain folders."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from interlock.ports.processes import Finished, Job
 from interlock.runners.gate_here import verify_here
 from interlock.sandbox.limits.git_config import may_hold_a_secret, safe_config
 from interlock.sandbox.limits.git_guard import GitFile, GitGuard, GitLink, Nothing, read_entry
-from tests.sandbox.sandbox_levels import CONFINED, made
+from tests.sandbox.sandbox_levels import CONFINED, make_sandbox
 from tests.sandbox.scenes import ENV, run, sh
 
 TOKEN = "ghp_0123456789"
@@ -69,16 +69,16 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 
 def assert_nothing_but_empty(folder: Path) -> None:
-    """A folder of that name that is empty means nothing to git, but there should not be one either."""
+    """No .git at all: not even an empty folder, although git would ignore it."""
     assert not os.path.lexists(folder / ".git")
 
 
 @pytest.mark.parametrize("how", PLANTING)
 def test_in_a_folder_without_git_none_is_planted(level: str, work: Path, how: str) -> None:
-    run(made(level), sh(work, PLANTING[how]))
+    run(make_sandbox(level), sh(work, PLANTING[how]))
     assert_nothing_but_empty(work)
-    run(made("off"), sh(work, PLANTING[how]))
-    assert os.path.lexists(work / ".git"), "it is no attempt at all"
+    run(make_sandbox("off"), sh(work, PLANTING[how]))
+    assert os.path.lexists(work / ".git"), "without a sandbox the script must plant it"
 
 
 @pytest.mark.parametrize("how", PLANTING)
@@ -90,7 +90,7 @@ def test_in_a_linked_worktree_its_file_stays_as_it_is(level: str, tmp_path: Path
     git("worktree", "add", "-q", str(work), cwd=main)
     file, before = (work / ".git").read_text(), everything(main / ".git")
     (work / ".git").chmod(0o644)
-    run(made(level), sh(work, PLANTING[how], readable=(str(main / ".git"), str(work / ".git"))))
+    run(make_sandbox(level), sh(work, PLANTING[how], readable=(str(main / ".git"), str(work / ".git"))))
     assert ((work / ".git").read_text(), everything(main / ".git")) == (file, before)
     assert git("status", "--porcelain", "--untracked-files=no", cwd=work) == ""
 
@@ -99,14 +99,14 @@ def test_in_a_linked_worktree_its_file_stays_as_it_is(level: str, tmp_path: Path
 def test_in_a_repository_nothing_of_git_changes(level: str, work: Path, how: str) -> None:
     repository(work)
     before = everything(work / ".git")
-    run(made(level), sh(work, PLANTING[how]))  # nobody said that it is for reading only
+    run(make_sandbox(level), sh(work, PLANTING[how]))  # .git is not listed as read-only
     assert everything(work / ".git") == before
 
 
 @pytest.mark.parametrize("how", ["a repository", "instead of what is there", "a hook"])
 def test_verifying_in_a_folder_with_or_without_a_repository_plants_nothing(level: str, work: Path, how: str) -> None:
     def verify() -> None:
-        asyncio.run(verify_here(made(level), PLANTING[how], str(work), env=ENV, timeout_s=30))
+        asyncio.run(verify_here(make_sandbox(level), PLANTING[how], str(work), env=ENV, timeout_s=30))
 
     verify()
     assert_nothing_but_empty(work)
@@ -117,7 +117,7 @@ def test_verifying_in_a_folder_with_or_without_a_repository_plants_nothing(level
 
 
 def test_two_jobs_in_one_folder_both_plant_nothing(level: str, work: Path) -> None:
-    sandbox = made(level)
+    sandbox = make_sandbox(level)
 
     async def scene() -> None:
         quick = sh(work, "until [ -e go ]; do sleep 0.01; done; echo x > .git/config")
@@ -132,7 +132,7 @@ def test_two_jobs_in_one_folder_both_plant_nothing(level: str, work: Path) -> No
 
 
 def look_at(level: str, work: Path, script: str) -> Finished:
-    return run(made(level), sh(work, script, readable=(str(work / ".git"),)))
+    return run(make_sandbox(level), sh(work, script, readable=(str(work / ".git"),)))
 
 
 def test_a_token_in_a_remotes_address_cannot_be_read(level: str, work: Path) -> None:
@@ -177,11 +177,11 @@ def test_git_that_is_only_looked_at_hides_its_tokens_too(level: str, work: Path)
     repository(work)
     (work / ".git" / "config").write_text(CONFIG)
     job = Job(argv=("cat", ".git/config"), cwd=str(work), env=ENV, readable=(str(work),))
-    finished = run(made(level), job)
+    finished = run(make_sandbox(level), job)
     assert TOKEN not in finished.stdout
 
 
-def test_what_is_kept_of_a_configuration() -> None:
+def test_the_kept_part_of_a_configuration() -> None:
     config = (
         '# https://token@example.org\n[core]\n\tbare = false ; why\n[Remote "a]b"]\n\turl = x\\\n[core]\n'
         '\turl = still the address\n[extensions] worktreeConfig = true\n[includeIf "x"]\npath = y\n'
@@ -205,11 +205,11 @@ def test_what_is_kept_of_a_configuration() -> None:
         (b'helper = "!f() { echo password=x; }; f"', True),
     ],
 )
-def test_what_may_be_a_secret(line: bytes, secret: bool) -> None:
+def test_possible_secrets_are_recognised(line: bytes, secret: bool) -> None:
     assert may_hold_a_secret(b'[remote "origin"]\n\t' + line) == secret
 
 
-# ── putting back ─────────────────────────────────────────────────────────────────────────
+# ── restoring ────────────────────────────────────────────────────────────────────────────
 
 
 def test_files_and_links_are_put_back_as_they_were(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How much a command may use, on every level."""
+"""Resource limits of a command, on every level."""
 
 import asyncio
 import os
@@ -11,12 +11,12 @@ import pytest
 from interlock.ports.processes import Finished, Job
 from interlock.runners.gate import explain
 from interlock.sandbox.jobs.jobs import JobLimits
-from tests.sandbox.sandbox_levels import CONFINED, made
+from tests.sandbox.sandbox_levels import CONFINED, make_sandbox
 from tests.sandbox.scenes import ENV, alive_in, run, sh
 
 LEVELS = (*CONFINED, "off")
 
-# Doubles eight times, 256 processes, and then waits: a bomb that is put out goes no further, one that is not ends.
+# Forks eight times, to 256 processes, and then waits; it ends after a minute even if the limit does not work.
 BOMB = """
 import os, time
 for _ in range(8):
@@ -28,24 +28,26 @@ __import__("select").select([], [], [], 60)
 
 def python(level: str, folder: Path, program: str, limits: JobLimits) -> Finished:
     job = Job(argv=("python3", "-S", "-c", program), cwd=str(folder), env=ENV, writable=(str(folder),), timeout_s=50)
-    return run(made(level, limits=limits), job)
+    return run(make_sandbox(level, limits=limits), job)
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_command_that_has_too_many_processes_is_killed_with_all_of_them(level: str, tmp_path: Path) -> None:
     finished = python(level, tmp_path, BOMB, JobLimits(processes=60))
     assert (finished.status, finished.exit_code, finished.signal) == ("killed", 137, 9), finished
-    said = "it had more than 60 processes at once ([limits] processes); all of them were killed"
-    assert (finished.message, explain(finished)) == (said, said)
+    message = "it had more than 60 processes at once ([limits] processes); all of them were killed"
+    assert (finished.message, explain(finished)) == (message, message)
     assert alive_in(tmp_path) == []
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_bomb_of_shells_that_re_fork_for_ever_is_put_out(level: str, tmp_path: Path) -> None:
-    # Each starts two more and ends; never more than 2,000 in all, whatever becomes of the limit.
+    # Each shell starts two more and ends; at most 2,000 in all, even if the limit does not work.
     bomb = 'echo x >> n; [ $(wc -l < n) -gt 2000 ] || { sh "$0" & sh "$0" & sleep 2; wait; }'
     (tmp_path / "bomb.sh").write_text(bomb)
-    finished = run(made(level, limits=JobLimits(processes=100)), sh(tmp_path, "exec sh ./bomb.sh", timeout_s=50))
+    finished = run(
+        make_sandbox(level, limits=JobLimits(processes=100)), sh(tmp_path, "exec sh ./bomb.sh", timeout_s=50)
+    )
     assert (finished.status, "more than 100 processes" in finished.message) == ("killed", True), finished
     assert alive_in(tmp_path) == []
     written = (tmp_path / "n").stat().st_size
@@ -56,7 +58,7 @@ def test_a_bomb_of_shells_that_re_fork_for_ever_is_put_out(level: str, tmp_path:
 @pytest.mark.parametrize("level", LEVELS)
 def test_as_many_processes_as_are_allowed_do_no_harm(level: str, tmp_path: Path) -> None:
     script = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.3 & done; wait; echo done"
-    assert run(made(level, limits=JobLimits(processes=60)), sh(tmp_path, script)).stdout == "done\n"
+    assert run(make_sandbox(level, limits=JobLimits(processes=60)), sh(tmp_path, script)).stdout == "done\n"
 
 
 @pytest.mark.parametrize("level", LEVELS)

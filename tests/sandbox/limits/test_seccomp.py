@@ -1,4 +1,4 @@
-"""The filter of system calls: on a machine of our own for every architecture, and in the kernel for this one."""
+"""The system call filter: in an emulator for every architecture, and in the kernel for this one."""
 
 import errno
 import platform
@@ -14,7 +14,7 @@ from interlock.ports.processes import Job
 from interlock.sandbox.jobs import jobs
 from interlock.sandbox.limits import seccomp
 from tests.sandbox.bpf import ALLOW, ERRNO, KILL, answer
-from tests.sandbox.sandbox_levels import CONFINED, made
+from tests.sandbox.sandbox_levels import CONFINED, make_sandbox
 from tests.sandbox.scenes import ENV, run
 
 PERM, MISSING, NO_FAMILY = ERRNO | errno.EPERM, ERRNO | errno.ENOSYS, ERRNO | errno.EAFNOSUPPORT
@@ -61,10 +61,10 @@ def test_threads_and_processes_are_made_and_namespaces_are_not(machine: str, fla
     assert ask("unshare", 0x80) == PERM
 
 
-def test_nobody_types_for_the_person_at_the_terminal(machine: str) -> None:
+def test_no_command_inserts_input_into_the_terminal(machine: str) -> None:
     ask = Filter(machine, shared=False)
     assert (ask("ioctl", 0, 0x5412), ask("ioctl", 0, 0x541C), ask("ioctl", 0, 0x5401)) == (PERM, PERM, ALLOW)
-    assert ask("ioctl", 0, 0xFFFFFFFF_00005412) == PERM  # the kernel looks at the lower half only
+    assert ask("ioctl", 0, 0xFFFFFFFF_00005412) == PERM  # the kernel uses only the lower half
 
 
 def families(ask: Filter) -> set[int]:
@@ -105,7 +105,7 @@ def test_numbers_of_another_architecture_are_the_end(audit: int, number: int, sh
             assert answer(program, audit, number) == ALLOW
 
 
-def test_a_machine_we_do_not_know_has_no_filter() -> None:
+def test_an_unknown_machine_has_no_filter() -> None:
     assert seccomp.program(shared=True, network=False, machine="vax") is None
 
 
@@ -135,12 +135,12 @@ print("came back")
     outside = subprocess.run(argv, check=False, capture_output=True, text=True)
     if call == "i386" and outside.returncode:
         pytest.skip("this kernel has no 32-bit calls")
-    finished = run(made(level), Job(argv=argv, cwd=str(tmp_path), env=ENV, writable=(str(tmp_path),)))
+    finished = run(make_sandbox(level), Job(argv=argv, cwd=str(tmp_path), env=ENV, writable=(str(tmp_path),)))
     assert (finished.status, finished.signal, finished.stdout) == ("killed", 31, "")  # SIGSYS
 
 
 @pytest.mark.parametrize("level", CONFINED)
 def test_a_filter_is_in_force(tmp_path: Path, level: str) -> None:
     script = ("sh", "-c", "grep -E '^(Seccomp|NoNewPrivs):' /proc/self/status")
-    finished = run(made(level), Job(argv=script, cwd=str(tmp_path), env=ENV, writable=(str(tmp_path),)))
+    finished = run(make_sandbox(level), Job(argv=script, cwd=str(tmp_path), env=ENV, writable=(str(tmp_path),)))
     assert finished.stdout == "NoNewPrivs:\t1\nSeccomp:\t2\n"

@@ -1,4 +1,4 @@
-"""Tools that live under HOME are shown; what lies beside them is not."""
+"""Tools under HOME are visible in the sandbox; other files of HOME are not."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from interlock.sandbox.limits.toolchain import Toolchain
 
 
 def shown(home: Path, *entries: str, **variables: str) -> list[str]:
-    """What of HOME is shown for a PATH of these entries, relative to it."""
+    """The visible paths of HOME for a PATH of these entries, relative to HOME."""
     path = ":".join([*(str(home / entry) for entry in entries), "/usr/bin", "/bin"])
     toolchain = Toolchain({"HOME": str(home), "PATH": path, **variables}, ("/usr/bin/env",))
     return [p.removeprefix(f"{home}/") for p in toolchain.paths if p.startswith(str(home))]
@@ -85,7 +85,7 @@ def test_a_virtual_environment_that_names_a_folder_without_python_does_not_open_
     assert shown(tmp_path, "proj/.venv/bin") == ["proj/.venv"]
 
 
-def test_what_a_worker_can_have_made_is_not_asked(tmp_path: Path) -> None:
+def test_links_in_a_writable_folder_are_not_followed(tmp_path: Path) -> None:
     make(tmp_path, "work/bin/tool -> ../../secret/tool/bin/tool", "secret/tool/bin/tool")
     env = {"HOME": str(tmp_path), "PATH": f"{tmp_path}/work/bin"}
     toolchain = Toolchain(env, ("/usr/bin/env",), writable=(str(tmp_path / "work"),))

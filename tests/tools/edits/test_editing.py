@@ -1,4 +1,4 @@
-"""edit_file, write_file, set_file_slice: what changes, what stays, what is refused."""
+"""edit_file, write_file, set_file_slice: changed text, unchanged text, and refusals."""
 
 import codecs
 import os
@@ -52,7 +52,7 @@ def test_many_matches_are_counted_only_so_far(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "said"),
+    ("old", "message"),
     [
         ("nothing like it at all", "old_string is not in file."),
         (
@@ -63,9 +63,9 @@ def test_many_matches_are_counted_only_so_far(desk: Desk) -> None:
         ("", "old_string is empty; to make or replace a whole file use write_file."),
     ],
 )
-def test_a_missing_match_is_refused_with_the_nearest_lines(desk: Desk, old: str, said: str) -> None:
+def test_a_missing_match_is_refused_with_the_nearest_lines(desk: Desk, old: str, message: str) -> None:
     desk.put("file", "class A:\n\n  def f(self):\n   pass\n")
-    assert desk.refuses("edit_file", path="file", old_string=old, new_string="x") == said
+    assert desk.refuses("edit_file", path="file", old_string=old, new_string="x") == message
 
 
 def test_looking_for_the_nearest_lines_takes_no_time(desk: Desk) -> None:
@@ -223,7 +223,7 @@ def test_lines_are_replaced(desk: Desk, before: str, start: int, end: int, conte
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "content", "said"),
+    ("start", "end", "content", "message"),
     [
         (3, 1, "x", "end_line 1 is before start_line 3 - 1."),
         (2, 4, "x", "file has only 2 lines."),
@@ -231,12 +231,12 @@ def test_lines_are_replaced(desk: Desk, before: str, start: int, end: int, conte
         (1, 1, "1", "Those lines already have this text; nothing would change."),
     ],
 )
-def test_lines_that_are_not_there_are_refused(desk: Desk, start: int, end: int, content: str, said: str) -> None:
+def test_lines_that_are_not_there_are_refused(desk: Desk, start: int, end: int, content: str, message: str) -> None:
     desk.put("file", "1\n2\n")
-    assert desk.refuses("set_file_slice", path="file", start_line=start, end_line=end, content=content) == said
+    assert desk.refuses("set_file_slice", path="file", start_line=start, end_line=end, content=content) == message
 
 
-# ── whatever the text ────────────────────────────────────────────────────────────────────
+# ── any text ────────────────────────────────────────────────────────────────────────────
 
 PIECES = st.text(st.sampled_from("ab\n\rä "), max_size=12)
 

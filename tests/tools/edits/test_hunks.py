@@ -1,4 +1,4 @@
-"""Hunks: the whole change, nothing, or any part of it; and that real `patch` reads them."""
+"""Hunks: applying all, none or some of them; the real `patch` program accepts them."""
 
 import random
 import shutil
@@ -69,14 +69,14 @@ def test_any_of_the_hunks_can_be_applied() -> None:
     assert change.applied({2, 3}) == OLD.replace("20\n", "").replace("38\n", "38\nnew\n")
 
 
-# ── whatever the texts ───────────────────────────────────────────────────────────────────
+# ── any texts ───────────────────────────────────────────────────────────────────────────
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "", "d\r", "x" * 5]), max_size=40).map("\n".join)
 
 
 @st.composite
 def changes(draw: st.DrawFn) -> tuple[str, str]:
-    """A text and an edit of it, or two texts that have little to do with each other."""
+    """A text and an edit of it, or two unrelated texts."""
     old = draw(TEXTS)
     if draw(st.booleans()):
         return old, draw(TEXTS)
@@ -114,7 +114,7 @@ def test_hunks_left_out_can_be_applied_later(texts: tuple[str, str], chosen: set
 
 
 def apply_by_text(old: list[str], hunks: list[Hunk]) -> list[str]:
-    """By nothing but what a person sees of them: the header's place and the marked lines."""
+    """Applies hunks by their printed form only: the position in the header and the marked lines."""
     result: list[str] = []
     at = 0
     for hunk in hunks:
@@ -145,7 +145,7 @@ def test_git_reads_the_hunks(tmp_path_factory: pytest.TempPathFactory, texts: tu
     assert (folder / "f").read_bytes() == new.encode()
 
 
-# ── how long it takes ────────────────────────────────────────────────────────────────────
+# ── duration ─────────────────────────────────────────────────────────────────────────────
 
 
 def long_texts() -> tuple[str, str]:
@@ -158,13 +158,13 @@ def long_texts() -> tuple[str, str]:
 
 
 def test_a_long_file_with_many_edits_takes_no_time() -> None:
-    """Against difflib in the same run, since machines differ."""
+    """Compared with difflib in the same run, because machines differ."""
     old, new = long_texts()
     ours = min(timed(lambda: compare("f", old, new).hunks()) for _ in range(3))
     a, b = lines(old), lines(new)
-    theirs = timed(lambda: SequenceMatcher(None, a, b, autojunk=False).get_opcodes())
+    difflib_time = timed(lambda: SequenceMatcher(None, a, b, autojunk=False).get_opcodes())
     assert len(compare("f", old, new).hunks()) > 40
-    assert ours < theirs / 5
+    assert ours < difflib_time / 5
 
 
 @pytest.mark.parametrize(
@@ -185,8 +185,8 @@ def test_texts_made_to_be_slow_are_not(old: str, new: str) -> None:
 
 
 def test_changes_that_touch_are_one() -> None:
-    found = replaced(["a", "b", "c", "d"], ["x", "y", "c", "d"])
-    assert [(piece.old, piece.old_end, piece.new, piece.new_end) for piece in found] == [(0, 2, 0, 2)]
+    hunks = replaced(["a", "b", "c", "d"], ["x", "y", "c", "d"])
+    assert [(piece.old, piece.old_end, piece.new, piece.new_end) for piece in hunks] == [(0, 2, 0, 2)]
 
 
 def timed(work: object) -> float:
@@ -199,7 +199,7 @@ def timed(work: object) -> float:
 # ── through the tools ────────────────────────────────────────────────────────────────────
 
 
-def test_what_is_shown_is_what_is_done(desk: Desk) -> None:
+def test_the_previewed_change_is_the_applied_change(desk: Desk) -> None:
     file = desk.put("file", OLD)
     preview = desk.preview("write_file", path="file", content=NEW)
     assert (preview.title, preview.hunks, preview.script) == ("Edit file", compare("file", OLD, NEW).hunks(), None)
@@ -208,7 +208,7 @@ def test_what_is_shown_is_what_is_done(desk: Desk) -> None:
     assert file.read_text() == NEW
 
 
-def test_only_the_approved_hunks_are_applied_and_the_model_is_told(desk: Desk) -> None:
+def test_only_the_approved_hunks_are_applied_and_reported_to_the_model(desk: Desk) -> None:
     file = desk.put("file", OLD)
     assert desk.does("write_file", (1, 3), path="file", content=NEW) == (
         "Changed file: 2 lines added, 1 removed.\n"
@@ -228,7 +228,7 @@ def test_no_hunk_approved_changes_nothing(desk: Desk) -> None:
     assert not Path(desk.folder, "new").exists()
 
 
-def test_what_is_said_of_hunks_left_out_is_not_too_long(desk: Desk) -> None:
+def test_the_note_about_omitted_hunks_is_short(desk: Desk) -> None:
     desk.put("file", OLD)
     text = desk.does("write_file", (1,), path="file", content="new\n" + OLD + "x" * 100_000)
     assert len(text) <= 40_000

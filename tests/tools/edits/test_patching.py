@@ -1,4 +1,4 @@
-"""apply_patch: all of it, or nothing."""
+"""apply_patch applies the whole patch or changes nothing."""
 
 import pytest
 
@@ -55,8 +55,8 @@ def test_a_patch_over_several_files_is_one_preview_and_one_change(desk: Desk) ->
 
 def test_only_the_approved_hunks_are_applied(desk: Desk) -> None:
     one, old = desk.put("one.txt", ONE), desk.put("old.txt", "gone\ntoo\n")
-    said = desk.does("apply_patch", (2,), patch=PATCH)
-    assert said.startswith("Changed one.txt: 1 line added, 0 removed.\nOf the 4 hunks these were NOT applied")
+    output = desk.does("apply_patch", (2,), patch=PATCH)
+    assert output.startswith("Changed one.txt: 1 line added, 0 removed.\nOf the 4 hunks these were NOT applied")
     assert one.read_text() == f"{ONE}j\n"
     assert old.read_text() == "gone\ntoo\n"
     assert not (desk.folder / "new").exists()
@@ -109,7 +109,7 @@ def test_line_endings_and_a_missing_last_newline_stay(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("patch", "said"),
+    ("patch", "message"),
     [
         ("", "There is no file in this patch"),
         ("@@ -1 +1 @@\n-a\n+b\n", "Line 1 of the patch is a hunk without --- and +++ lines"),
@@ -127,7 +127,7 @@ def test_line_endings_and_a_missing_last_newline_stay(desk: Desk) -> None:
         ("--- a/one.txt\n+++ b/one.txt\n@@ -1 +1 @@\n-a\n+b\n" * 2, "The patch names one.txt twice"),
     ],
 )
-def test_what_cannot_be_applied_is_said(desk: Desk, patch: str, said: str) -> None:
+def test_a_patch_that_cannot_be_applied_is_refused_with_the_reason(desk: Desk, patch: str, message: str) -> None:
     file = desk.put("one.txt", ONE)
-    assert desk.refuses("apply_patch", patch=patch).startswith(said)
+    assert desk.refuses("apply_patch", patch=patch).startswith(message)
     assert file.read_text() == ONE

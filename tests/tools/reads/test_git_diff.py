@@ -16,7 +16,7 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(folder, BubblewrapSandbox())
 
 
-def test_what_changed_and_what_is_new(desk: Desk, tmp_path: Path) -> None:
+def test_the_diff_shows_changed_and_new_files(desk: Desk, tmp_path: Path) -> None:
     desk.put("a.txt", "one\n")
     desk.put("b.txt", "one\n")
     for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "x")):
@@ -26,9 +26,9 @@ def test_what_changed_and_what_is_new(desk: Desk, tmp_path: Path) -> None:
     desk.put("a.txt", "two\n")
     desk.put("b.txt", "two\n")
     desk.put("new.txt", "")
-    said = desk.does("get_git_diff")
-    assert "-one\n+two\n" in said
-    assert said.endswith("New files, not in git yet:\nnew.txt")
+    output = desk.does("get_git_diff")
+    assert "-one\n+two\n" in output
+    assert output.endswith("New files, not in git yet:\nnew.txt")
     assert "b.txt" not in desk.does("get_git_diff", path="a.txt")
 
 
@@ -37,5 +37,5 @@ def test_without_git_it_says_so(desk: Desk) -> None:
 
 
 def test_without_walls_git_is_not_run(tmp_path: Path) -> None:
-    said = Desk(tmp_path).refuses("get_git_diff")
-    assert said == "The sandbox is off, so git is not run unasked; ask for `git diff HEAD` with run_shell."
+    message = Desk(tmp_path).refuses("get_git_diff")
+    assert message == "The sandbox is off, so git is not run unasked; ask for `git diff HEAD` with run_shell."

@@ -25,15 +25,15 @@ def test_a_folder_is_listed_in_order_with_sizes(desk: Desk) -> None:
     assert desk.does("list_directory", path="a/") == "file  0 bytes"
 
 
-def test_a_folder_with_nothing_in_it_is_said_to_be_empty(desk: Desk) -> None:
+def test_an_empty_folder_is_reported_as_empty(desk: Desk) -> None:
     assert desk.does("list_directory") == "[. is empty]"
     assert desk.does("list_directory", path=None) == "[. is empty]"
 
 
-@pytest.mark.parametrize(("path", "said"), [("file", "is not a folder"), ("missing", "There is no 'missing'.")])
-def test_only_a_folder_is_listed(desk: Desk, path: str, said: str) -> None:
+@pytest.mark.parametrize(("path", "message"), [("file", "is not a folder"), ("missing", "There is no 'missing'.")])
+def test_only_a_folder_is_listed(desk: Desk, path: str, message: str) -> None:
     desk.put("file", "")
-    assert said in desk.refuses("list_directory", path=path)
+    assert message in desk.refuses("list_directory", path=path)
 
 
 def test_a_full_folder_is_listed_in_part(desk: Desk) -> None:
@@ -57,7 +57,7 @@ FILES = ("a.py", "src/b.py", "src/deep/c.py", "src/deep/d.ts", "src/deep/[x].py"
 
 
 @pytest.mark.parametrize(
-    ("pattern", "found"),
+    ("pattern", "listing"),
     [
         ("*.py", "a.py src/b.py src/deep/[x].py src/deep/c.py"),
         ("b.py", "src/b.py"),
@@ -75,10 +75,10 @@ FILES = ("a.py", "src/b.py", "src/deep/c.py", "src/deep/d.ts", "src/deep/[x].py"
         ("**/**/**/c.py", "src/deep/c.py"),
     ],
 )
-def test_files_are_found_by_pattern(desk: Desk, pattern: str, found: str) -> None:
+def test_files_are_found_by_pattern(desk: Desk, pattern: str, listing: str) -> None:
     for path in FILES:
         desk.put(path, "")
-    assert desk.does("search_files", pattern=pattern).split() == found.split()
+    assert desk.does("search_files", pattern=pattern).split() == listing.split()
 
 
 def test_patterns_are_relative_to_the_path(desk: Desk) -> None:
@@ -87,15 +87,15 @@ def test_patterns_are_relative_to_the_path(desk: Desk) -> None:
     assert desk.does("search_files", pattern="deep/*.py", path="src") == "src/deep/[x].py\nsrc/deep/c.py"
 
 
-def test_nothing_found_is_said(desk: Desk) -> None:
+def test_a_search_without_matches_is_reported(desk: Desk) -> None:
     assert desk.does("search_files", pattern="*.rs") == "No file fits '*.rs'."
 
 
 @pytest.mark.parametrize(
-    ("pattern", "said"), [("", "1 to 500"), ("x" * 501, "1 to 500"), ("{a,b}" * 7, "more than 100 others")]
+    ("pattern", "message"), [("", "1 to 500"), ("x" * 501, "1 to 500"), ("{a,b}" * 7, "more than 100 others")]
 )
-def test_a_pattern_that_is_too_much_is_refused(desk: Desk, pattern: str, said: str) -> None:
-    assert said in desk.refuses("search_files", pattern=pattern)
+def test_a_pattern_that_is_too_much_is_refused(desk: Desk, pattern: str, message: str) -> None:
+    assert message in desk.refuses("search_files", pattern=pattern)
 
 
 def test_a_pattern_made_to_be_slow_is_not(desk: Desk) -> None:
@@ -106,7 +106,7 @@ def test_a_pattern_made_to_be_slow_is_not(desk: Desk) -> None:
     assert time.monotonic() - begun < 5
 
 
-def test_what_was_installed_is_looked_into_only_when_asked_for(desk: Desk) -> None:
+def test_installed_packages_are_searched_only_on_request(desk: Desk) -> None:
     for path in ("a.js", "node_modules/x/a.js", "web/node_modules/a.js", "__pycache__/a.js"):
         desk.put(path, "")
     assert desk.does("search_files", pattern="a.js") == (

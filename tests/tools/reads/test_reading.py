@@ -1,4 +1,4 @@
-"""read_file and get_file_slice: the text exactly, and what is said when it is not all of it."""
+"""read_file and get_file_slice: the exact text, and a note when a part is left out."""
 
 import codecs
 
@@ -17,7 +17,7 @@ def test_a_file_is_given_exactly_as_it_is(desk: Desk, text: str) -> None:
     assert desk.does("read_file", path="file") == text
 
 
-def test_an_empty_file_is_said_to_be_empty(desk: Desk) -> None:
+def test_an_empty_file_is_reported_as_empty(desk: Desk) -> None:
     desk.put("sub/file", "")
     assert desk.does("read_file", path="sub/file") == "[sub/file is empty]"
     assert desk.refuses("get_file_slice", path="sub/file", start_line=1, end_line=1) == "sub/file has only 0 lines."
@@ -41,7 +41,7 @@ def test_another_encoding_is_read_and_said(desk: Desk, data: bytes, name: str) -
 
 
 @pytest.mark.parametrize("data", [b"\x7fELF\0\0\1", b"\0", bytes(range(256)), b"\xff\xfe\0", b"\x89PNG\r\n\x1a\n" * 3])
-def test_a_binary_file_is_said_to_be_one(desk: Desk, data: bytes) -> None:
+def test_a_binary_file_is_reported_as_binary(desk: Desk, data: bytes) -> None:
     desk.put("file", data)
     assert desk.refuses("read_file", path="file") == (
         f"file is a binary file of {len(data)} bytes; it is not shown as text."
@@ -71,7 +71,7 @@ def test_a_line_that_is_too_long_is_cut(desk: Desk) -> None:
     assert 39_000 < len(text) <= 40_000
 
 
-def test_only_the_beginning_of_a_huge_text_is_read_and_that_is_said(desk: Desk) -> None:
+def test_only_the_beginning_of_a_huge_text_is_read_with_a_note(desk: Desk) -> None:
     desk.put("file", "ä €\n" * 4_000_000)
     text = desk.does("read_file", path="file")
     assert text.endswith(
@@ -106,16 +106,16 @@ def test_a_slice_keeps_carriage_returns_and_a_missing_end(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "said"),
+    ("start", "end", "message"),
     [
         (11, 12, "file has only 10 lines."),
         (5, 4, "end_line 4 is before start_line 5."),
         (0, 4, "get_file_slice: the argument 'start_line' is wrong: expected `int` >= 1."),
     ],
 )
-def test_a_slice_that_is_not_there_is_refused(desk: Desk, start: int, end: int, said: str) -> None:
+def test_a_slice_that_is_not_there_is_refused(desk: Desk, start: int, end: int, message: str) -> None:
     desk.put("file", LINES)
-    assert desk.refuses("get_file_slice", path="file", start_line=start, end_line=end) == said
+    assert desk.refuses("get_file_slice", path="file", start_line=start, end_line=end) == message
 
 
 def test_a_name_that_is_no_text_is_shown_as_one(desk: Desk) -> None:

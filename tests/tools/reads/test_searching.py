@@ -1,4 +1,4 @@
-"""grep: what is found, how it is shown, and that nothing makes it run for ever."""
+"""grep: matches, their format, and a limit on the run time."""
 
 import asyncio
 import re
@@ -52,7 +52,7 @@ def test_lines_around_are_shown_once_and_gaps_are_marked(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(", "*", "[z-a]", "(?P<1>x)", "a{2,1}", "(" * 500 + ")" * 500, "x{99999999999}"])
-def test_what_is_no_expression_is_said(desk: Desk, pattern: str) -> None:
+def test_an_invalid_expression_is_reported(desk: Desk, pattern: str) -> None:
     desk.put("f", TEXT)
     assert desk.refuses("grep", pattern=pattern).startswith("The pattern is not a regular expression: ")
 
@@ -116,7 +116,7 @@ def test_odd_names_stay_on_one_line(desk: Desk) -> None:
     assert desk.does("grep", pattern="x").splitlines() == ['"a\\nb":1: x', "c\ufffd:1: x"]
 
 
-def test_no_file_to_search_is_said(desk: Desk) -> None:
+def test_a_search_without_files_is_reported(desk: Desk) -> None:
     desk.put("a", "x")
     assert desk.does("grep", pattern="x", glob="*.py") == "There is no file to search."
     assert desk.refuses("grep", pattern="x", path="missing") == "There is no 'missing'."
