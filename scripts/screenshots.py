@@ -305,7 +305,7 @@ def _error(take: Photographer) -> None:
     take.window.send.click("btn_approve_spawn")
     take.shoot("error")
     streams.draw = before
-    take.window.guard.again("Streams")
+    take.window.guard.retry("Streams")
 
 
 def _many(take: Photographer) -> None:
