@@ -67,5 +67,5 @@ def test_an_event_of_a_newer_program_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_data_that_is_no_event_is_refused(schema: int, event: str) -> None:
-    with pytest.raises(JournalCorrupt, match="something that is no event"):
+    with pytest.raises(JournalCorrupt, match="data that is not an event"):
         read_event(schema, event)

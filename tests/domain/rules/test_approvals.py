@@ -303,7 +303,7 @@ def test_only_a_done_track_is_landed_and_asked_about_once() -> None:
     project = bench(shell("T"))
     with pytest.raises(Rejected, match="track 'x' is running; only a done track can be landed"):
         project.send(AskLanding("x", LANDING))
-    with pytest.raises(Rejected, match="landing track 'x' is asked already"):
+    with pytest.raises(Rejected, match="the landing of track 'x' is already requested"):
         landing().send(AskLanding("x", LANDING))
 
 
