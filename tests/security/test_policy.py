@@ -74,6 +74,7 @@ def test_nothing_becomes_allowed_by_standing_beside_something_that_is(
 @given(st.text(max_size=200) | st.text(alphabet="ls rm\"'`$(){}[]<>|&;\\#~*?!=\n-./x", max_size=80))
 @example("$(" * 2_000)
 @example("\ud800")
+@example("{\U000fcc50{")  # crashed the grammar's scanner
 def test_no_text_makes_the_parser_or_the_policy_fail(policy: ShellPolicy, text: str) -> None:
     parse(text)
     assert policy.script(text, "/project").verdict in ("allow", "ask", "deny")

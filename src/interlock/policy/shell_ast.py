@@ -4,6 +4,7 @@ Uses tree-sitter's grammar of bash. No text makes this raise: unreadable syntax 
 concern is never allowed without a person.
 """
 
+import re
 import threading
 from typing import TYPE_CHECKING
 
@@ -79,6 +80,7 @@ _CALLED = {
     "while_statement": "it has a loop",
 }
 _SUBSTITUTIONS = ("command_substitution", "process_substitution")
+_LARGE_CHARACTER = re.compile("[\U00010000-\U0010ffff]")
 
 
 def parse(script: str, home: str = "/", depth: int = 0) -> ParsedScript:
@@ -104,7 +106,9 @@ class _Walk:
             script = script.replace("\0", "")
         elif not is_clean(script):
             self.concerns.append("it holds characters that hide or look like others")
-        root = _parser().parse(script.encode(errors="replace")).root_node
+        # The grammar's scanner passes characters to isalnum(), which crashes for large numbers ("{" and U+FCC50).
+        readable = _LARGE_CHARACTER.sub("\ufffd", script)
+        root = _parser().parse(readable.encode(errors="replace")).root_node
         if root.has_error:
             self.concerns.append(_CALLED["ERROR"])
         outer = self._visit(root)
