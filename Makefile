@@ -50,11 +50,11 @@ demo: packages $(READY) ## Interlock on a sample repository: no key, no network
 test: packages $(DEV_READY) ## all tests but the long ones (PYTEST_ARGS="-k word")
 ifeq ($(PYTEST_ARGS),)
 	@echo "1 of 2: the rules and views, every branch covered (about a minute)"
-	@$(PYTEST) -n 4 --dist worksteal --cov --cov-fail-under=100 --cov-report=term-missing:skip-covered $(RULES)
-	@echo "2 of 2: everything else, with real processes, git and windows (about five minutes)"
-	@$(PYTEST) -n 4 --dist worksteal $(patsubst %,--ignore=%,$(RULES))
+	@$(PYTEST) -n 3 --dist worksteal --cov --cov-fail-under=100 --cov-report=term-missing:skip-covered $(RULES)
+	@echo "2 of 2: everything else, with real processes, git and windows (about six minutes)"
+	@$(PYTEST) -n 3 --dist worksteal $(patsubst %,--ignore=%,$(RULES))
 else
-	@$(PYTEST) -n 4 --dist worksteal $(PYTEST_ARGS)
+	@$(PYTEST) -n 3 --dist worksteal $(PYTEST_ARGS)
 endif
 
 check: $(DEV_READY) ## format, lint, types, who imports whom

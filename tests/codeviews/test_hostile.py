@@ -184,3 +184,9 @@ def lines_outside_bodies(source: bytes, language: str) -> list[bytes]:
             lines.append(line)
         start = end + 1
     return lines
+
+
+def test_a_large_character_after_a_brace_does_not_crash_the_scanner_of_bash() -> None:
+    source = "{\U000fcc50{\nf() { echo \U0001f642; }\n".encode() * 50
+    for kind in KINDS:
+        assert view(kind, source, "bash")

@@ -1,6 +1,7 @@
 """Parsing with tree-sitter: grammars are loaded at first use, and every parse has a time limit."""
 
 import importlib
+import re
 import threading
 from functools import cache
 from time import thread_time
@@ -18,6 +19,7 @@ The limit counts CPU time, not wall time: a view must not depend on the load of 
 PATIENCE_S = 5.0
 BYTES_PER_S = 2_000_000
 """Below this rate (after the grace time) an input is taken for hostile; grammars parse 5 to 10 MB a second."""
+_LARGE_CHARACTER = re.compile(rb"[\xf0-\xf4][\x80-\xbf]{3}")
 
 
 @cache
@@ -28,6 +30,8 @@ def table(language: str) -> LanguageTable:
 
 def parse(source: bytes, language: str) -> "Tree | None":
     """The tree; None at the time limit. Some inputs, such as many quotes, take quadratic time."""
+    if language == "bash":  # its scanner passes characters to isalnum(), which crashes above U+FFFF
+        source = _LARGE_CHARACTER.sub(b"____", source)  # of the same length: offsets stay
     if len(source) <= CHUNK:  # too short to take long
         return _parser(language).parse(source)
     end = thread_time() + PATIENCE_S + len(source) / BYTES_PER_S
