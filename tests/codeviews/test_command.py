@@ -54,6 +54,29 @@ def test_several_files_have_a_line_each(project: Project) -> None:
     assert result.err.startswith("3 files: ")
 
 
+def test_an_empty_file_has_its_line_alone(project: Project) -> None:
+    project.write("b.py", "")
+    project.write("c.py", "x = 1")
+    assert (
+        project.run("view", "skeleton", ".").out
+        == f"==> ./a.py <==\n{SKELETON}\n==> ./b.py <==\n\n==> ./c.py <==\nx = 1\n"
+    )
+
+
+def test_many_skipped_files_of_a_folder_are_counted_and_named_ones_are_listed(project: Project) -> None:
+    for number in range(8):
+        (project.root / f"{number}.bin").write_bytes(b"\0")
+    result = project.run("view", "skeleton", ".")
+    lines = [line for line in result.err.splitlines() if line.startswith("skipped ")]
+    assert lines == [
+        *(f"skipped ./{number}.bin: a binary file" for number in range(5)),
+        "skipped 3 more for the same reason: a binary file",
+    ]
+    assert len(project.run("view", "skeleton", ".", "--json").json["skipped"]) == 8
+    named = project.run("view", "skeleton", *(f"{number}.bin" for number in range(8)))
+    assert named.err.count("a binary file\n") == 8
+
+
 def test_json(project: Project) -> None:
     project.write(".env", "KEY=1\n")
     result = project.run("view", "summary", ".", "--json")

@@ -41,8 +41,8 @@ FIRST_PORT, LAST_PORT = 8999, 9010
 _SCHEMAS = (approvals, basics, discussions, gui, journal, mma_status, tickets, tracks, workers)
 
 ABOUT = """\
-Everything a person can do with Interlock, a program can do here: driving takes the token of `.interlock/run/api.json`,
-answering approvals another one, which lies outside any project.
+Every action of the Interlock window is available here. Driving needs the token in `.interlock/run/api.json`.
+Answering approvals needs a second token, which is stored outside the project.
 """
 
 

@@ -25,15 +25,17 @@ def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         "/api/approvals",
         operation_id="ApiApprovalsInbox",
         responses=READS,
-        summary="What waits for a person",
+        summary="List approvals",
         sync_to_thread=False,
     )
     def show_approvals(
-        which: Annotated[Which, QueryParameter(name="state", description="which of them")] = "pending",
+        which: Annotated[
+            Which, QueryParameter(name="state", description="The state of the listed approvals.")
+        ] = "pending",
         offset: Offset = 0,
         limit: Limit = 100,
     ) -> Response[Approvals]:
-        """Oldest first, a page at a time, each with its whole payload."""
+        """Lists approvals in pages, oldest first, each with its full payload."""
         state = bridge.front.state
         page = [approval_dict(approval) for approval in list_approvals(state, which, offset, limit)]
         total = len(state.pending) if which == "pending" else len(list_approvals(state, which))
@@ -45,11 +47,11 @@ def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         "/api/approvals/{approval:str}",
         operation_id="ApiApprovalsOne",
         responses=FINDS,
-        summary="One approval",
+        summary="Show an approval",
         sync_to_thread=False,
     )
     def show_approval(approval: FromPath[str]) -> Response[ApprovalShape]:
-        """Who asks, why, and exactly what would run."""
+        """Shows the actor, the reason and exactly what would run."""
         return raw(wire.encode(approval_dict(bridge.front.state.approval(approval))))
 
     @post(
@@ -57,12 +59,15 @@ def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         operation_id="ApiApprovalsGive",
         status_code=200,
         responses=WRITES,
-        summary="Answer it",
+        summary="Answer an approval",
     )
     async def answer_approval(
         request: Asking, approval: FromPath[str], data: JSONBody[AnswerShape]
     ) -> Response[ApprovalShape]:
-        """The first answer counts; whoever comes later gets 409 and is told who answered. Edited text is what runs."""
+        """Records the answer; edited text is what runs.
+
+        Only the first answer counts. Later ones get 409 with the actor of the first.
+        """
         by = authority_of(bridge, request)
         by.must_answer()
         command = _command(bridge.front.state.approval(approval), data)

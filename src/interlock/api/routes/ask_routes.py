@@ -100,9 +100,18 @@ class Asks:
 
 
 def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
-    @post("/api/ask", operation_id="ApiAskAsk", status_code=200, responses=WRITES, summary="Ask a person, and wait")
+    @post(
+        "/api/ask",
+        operation_id="ApiAskAsk",
+        status_code=200,
+        responses=WRITES,
+        summary="Ask the user and wait for the answer",
+    )
     async def ask_person(request: Asking, data: JSONBody[AskShape]) -> AskAnswer:
-        """Answers when the person has decided; `args` are then what may run. Hanging up withdraws the question."""
+        """Responds when the user has decided; only the returned `args` may run.
+
+        Closing the connection withdraws the request.
+        """
         return await asks.ask(request, data)
 
     return [ask_person]

@@ -46,7 +46,7 @@ def _listing(bridge: Bridge) -> list[HTTPRouteHandler]:
         "/api/discussions",
         operation_id="ApiDiscussionsDiscussions",
         responses=READS,
-        summary="Discussions",
+        summary="List discussions",
         sync_to_thread=False,
     )
     def list_discussions(offset: Offset = 0, limit: Limit = 100) -> Response[Discussions]:
@@ -60,10 +60,10 @@ def _listing(bridge: Bridge) -> list[HTTPRouteHandler]:
         "/api/discussions/{discussion:str}",
         operation_id="ApiDiscussionsOne",
         responses=FINDS,
-        summary="One discussion",
+        summary="Show a discussion",
     )
     async def show_discussion(discussion: FromPath[str]) -> Response[WholeDiscussion]:
-        """With everything that was said."""
+        """Shows a discussion with all its messages."""
         state = bridge.front.state.discussion(discussion)
         messages: list[dict[str, Any]] = []
         for blob in state.messages:
@@ -84,10 +84,10 @@ def _message_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         operation_id="ApiDiscussionsBegin",
         status_code=200,
         responses=WRITES,
-        summary="Begin a discussion",
+        summary="Start a discussion",
     )
     async def start_discussion(request: Asking, data: JSONBody[NewDiscussion]) -> Response[DiscussionShape]:
-        """Empty; nothing is asked yet."""
+        """Creates an empty discussion; no model is called."""
         receipt = await submit(bridge, request, StartDiscussion(data.title))
         name = next(r.event.discussion for r in receipt.records if isinstance(r.event, DiscussionStarted))
         return raw(wire.encode(_row(bridge.front.state.discussion(name))))
@@ -97,10 +97,10 @@ def _message_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         operation_id="ApiDiscussionsMessagesSay",
         status_code=200,
         responses=WRITES,
-        summary="Say something",
+        summary="Send a message to a discussion",
     )
     async def send_message(request: Asking, discussion: FromPath[str], data: JSONBody[Words]) -> Done:
-        """The answer streams under the key `Discussion: <id>`; what it wants to change asks first."""
+        """Starts an answer, which streams under the key `Discussion: <id>`. Changes request an approval first."""
         actor = authority_of(bridge, request).actor
         receipt = await bridge.run_on_engine(bridge.front.say(actor, discussion, data.text))
         return Done("ok", {"discussion": discussion, "version": receipt.version})
@@ -110,10 +110,10 @@ def _message_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         operation_id="ApiDiscussionsStopStop",
         status_code=200,
         responses=WRITES,
-        summary="End the model's turn",
+        summary="Stop the current answer of a discussion",
     )
     async def stop_turn(request: Asking, discussion: FromPath[str], data: JSONBody[Reason]) -> Done:
-        """As it is; what was said stays."""
+        """Stops the current answer; its messages stay."""
         await submit(bridge, request, StopTurn(discussion, data.reason or "stopped"))
         return Done("ok", {"discussion": discussion})
 
@@ -122,10 +122,10 @@ def _message_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         operation_id="ApiTellTell",
         status_code=200,
         responses=WRITES,
-        summary="Say something to whoever is at work",
+        summary="Send a note to a running worker or discussion",
     )
     async def send_note(request: Asking, data: JSONBody[Telling]) -> Done:
-        """Recorded at once; it joins the conversation before the model is asked again."""
+        """Records a note at once. The conversation includes it before the next model call."""
         receipt = await submit(bridge, request, Tell(data.text, data.track, data.ticket, data.discussion))
         whom = data.discussion or f"{data.track}/{data.ticket}"
         return Done("ok", {"told": whom, "version": receipt.version})

@@ -16,15 +16,15 @@ _SHOWN = ("id", "text", "status", "reason", "tracks")
 
 
 def epic_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
-    @get("/api/epics", operation_id="ApiEpicsEpics", responses=READS, summary="Epics", sync_to_thread=False)
+    @get("/api/epics", operation_id="ApiEpicsEpics", responses=READS, summary="List epics", sync_to_thread=False)
     def list_epics() -> Response[Epics]:
-        """Goals in words, and what became of them."""
+        """Lists epics with their status and tracks."""
         epics = bridge.front.state.epics_in_order()
         return raw(wire.encode({"epics": [{key: getattr(epic, key) for key in _SHOWN} for epic in epics]}))
 
     @post("/api/epics", operation_id="ApiEpicsPlan", status_code=200, responses=WRITES, summary="Plan an epic")
     async def plan_epic(request: Asking, data: JSONBody[NewEpic]) -> Done:
-        """Its tracks are proposed as an approval of kind `tracks`."""
+        """Starts planning. The proposed tracks are an approval of kind `tracks`."""
         receipt = await submit(bridge, request, PlanEpic(data.text))
         return Done("ok", {"epic": next(r.event.epic for r in receipt.records if isinstance(r.event, EpicAdded))})
 

@@ -52,12 +52,14 @@ def _status_route(bridge: Bridge) -> HTTPRouteHandler:
         operation_id="StatusStatus",
         responses=promises(),
         security=[{}, {"token": []}],
-        summary="Is it there?",
+        summary="Check that the service runs",
         sync_to_thread=False,
     )
     def show_status(request: Asking) -> Status:
-        """Without a token only `{"status": "ok"}`. A `X-Interlock-Challenge` header is answered by the proof that the
-        server knows the token of `api.json`: HMAC-SHA256 of the challenge, in `X-Interlock-Proof-Drive`.
+        """Returns only `{"status": "ok"}` without a token.
+
+        The response to an `X-Interlock-Challenge` header proves that the server knows the token of `api.json`:
+        `X-Interlock-Proof-Drive` is the HMAC-SHA256 of the challenge.
         """
         return Status(
             "ok",
@@ -80,44 +82,44 @@ def _desk_routes(bridge: Bridge, live: Live, status: StatusJson) -> list[HTTPRou
         "/api/gui/state",
         operation_id="ApiGuiStateState",
         responses=READS,
-        summary="What is at the desk",
+        summary="Show all fields and buttons",
         sync_to_thread=False,
     )
     def show_desk() -> Response[GuiState]:
-        """Fields with their values, buttons, tabs, discussions and indicators."""
+        """Shows fields with their values, buttons, tabs, discussions and indicators."""
         return raw(wire.encode(gui_state(desk, test_policy=bridge.test_policy)))
 
     @get(
         "/api/gui/value/{field:str}",
         operation_id="ApiGuiValueFieldValue",
         responses=FINDS,
-        summary="One field",
+        summary="Read a field",
         sync_to_thread=False,
     )
     def show_field(field: FromPath[str]) -> Value:
-        """A field of the desk, or a key of `mma_status`."""
+        """Reads a field of the desk or a key of `mma_status`."""
         return Value(field, value_of(desk, field, live.texts()))
 
     @get(
         "/api/gui/indicator/{name:str}",
         operation_id="ApiGuiIndicatorNameIndicate",
         responses=FINDS,
-        summary="One indicator",
+        summary="Read an indicator",
         sync_to_thread=False,
     )
     def show_indicator(name: FromPath[str]) -> dict[str, bool]:
-        """Such as `thinking`: whether a model is being asked."""
+        """Reads an indicator such as `thinking`, which is true during a model call."""
         return indicator(desk, name, test_policy=bridge.test_policy)
 
     @get(
         "/api/gui/mma_status",
         operation_id="ApiGuiMmaStatusMma",
         responses=READS,
-        summary="Where the run stands",
+        summary="Show the status of tracks and approvals",
         sync_to_thread=False,
     )
     def show_mma_status() -> Response[MmaStatus]:
-        """The track in view, who is at work, what waits for a person, and what models are saying."""
+        """Shows the selected track, the running workers, the pending approvals and the streams of models."""
         return raw(status())
 
     return [show_desk, show_field, show_indicator, show_mma_status]
@@ -128,22 +130,22 @@ def _window_routes(bridge: Bridge, live: Live) -> list[HTTPRouteHandler]:
         "/api/gui/diagnostics",
         operation_id="ApiGuiDiagnosticsDiagnostics",
         responses=READS,
-        summary="Figures of the window",
+        summary="Show performance figures of the window",
         sync_to_thread=False,
     )
     def show_diagnostics() -> Diagnostics:
-        """All null where there is no window."""
+        """Shows the figures of the window; all are null without a window."""
         return Diagnostics(None, None, None, None) if bridge.window is None else Diagnostics(*bridge.window.figures())
 
     @get(
         "/api/gui/health",
         operation_id="ApiGuiHealthHealth",
         responses=READS,
-        summary="Does everything work?",
+        summary="Show the health of window and journal",
         sync_to_thread=False,
     )
     def show_health() -> Health:
-        """Panels that raised, and whether the journal takes records."""
+        """Shows failed panels and whether the journal can be written."""
         broken = bridge.backstage.broken()
         window = bridge.window
         panels = window.broken_panels() if window is not None else {}
@@ -154,9 +156,15 @@ def _window_routes(bridge: Bridge, live: Live) -> list[HTTPRouteHandler]:
 
 
 def _action_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
-    @post("/api/gui", operation_id="ApiGuiAct", status_code=200, responses=WRITES, summary="Do something at the desk")
+    @post(
+        "/api/gui",
+        operation_id="ApiGuiAct",
+        status_code=200,
+        responses=WRITES,
+        summary="Set a field, click a button, or select an item",
+    )
     async def act(request: Asking, data: JSONBody[GuiAction]) -> Done:
-        """What a hand does in the window: write into a field, click a button, choose from a list."""
+        """Does what a user does in the window: sets a field, clicks a button, selects from a list."""
         return Done("ok", await bridge.run_on_engine(_act(bridge, authority_of(bridge, request), data)))
 
     @post(
@@ -164,10 +172,13 @@ def _action_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         operation_id="ApiSessionResetReset",
         status_code=200,
         responses=WRITES,
-        summary="A clean desk",
+        summary="Reset the session",
     )
     async def reset_desk(request: Asking) -> Done:
-        """As `btn_reset`: ends the chat's turn, clears inputs and streams, withdraws asks. Tracks and history stay."""
+        """Resets the session like `btn_reset`; tracks and history stay.
+
+        Stops the current answer, clears inputs and streams, withdraws external requests.
+        """
         return Done("ok", await bridge.run_on_engine(click(bridge.desk, authority_of(bridge, request), "btn_reset")))
 
     @post(
@@ -175,10 +186,10 @@ def _action_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         operation_id="ApiShutdownShutdown",
         status_code=200,
         responses=WRITES,
-        summary="End the workbench",
+        summary="Shut the workbench down",
     )
     async def shut_down() -> Done:
-        """What is under way stops; everything is in the journal."""
+        """Stops running work and ends the process. The journal holds everything recorded so far."""
         bridge.stop()
         return Done("ok", {"stopping": True})
 

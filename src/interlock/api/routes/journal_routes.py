@@ -18,26 +18,27 @@ from interlock.api.schemas.journal import JournalPage, KeptText, UsageShape
 from interlock.errors import BadValue, NotFound
 from interlock.views.costs import UsageGrouping, usage_rows
 
-Version = Annotated[int, QueryParameter(ge=0, le=2**53, description="events after this version")]
-Sha256 = Annotated[str, PathParameter(pattern="^[0-9a-f]{64}$", description="its name")]
-After = Annotated[int | None, QueryParameter(ge=0, le=2**53, description="begin after this version")]
+Version = Annotated[int, QueryParameter(ge=0, le=2**53, description="Only events after this version.")]
+Sha256 = Annotated[str, PathParameter(pattern="^[0-9a-f]{64}$", description="The SHA-256 hash of the text.")]
+After = Annotated[int | None, QueryParameter(ge=0, le=2**53, description="Start after this version.")]
 LastEventId = Annotated[
-    str | None, HeaderParameter(name="Last-Event-ID", description="the same, as browsers send it on reconnect")
+    str | None,
+    HeaderParameter(name="Last-Event-ID", description="The same as `after`; browsers send it when they reconnect."),
 ]
 
 _EVENTS = ResponseSpec(
     str,
-    description="`id` and `event` of each frame are the version and the type of a journal event; `stream`,"
-    " `response`, `mma_state_update`, `mma_spawn_approval`, `mma_step_approval` come without an id",
+    description="Frames of journal events have the version as `id` and the type as `event`. Frames of `stream`,"
+    " `response`, `mma_state_update`, `mma_spawn_approval` and `mma_step_approval` have no `id`.",
     media_type="text/event-stream",  # pyright: ignore[reportArgumentType]  any text will do
     generate_examples=False,
 )
 
 
 def journal_routes(bridge: Bridge, live: Live, status: StatusJson) -> list[HTTPRouteHandler]:
-    @get("/api/journal", operation_id="ApiJournalJournal", responses=READS, summary="What was recorded")
+    @get("/api/journal", operation_id="ApiJournalJournal", responses=READS, summary="List journal events")
     async def read_journal(after: Version = 0, limit: Limit = 100) -> Response[JournalPage]:
-        """Events after a version, in order; the last one's version is where the next page begins."""
+        """Lists events after a version, in order. The version of the last one is the `after` of the next page."""
         records = await bridge.run_on_engine(bridge.backstage.records(after))
         return raw(wire.encode({"events": records[:limit], "head": bridge.front.state.version}))
 
@@ -45,11 +46,14 @@ def journal_routes(bridge: Bridge, live: Live, status: StatusJson) -> list[HTTPR
         "/api/usage",
         operation_id="ApiUsageUsage",
         responses=READS,
-        summary="What models have cost",
+        summary="Show usage and cost of models",
         sync_to_thread=False,
     )
     def read_usage(by: FromQuery[UsageGrouping] = "tier") -> Response[UsageShape]:
-        """Tokens and dollars; `unknown_usd` is set aside for calls that broke off or are under way."""
+        """Shows tokens and dollars.
+
+        `unknown_usd` is reserved for calls that are running or ended without a known cost.
+        """
         rows = {
             row.name: {
                 **wire.to_plain(row.used),
@@ -60,9 +64,9 @@ def journal_routes(bridge: Bridge, live: Live, status: StatusJson) -> list[HTTPR
         }
         return raw(wire.encode({"by": by, "usage": rows}))
 
-    @get("/api/texts/{sha256:str}", operation_id="ApiTextsSha256Text", responses=FINDS, summary="A long text")
+    @get("/api/texts/{sha256:str}", operation_id="ApiTextsSha256Text", responses=FINDS, summary="Show a stored text")
     async def read_text(sha256: Sha256) -> KeptText:
-        """A prompt, a diff or an output that an event names by its hash."""
+        """Shows a prompt, a diff or an output that an event names by its hash."""
         content = await bridge.run_on_engine(bridge.backstage.kept_text(sha256))
         if content is None:
             raise NotFound(f"no text {sha256}")
@@ -77,11 +81,14 @@ def _events_route(bridge: Bridge, live: Live, status: StatusJson) -> HTTPRouteHa
         operation_id="ApiEventsEvents",
         media_type="text/event-stream",
         responses={**READS, 200: _EVENTS},
-        summary="Follow everything",
+        summary="Stream events",
         sync_to_thread=False,
     )
     def follow_events(after: After = None, last_event_id: LastEventId = None) -> Stream:
-        """Server-Sent Events. From now on, or without gap or repeat after a version; texts so far, then deltas."""
+        """Streams Server-Sent Events from now on, or after a version without gaps or repeats.
+
+        Streams of text start with the text so far; deltas follow.
+        """
         begin = _version(last_event_id) if last_event_id else after
         if begin is not None and begin > bridge.front.state.version:
             raise BadValue(

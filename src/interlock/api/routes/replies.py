@@ -29,19 +29,19 @@ _CODES: tuple[tuple[type[errors.InterlockError], int], ...] = (
 )
 
 _ABOUT = {
-    401: "no token, or a wrong one",
-    403: "this token may not, or the page is of another origin",
-    404: "nothing has that name; the nearest names are said",
-    409: "not as things stand",
-    413: "the body is too large",
-    415: "the body is not JSON",
-    421: "the Host header is another one's",
-    422: "it cannot be understood so",
-    503: "it cannot be done now: the journal cannot be written, or the workbench is ending",
+    401: "The token is missing or wrong.",
+    403: "The token does not permit this, or the request comes from another origin.",
+    404: "Nothing has this name. The message lists the nearest names.",
+    409: "The current state does not permit this.",
+    413: "The body is too large.",
+    415: "The body is not JSON.",
+    421: "The Host header does not name this service.",
+    422: "The request is not valid.",
+    503: "Not possible now: the journal cannot be written, or the workbench is shutting down.",
 }
 
-Offset = Annotated[int, QueryParameter(ge=0, le=2**53, description="how many to leave out at the beginning")]
-Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="how many at most")]
+Offset = Annotated[int, QueryParameter(ge=0, le=2**53, description="The number of items to skip.")]
+Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="The largest number of items on the page.")]
 
 
 QUERIES: dict[str, tuple[str, ...]] = {

@@ -36,7 +36,7 @@ class TestShape(Struct, frozen=True):
 
 class TestList(Struct, frozen=True):
     tests: list[TestShape]
-    next_page_token: Annotated[str, Meta(description="empty at the end")]
+    next_page_token: Annotated[str, Meta(description="The token of the next page; empty on the last page.")]
     total_count: Count
 
 
@@ -66,27 +66,36 @@ class WholeTest(TestShape, frozen=True):
     steps: list[str]
 
 
-Categories = Annotated[Category | None, QueryParameter(description="only these")]
-Statuses = Annotated[Status | None, QueryParameter(description="only those that ended so")]
-Size = Annotated[int, QueryParameter(ge=0, le=LARGEST_PAGE, description="0 means 100")]
-Token = Annotated[str, QueryParameter(description="`next_page_token` of the page before")]
-Logs = Annotated[bool, QueryParameter(description="with its logs")]
+Categories = Annotated[Category | None, QueryParameter(description="Only tests of this category.")]
+Statuses = Annotated[Status | None, QueryParameter(description="Only tests with this status.")]
+Size = Annotated[int, QueryParameter(ge=0, le=LARGEST_PAGE, description="The number of tests on a page; 0 means 100.")]
+Token = Annotated[str, QueryParameter(description="The `next_page_token` of the previous page.")]
+Logs = Annotated[bool, QueryParameter(description="Include the logs.")]
 
 
 def test_history_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
     @get(
-        "/api/tests", operation_id="ApiTestsExecutions", responses=READS, summary="Tests that ran", sync_to_thread=False
+        "/api/tests",
+        operation_id="ApiTestsExecutions",
+        responses=READS,
+        summary="List test executions",
+        sync_to_thread=False,
     )
     def list_executions(
         category: Categories = None, status: Statuses = None, page_size: Size = 0, page_token: Token = ""
     ) -> Response[TestList]:
-        """The latest first. Pages stay where they are while others are added."""
+        """Lists executions, latest first. Pages are stable while executions are added."""
         page = list_tests(bridge.front.state.tests, category or "", status or "", page_size, page_token)
         return raw(wire.encode(page))
 
-    @get("/api/tests/{test_id:str}", operation_id="ApiTestsTestIdExecution", responses=FINDS, summary="One test")
+    @get(
+        "/api/tests/{test_id:str}",
+        operation_id="ApiTestsTestIdExecution",
+        responses=FINDS,
+        summary="Show a test execution",
+    )
     async def show_execution(test_id: FromPath[str], include_logs: Logs = False) -> Response[WholeTest]:
-        """Its outcome, whole."""
+        """Shows the full result of one execution."""
         history = bridge.front.state.tests
         execution = get_test(history, test_id).execution
         text = (

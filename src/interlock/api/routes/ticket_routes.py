@@ -56,11 +56,11 @@ def _listing(bridge: Bridge) -> list[HTTPRouteHandler]:
         "/api/tracks/{track:str}/tickets",
         operation_id="ApiTracksTicketsTickets",
         responses=FINDS,
-        summary="Its tickets",
+        summary="List the tickets of a track",
         sync_to_thread=False,
     )
     def list_tickets(track: FromPath[str], offset: Offset = 0, limit: Limit = 100) -> Response[Tickets]:
-        """In the track's order, a page at a time."""
+        """Lists tickets in pages, in the order of the track."""
         state = bridge.front.state.track(track)
         page = [_ticket_dict(ticket, state) for ticket in tickets_of(state, offset, limit)]
         after = next_offset(offset, len(page), state.total)
@@ -70,11 +70,11 @@ def _listing(bridge: Bridge) -> list[HTTPRouteHandler]:
         "/api/tracks/{track:str}/tickets/{ticket:str}",
         operation_id="ApiTracksTicketsTicket",
         responses=FINDS,
-        summary="One ticket",
+        summary="Show a ticket",
         sync_to_thread=False,
     )
     def show_ticket(track: FromPath[str], ticket: FromPath[str]) -> Response[TicketShape]:
-        """All of it, and what it is at."""
+        """Shows a ticket and its current activity."""
         return _ticket_reply(bridge, track, ticket)
 
     return [list_tickets, show_ticket]
@@ -89,7 +89,7 @@ def _changing(bridge: Bridge) -> list[HTTPRouteHandler]:
         summary="Add tickets",
     )
     async def add_tickets(request: Asking, track: FromPath[str], data: JSONBody[MoreTickets]) -> Response[WholeTrack]:
-        """Also to a running track; the whole graph is checked again."""
+        """Adds tickets, also to a running track. The whole graph is checked again."""
         try:
             specs = track_from_json(data.tickets, default_id=track).tickets
         except Rejected as error:
@@ -107,7 +107,7 @@ def _changing(bridge: Bridge) -> list[HTTPRouteHandler]:
     async def edit_ticket(
         request: Asking, track: FromPath[str], ticket: FromPath[str], data: JSONBody[TicketEdit]
     ) -> Response[TicketShape]:
-        """Until it starts."""
+        """Edits a ticket that has not started."""
         bridge.front.state.ticket(track, ticket)
         try:
             changes = changes_from_dict(data.changes)
@@ -122,7 +122,7 @@ def _changing(bridge: Bridge) -> list[HTTPRouteHandler]:
         operation_id="ApiTracksTicketsDeedTreat",
         status_code=200,
         responses=WRITES,
-        summary="Retry, skip … a ticket",
+        summary="Change the status of a ticket",
     )
     async def change_ticket(
         request: Asking,
@@ -131,7 +131,7 @@ def _changing(bridge: Bridge) -> list[HTTPRouteHandler]:
         deed: FromPath[TicketVerb],
         data: JSONBody[TicketDeed],
     ) -> Response[TicketShape]:
-        """What people do with a ticket."""
+        """Retries, skips, blocks, cancels or moves a ticket."""
         await submit(bridge, request, _ticket_command(track, ticket, deed, data))
         return _ticket_reply(bridge, track, ticket)
 
@@ -144,10 +144,10 @@ def _bulk_route(bridge: Bridge) -> HTTPRouteHandler:
         operation_id="ApiTicketsBulkBulk",
         status_code=200,
         responses=WRITES,
-        summary="Several at once",
+        summary="Change several tickets, all or none",
     )
     async def change_tickets(request: Asking, data: JSONBody[BulkShape]) -> Done:
-        """All of these, or none."""
+        """Applies all changes, or none."""
         by = authority_of(bridge, request)
         if any(isinstance(command, ApproveTask) for command in data.commands):
             by.must_answer()

@@ -40,9 +40,9 @@ def track_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
 
 
 def _listing(bridge: Bridge) -> list[HTTPRouteHandler]:
-    @get("/api/tracks", operation_id="ApiTracksTracks", responses=READS, summary="Tracks", sync_to_thread=False)
+    @get("/api/tracks", operation_id="ApiTracksTracks", responses=READS, summary="List tracks", sync_to_thread=False)
     def list_tracks(offset: Offset = 0, limit: Limit = 100) -> Response[Tracks]:
-        """All tracks, and after them those that are only proposed."""
+        """Lists all tracks, then the proposed tracks."""
         rows = track_rows(bridge.front.state)
         page = rows[offset : offset + limit]
         after = next_offset(offset, len(page), len(rows))
@@ -52,11 +52,11 @@ def _listing(bridge: Bridge) -> list[HTTPRouteHandler]:
         "/api/tracks/{track:str}",
         operation_id="ApiTracksOne",
         responses=FINDS,
-        summary="One track",
+        summary="Show a track",
         sync_to_thread=False,
     )
     def show_track(track: FromPath[str]) -> Response[WholeTrack]:
-        """Its status and progress; the tickets are a page of their own."""
+        """Shows the status and progress of a track. Its tickets have their own route."""
         return track_reply(bridge, track)
 
     return [list_tracks, show_track]
@@ -65,7 +65,7 @@ def _listing(bridge: Bridge) -> list[HTTPRouteHandler]:
 def _changing(bridge: Bridge) -> list[HTTPRouteHandler]:
     @post("/api/tracks", operation_id="ApiTracksAdd", status_code=200, responses=WRITES, summary="Add a track")
     async def add_track(request: Asking, data: JSONBody[NewTrack]) -> Response[WholeTrack]:
-        """A graph of tickets, as `interlock tracks import` takes it. Nothing of a refused one is kept."""
+        """Adds a graph of tickets in the format of `interlock tracks import`. A refused graph leaves no data."""
         try:
             command = track_from_json(msgspec.to_builtins(data), default_id="")
         except Rejected as error:
@@ -76,7 +76,7 @@ def _changing(bridge: Bridge) -> list[HTTPRouteHandler]:
 
     @patch("/api/tracks/{track:str}", operation_id="ApiTracksEdit", responses=WRITES, summary="Edit a track")
     async def edit_track(request: Asking, track: FromPath[str], data: JSONBody[TrackEdit]) -> Response[WholeTrack]:
-        """Its title or description."""
+        """Edits the title or description of a track."""
         await submit(bridge, request, EditTrack(track, data.title, data.description))
         return track_reply(bridge, track)
 
@@ -85,15 +85,18 @@ def _changing(bridge: Bridge) -> list[HTTPRouteHandler]:
         operation_id="ApiTracksDeedDo",
         status_code=200,
         responses=WRITES,
-        summary="Start, pause … a track",
+        summary="Change the status of a track",
     )
     async def change_track(
         request: Asking,
         track: FromPath[str],
-        deed: Annotated[TrackDeed, PathParameter(description="`land` only asks: a `merge` approval")],
+        deed: Annotated[
+            TrackDeed,
+            PathParameter(description="The action. `land` requests a `merge` approval; it does not land by itself."),
+        ],
         data: JSONBody[Reason],
     ) -> Done:
-        """What people do with a track."""
+        """Starts, pauses, resumes or aborts a track, or requests its landing."""
         if deed == "land":
             receipt = await bridge.run_on_engine(bridge.front.ask_landing(authority_of(bridge, request).actor, track))
             approval = next(r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested))

@@ -28,11 +28,11 @@ def worker_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         "/api/workers",
         operation_id="ApiWorkersAtWork",
         responses=READS,
-        summary="Who is at work",
+        summary="List workers",
         sync_to_thread=False,
     )
     def list_workers() -> Response[Workers]:
-        """Every attempt under way, also those that wait for an answer."""
+        """Lists running attempts, including those that wait for an approval."""
         state = bridge.front.state
         return raw(wire.encode({"workers": worker_rows(state), "most": state.conductor.workers}))
 
@@ -41,10 +41,10 @@ def worker_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         operation_id="ApiWorkersSpawn",
         status_code=200,
         responses=WRITES,
-        summary="Let a ticket's worker start",
+        summary="Start the worker of a ticket",
     )
     async def start_worker(request: Asking, data: JSONBody[WhichTicket]) -> Done:
-        """Answers the step approval that the ticket waits for, and so takes the approve token."""
+        """Answers the pending step approval of the ticket, so it needs the approve token."""
         authority_of(bridge, request).must_answer()
         await submit(bridge, request, ApproveTask(data.track, data.ticket))
         return ticket_status(data)
@@ -57,7 +57,7 @@ def worker_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         summary="Kill a worker",
     )
     async def kill_worker(request: Asking, data: JSONBody[WhichTicket]) -> Done:
-        """With everything that it started."""
+        """Kills a worker and all its processes."""
         await submit(bridge, request, KillWorker(data.track, data.ticket))
         return ticket_status(data)
 
@@ -69,7 +69,7 @@ def worker_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         summary="Pause or resume a track's workers",
     )
     async def hold_workers(request: Asking, deed: FromPath[WorkerVerb], data: JSONBody[WhichTrack]) -> Done:
-        """Paused: what runs finishes, nothing new starts."""
+        """Pauses or resumes. In a paused track, running attempts finish and none start."""
         await submit(bridge, request, PauseTrack(data.track) if deed == "pause" else ResumeTrack(data.track))
         return Done("ok", {"track": data.track, "status": bridge.front.state.track(data.track).status})
 

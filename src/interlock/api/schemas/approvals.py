@@ -20,54 +20,70 @@ class ApprovalShape(Struct, frozen=True):
     ticket: str | None
     why: str
     payload: dict[str, Any]
-    digest: Annotated[str, Meta(description="of exactly what would run")]
+    digest: Annotated[str, Meta(description="The digest of exactly what would run.")]
     requested_at: str
     deadline: str | None
     discussion: str
-    answers: Annotated[list[Decision], Meta(description="the decisions it takes")]
+    answers: Annotated[list[Decision], Meta(description="The decisions that this approval accepts.")]
     answer: dict[str, Any] | None
 
 
 class Approvals(Struct, frozen=True):
     approvals: list[ApprovalShape]
     total: Count
-    next_offset: Annotated[int | None, Meta(description="null at the end")]
+    next_offset: Annotated[int | None, Meta(description="The offset of the next page; null on the last page.")]
 
 
 class Edits(Struct, frozen=True, forbid_unknown_fields=True):
     """Changes made while approving; only the fields that the kind of approval has."""
 
     script: str | None = None
-    arguments: Annotated[dict[str, Any] | str | None, Meta(description="of a tool or an ask")] = None
-    prompt: Annotated[str | None, Meta(description="of a worker about to start")] = None
-    context: Annotated[str | None, Meta(description="of a worker about to start")] = None
-    tracks: Annotated[list[dict[str, Any]] | None, Meta(description="proposed tracks")] = None
+    arguments: Annotated[
+        dict[str, Any] | str | None, Meta(description="The edited arguments of a tool call or an external request.")
+    ] = None
+    prompt: Annotated[str | None, Meta(description="The edited prompt of a worker start.")] = None
+    context: Annotated[str | None, Meta(description="The edited context of a worker start.")] = None
+    tracks: Annotated[list[dict[str, Any]] | None, Meta(description="The edited list of proposed tracks.")] = None
 
 
 class AnswerShape(Struct, frozen=True, forbid_unknown_fields=True):
     decision: Annotated[Decision, Meta(examples=["approve"])]
-    edits: Annotated[Edits | str | None, Meta(description="a text alone is the edited script, prompt or arguments")] = (
-        None
-    )
-    hunks: Annotated[list[Annotated[int, Meta(ge=1)]] | None, Meta(description="of a file edit: only these")] = None
-    message: Annotated[str, Meta(description="why, for whoever asked", max_length=10_000)] = ""
+    edits: Annotated[
+        Edits | str | None,
+        Meta(description="Edits by field. A plain text replaces the script, the prompt or the arguments."),
+    ] = None
+    hunks: Annotated[
+        list[Annotated[int, Meta(ge=1)]] | None, Meta(description="The numbers of the accepted hunks of a file edit.")
+    ] = None
+    message: Annotated[
+        str, Meta(description="The reason, sent to the program or model that asked.", max_length=10_000)
+    ] = ""
 
 
 class AskShape(Struct, frozen=True, forbid_unknown_fields=True):
     tool: Annotated[str, Meta(min_length=1, max_length=200, examples=["run_shell_command"])]
     args: Annotated[dict[str, Any], Meta(examples=[{"command": "git push"}])]
-    deadline_s: Annotated[float, Meta(gt=0, le=31_536_000, description="denied when nobody answers so long")] | None = (
-        None
-    )
-    asker: Annotated[str, Meta(max_length=100, description="which program asks", examples=["claude"])] = ""
+    deadline_s: (
+        Annotated[
+            float, Meta(gt=0, le=31_536_000, description="The request is denied if there is no answer after this time.")
+        ]
+        | None
+    ) = None
+    asker: Annotated[
+        str, Meta(max_length=100, description="The name of the program that asks.", examples=["claude"])
+    ] = ""
     cwd: Annotated[str, Meta(max_length=4_096)] = ""
     key: Annotated[
-        str, Meta(max_length=100, description="the asker's own name for it: asked again with it, the answer is fetched")
+        str,
+        Meta(
+            max_length=100,
+            description="The caller's id of the request. A second call with the same id returns the same answer.",
+        ),
     ] = ""
 
 
 class AskAnswer(Struct, frozen=True):
     decision: Literal["allow", "deny"]
-    args: Annotated[dict[str, Any], Meta(description="as the person left them: these are what may run")]
+    args: Annotated[dict[str, Any], Meta(description="The arguments as edited by the user. Only these may run.")]
     message: str
     approval: Annotated[str, Meta(examples=["A-3"])]

@@ -11,8 +11,8 @@ TrackStatus = Literal["proposed", "ready", "running", "paused", "done", "blocked
 class Problem(Struct, frozen=True):
     """An error response."""
 
-    error: Annotated[str, Meta(description="a sentence for a person", examples=["no track 'demo'"])]
-    kind: Annotated[str, Meta(description="its class, for programs", examples=["NotFound"])]
+    error: Annotated[str, Meta(description="The error as a sentence.", examples=["no track 'demo'"])]
+    kind: Annotated[str, Meta(description="The class of the error.", examples=["NotFound"])]
 
 
 class Done(Struct, frozen=True):

@@ -10,7 +10,9 @@ from interlock.api.schemas.basics import Count
 class DiscussionShape(Struct, frozen=True):
     id: str
     title: str
-    state: Annotated[Literal["quiet", "answering", "waiting"], Meta(description="waiting: for an approval")]
+    state: Annotated[
+        Literal["quiet", "answering", "waiting"], Meta(description="`waiting` means waiting for an approval.")
+    ]
     turns: Count
     error: str
     created_at: str
@@ -21,7 +23,7 @@ class MessageShape(Struct, frozen=True):
     role: Literal["user", "assistant", "tool"]
     text: str
     calls: list[str]
-    reasoning: Annotated[str, Meta(description="what it thought aloud: no part of the answer")] = ""
+    reasoning: Annotated[str, Meta(description="The reasoning of the model; not part of the answer.")] = ""
 
 
 class WholeDiscussion(DiscussionShape, frozen=True):

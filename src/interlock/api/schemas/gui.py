@@ -35,8 +35,11 @@ class Click(_Action, frozen=True, tag="click"):
     """Press a button."""
 
     item: Annotated[str, Meta(examples=["btn_mma_load_track"])]
-    user_data: Annotated[str | None, Meta(description="what it is about", examples=["greetings"])] = None
-    value: Annotated[str | None, Meta(description="the same")] = None
+    user_data: Annotated[
+        str | None,
+        Meta(description="The object of the click, such as the id of a track or an approval.", examples=["greetings"]),
+    ] = None
+    value: Annotated[str | None, Meta(description="An alternative name for `user_data`.")] = None
 
 
 class SelectListItem(_Action, frozen=True, tag="select_list_item"):
@@ -90,9 +93,9 @@ class Named(Struct, frozen=True):
 class GuiState(Struct, frozen=True):
     """The desk: fields, buttons, tabs and selections."""
 
-    version: Annotated[int, Meta(description="of the journal")]
+    version: Annotated[int, Meta(description="The version of the journal that the state includes.")]
     fields: dict[str, str]
-    buttons: Annotated[dict[str, str], Meta(description="what can be clicked, and what it does")]
+    buttons: Annotated[dict[str, str], Meta(description="The buttons by name, each with its effect.")]
     tabs: list[str]
     active_tab: str
     active_discussion: str | None
@@ -113,7 +116,7 @@ class Diagnostics(Struct, frozen=True):
 
 class Health(Struct, frozen=True):
     status: Literal["ok", "degraded"]
-    window: Annotated[bool, Meta(description="whether there is one")]
-    panels: Annotated[dict[str, str], Meta(description="panels that do not work, and why")]
-    journal: Annotated[str, Meta(description="empty, or why nothing can be recorded")]
-    followers: Annotated[Count, Meta(description="clients that follow events")]
+    window: Annotated[bool, Meta(description="True if the workbench has a window.")]
+    panels: Annotated[dict[str, str], Meta(description="The panels that failed, each with its error.")]
+    journal: Annotated[str, Meta(description="Empty, or the reason why the journal cannot be written.")]
+    followers: Annotated[Count, Meta(description="The number of clients that follow events.")]

@@ -17,7 +17,7 @@ class EventShape(Struct, frozen=True):
 
 class JournalPage(Struct, frozen=True):
     events: list[EventShape]
-    head: Annotated[Count, Meta(description="the version of the last one there is")]
+    head: Annotated[Count, Meta(description="The version of the last event in the journal.")]
 
 
 class UsageShape(Struct, frozen=True):

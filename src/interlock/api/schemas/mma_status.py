@@ -29,7 +29,9 @@ class AskLine(Struct, frozen=True):
 class MmaStatus(Struct, frozen=True):
     """The state of the run and its pending approvals."""
 
-    mma_status: Annotated[str, Meta(description="the track's in view, or of the one that runs; else idle")]
+    mma_status: Annotated[
+        str, Meta(description="The status of the selected track, else of the running track, else `idle`.")
+    ]
     active_tier: str
     active_tiers: list[str]
     active_track: str | None

@@ -51,8 +51,8 @@ class TicketEdit(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TicketDeed(Struct, frozen=True, forbid_unknown_fields=True):
-    reason: Annotated[str, Meta(max_length=10_000, description="of block and cancel")] = ""
-    position: Annotated[int, Meta(ge=0, description="of move: from 0")] | None = None
+    reason: Annotated[str, Meta(max_length=10_000, description="The reason of `block` and `cancel`.")] = ""
+    position: Annotated[int, Meta(ge=0, description="The new position of `move`, counted from 0.")] | None = None
 
 
 class MoreTickets(Struct, frozen=True, forbid_unknown_fields=True):

@@ -38,7 +38,7 @@ class NewTrack(Struct, frozen=True, forbid_unknown_fields=True):
     tickets: Annotated[
         list[dict[str, Any]],
         Meta(
-            description="as in a file for `interlock run --tickets`",
+            description="Tickets in the format of `interlock run --tickets`.",
             examples=[[{"id": "T-1", "description": "say hello", "assigned_to": "shell", "script": "echo hello"}]],
         ),
     ]

@@ -17,7 +17,7 @@ class WorkerShape(Struct, frozen=True):
 
 class Workers(Struct, frozen=True):
     workers: list[WorkerShape]
-    most: Annotated[Count, Meta(description="how many run at once")]
+    most: Annotated[Count, Meta(description="The largest number of workers at a time.")]
 
 
 class WhichTicket(Struct, frozen=True, forbid_unknown_fields=True):

@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -16,6 +17,10 @@ from interlock.codeviews.folders.walk import FoundFile
 from interlock.codeviews.views import tokens
 from interlock.views.display import quoted_path, safe
 
+_WRITE_BYTES = 1_000_000
+_NAMED = 5
+"""Files of a folder that are named for each reason to skip them; the rest are counted."""
+
 
 class ViewArgs(CommandArgs, frozen=True):
     kind: Literal["skeleton", "curated", "summary", "outline"]
@@ -28,7 +33,7 @@ def view(args: ViewArgs) -> int:
     alone = len(paths) == 1 and not os.path.isdir(paths[0]) and os.path.lexists(paths[0])
     done = _Totals()
     plain: list[dict[str, Any]] = []
-    terminal = sys.stdout.isatty()
+    printer = _Printer(alone=alone, terminal=sys.stdout.isatty())
     cache = None if args.no_cache else Cache(cache_folder(os.environ))
     gc.set_threshold(100_000)  # many small objects without reference cycles: collecting would only cost time
     for result in _with_progress(shown(args.kind, paths, cache, processors(), done.count), done):
@@ -39,11 +44,14 @@ def view(args: ViewArgs) -> int:
             if args.json:
                 plain.append(_as_dict(result))
             else:
-                _print(result, alone, first=done.files == 1, terminal=terminal)
+                printer.add(result)
+    printer.flush()
     if args.json:
         skipped = [{"path": _name(skipped.path), "reason": skipped.reason} for skipped in done.skipped]
         say_json({"kind": args.kind, "files": plain, "skipped": skipped, "totals": done.totals()})
     sys.stdout.flush()
+    for line in done.unnamed():
+        _warn(line)
     _warn(done.text())
     return ERROR if any(skipped.asked for skipped in done.skipped) else DONE
 
@@ -52,6 +60,7 @@ class _Totals:
     def __init__(self) -> None:
         self.found = self.files = self.before = self.after = 0
         self.skipped: list[Skipped] = []
+        self._reasons: Counter[str] = Counter()
 
     def count(self, files: Iterator[FoundFile]) -> Iterator[FoundFile]:
         for file in files:
@@ -65,7 +74,16 @@ class _Totals:
 
     def skip(self, skipped: Skipped) -> None:
         self.skipped.append(skipped)
-        _warn(f"skipped {quoted_path(skipped.path)}: {skipped.reason}")
+        if not skipped.asked:
+            self._reasons[skipped.reason] += 1
+        if skipped.asked or self._reasons[skipped.reason] <= _NAMED:
+            _warn(f"skipped {quoted_path(skipped.path)}: {skipped.reason}")
+
+    def unnamed(self) -> Iterator[str]:
+        """A line for each reason that holds for more files than were named."""
+        for reason, number in self._reasons.items():
+            if number > _NAMED:
+                yield f"skipped {number - _NAMED:,} more for the same reason: {reason}"
 
     def totals(self) -> dict[str, Any]:
         return {
@@ -92,18 +110,36 @@ def _as_dict(viewed: Viewed) -> dict[str, Any]:
     }
 
 
-def _print(viewed: Viewed, alone: bool, *, first: bool, terminal: bool) -> None:
-    """Print the exact bytes; on a terminal control characters are made harmless."""
-    text = viewed.view
-    if terminal:
-        text = safe(text.decode(errors="replace")).encode()
-    if not alone:
-        text = (b"" if first else b"\n") + f"==> {quoted_path(viewed.path)} <==\n".encode() + text
-        if not text.endswith(b"\n"):
-            text += b"\n"
-    sys.stdout.buffer.write(text)
-    if terminal:
-        sys.stdout.buffer.flush()
+class _Printer:
+    """Prints the exact bytes of views; on a terminal control characters are made harmless."""
+
+    def __init__(self, *, alone: bool, terminal: bool) -> None:
+        self._alone = alone
+        self._terminal = terminal
+        self._first = True
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def add(self, viewed: Viewed) -> None:
+        text = safe(viewed.view.decode(errors="replace")).encode() if self._terminal else viewed.view
+        if not self._alone:
+            gap = "" if self._first else "\n"
+            self._pieces.append(f"{gap}==> {quoted_path(viewed.path)} <==\n".encode())
+        self._pieces.append(text)
+        if not self._alone and text and not text.endswith(b"\n"):
+            self._pieces.append(b"\n")
+        self._first = False
+        self._size += len(text)
+        if self._terminal or self._size > _WRITE_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """One write for many views: thousands of small writes would take a quarter of a run from the cache."""
+        sys.stdout.buffer.write(b"".join(self._pieces))
+        if self._terminal:
+            sys.stdout.buffer.flush()
+        self._pieces.clear()
+        self._size = 0
 
 
 def _name(path: str) -> str:
