@@ -1,13 +1,14 @@
 # ruff: noqa: ASYNC240  each story is the only running coroutine
 """Hostile files in a worker's folder: no program runs, no path outside is read or written, and saving works."""
 
+import contextlib
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from interlock.errors import Rejected
+from interlock.errors import InterlockError, Rejected
 from tests.workspaces.desk import Desk, attempt, merge, run, writes
 
 
@@ -276,6 +277,75 @@ def test_the_users_own_filters_and_hooks_do_not_run_on_a_workers_files(desk: Des
         await merge(store, "t", "B", two)
         await store.landing("t")
         assert await store.dirty() == ()
+        assert _flag(tmp_path) == "never sprung"
+
+    run(story())
+
+
+PROGRAMS = (
+    *(f"filter.trap.{verb}" for verb in ("clean", "smudge", "process")),
+    *("diff.trap.textconv", "diff.trap.command", "diff.external", "merge.trap.driver", "core.fsmonitor"),
+    *("core.alternateRefsCommand", "core.pager", "core.editor", "core.sshCommand", "core.askPass", "core.gitProxy"),
+    *("gpg.program", "sequence.editor", "trailer.ticket.cmd", "credential.helper", "remote.origin.uploadpack"),
+    *("alias.status", "alias.rev-parse", "pager.status", "pager.log", "interactive.diffFilter"),
+)
+
+
+def test_no_program_in_the_users_own_repository_runs(desk: Desk, tmp_path: Path) -> None:
+    """The configuration and the attributes of a repository may come from a stranger, too."""
+
+    async def story() -> None:
+        desk.repository()
+        desk.write({".gitattributes": "* filter=trap diff=trap merge=trap\n", "late": "1\n"})
+        desk.commit("attributes")
+        spring = tmp_path / "spring"
+        spring.write_text(f"#!/bin/sh\necho sprung >> '{tmp_path / 'flag'}'\ncat\n")
+        spring.chmod(0o755)
+        for key in PROGRAMS:
+            desk.git("config", key, str(spring))
+        desk.git("config", "filter.trap.required", "true")
+        desk.git("config", "extensions.partialClone", "origin")
+        desk.git("config", "remote.origin.promisor", "true")
+        desk.git("config", "remote.origin.url", f"ext::{spring}")
+        desk.git("config", "protocol.ext.allow", "always")
+        for hook in ("post-checkout", "reference-transaction", "post-merge", "post-index-change", "update"):
+            Path(desk.project, ".git", "hooks", hook).symlink_to(spring)
+        (desk.project / "late").touch()  # git compares its content: its time differs from the index
+        (tmp_path / "flag").unlink(missing_ok=True)
+        store = await desk.open()
+        assert await store.dirty() == ()
+        await store.start_track("t")
+        _, one = await attempt(store, "t", "A", writes("late", "2\n"))
+        await merge(store, "t", "A", one)
+        plan = await store.landing("t")
+        await store.land("t", plan)
+        assert (desk.project / "late").read_text() == "2\n"
+        assert await store.dirty() == ()
+        assert _flag(tmp_path) == "never sprung"
+
+    run(story())
+
+
+def test_a_missing_object_is_fetched_from_nowhere(desk: Desk, tmp_path: Path) -> None:
+    async def story() -> None:
+        desk.repository()
+        spring = tmp_path / "spring"
+        spring.write_text(f"#!/bin/sh\necho sprung >> '{tmp_path / 'flag'}'\n")
+        spring.chmod(0o755)
+        settings = {
+            "extensions.partialClone": "origin",
+            "remote.origin.promisor": "true",
+            "remote.origin.url": f"ext::{spring}",
+            "protocol.ext.allow": "always",
+        }
+        for key, value in settings.items():
+            desk.git("config", key, value)
+        tree = desk.git("rev-parse", "HEAD^{tree}")
+        (desk.project / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
+        with contextlib.suppress(InterlockError):
+            store = await desk.open()
+            await store.start_track("t")
+            await store.prepare("t", "A")
         assert _flag(tmp_path) == "never sprung"
 
     run(story())

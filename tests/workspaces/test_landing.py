@@ -237,3 +237,35 @@ def test_a_huge_diff_is_summed_up(desk: Desk) -> None:
         assert "60000\t0\tbig" in landing.diff
 
     run(story())
+
+
+@pytest.mark.parametrize("how", ["split index", "sparse checkout", "lines that end with CR and LF"])
+def test_the_users_own_forms_of_a_checkout_are_kept(desk: Desk, how: str) -> None:
+    async def story() -> None:
+        files = {"README": "hello\n", "src/a.py": "a = 1\n", "docs/b.md": "b\n"}
+        desk.repository(files)
+        match how:
+            case "split index":
+                desk.git("update-index", "--split-index")
+            case "sparse checkout":
+                desk.git("sparse-checkout", "set", "src")
+            case _:
+                desk.write({".gitattributes": "* eol=crlf\n"})
+                desk.commit("attributes")
+                desk.git("rm", "-q", "--cached", "-r", ".")
+                desk.git("reset", "-q", "--hard")
+                (desk.project / "README").touch()
+        store = await desk.open()
+        assert await store.dirty() == ()
+        await store.start_track("t")
+        _, one = await attempt(store, "t", "A", writes("src/a.py", "a = 2\n"))
+        await merge(store, "t", "A", one)
+        _, two = await attempt(store, "t", "B", writes("docs/b.md", "c\n"))
+        await merge(store, "t", "B", two)
+        await store.land("t", await store.landing("t"))
+        end = "\r\n" if how.startswith("lines") else "\n"
+        assert (desk.project / "src/a.py").read_bytes() == f"a = 2{end}".encode()
+        assert (desk.project / "docs" / "b.md").exists() == (how != "sparse checkout")
+        assert desk.git("status", "--porcelain") == ""
+
+    run(story())

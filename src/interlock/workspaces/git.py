@@ -32,6 +32,8 @@ _SAFE = (
     "trailer.separators=:",
     "i18n.logOutputEncoding=UTF-8",
 )
+NO_FETCH = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
+"""A partial clone fetches missing objects from the address in its configuration, which may name a program."""
 _DURABLE = ("core.fsync=committed,loose-object,reference", "core.fsyncMethod=batch")
 
 
@@ -49,8 +51,8 @@ def environment(**more: str) -> dict[str, str]:
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_PAGER": "cat",
-        "GIT_ALLOW_PROTOCOL": "none",
         "GIT_NO_REPLACE_OBJECTS": "1",
+        **NO_FETCH,
         **more,
     }
 

@@ -6,13 +6,17 @@ branch has not moved, each file is the old or the new one, and landing again con
 """
 
 import os
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
 from interlock.errors import Rejected
+from interlock.ports.processes import Output
 from interlock.ports.workspaces import LandingPlan
 from interlock.workspaces.files import draft_of, fresh_folder, is_obstructed, locked, put_in_place
 from interlock.workspaces.git import shown, text
 from interlock.workspaces.integration import Integration, branch, cut
+from interlock.workspaces.own_git_dirs import set_head, share_index_parts
 from interlock.workspaces.repository import Repository
 from interlock.workspaces.snapshots import Snapshots
 from interlock.workspaces.threads import in_thread
@@ -29,15 +33,20 @@ class Landings:
         self._repository = repository
         self._integration = integration
         self._snapshots = snapshots
-        self._git = repository.refs
+        self._refs = repository.refs
+        self._git = repository.users_files
         self._top = repository.place.top
         self._index = Path(repository.place.git_dir, "index")
         self._beside = Path(repository.place.top, repository.place.prefix, ".interlock", "landing")
 
     async def dirty(self) -> tuple[bytes, ...]:
         """Tracked files that differ from HEAD in the index or on disk."""
+        head = await self._refs.line("rev-parse", "HEAD^{commit}")
+        folder = self._repository.scratch / "users_files"
+        share_index_parts(folder, self._repository.place.git_dir)
+        set_head(folder, head)
         how = ("--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all")
-        output = await self._git("status", *how, work_tree=self._top)
+        output = await self._git("status", *how, work_tree=self._top, index=str(self._index))
         return tuple(entry[3:] for entry in output.stdout.split(b"\0") if entry)
 
     async def prepare(self, track: str) -> LandingPlan:
@@ -63,7 +72,7 @@ class Landings:
             raise Rejected(f"{onto} changed since this landing was prepared; ask for it again")
         await self._refuse_overwriting(before, landing.after)
         await self._move(before, landing.after)
-        moved = await self._git(
+        moved = await self._refs(
             "update-ref",
             "-m",
             "interlock: land",
@@ -82,7 +91,7 @@ class Landings:
 
     async def _head(self) -> tuple[str, str]:
         """The commit and the short name of the user's current branch."""
-        output = await self._git("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+        output = await self._refs("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
         commit, name = text(output.stdout).split("\n")
         if not name.startswith("refs/heads/"):
             raise Rejected("HEAD is detached: check out the branch the track should land on")
@@ -146,12 +155,24 @@ class Landings:
         touched = await self._changes(before, after)
         with locked(self._index), draft_of(self._index) as index, fresh_folder(self._beside) as written:
             await self._git("read-tree", "-i", "-m", before, after, index=index)
-            wanted = b"".join(path + b"\0" for path, kind in touched.items() if kind != "D")
-            into = (f"--prefix={written}/", "--force", "--quiet", "-z", "--stdin")
-            await self._git("checkout-index", *into, work_tree=self._top, index=index, stdin=wanted)
+            await self._write_files([path for path, kind in touched.items() if kind != "D"], index, written)
             await in_thread(lambda: put_in_place(touched, written, self._top))
             await self._git("update-index", "-q", "--refresh", work_tree=self._top, index=index, ok=(0, 1))
             os.replace(index, self._index)
+
+    async def _write_files(self, paths: list[bytes], index: str, folder: str) -> None:
+        """Writes files of the index below a folder, except those outside the user's sparse checkout."""
+        into = (f"--prefix={folder}/", "--force", "--quiet", "-z", "--stdin")
+
+        def written(wanted: list[bytes], ok: tuple[int, ...]) -> Coroutine[Any, Any, Output]:
+            names = b"".join(path + b"\0" for path in wanted)
+            return self._git("checkout-index", *into, work_tree=self._top, index=index, stdin=names, ok=ok)
+
+        if (await written(paths, (0, 1))).code == 0:
+            return
+        listed = (await self._git("ls-files", "-z", "-t", "--cached", index=index)).stdout.split(b"\0")
+        sparse = {entry[2:] for entry in listed if entry.startswith(b"S ")}
+        await written([path for path in paths if path not in sparse], (0,))
 
     async def _diff(self, before: str, after: str) -> str:
         stat = await self._git("diff-tree", "-r", "--numstat", *_PLAIN, before, after)

@@ -1,8 +1,9 @@
 """The repository of the work: the user's own, or a private one for a folder without a repository.
 
-It has two git handles. `refs` is the user's repository: branches, history, the user's own tree. `plumbing` has only our
-settings and attributes and shares the objects: files of a worker (`.git`, `.gitattributes`, `.gitmodules`, nested
-repositories) find no filter, driver or hook there.
+It has three git handles. `refs` is the user's repository: branches and history only. Its configuration may name
+programs, so no command that reads files, attributes or diffs uses it. `plumbing` has only our settings and attributes
+and shares the objects: files of a worker (`.git`, `.gitattributes`, `.gitmodules`, nested repositories) find no filter,
+driver or hook there. `users_files` is the same for the user's own work tree and index, with the user's line endings.
 """
 
 import os
@@ -11,14 +12,14 @@ from pathlib import Path
 
 from interlock.errors import Misconfigured
 from interlock.ports.processes import Output, Sandbox
-from interlock.workspaces.git import Git, check_version, flags, shown, text
+from interlock.workspaces.git import NO_FETCH, Git, check_version, flags, shown, text
 from interlock.workspaces.objects import Objects, identity
+from interlock.workspaces.own_git_dirs import write_for_users_files, write_for_work
 
 SNAPSHOTS = "snapshot"  # the branch of a private repository
 _STATE = ".interlock"
-# Overrides every `.gitattributes`: files are stored and restored byte for byte.
-_BYTES_AS_THEY_ARE = "* -text !eol -ident -filter -working-tree-encoding\n"
 _MIRRORED = ("core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.ignorecase")
+_SPARSE = ("core.sparsecheckout", "core.sparsecheckoutcone")
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Repository:
     private: bool
     refs: Git
     plumbing: Git
+    users_files: Git
     objects: Objects
     scratch: Path  # our own git folder for this project, in the user's state folder
 
@@ -133,37 +135,26 @@ class Finder:
             "GIT_AUTHOR_EMAIL": email,
         }
         objects = f"{place.common_dir}/objects"
-        shallow = f"{place.common_dir}/shallow"
-        own_env = {**env, "GIT_OBJECT_DIRECTORY": objects}
-        if self._write_scratch(place, config, shallow):
-            own_env["GIT_SHALLOW_FILE"] = shallow
-        mirrored = () if private else tuple(f"{key}={config[key]}" for key in _MIRRORED if key in config)
-        return Repository(
-            place=place,
-            private=private,
-            refs=Git(self._run, place.git_dir, settings=mirrored, env=env),
-            plumbing=Git(self._run, str(self._scratch), settings=("core.autocrlf=false",), env=own_env),
-            objects=Objects(objects, place.object_format, who),
-            scratch=self._scratch,
-        )
-
-    def _write_scratch(self, place: RepositoryLocation, config: dict[str, str], shallow: str) -> bool:
-        """A git folder without objects and branches, written again each time, so that no foreign file survives."""
-        for folder in ("refs", "info"):
-            (self._scratch / folder).mkdir(parents=True, exist_ok=True)
-        lines = ["[core]", "\trepositoryFormatVersion = 1", "\tbare = false"]
-        if shared := config.get("core.sharedrepository"):
-            lines.append(f"\tsharedRepository = {shared}")
-        lines += ["[extensions]", f"\tobjectFormat = {place.object_format}", ""]
-        (self._scratch / "config").write_text("\n".join(lines))
-        (self._scratch / "HEAD").write_text("ref: refs/heads/none\n")
-        (self._scratch / "info" / "attributes").write_text(_BYTES_AS_THEY_ARE)
+        own_env = {**env, "GIT_OBJECT_DIRECTORY": objects, **_shallow(place)}
+        shared = config.get("core.sharedrepository", "")
         ignored = [b"/%s/" % os.fsencode(os.path.join(place.prefix, _STATE))]
         for source in (self._global_ignores(config), Path(place.common_dir, "info", "exclude")):
             if source.is_file():
                 ignored.append(source.read_bytes())
-        (self._scratch / "info" / "exclude").write_bytes(b"\n".join([*ignored, b""]))
-        return os.path.exists(shallow)
+        write_for_work(self._scratch, place.object_format, shared, b"\n".join([*ignored, b""]))
+        users_dir = self._scratch / "users_files"
+        write_for_users_files(users_dir, place.object_format, shared, place.git_dir)
+        keys = () if private else (*_MIRRORED, *_SPARSE)
+        mirrored = tuple(f"{key}={config[key]}" for key in keys if key in config)
+        return Repository(
+            place=place,
+            private=private,
+            refs=Git(self._run, place.git_dir, env=env),
+            plumbing=Git(self._run, str(self._scratch), settings=("core.autocrlf=false",), env=own_env),
+            users_files=Git(self._run, str(users_dir), settings=mirrored, env=own_env),
+            objects=Objects(objects, place.object_format, who),
+            scratch=self._scratch,
+        )
 
     def _global_ignores(self, config: dict[str, str]) -> Path:
         default = os.path.join(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "git", "ignore")
@@ -177,12 +168,17 @@ class Finder:
 
     async def _as_user(self, *args: str) -> Output:
         env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        env |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        env |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **NO_FETCH}
         for name in ("GIT_CONFIG_GLOBAL", "GIT_CEILING_DIRECTORIES"):
             if name in os.environ:
                 env[name] = os.environ[name]
         off = flags("core.fsmonitor=false", "core.hooksPath=/dev/null")
         return await self._run.run_trusted(["git", *off, *args], cwd=str(self._project), env=env)
+
+
+def _shallow(place: RepositoryLocation) -> dict[str, str]:
+    file = f"{place.common_dir}/shallow"
+    return {"GIT_SHALLOW_FILE": file} if os.path.exists(file) else {}
 
 
 def _is_git_dir(folder: Path) -> bool:
