@@ -136,6 +136,9 @@ class FakeWorkspaces:
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
         return Workspace(self.path_for(track, ticket), commit, None)
 
+    async def note_setup(self, track: str, ticket: str, digest: str, command: str, commit: str) -> None:
+        raise NotImplementedError
+
     async def combine(
         self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None
     ) -> Combined | Conflict:

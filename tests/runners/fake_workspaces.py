@@ -10,10 +10,14 @@ from interlock.ports.workspaces import Workspace, Workspaces
 
 
 class FolderWorkspaces:
-    """`commits/<name>` are trees; each ticket's worktree is a copy of one. Files `*.ignored` are not part of any."""
+    """`commits/<name>` are trees; each ticket's worktree is a copy of one. Files `*.ignored` are not part of any.
+
+    Showing a tree keeps ignored files only where a setup command made them.
+    """
 
     def __init__(self, root: Path) -> None:
-        self._root = root
+        self.root = root
+        self._setups: dict[tuple[str, str], str] = {}
         self.commit("base", {})
 
     @property
@@ -22,7 +26,7 @@ class FolderWorkspaces:
         return cast("Workspaces", self)
 
     def commit(self, name: str, files: dict[str, str]) -> str:
-        folder = self._root / "commits" / name
+        folder = self.root / "commits" / name
         folder.mkdir(parents=True)
         for path, text in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -30,14 +34,15 @@ class FolderWorkspaces:
         return name
 
     def files(self, commit: str) -> dict[str, str]:
-        folder = self._root / "commits" / commit
+        folder = self.root / "commits" / commit
         return {str(p.relative_to(folder)): p.read_text() for p in sorted(folder.rglob("*")) if p.is_file()}
 
     def path_for(self, track: str, ticket: str) -> str:
-        return str(self._root / "worktrees" / track / ticket)
+        return str(self.root / "worktrees" / track / ticket)
 
     async def prepare(self, track: str, ticket: str) -> Workspace:
         shutil.rmtree(self.path_for(track, ticket), ignore_errors=True)
+        self._setups.pop((track, ticket), None)
         return await self.show_tree(track, ticket, "base")
 
     async def changed(self, base: str, commit: str) -> str:
@@ -52,15 +57,18 @@ class FolderWorkspaces:
         for entry in path.iterdir():
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry)
-            elif entry.suffix != ".ignored":
+            elif entry.suffix != ".ignored" or (track, ticket) not in self._setups:
                 entry.unlink()
-        shutil.copytree(self._root / "commits" / commit, path, dirs_exist_ok=True, symlinks=True)
-        return Workspace(str(path), commit, None)
+        shutil.copytree(self.root / "commits" / commit, path, dirs_exist_ok=True, symlinks=True)
+        return Workspace(str(path), commit, None, setup=self._setups.get((track, ticket), ""), made_from="base")
+
+    async def note_setup(self, track: str, ticket: str, digest: str, command: str, commit: str) -> None:
+        self._setups[track, ticket] = digest
 
     async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved:
         name = f"{track}-{ticket}-{attempt}"
         shutil.copytree(
-            workspace.path, self._root / "commits" / name, ignore=shutil.ignore_patterns("*.ignored"), symlinks=True
+            workspace.path, self.root / "commits" / name, ignore=shutil.ignore_patterns("*.ignored"), symlinks=True
         )
-        (self._root / f"{name}.message").write_text(message)
+        (self.root / f"{name}.message").write_text(message)
         return Saved(workspace.base, name, sha256(repr(self.files(name)).encode()).hexdigest())

@@ -10,7 +10,7 @@ import pytest
 from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateResult
 from interlock.domain.values.tickets import TicketSpec
 from interlock.ports.processes import Finished
-from interlock.runners.gate import ShellGates, to_result
+from interlock.runners.gate import ShellGates, to_result, with_hint
 from interlock.runners.setup import WorkspaceSetup
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from tests.runners.fake_workspaces import FolderWorkspaces
@@ -34,7 +34,7 @@ class Bench:
             self.put_blob,
             ENV,
             GateDefaults(timeout_s=30),
-            WorkspaceSetup(BubblewrapSandbox(), ENV, setup),
+            WorkspaceSetup(BubblewrapSandbox(), self.workspaces.port, ENV, setup),
         )
         return asyncio.run(runner.run("track", TicketSpec(id="T-1", verify=gates), number, commit))
 
@@ -179,3 +179,28 @@ def test_only_a_gate_that_says_so_has_the_network(bench: Bench) -> None:
         reach = f"python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {server.getsockname()[1]}), 5)'"
         assert bench.run(Gate(reach, network=True)).passed
         assert not bench.run(Gate(reach)).passed
+
+
+def test_a_gate_runs_without_the_ignored_files_of_an_earlier_command(bench: Bench) -> None:
+    bench.run(Gate("touch left.ignored"))
+    result = bench.run(Gate("test -e left.ignored"))
+    assert (result.status, result.exit_code) == ("failed", 1)
+
+
+def test_the_setup_runs_before_the_work_where_it_can_and_on_the_tree_where_it_must(bench: Bench) -> None:
+    bench.workspaces.commit("work", {"made-by-work": "1"})
+    setup = "test -e made-by-work && echo work >> where.ignored || echo base >> where.ignored"
+    assert bench.run(Gate("cat where.ignored"), commit="work", setup=setup).stdout == "base\n"
+    needs_work = "test -e made-by-work && touch venv.ignored"
+    other = Bench(bench.workspaces.root / "other")
+    other.workspaces.commit("work", {"made-by-work": "1"})
+    assert other.run(Gate("test -e venv.ignored"), commit="work", setup=needs_work).passed
+
+
+def test_a_failed_gate_names_removed_files_and_a_passed_one_does_not() -> None:
+    failed = GateResult(status="failed", exit_code=1, command="x", duration_ms=1)
+    explanation = with_hint(failed, ("node_modules", "target")).explanation
+    assert explanation.startswith("Files that are not in git were removed before the gate: node_modules, target.")
+    assert "[workspace] setup" in explanation
+    passed = GateResult(status="passed", exit_code=0, command="x", duration_ms=1)
+    assert with_hint(passed, ("node_modules",)) == passed

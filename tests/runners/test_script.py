@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from interlock.domain.values.approvals import ScriptPayload, digest
 from interlock.domain.values.tickets import Saved, TicketSpec
 from interlock.ports.work import Assignment, Done, Failed
+from interlock.ports.workspaces import Workspace
 from interlock.runners.script import LocalCrew
 from interlock.runners.setup import WorkspaceSetup
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
@@ -21,7 +22,7 @@ NOT_APPROVED = Failed("what would run differs from what was approved, so it did 
 class Crew:
     def __init__(self, root: Path, setup: str | None = None) -> None:
         self.workspaces = FolderWorkspaces(root)
-        self.setup = WorkspaceSetup(BubblewrapSandbox(), ENV, setup)
+        self.setup = WorkspaceSetup(BubblewrapSandbox(), self.workspaces.port, ENV, setup)
         self.local = LocalCrew(BubblewrapSandbox(), self.workspaces.port, ENV, self.setup)
 
     def assignment(self, script: str, attempt: int = 1) -> Assignment:
@@ -128,10 +129,12 @@ def test_setup_runs_once_in_a_worktree(tmp_path: Path) -> None:
     crew.files_from("true")
 
     async def again() -> list[bool]:
-        workspace = await crew.workspaces.show_tree("track", "T-1", "base")
-        first = await crew.setup.make_ready(workspace) is not None
-        fresh = await crew.workspaces.prepare("track", "T-1")
-        return [first, await crew.setup.make_ready(fresh) is not None, await crew.setup.make_ready(fresh) is not None]
+        async def ran(workspace: Workspace) -> bool:
+            return await crew.setup.make_ready("track", "T-1", workspace) is not None
+
+        first = await ran(await crew.workspaces.show_tree("track", "T-1", "base"))
+        fresh = await ran(await crew.workspaces.prepare("track", "T-1"))
+        return [first, fresh, await ran(await crew.workspaces.show_tree("track", "T-1", "base"))]
 
     assert asyncio.run(again()) == [False, True, False]
 
@@ -168,8 +171,8 @@ def test_a_worktree_inside_a_larger_repository_is_writable_as_a_whole_and_its_gi
         (root / ".git").write_text("gitdir: x\n")
         (root / "sub").mkdir()
         inside = replace(workspace, path=str(root / "sub"), root=str(root))
-        setup = WorkspaceSetup(BubblewrapSandbox(), ENV, "pwd; touch ../up; echo evil > ../.git")
-        finished = await setup.make_ready(inside)
+        setup = WorkspaceSetup(BubblewrapSandbox(), crew.workspaces.port, ENV, "pwd; touch ../up; echo evil > ../.git")
+        finished = await setup.make_ready("track", "T-1", inside)
         assert finished is not None
         return finished.stdout + finished.stderr
 

@@ -192,7 +192,7 @@ async def _conduct(
     await workspaces.open()
     await workspaces.exclude(project.not_in_git)
     redact = redactor(os.environ)
-    setup = WorkspaceSetup(sandbox, env, setup_command, project.settings.workspace.setup_timeout_s)
+    setup = WorkspaceSetup(sandbox, workspaces, env, setup_command, project.settings.workspace.setup_timeout_s)
     crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script)
     shell = ShellGates(
         sandbox,

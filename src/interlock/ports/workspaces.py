@@ -17,6 +17,9 @@ class Workspace(Struct, frozen=True):
     base: str  # the commit it was made from
     git_dir: str | None  # read-only for the worker; None when it must not see one
     root: str = ""  # the whole worktree; `path` is inside it when the project is a folder of a larger repository
+    setup: str = ""  # digest of the setup command whose files are in place
+    made_from: str = ""  # the commit before the attempt's work
+    removed: tuple[str, ...] = ()  # some files that were not in git and are gone
 
     @property
     def worktree(self) -> str:
@@ -100,7 +103,18 @@ class Workspaces(Protocol):
 
     async def changes(self, base: str, commit: str) -> tuple[ChangedFile, ...]: ...
     async def diff(self, commit: str) -> str: ...
-    async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace: ...
+
+    async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
+        """Resets the ticket's folder to exactly this commit; also removes files that git ignores.
+
+        Only files stay that were copied from the user's folder or made by the setup command, if they are unchanged.
+        """
+        ...
+
+    async def note_setup(self, track: str, ticket: str, digest: str, command: str, commit: str) -> None:
+        """Records that a setup command made all files that are not in git, on this commit."""
+        ...
+
     async def combine(
         self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None
     ) -> Combined | Conflict:

@@ -43,16 +43,33 @@ class ShellGates:
         wanted = ticket.verify[gate]
         if not wanted.command.strip():
             return not_run(wanted, "the gate has no command")
-        workspace = await self._workspaces.show_tree(track, ticket.id, commit)
-        if self._setup is not None and (setup := await self._setup.make_ready(workspace)) is not None:
-            if not setup.succeeded:
-                output = setup.stderr.strip() or setup.stdout.strip()
-                return not_run(wanted, f"the workspace's setup failed: {explain(setup)}\n{output[-TAIL:]}")
-            workspace = await self._workspaces.show_tree(track, ticket.id, commit)  # setup may have changed the tree
+        workspace = await self._clean_tree(track, ticket.id, commit)
+        if isinstance(workspace, Finished):
+            output = workspace.stderr.strip() or workspace.stdout.strip()
+            return not_run(wanted, f"the workspace's setup failed: {explain(workspace)}\n{output[-TAIL:]}")
         cwd = folder_inside(workspace.path, wanted.cwd or ".")
         if cwd is None:
             return not_run(wanted, f"the gate's folder {wanted.cwd!r} is not a folder inside the worktree")
-        return await self._run(workspace, cwd, wanted)
+        return with_hint(await self._run(workspace, cwd, wanted), workspace.removed)
+
+    async def _clean_tree(self, track: str, ticket: str, commit: str) -> Workspace | Finished:
+        """The folder with exactly this commit and the files of the setup command, or the setup that failed.
+
+        The setup command runs on the commit before the work where possible: no code of the worker runs then, and its
+        files serve all later gates. It runs on this commit if the work changed what the command reads.
+        """
+        workspace = await self._workspaces.show_tree(track, ticket, commit)
+        removed = workspace.removed
+        if self._setup is None or not self._setup.is_needed(workspace):
+            return workspace
+        for base in dict.fromkeys((workspace.made_from or commit, commit)):
+            if self._setup.is_needed(workspace):
+                workspace = await self._workspaces.show_tree(track, ticket, base)
+                setup = await self._setup.make_ready(track, ticket, workspace)
+                if setup is not None and not setup.succeeded and base == commit:
+                    return setup
+                workspace = await self._workspaces.show_tree(track, ticket, commit)  # setup may have changed files
+        return replace(workspace, removed=removed)
 
     async def _run(self, workspace: Workspace, cwd: str, gate: Gate) -> GateResult:
         with tempfile.TemporaryDirectory(prefix="interlock-gate-") as keep:
@@ -106,6 +123,17 @@ def explain(finished: Finished) -> str:
     """How the command ended, with the sandbox's hint if there is one."""
     hint = f"; {finished.message}" if finished.status == "exited" and finished.message else ""
     return finished.ending + hint
+
+
+def with_hint(result: GateResult, removed: tuple[str, ...]) -> GateResult:
+    """Names removed files where a failed gate may have needed them."""
+    if result.passed or not removed:
+        return result
+    hint = (
+        f"Files that are not in git were removed before the gate: {', '.join(removed)}."
+        " If it needs them, make them by [workspace] setup, or list them in .worktreeinclude."
+    )
+    return replace(result, explanation=f"{result.explanation}\n{hint}".strip())
 
 
 def folder_inside(worktree: str, relative: str) -> str | None:

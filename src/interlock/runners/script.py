@@ -62,7 +62,7 @@ class LocalCrew:
         workspace = await self._workspaces.prepare(assignment.track, ticket.id)
         if workspace.path != terms.directory:
             return Failed(f"the worktree is at {workspace.path}, but {terms.directory} was approved; it did not run")
-        setup = await self._setup.make_ready(workspace)
+        setup = await self._setup.make_ready(assignment.track, ticket.id, workspace)
         if setup is not None and not setup.succeeded:
             return self._failed("the workspace's setup", setup)
         self._before_script(terms.script)

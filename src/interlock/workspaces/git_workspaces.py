@@ -154,7 +154,7 @@ class GitWorkspaces:
     @_translate_os_errors
     async def prepare(self, track: str, ticket: str) -> Workspace:
         tip = await self._now.integration.tip(track)
-        await self._now.worktrees.make(track, ticket, tip)
+        await self._now.worktrees.make(track, ticket, tip, before_work=True)
         return self._workspace(track, ticket, tip)
 
     @_translate_os_errors
@@ -211,8 +211,12 @@ class GitWorkspaces:
 
     @_translate_os_errors
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
-        await self._now.worktrees.show(track, ticket, commit)
-        return self._workspace(track, ticket, commit)
+        setup, removed = await self._now.worktrees.show(track, ticket, commit)
+        return replace(self._workspace(track, ticket, commit), setup=setup, removed=removed)
+
+    @_translate_os_errors
+    async def note_setup(self, track: str, ticket: str, digest: str, command: str, commit: str) -> None:
+        await self._now.worktrees.note_setup(track, ticket, digest, command, commit)
 
     @_translate_os_errors
     async def combine(
@@ -264,7 +268,10 @@ class GitWorkspaces:
     def _workspace(self, track: str, ticket: str, commit: str) -> Workspace:
         git_dir = None if self._now.repository.private else self._now.repository.place.common_dir
         root = str(self._now.worktrees.folder(track, ticket))
-        return Workspace(path=self.path_for(track, ticket), base=commit, git_dir=git_dir, root=root)
+        made_from = self._now.worktrees.before_work(track, ticket)
+        return Workspace(
+            path=self.path_for(track, ticket), base=commit, git_dir=git_dir, root=root, made_from=made_from
+        )
 
     @property
     def _now(self) -> _OpenRepository:

@@ -12,6 +12,17 @@ import shutil
 from pathlib import Path
 
 from interlock.errors import Rejected, Unavailable
+from interlock.workspaces.clean_checkout import (
+    Extras,
+    SetupNote,
+    inputs_of,
+    is_intact,
+    read_extras,
+    states_of,
+    sweep,
+    untracked,
+    write_extras,
+)
 from interlock.workspaces.include import copy_included
 from interlock.workspaces.repository import Repository
 from interlock.workspaces.staging import Listing, list_changes, make_readable, submodules, unlock
@@ -37,10 +48,7 @@ class Worktrees:
 
     def included(self, track: str, ticket: str) -> frozenset[bytes]:
         """Paths that were copied from the user's folder and are not part of the work."""
-        try:
-            return frozenset(filter(None, (self._notes(track, ticket) / "included").read_bytes().split(b"\0")))
-        except FileNotFoundError:
-            return frozenset()
+        return frozenset(self._extras(track, ticket).included)
 
     def exists(self, track: str, ticket: str) -> bool:
         return (self._notes(track, ticket) / "made").exists() and self.folder(track, ticket).is_dir()
@@ -49,17 +57,19 @@ class Worktrees:
         """The base commit of the folder."""
         return (self._notes(track, ticket) / "made").read_text()
 
-    async def make(self, track: str, ticket: str, commit: str) -> None:
+    def before_work(self, track: str, ticket: str) -> str:
+        """The commit the folder was made from, if no work of this ticket is in it."""
+        return self._extras(track, ticket).before_work
+
+    async def make(self, track: str, ticket: str, commit: str, *, before_work: bool) -> None:
         """A new folder with the files of the commit; an existing folder is removed."""
         await self.remove(track, ticket)
         folder, notes = self.folder(track, ticket), self._notes(track, ticket)
         folder.mkdir(parents=True)
         notes.mkdir(parents=True)
-        index, prefix = self.index(track, ticket), self._repository.place.prefix
+        index = self.index(track, ticket)
         await self._git("read-tree", "--reset", "-u", commit, work_tree=str(folder), index=index)
-        copied = await copy_included(self._git, self._project, self._inside(track, ticket), index + ".none")
-        before = os.fsencode(f"{prefix}/") if prefix else b""
-        (notes / "included").write_bytes(b"".join(before + path + b"\0" for path in copied))
+        await self._include(track, ticket, Extras(before_work=commit if before_work else ""))
         self._register(track, ticket, commit)
         (notes / "made").write_text(commit)
 
@@ -71,22 +81,71 @@ class Worktrees:
         inside.mkdir(parents=True, exist_ok=True)
         return str(inside)
 
-    async def show(self, track: str, ticket: str, commit: str) -> None:
-        """Resets the folder to exactly this commit; ignored and included files stay."""
+    async def show(self, track: str, ticket: str, commit: str) -> tuple[str, tuple[str, ...]]:
+        """Resets the folder to exactly this commit. Of other files only unchanged ones that Interlock made stay.
+
+        Returns the digest of the setup command whose files are in place, and names of removed files.
+        """
         if not self.exists(track, ticket):
-            await self.make(track, ticket, commit)
-            return
+            await self.make(track, ticket, commit, before_work=False)
+            return "", ()
         folder, index = str(self.folder(track, ticket)), self.index(track, ticket)
         unlock(index)
         try:
-            await self._reset(folder, index, commit, self.included(track, ticket))
+            tracked = await self._reset(folder, index, commit, self.included(track, ticket))
         except Unavailable:
-            await self.make(track, ticket, commit)
-        else:
-            self._register(track, ticket, commit)
-            self._inside(track, ticket)
+            await self.make(track, ticket, commit, before_work=False)
+            return "", ()
+        setup, removed = await self._clean(track, ticket, commit, tracked)
+        self._register(track, ticket, commit)
+        self._inside(track, ticket)
+        return setup, removed
 
-    async def _reset(self, folder: str, index: str, commit: str, included: frozenset[bytes]) -> None:
+    async def _clean(
+        self, track: str, ticket: str, commit: str, tracked: frozenset[bytes]
+    ) -> tuple[str, tuple[str, ...]]:
+        folder, extras = str(self.folder(track, ticket)), self._extras(track, ticket)
+        valid = extras.setup is not None and _is_valid(extras, commit, await self._tracked(track, ticket))
+        if not valid or not await in_thread(lambda: is_intact(folder, extras.made)):
+            extras.made, extras.setup = {}, None
+        whole = await in_thread(lambda: is_intact(folder, extras.included))
+        kept = {*extras.made, *(extras.included if whole else ())}
+        removed = await in_thread(lambda: sweep(folder, tracked, kept))
+        if whole:
+            write_extras(self._notes(track, ticket) / "extras", extras)
+        else:
+            await self._include(track, ticket, extras)
+        return extras.setup.digest if extras.setup else "", removed
+
+    async def note_setup(self, track: str, ticket: str, digest: str, command: str, commit: str) -> None:
+        """Records the files that a setup command made in the folder, which shows this commit."""
+        folder, extras = str(self.folder(track, ticket)), self._extras(track, ticket)
+        tracked = await self._tracked(track, ticket)
+        known = {*tracked, *extras.included}
+        extras.made = await in_thread(lambda: untracked(folder, known))
+        extras.setup = SetupNote(digest, commit, command, inputs_of(tracked.items(), command))
+        write_extras(self._notes(track, ticket) / "extras", extras)
+
+    async def _include(self, track: str, ticket: str, extras: Extras) -> None:
+        """Copies the user's files that the project includes, and writes down the extra files."""
+        folder, prefix = str(self.folder(track, ticket)), self._repository.place.prefix
+        none = self.index(track, ticket) + ".none"
+        copied = await copy_included(self._git, self._project, self._inside(track, ticket), none)
+        before = os.fsencode(f"{prefix}/") if prefix else b""
+        extras.included = states_of(folder, (before + path for path in copied))
+        write_extras(self._notes(track, ticket) / "extras", extras)
+
+    def _extras(self, track: str, ticket: str) -> Extras:
+        return read_extras(self._notes(track, ticket) / "extras")
+
+    async def _tracked(self, track: str, ticket: str) -> dict[bytes, bytes]:
+        """The tracked files with their blobs."""
+        listed = await self._git("ls-files", "-z", "--stage", index=self.index(track, ticket))
+        entries = (entry.partition(b"\t") for entry in listed.stdout.split(b"\0") if entry)
+        return {path: facts.split(b" ")[1] for facts, _, path in entries}
+
+    async def _reset(self, folder: str, index: str, commit: str, included: frozenset[bytes]) -> frozenset[bytes]:
+        """Restores the tracked files, and returns their paths."""
         for _ in range(5):
             await self._git("read-tree", "--reset", "-u", commit, work_tree=folder, index=index)
             for path in await submodules(self._git, index):
@@ -94,7 +153,7 @@ class Worktrees:
                     _empty(Path(folder, os.fsdecode(path)))
             listing = await list_changes(self._git, folder, index, "--cached")
             if not await in_thread(lambda listing=listing: _discard(folder, listing, included)):
-                return
+                return frozenset(listing.tracked)
         raise Unavailable(f"{folder} could not be reset to commit {commit}")
 
     async def remove(self, track: str, ticket: str) -> None:
@@ -160,6 +219,18 @@ class Worktrees:
         if not folder.is_symlink():
             folder.chmod(0o700)
         return folder.rename(target)
+
+
+def _is_valid(extras: Extras, commit: str, tracked: dict[bytes, bytes]) -> bool:
+    """Whether the files of the setup command count for this commit.
+
+    Files made on a worker's commit count for that commit only: its code may have run while they were made. Files made
+    on the commit before the work count as long as no file changed that such a command reads.
+    """
+    setup = extras.setup
+    if setup is None or setup.commit == commit:
+        return setup is not None
+    return setup.commit == extras.before_work and setup.inputs == inputs_of(tracked.items(), setup.command)
 
 
 def _discard(folder: str, listing: Listing, included: frozenset[bytes]) -> bool:
