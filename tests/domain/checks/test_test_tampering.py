@@ -1,8 +1,16 @@
 """A worker that changes existing tests waits for an approval; new tests are allowed."""
 
+from typing import Literal
+
 import pytest
 
-from interlock.domain.checks.test_tampering import ChangedFile, tampered_files, tampering_question
+from interlock.domain.checks.test_tampering import (
+    ChangedFile,
+    Texts,
+    tampered_files,
+    tampering_question,
+    wanted_texts,
+)
 from interlock.domain.messages.commands.attempt_commands import ReportGate, SubmitWork
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.values.approvals import GatePayload
@@ -44,7 +52,7 @@ def test_other_files_are_the_workers_own(path: str) -> None:
         ("sh ../check.sh", "web", "check.sh"),
         ("cd web && ./check.sh", None, "web/check.sh"),
         ("cd 'my web'; cd ..; true check.sh", None, "check.sh"),
-        ("make -C web -f rules.mk", None, "web/rules.mk"),
+        ("make -C web -f rules.txt", None, "web/rules.txt"),
         ("sh web/../lib/../check.sh", None, "check.sh"),
         ("sh web//deep/./check.sh", None, "web/deep/check.sh"),
         ("sh $PWD/check.sh", None, "check.sh"),
@@ -53,7 +61,7 @@ def test_other_files_are_the_workers_own(path: str) -> None:
         ("'my checks/check it.sh'", None, "my checks/check it.sh"),
         ("my\\ checks/check\\ it.sh", None, "my checks/check it.sh"),
         ("curl -d @wanted.json x", None, "wanted.json"),
-        ("pytest 'spec/money.py::test_add'", None, "spec/money.py"),
+        ("pytest 'checks/money.py::test_add'", None, "checks/money.py"),
     ],
 )
 def test_a_file_that_the_gate_runs_is_a_judge_too(command: str, cwd: str | None, path: str) -> None:
@@ -68,6 +76,103 @@ def test_a_file_that_the_gate_runs_is_a_judge_too(command: str, cwd: str | None,
 )
 def test_a_file_of_a_like_name_is_not_named(command: str) -> None:
     assert tampered_files([ChangedFile("changed", "check.sh", "abc")], (Gate(command),), ()) == ()
+
+
+MORE_TESTS = [
+    *("src/__tests__/a.js", "web/app.test.js", "spec/models/user_spec.rb", "src/test/java/FooTest.java", "FooTests.cs"),
+    *("pkg/testdata/golden.txt", "src/__snapshots__/a.snap", "e2e/login.js", "UserTest.php", "t/basic.t", "test/a.js"),
+]
+RUNNER_FILES = [
+    *("conftest.py", "src/deep/conftest.py", "pytest.ini", "tox.ini", "Makefile", "sub/Makefile", "jest.config.js"),
+    *("sitecustomize.py", "build.gradle.kts", ".github/workflows/ci.yml", "sub/.cargo/config.toml", "tsconfig.json"),
+]
+
+
+@pytest.mark.parametrize("path", MORE_TESTS)
+def test_tests_of_other_languages_count_without_a_setting(path: str) -> None:
+    assert tampered_files([ChangedFile("changed", path, "abc")], (), ()) == (f"{path}@abc",)
+    assert tampered_files([ChangedFile("added", path, "abc")], (Gate("make test"),), ()) == ()
+
+
+@pytest.mark.parametrize("how", ["added", "changed", "deleted"])
+@pytest.mark.parametrize("path", RUNNER_FILES)
+def test_a_setting_of_a_test_runner_counts_even_if_it_is_new(
+    path: str, how: Literal["added", "changed", "deleted"]
+) -> None:
+    change = ChangedFile(how, path, "" if how == "deleted" else "abc")
+    assert len(tampered_files([change], (Gate("run-the-tests"),), ())) == 1
+    assert tampered_files([change], (), ()) == ()  # nothing is verified
+
+
+@pytest.mark.parametrize(
+    ("path", "cwd", "counts"),
+    [
+        ("unittest.py", None, True),
+        ("pytest/__init__.py", None, True),
+        ("src/json.py", None, True),
+        ("web/random.py", "web", True),
+        ("tests/unit/hypothesis.py", None, True),
+        ("deep/down/_pytest/__init__.py", None, True),
+        ("app/logging.py", None, False),
+        ("money.py", None, False),
+        ("money/__init__.py", None, False),
+        ("unittest.txt", None, False),
+        ("__init__.py", None, False),
+        ("node_modules/jest/index.js", None, True),
+        ("web/vendor/autoload.php", None, True),
+    ],
+)
+def test_a_new_module_in_the_place_of_a_runners_module_counts(path: str, cwd: str | None, counts: bool) -> None:
+    names = tampered_files([ChangedFile("added", path, "abc")], (Gate("python -m unittest", cwd=cwd),), ())
+    assert bool(names) == counts
+    assert tampered_files([ChangedFile("added", path, "abc")], (), ()) == ()
+
+
+MIXED = [
+    ("package.json", '{"scripts": {"test": "jest"}}', '{"scripts": {"test": "true"}}', True),
+    (
+        "package.json",
+        '{"scripts": {"test": "jest"}}',
+        '{"scripts": {"test": "jest"}, "dependencies": {"a": "1"}}',
+        False,
+    ),
+    ("package.json", '{"scripts": {}}', "{", True),
+    ("package.json", "[1]", "[2]", True),
+    ("package.json", "[1]", "[1] ", False),
+    ("web/package.json", None, '{"scripts": {"test": "true"}}', True),
+    ("package.json", '{"jest": {}}', None, True),
+    ("pyproject.toml", '[project]\nname = "a"\n', '[project]\nname = "b"\n', False),
+    ("pyproject.toml", "", '[tool.pytest.ini_options]\naddopts = "-k no"\n', True),
+    ("pyproject.toml", "tool = 1", "tool = 2", True),
+    ("Cargo.toml", '[dependencies]\na = "1"\n', '[dependencies]\na = "2"\n', False),
+    ("Cargo.toml", "", '[[test]]\nname = "x"\n', True),
+    ("setup.cfg", "[metadata]\nname = a\n", "[metadata]\nname = b\n", False),
+    ("setup.cfg", "[tool:pytest]\n# a\naddopts =\n", "[tool:pytest]\naddopts =\n", False),
+    ("setup.cfg", "", "[tool:pytest]\naddopts = -k no\n", True),
+    ("go.mod", "require a v1\n", "require a v2\n", False),
+    ("go.mod", "", "replace a => ./b\n", True),
+    ("Gemfile", "gem 'a'\n", "gem 'b'\n", False),
+    ("Gemfile", "", "gem 'rspec', path: 'x'\n", True),
+]
+
+
+@pytest.mark.parametrize(("path", "before", "after", "counts"), MIXED)
+def test_of_a_mixed_file_only_the_part_that_decides_counts(
+    path: str, before: str | None, after: str | None, counts: bool
+) -> None:
+    change = ChangedFile("changed" if before is not None else "added", path, "abc" if after is not None else "")
+    texts = Texts({path: before} if before is not None else {}, {path: after} if after is not None else {})
+    assert bool(tampered_files([change], (Gate("npm test"),), (), texts=texts)) == counts
+    assert wanted_texts([change], ())[1] == (path,)
+
+
+def test_a_script_that_a_gates_script_names_counts_and_the_program_under_test_does_not() -> None:
+    gate = Gate("make -C web test && ./check.sh")
+    read, _ = wanted_texts([], (gate,))
+    assert {"web/Makefile", "Makefile", "check.sh", "web/check.sh"} <= set(read)
+    texts = Texts({"check.sh": "python app.py\nsh scripts/lint.sh\n", "web/Makefile": "test:\n\t./verify-all\n"})
+    changes = [ChangedFile("changed", path, "abc") for path in ("app.py", "scripts/lint.sh", "web/verify-all")]
+    assert tampered_files(changes, (gate,), (), texts=texts) == ("scripts/lint.sh@abc", "web/verify-all@abc")
 
 
 def test_the_file_that_the_ticket_is_about_is_what_is_judged_unless_it_is_a_test() -> None:

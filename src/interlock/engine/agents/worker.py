@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interlock.domain.checks.model_ladder import model_for
-from interlock.domain.checks.test_tampering import tampered_files
+from interlock.domain.checks.test_tampering import ChangedFile, Texts, tampered_files, wanted_texts
 from interlock.domain.messages.commands.attempt_commands import (
     AskWorker,
     FailWork,
@@ -23,7 +23,7 @@ from interlock.domain.messages.commands.attempt_commands import (
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.values.approvals import SpawnPayload, digest
 from interlock.domain.values.model_calls import CallOwner
-from interlock.domain.values.tickets import Grant, Ticket
+from interlock.domain.values.tickets import Grant, Saved, Ticket
 from interlock.engine.agents.analysis import analysed
 from interlock.engine.agents.context import JournalAccess, Toolbox
 from interlock.engine.agents.dialogue import Answer, Dialogue, Question, Terms
@@ -37,6 +37,7 @@ from interlock.ports.tools import ToolPlace
 from interlock.ports.workspaces import Workspace, Workspaces
 
 TIER = "Tier 3"
+_MOST_SCRIPT = 500_000  # bytes of a script or settings file that are searched for names
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -157,8 +158,23 @@ class Worker:
             return SubmitWork(*name, None, text[:2_000])
         saved = await self._workspaces.save(workspace, *name, ticket.spec.description or ticket.id)
         changes = await self._workspaces.changes(saved.base, saved.commit)
-        judges = tampered_files(changes, ticket.spec.verify, self._options.test_paths, ticket.spec.target_file)
+        texts = await self._judging_texts(changes, ticket, saved)
+        spec = ticket.spec
+        judges = tampered_files(changes, spec.verify, self._options.test_paths, spec.target_file, texts)
         return SubmitWork(*name, saved, text[:2_000], judges)
+
+    async def _judging_texts(self, changes: tuple[ChangedFile, ...], ticket: Ticket, saved: Saved) -> Texts:
+        before, after = wanted_texts(changes, ticket.spec.verify)
+
+        async def read(commit: str, paths: tuple[str, ...]) -> dict[str, str]:
+            contents = {path: await self._workspaces.read(commit, path) for path in paths}
+            return {
+                path: content[:_MOST_SCRIPT].decode(errors="replace")
+                for path, content in contents.items()
+                if isinstance(content, bytes)
+            }
+
+        return Texts(await read(saved.base, before), await read(saved.commit, after))
 
     async def _may_start(self, ticket: Ticket, brief: Brief) -> AskWorker | str:
         """The first message as it was approved, or the question whether the worker may start."""
