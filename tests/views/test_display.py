@@ -1,5 +1,8 @@
 """External text cannot control the terminal or hide characters."""
 
+import unicodedata
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +27,9 @@ from interlock.views.display import exact, one_line, pieces, quoted_path, safe
         ("lines\r\nand\ttabs\n", "lines\nand\ttabs\n"),
         ("over\rwrite", "over<U+000D>write"),
         ("\udcff", "<U+DCFF>"),
+        ("a\U0001bca0b\ufff0c\U0001d159d", "a<U+1BCA0>b<U+FFF0>c<U+1D159>d"),
+        ("\ue000 \u0378 \U000f0000 \U0010ffff", "<U+E000> <U+0378> <U+F0000> <U+10FFFF>"),
+        ("nbsp\u00a0 cafe\u0301", "nbsp\u00a0 cafe\u0301"),
     ],
 )
 def test_escapes_go_and_what_cannot_be_seen_is_named(text: str, shown: str) -> None:
@@ -45,6 +51,29 @@ def test_escapes_go_and_what_cannot_be_seen_is_named(text: str, shown: str) -> N
 def test_no_character_of_a_script_is_left_out(text: str, shown: str) -> None:
     """A terminal hides the text of an escape sequence; a shell runs it."""
     assert exact(text) == shown
+
+
+@pytest.mark.parametrize("show", [safe, exact])
+def test_no_character_that_has_no_glyph_is_shown_as_nothing(show: Callable[[str], str]) -> None:
+    invisible = [chr(code) for code in range(0x110000) if _is_invisible(code)]
+    assert len(invisible) > 800_000
+    assert [char for char in invisible if show(char) == char and char not in "\n\t"] == []
+
+
+def _is_invisible(code: int) -> bool:
+    """Other and line separators by category, and the characters that Unicode lets a renderer ignore."""
+    ignorable = (0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0)
+    ranges = (
+        (0x180B, 0x180F),
+        (0x200B, 0x200F),
+        (0x202A, 0x202E),
+        (0x2060, 0x206F),
+        (0xFFF0, 0xFFF8),
+        (0xE0000, 0xE0FFF),
+    )
+    if unicodedata.category(chr(code)) in ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp") or code in ignorable:
+        return True
+    return any(first <= code <= last for first, last in ranges)
 
 
 @given(st.text())

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from interlock.api.connections import mark_proven
 from interlock.api.tokens import Capability, Tokens, proof
 
 Scope = MutableMapping[str, Any]
@@ -38,6 +39,8 @@ class RequestGuard:
             return
         headers = _Headers(scope["headers"])
         capability, refusal = self._judge(scope, headers)
+        if capability is not None:
+            mark_proven(scope)
         began = time.monotonic()
         status = 0
 

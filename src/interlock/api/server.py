@@ -17,6 +17,7 @@ from litestar.openapi.spec import Components, SecurityScheme
 from msgspec import Struct
 
 from interlock.api.bridge import Bridge
+from interlock.api.connections import Unproven, bounded_protocol
 from interlock.api.guard import MOST_BODY, Log, RequestGuard
 from interlock.api.live import Live
 from interlock.api.routes.approval_routes import approval_routes
@@ -132,7 +133,7 @@ class ApiServer:
         config = uvicorn.Config(
             guarded,  # pyright: ignore[reportArgumentType]
             loop="none",
-            http="httptools",
+            http=bounded_protocol(Unproven()),
             ws="none",
             lifespan="on",
             log_config=None,

@@ -5,20 +5,21 @@ that a terminal hides. `quoted_path` is for file names: two different names neve
 """
 
 import re
+import unicodedata
+from functools import lru_cache
 
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[@-Z\\-_]?)"
 )
 HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001345f\U00016fe4\U0001bca0-\U0001bca3\U0001d159"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
 )
 """Control, bidirectional and invisible characters, without tab and line break."""
 _DECEIVING = re.compile(
-    HIDDEN.pattern[:-1]
-    + "\u0300-\u036f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3164"
-    "\ufe00-\ufe0f\ufe20-\ufe2f\uffa0\U0001d173-\U0001d17a\U000e0080-\U000e0fff"  # invisible or combining
-    "\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000]"  # looks like a space, but is a letter to a shell
+    HIDDEN.pattern[:-1] + "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"  # combining
+    "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"  # looks like a space, but is a letter to a shell
 )
 
 _UNPLAIN = re.compile(f'{_DECEIVING.pattern[:-1]}\n\t"\\\\]')
@@ -27,19 +28,25 @@ _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 def safe(text: str) -> str:
     """Removes escape sequences; control, bidirectional and invisible characters show as <U+202E>."""
-    if text.isprintable():  # true for most texts, and much faster
+    if text.isascii() and text.isprintable():  # true for most texts, and much faster
         return text
-    return HIDDEN.sub(_named, _ESCAPES.sub("", text.replace("\r\n", "\n")))
+    text = HIDDEN.sub(_named, _ESCAPES.sub("", text.replace("\r\n", "\n")))
+    return text if text.isascii() else _FOREIGN.sub(_seen, text)
 
 
 def exact(text: str) -> str:
     """Shows every character; deceptive ones show as <U+001B>."""
-    return text if text.isascii() and text.isprintable() else _DECEIVING.sub(_named, text)
+    if text.isascii() and text.isprintable():
+        return text
+    text = _DECEIVING.sub(_named, text)
+    return text if text.isascii() else _FOREIGN.sub(_seen_exactly, text)
 
 
 def quoted_path(path: str) -> str:
     """The path, in quotes with C escapes (as git prints it) if it could be misread."""
-    return f'"{_UNPLAIN.sub(_escaped, path)}"' if _UNPLAIN.search(path) else path
+    if not _UNPLAIN.search(path) and (path.isascii() or exact(path) == path):
+        return path
+    return f'"{"".join(_escaped_or_plain(char) for char in path)}"'
 
 
 def one_line(text: str, width: int = 100) -> str:
@@ -53,13 +60,31 @@ def pieces(line: str, columns: int) -> tuple[str, ...]:
     return tuple(line[at : at + columns] for at in range(0, len(line), columns)) or ("",)
 
 
+_FOREIGN = re.compile("[^\x00-\x7e]")
+
+
+def _seen(match: re.Match[str]) -> str:
+    return _named(match) if _category(match[0]) in _NO_GLYPH else match[0]
+
+
+def _seen_exactly(match: re.Match[str]) -> str:
+    return _named(match) if _category(match[0]) in _NO_GLYPH_OF_ITS_OWN else match[0]
+
+
+_NO_GLYPH = frozenset(["Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"])
+_NO_GLYPH_OF_ITS_OWN = _NO_GLYPH | {"Mn", "Me", "Zs"}
+_category = lru_cache(8_192)(unicodedata.category)
+
+
 def _named(match: re.Match[str]) -> str:
     return f"<U+{ord(match[0]):04X}>"
 
 
-def _escaped(match: re.Match[str]) -> str:
-    code = ord(match[0])
+def _escaped_or_plain(char: str) -> str:
+    if not _UNPLAIN.match(char) and (char.isascii() or _category(char) not in _NO_GLYPH_OF_ITS_OWN):
+        return char
+    code = ord(char)
     if 0xDC80 <= code <= 0xDCFF:  # Python's surrogateescape of an undecodable byte
         return f"\\x{code - 0xDC00:02x}"
     long = f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
-    return _SHORT.get(match[0]) or long
+    return _SHORT.get(char) or long

@@ -25,7 +25,7 @@ from interlock.domain.messages.events.ticket_events import TicketBlocked, Ticket
 from interlock.domain.messages.events.track_events import TrackEnded
 from interlock.domain.values.approvals import Approval
 from interlock.domain.values.gates import GateResult
-from interlock.views.display import one_line
+from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_title
 
 Role = Literal["text", "dim", "faint", "good", "running", "waiting", "bad", "accent", "planner"]
@@ -71,7 +71,8 @@ def journal_line(recorded: Recorded) -> JournalLine:
     name = str(to_builtins(event)["type"])
     kind, role = _KINDS.get(name.split("_")[0], ("fact", "dim"))
     text, text_role, more = _text_of(recorded, name)
-    return JournalLine(recorded.version, recorded.at, kind, role, _subject(event), text, text_role, more)
+    whose, text, more = (safe(each).replace("\n", " ") for each in (_subject(event), text, more))
+    return JournalLine(recorded.version, recorded.at, kind, role, whose, text, text_role, more)
 
 
 def _subject(event: Event) -> str:

@@ -18,7 +18,7 @@ def wrong_usage(sentence: str, *, as_json: bool) -> int:
     """Report arguments that parse but contradict each other."""
     if as_json:
         sys.stdout.write(json.dumps({"error": sentence, "kind": "Usage"}) + "\n")
-    sys.stderr.write(f"interlock {sentence}\n")
+    sys.stderr.write(f"interlock {_safe(sentence)}\n")
     return USAGE
 
 
@@ -31,5 +31,12 @@ def report(error: InterlockError, *, as_json: bool) -> int:
     hint = ""
     if isinstance(error, JournalCorrupt):
         hint = "\nThe journal can still be read: 'interlock journal show' and 'interlock journal export' work."
-    sys.stderr.write(f"interlock: {error}{hint}\n")
+    sys.stderr.write(f"interlock: {_safe(str(error))}{hint}\n")
     return ERROR
+
+
+def _safe(text: str) -> str:
+    """Errors quote names and texts of files, models and programs."""
+    from interlock.views.display import safe  # most commands end without an error
+
+    return safe(text)

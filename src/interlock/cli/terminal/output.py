@@ -1,13 +1,15 @@
 """Terminal output: columns, colours for states only, JSON on request."""
 
+import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
 
 import msgspec
 
-from interlock.views.display import safe
+from interlock.views.display import HIDDEN, safe
 
 _COLOURS = {
     "good": "32",
@@ -34,6 +36,11 @@ STATUS_COLOUR = {
 SYMBOL = {"completed": "✓", "in_progress": "▶", "todo": "·", "blocked": "✗", "cancelled": "–"}
 
 
+_MARK = f"<paint {os.urandom(8).hex()} "
+"""Begins a colour until the text is printed. No text of a file, a model or a program can contain it."""
+_PAINTED = re.compile(rf"{_MARK}(\d+);")
+
+
 def colour_on(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
@@ -41,10 +48,24 @@ def colour_on(stream: TextIO) -> bool:
 def paint(text: str, colour: str | None, stream: TextIO | None = None) -> str:
     if not colour or not colour_on(stream or sys.stdout):
         return text
-    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"
+    return f"{_MARK}{_COLOURS[colour]};{text}{_MARK}0;"
+
+
+def terminal_safe(text: str) -> str:
+    """Removes all escape sequences and names control characters, and then adds the colours of `paint`."""
+    if text.isascii() and text.isprintable() and _MARK not in text:
+        return text
+    parts = _PAINTED.split(text)
+    return "".join(f"\x1b[{part}m" if number % 2 else safe(part) for number, part in enumerate(parts))
 
 
 def say(text: str = "", stream: TextIO | None = None) -> None:
+    """Prints untrusted text safely."""
+    write_line(terminal_safe(text), stream)
+
+
+def write_line(text: str, stream: TextIO | None = None) -> None:
+    """Prints text as it is: for JSON, and for text that is safe already."""
     out = stream or sys.stdout
     try:
         out.write(text + "\n")
@@ -59,12 +80,17 @@ def warn_sandbox_off() -> None:
 
 
 def say_json(value: Any) -> None:
-    say(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    write_line(_json_safe(msgspec.json.format(msgspec.json.encode(value), indent=2).decode()))
 
 
 def say_json_line(value: Any) -> None:
     """JSON on one line, for a reader that follows the output."""
-    say(msgspec.json.encode(value).decode())
+    write_line(_json_safe(msgspec.json.encode(value).decode()))
+
+
+def _json_safe(text: str) -> str:
+    """The same JSON value, without invisible characters and terminal controls: they are written as escapes."""
+    return text if text.isascii() else HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], colours: Sequence[str | None] = ()) -> None:

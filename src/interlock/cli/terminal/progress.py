@@ -5,7 +5,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
-from interlock.cli.terminal.output import colour_on, paint, say
+from interlock.cli.terminal.output import colour_on, paint, say, terminal_safe
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
 from interlock.domain.messages.events.attempt_events import (
@@ -100,7 +100,7 @@ class ProgressDisplay:
         if self._bar is not None:
             from rich.text import Text
 
-            self._bar.console.print(Text.from_ansi(line))
+            self._bar.console.print(Text.from_ansi(terminal_safe(line)))
         else:
             say(line)
 

@@ -62,7 +62,9 @@ class _Parser(argparse.ArgumentParser):
             import json
 
             sys.stdout.write(json.dumps({"error": message, "kind": "Usage"}) + "\n")
-        super().error(message)
+        from interlock.views.display import safe  # a mistake may quote any text
+
+        super().error(safe(message))
 
 
 def parse(argv: list[str]) -> argparse.Namespace:

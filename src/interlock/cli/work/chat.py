@@ -10,7 +10,7 @@ from interlock.assembly.project import Project, kept_text, read_state
 from interlock.cli.arguments import CommandArgs, WorkArgs
 from interlock.cli.terminal.exits import APPROVAL, BUDGET, DONE, ERROR
 from interlock.cli.terminal.model_choices import model_of, with_choices
-from interlock.cli.terminal.output import paint, say, say_json, table
+from interlock.cli.terminal.output import paint, say, say_json, table, terminal_safe
 from interlock.cli.terminal.prompts import Prompts
 from interlock.cli.terminal.sessions import Session, open_session, project_of
 from interlock.cli.work.tracks import read_text
@@ -135,7 +135,7 @@ class _StreamPrinter:
         if key == self._key and not self._quiet:
             aside = self._thinking or piece == THINKING
             self._thinking = aside and piece != ANSWERING
-            sys.stdout.write(paint(safe(piece), "dim" if aside else None))
+            sys.stdout.write(terminal_safe(paint(piece, "dim" if aside else None)))
             sys.stdout.flush()
             self._open = True
             self.printed_answer = self.printed_answer or not aside  # reasoning is no answer
