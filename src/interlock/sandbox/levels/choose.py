@@ -1,6 +1,5 @@
 """Chooses the strongest sandbox that works on this machine, or none with a reason."""
 
-import shutil
 import sys
 from collections.abc import Sequence
 from typing import Literal
@@ -11,7 +10,7 @@ from interlock.errors import Misconfigured
 from interlock.ports.processes import Sandbox
 from interlock.sandbox.jobs.jobs import USUAL, JobLimits
 from interlock.sandbox.levels import landlock
-from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
+from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox, program
 from interlock.sandbox.levels.landlock import LandlockSandbox
 from interlock.sandbox.levels.probe import probe
 from interlock.sandbox.levels.unconfined import UnconfinedSandbox
@@ -53,7 +52,7 @@ async def choice(setting: Setting, hidden: Sequence[str] = (), limits: JobLimits
 
 
 async def _problem_with_bubblewrap(sandbox: BubblewrapSandbox) -> str:
-    if shutil.which("bwrap") is None:
+    if program() is None:
         return "bubblewrap is not installed (on Debian: apt install bubblewrap)"
     reason = await probe(sandbox)
     return f"bubblewrap is installed but does not work here: {reason}" if reason else ""
