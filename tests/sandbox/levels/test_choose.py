@@ -10,7 +10,7 @@ from interlock.errors import Misconfigured
 from interlock.sandbox.jobs import confine
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from interlock.sandbox.levels.choose import choice, choose
-from interlock.sandbox.levels.probe import probe
+from interlock.sandbox.levels.probe import Probe, probe
 from interlock.sandbox.levels.unconfined import UnconfinedSandbox
 from tests.sandbox.sandbox_levels import make_sandbox
 
@@ -29,13 +29,13 @@ def broken_bubblewrap(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_bubblewrap_works_here() -> None:
-    assert asyncio.run(probe(BubblewrapSandbox())) is None
+    assert asyncio.run(probe(BubblewrapSandbox())) == Probe()
     chosen = asyncio.run(choice("auto"))
     assert (chosen.sandbox.level, chosen.why) == ("bubblewrap", "")
 
 
 def test_landlock_works_here_and_can_be_asked_for() -> None:
-    assert asyncio.run(probe(make_sandbox("landlock"))) is None
+    assert asyncio.run(probe(make_sandbox("landlock"))) == Probe()
     chosen = asyncio.run(choice("landlock"))
     assert (chosen.sandbox.level, chosen.why) == ("landlock", "")
 
@@ -45,7 +45,7 @@ def test_off_is_off() -> None:
 
 
 def test_the_probe_sees_that_nothing_is_confined_without_a_sandbox() -> None:
-    reason = asyncio.run(probe(UnconfinedSandbox())) or ""
+    reason = asyncio.run(probe(UnconfinedSandbox())).broken
     assert "the network can be reached from inside" in reason
 
 

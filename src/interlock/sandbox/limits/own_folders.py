@@ -18,7 +18,7 @@ from interlock.sandbox.limits import git_config
 from interlock.sandbox.limits.toolchain import contains
 
 OURS = ".interlock"
-MOST = 256  # more folders to cover than this are refused: each one is a mount
+MOST = 500  # more folders to cover than this are refused: each one is a mount
 _GIT = ".git"
 _REGISTRY = "projects"
 _LARGEST = 64 * 1024
