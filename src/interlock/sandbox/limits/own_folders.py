@@ -69,7 +69,7 @@ class OwnFolders:
             if not any(contains(own, root) for own in states) and not git_config.is_repository(root):
                 projects += self._walk(root)
         projects = list(dict.fromkeys(projects))
-        hidden = [*states, *(path for place in projects for path in _state_of(place, visible)), *_live_sockets()]
+        hidden = [*states, *(path for place in projects for path in _state_of(place, visible)), *_live_sockets(roots)]
         repositories = [path for place in projects if _is_own(path := os.path.join(place, _GIT))]
         return Covered(
             tuple(path for path in dict.fromkeys(hidden) if _is_below(path, visible)),
@@ -155,21 +155,29 @@ def _state_of(place: str, visible: Sequence[str]) -> Iterator[str]:
             return
 
 
-def _live_sockets() -> Iterator[str]:
-    """Sockets with a path that a process has open now; a read-only mount would not keep a command from connecting."""
+def _live_sockets(roots: Sequence[str]) -> Iterator[str]:
+    """Sockets with a path that a process has open now: a read-only mount would not keep a command from connecting.
+
+    A path that is not absolute belongs to the folder in which its process made it; it is searched in `roots`.
+    """
     try:
         with open("/proc/net/unix", "rb") as file:
             lines = file.read().splitlines()[1:]
     except OSError:
         return
-    for name in {fields[7] for line in lines if len(fields := line.split(maxsplit=7)) == 8}:
-        if name.startswith(b"/"):
-            path = os.path.realpath(os.fsdecode(name))
-            try:
-                if stat.S_ISSOCK(os.lstat(path).st_mode):
+    for name in {os.fsdecode(fields[7]) for line in lines if len(fields := line.split(maxsplit=7)) == 8}:
+        if not name.startswith("@"):  # abstract
+            for folder in ("/",) if name.startswith("/") else roots:
+                path = os.path.realpath(os.path.join(folder, name))
+                if _is_socket(path):
                     yield path
-            except OSError:
-                continue
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.lstat(path).st_mode)
+    except OSError:
+        return False
 
 
 def _is_own(path: str) -> bool:
