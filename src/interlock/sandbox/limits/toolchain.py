@@ -47,7 +47,7 @@ _SIGNS: tuple[set[str], ...] = (
 )
 # A prefix with only these names is a tool too: a virtual environment, a version of Python or node.
 _USUAL = {
-    *("bin", "sbin", "lib", "lib32", "lib64", "libexec", "include", "share", "etc", "man", "doc", "docs", "ssl"),
+    *("bin", "sbin", "lib", "lib32", "lib64", "libexec", "include", "share", "man", "ssl"),
     *("pyvenv.cfg", ".gitignore", ".lock", "CACHEDIR.TAG", "uv-receipt.toml", "pipx_metadata.json"),
     *("README.md", "README", "LICENSE", "LICENSE.md", "CHANGELOG.md", "VERSION", "release"),
 }
@@ -194,7 +194,7 @@ class Toolchain:
             return True
         # Not HOME/.local: its `share` contains more than tools.
         deep = all(not contains(home, prefix) or prefix.count("/") - home.count("/") >= 2 for home in self._homes)
-        return deep and names <= _USUAL
+        return deep and names <= _USUAL and bool(names & {"lib", "pyvenv.cfg"})
 
     def _show(self, path: str) -> None:
         if os.path.exists(path) and self._may_mount(path) and not self._is_shown(path):
