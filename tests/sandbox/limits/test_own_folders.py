@@ -69,8 +69,9 @@ def test_registered_projects_are_found_beyond_the_walk(tmp_path: Path, monkeypat
 
 
 def test_worktrees_in_the_state_folder_are_not_walked(tmp_path: Path) -> None:
-    project(tmp_path / "state" / "worktrees" / "t")
-    assert below(tmp_path / "state" / "worktrees" / "t", tmp_path / "state").hidden == ()
+    work = project(tmp_path / "state" / "worktrees" / "t")
+    project(work / "inner")
+    assert below(work, tmp_path / "state").hidden == (str(work / ".interlock"),)
 
 
 def test_a_real_path_is_covered_at_each_place_where_it_is_visible(tmp_path: Path) -> None:

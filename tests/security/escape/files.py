@@ -303,6 +303,21 @@ each(
 )
 
 
+@attempt("make a file in any other file system", levels=("bubblewrap",))
+def _(w: Wishes) -> object:
+    with open("/proc/self/mountinfo") as file:
+        folders = {line.split()[4].replace("\\040", " ") for line in file}
+    mine = {os.getcwd(), "/tmp", "/dev/shm", os.environ["HOME"]}
+    return [folder for folder in folders - mine if os.path.isdir(folder) and _makes_file(folder)]
+
+
+def _makes_file(folder: str) -> bool:
+    try:
+        return opens(f"{folder}/interlock-planted", NEW)
+    except OSError:
+        return False
+
+
 # ── setuid ───────────────────────────────────────────────────────────────────────────────
 
 

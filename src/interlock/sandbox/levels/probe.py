@@ -59,6 +59,7 @@ _INSIDE = textwrap.dedent(
     }))
     """
 )
+_TOKEN, _WRITTEN = "project/.interlock/token", "written"
 _SLACK = 1 << 20  # a file system rounds its size
 
 
@@ -86,6 +87,7 @@ async def probe(sandbox: Sandbox, limits: jobs.JobLimits = jobs.USUAL) -> Probe:
         tempfile.TemporaryDirectory(prefix="interlock-probe-") as folder,
         socket.create_server(("127.0.0.1", 0)) as here,
     ):
+        _make_project(folder)
         finished = await sandbox.run(_job(folder, here.getsockname()[1]))
         if problem := _failure(finished, folder):
             return Probe(problem)
@@ -96,10 +98,18 @@ async def probe(sandbox: Sandbox, limits: jobs.JobLimits = jobs.USUAL) -> Probe:
         )
 
 
+def _make_project(folder: str) -> None:
+    """A project in the folder, which the command must not look into, and a file that it can write."""
+    os.makedirs(os.path.dirname(os.path.join(folder, _TOKEN)))
+    for name in (_TOKEN, _WRITTEN):
+        with open(os.path.join(folder, name), "w"):
+            pass
+
+
 def _job(folder: str, port: int) -> Job:
     home = os.path.expanduser("~")
     return Job(
-        argv=(jobs.INTERPRETER, "-I", "-S", "-c", _INSIDE, str(port), *_files_of(home)),
+        argv=(jobs.INTERPRETER, "-I", "-S", "-c", _INSIDE, str(port), os.path.join(folder, _TOKEN), *_files_of(home)),
         cwd=folder,
         env={"HOME": home, "PATH": os.environ.get("PATH", os.defpath)},
         writable=(folder,),
@@ -111,7 +121,7 @@ def _failure(finished: Finished, folder: str) -> str:
     if finished.status != "exited" or finished.exit_code != 0:
         message = finished.message or finished.stderr.strip() or finished.status
         return f"a command run in it fails ({message.splitlines()[-1]})"
-    if not os.path.exists(os.path.join(folder, "written")):
+    if not os.path.getsize(os.path.join(folder, _WRITTEN)):
         return "what is written to a worktree inside does not arrive outside"
     return ""
 

@@ -64,8 +64,9 @@ class OwnFolders:
         visible = [*roots, *map(os.path.realpath, shown)]
         states = self._real()
         projects = [place for own in states for place in _registered(own)]
+        projects += [root for root in roots if os.path.lexists(os.path.join(root, OURS))]
         for root in roots:
-            # Interlock makes the worktrees in its own folder: they are no projects. Neither is git's data.
+            # Interlock makes the worktrees in its own folder: no projects are in them. Nor are any in git's data.
             if not any(contains(own, root) for own in states) and not git_config.is_repository(root):
                 projects += self._walk(root)
         projects = list(dict.fromkeys(projects))
