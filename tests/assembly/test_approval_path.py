@@ -56,7 +56,7 @@ class Recorder:
             path = each.f_code.co_filename
             if path.startswith(SOURCE):
                 self._enter(path.removeprefix(SOURCE).split(os.sep)[0], each.f_code.co_qualname)
-        self.ended = "sandbox" in code.co_filename
+        self.ended = code.co_filename.removeprefix(SOURCE).startswith("sandbox")
 
     def _enter(self, package: str, function: str) -> None:
         if package != self.packages[-1]:

@@ -27,6 +27,7 @@ def test_doctor_prints_the_guarantees_of_the_sandbox(project: Project) -> None:
     result = project.run("doctor", "--json")
     assert (result.code, result.json["sandbox"]["detail"]) == (0, "bubblewrap")
     assert "has no network, and sees no process but its own" in result.json["promises"]
+    assert result.json["missing"] == []
     assert "writes only in its own worktree" in project.run("doctor").out
 
 

@@ -32,34 +32,10 @@ from interlock.ports.processes import Sandbox
 from interlock.runners.gate_here import no_command, verify_here
 from interlock.sandbox.jobs.jobs import JobLimits
 from interlock.sandbox.levels.choose import choice, choose
+from interlock.sandbox.levels.promises import promises
 from interlock.sandbox.limits.environment import clean_env
 from interlock.tools.files.names import refusal
 from interlock.workspaces.git_workspaces import GitWorkspaces
-
-PROMISES: dict[str, tuple[str, ...]] = {
-    "bubblewrap": (
-        "writes only in its own worktree and a private /tmp",
-        "sees system folders and your toolchain read-only; not your home, other worktrees, .interlock or tokens",
-        "reads git's data but cannot change it, nor see addresses in its configuration; only the engine commits",
-        "has no network, and sees no process but its own",
-        "cannot make the system calls that could leave a sandbox",
-        "leaves no process behind when it ends or is stopped",
-    ),
-    "landlock": (
-        "writes only in its own worktree and a private temporary folder",
-        "reads system folders and your toolchain; not your home, other worktrees, .interlock or tokens",
-        "can see that other files are there, and change the mode and times of yours, but not read or write them",
-        "reads git's data but cannot change it (a .git file is put back when it ends); only the engine commits",
-        "has no network and no sockets by name, not even among its own processes",
-        "can see the command lines of other processes, but not signal, trace or look into them",
-        "cannot make the system calls that could leave a sandbox",
-        "leaves no process behind when it ends or is stopped",
-    ),
-    "off": (
-        "RUNS WITHOUT A SANDBOX, because your settings disable it: it has all your permissions",
-        "leaves no process behind when it ends or is stopped",
-    ),
-}
 
 
 class Project(Struct, frozen=True):
@@ -333,6 +309,7 @@ class SandboxReport(Struct, frozen=True):
     reason: str  # why there is no sandbox, or only a weaker one
     git: str
     promises: tuple[str, ...]
+    missing: tuple[str, ...] = ()  # promises of this level that do not hold here, with the reason
 
 
 async def sandbox_report(project: Project) -> SandboxReport:
@@ -343,7 +320,7 @@ async def sandbox_report(project: Project) -> SandboxReport:
     except Misconfigured as error:
         return SandboxReport(False, "none", str(error), git_version, ("does not run: no sandbox is available",))
     level = chosen.sandbox.level
-    return SandboxReport(True, level, chosen.why, git_version, PROMISES[level])
+    return SandboxReport(True, level, chosen.why, git_version, *promises(level, chosen.missing))
 
 
 async def verify_command(
@@ -372,7 +349,7 @@ def hidden_folders(project: Project) -> tuple[str, ...]:
 def limits_of(settings: Settings) -> JobLimits:
     """The resource limits of commands."""
     most = settings.limits
-    return JobLimits(processes=most.processes, memory_mb=most.memory_mb, open_files=most.open_files)
+    return JobLimits(processes=most.processes, memory_mb=most.memory_mb, open_files=most.open_files, tmp_mb=most.tmp_mb)
 
 
 async def plain_git() -> Sandbox:

@@ -237,3 +237,19 @@ def test_a_command_beyond_the_users_limit_is_killed_and_reported(project: Projec
     shown = facts(project, script)
     assert (shown["status"], shown["exit_code"]) == ("killed", 137)
     assert shown["explanation"].startswith("it had more than 20 processes at once")
+
+
+@pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
+def test_in_a_folder_above_a_project_its_state_is_not_visible(project: Project, level: str) -> None:
+    settings(project, f'sandbox = "{level}"\n')
+    assert project.run("init").code == 0
+    above, inner = project.root.parent, project.root.name
+    script = (
+        f"cat {inner}/.interlock/journal.db; echo x > {inner}/.interlock/planted; echo x > {inner}/.git/hooks/planted"
+    )
+    result = project.run("verify", f"exec 2>&1; {script}; cat {inner}/a.txt", "--json", cwd=above)
+    refused, shown = result.json["stdout"].splitlines()[:-3], result.json["stdout"].splitlines()[-3:]
+    assert (len(refused), shown) == (3, ["one", "two", "three"]), result
+    assert "SQLite" not in "".join(refused)
+    assert not (project.root / ".interlock" / "planted").exists()
+    assert not (project.root / ".git" / "hooks" / "planted").exists()

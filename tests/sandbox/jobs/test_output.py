@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.sandbox.jobs.output import Both, OutputFile, Tail
+from interlock.sandbox.jobs.output import Both, Head, OutputFile, Tail
 
 
 def tail_of(chunks: list[bytes], characters: int = 10) -> str:
@@ -14,6 +14,16 @@ def tail_of(chunks: list[bytes], characters: int = 10) -> str:
     for chunk in chunks:
         tail.feed(chunk)
     return tail.text()
+
+
+def test_a_report_is_bounded_and_a_longer_one_is_none() -> None:
+    head = Head(8)
+    head.feed(b"exited")
+    head.feed(b" 0")
+    assert head.content() == b"exited 0"
+    for _ in range(1_000):
+        head.feed(b"x" * 1_000)
+    assert (head.content(), len(head._bytes)) == (b"", 8)
 
 
 def test_a_short_stream_is_whole() -> None:

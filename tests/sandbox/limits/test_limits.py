@@ -10,6 +10,7 @@ import pytest
 
 from interlock.ports.processes import Finished, Job
 from interlock.runners.gate import explain
+from interlock.sandbox.jobs import space
 from interlock.sandbox.jobs.jobs import JobLimits
 from tests.sandbox.sandbox_levels import CONFINED, make_sandbox
 from tests.sandbox.scenes import ENV, alive_in, run, sh
@@ -89,3 +90,44 @@ def test_the_kernel_stops_a_user_who_is_not_root_by_itself(level: str, tmp_path:
     assert 1000 < most <= 1_000_000 or most == hard
     none = int(python(level, tmp_path, program, JobLimits(processes=0)).stdout)
     assert none == resource.getrlimit(resource.RLIMIT_NPROC)[0], pwd.getpwuid(os.getuid()).pw_name
+
+
+FILL = """
+for number in range(64):
+    with open(os.path.join(sys.argv[1], str(number)), "wb") as file:
+        file.write(bytes(1 << 20))
+print("filled")
+__import__("select").select([], [], [], 30)
+"""
+
+
+@pytest.mark.parametrize("place", ["/tmp", "/dev/shm", "home"])
+def test_temporary_folders_have_a_size(tmp_path: Path, place: str) -> None:
+    folder = str(Path(ENV["HOME"])) if place == "home" else place
+    script = f"df -k --output=size {folder} | tail -1; head -c 9000000 /dev/zero > {folder}/large"
+    finished = run(make_sandbox("bubblewrap", limits=JobLimits(tmp_mb=8)), sh(tmp_path, script))
+    assert (finished.stdout.strip(), finished.exit_code) == ("8192", 1)
+    assert "No space left on device" in finished.stderr
+    free = run(make_sandbox("bubblewrap", limits=JobLimits(tmp_mb=0)), sh(tmp_path, script))
+    assert free.exit_code == 0
+
+
+def test_without_a_private_file_system_a_command_that_fills_its_folder_is_killed(tmp_path: Path) -> None:
+    def fill(limits: JobLimits) -> Finished:
+        program = "import os, sys; sys.argv = ['', os.environ['TMPDIR']]" + FILL
+        return python("landlock", tmp_path, program, limits)
+
+    finished = fill(JobLimits(tmp_mb=8))
+    assert (finished.status, finished.signal) == ("killed", 9), finished
+    assert finished.message == "its temporary files had more than 8 MB ([limits] tmp_mb); it was killed"
+
+
+def test_files_are_counted_once_and_by_their_place_on_disk(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_bytes(bytes(1 << 20))
+    os.link(tmp_path / "folder" / "file", tmp_path / "again")
+    os.symlink("/usr", tmp_path / "link")
+    with open(tmp_path / "sparse", "wb") as file:
+        file.truncate(1 << 40)
+    assert 1 << 20 <= space.used(os.fsencode(tmp_path), 1 << 30) < 2 << 20
+    assert space.used(os.fsencode(tmp_path / "gone"), 1 << 30) == 0

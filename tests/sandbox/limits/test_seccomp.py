@@ -67,6 +67,24 @@ def test_no_command_inserts_input_into_the_terminal(machine: str) -> None:
     assert ask("ioctl", 0, 0xFFFFFFFF_00005412) == PERM  # the kernel uses only the lower half
 
 
+def test_no_file_gets_the_rights_of_its_owner(machine: str) -> None:
+    ask = Filter(machine, shared=False)
+    places = {"fchmod": (0,), "fchmodat": (0, 0), "fchmodat2": (0, 0), "mknodat": (0, 0)}
+    if machine == "x86_64":
+        places |= {"chmod": (0,), "creat": (0,), "mknod": (0,)}
+    for name, before in places.items():
+        assert (ask(name, *before, 0o4755), ask(name, *before, 0o2755)) == (PERM, ALLOW), name
+    create, read, temporary = 0o100, 0, 0o20200000
+    assert [ask("openat", 0, 0, flags, 0o4755) for flags in (create, temporary, read)] == [PERM, PERM, ALLOW]
+    assert ask("openat", 0, 0, create, 0o755) == ALLOW
+    assert ask("openat2") == MISSING
+
+
+def test_without_namespaces_no_folder_is_watched(machine: str) -> None:
+    ask = Filter(machine, shared=True)
+    assert (ask("inotify_init1"), Filter(machine, shared=False)("inotify_init1")) == (MISSING, ALLOW)
+
+
 def families(ask: Filter) -> set[int]:
     return {family for family in range(64) if ask("socket", family, STREAM) == ALLOW}
 

@@ -129,3 +129,51 @@ def test_secrets_of_the_system_are_not_shown() -> None:
     assert ("/etc/resolv.conf" in Toolchain({}, ("/usr/bin/env",), network=True).paths) == Path(
         "/etc/resolv.conf"
     ).exists()
+
+
+def test_the_parent_of_a_folder_in_path_stays_hidden(tmp_path: Path) -> None:
+    make(tmp_path, "a/b/work/bin/tool", "a/b/work/secret", "a/b/work/data/x", "a/b/plain/tool.sh", "a/b/secret")
+    assert shown(tmp_path, "a/b/work/bin", "a/b/plain") == ["a/b/plain", "a/b/work/bin"]
+
+
+def test_the_same_holds_outside_of_the_home(tmp_path: Path) -> None:
+    make(tmp_path, "tools/bin/tool", "tools/secret", "home/x")
+    env = {"HOME": str(tmp_path / "home"), "PATH": f"{tmp_path}/tools/bin:/usr/bin"}
+    paths = Toolchain(env, ("/usr/bin/env",)).paths
+    assert [path for path in paths if path.startswith(str(tmp_path))] == [f"{tmp_path}/tools/bin"]
+
+
+def test_libraries_beside_a_bin_come_along_but_nothing_else(tmp_path: Path) -> None:
+    make(tmp_path, "a/b/bin/tool", "a/b/lib/x", "a/b/secret")
+    assert shown(tmp_path, "a/b/bin") == ["a/b/bin", "a/b/lib"]
+    make(tmp_path, "a/c/bin/tool", "a/c/lib/x", "a/c/.git/config")  # the source of a project
+    assert shown(tmp_path, "a/c/bin") == ["a/c/bin"]
+
+
+def test_an_environment_in_the_top_folder_of_a_project_does_not_show_the_project(tmp_path: Path) -> None:
+    make(
+        tmp_path, "w/p/pyvenv.cfg", "w/p/bin/python", "w/p/lib/x", "w/p/.env", "w/p/src/x", "w/p/.interlock/journal.db"
+    )
+    expected = ["w/p/bin", "w/p/lib", "w/p/pyvenv.cfg"]
+    assert shown(tmp_path, "w/p/bin") == expected
+    assert shown(tmp_path, VIRTUAL_ENV=str(tmp_path / "w/p"), PATH=f"{tmp_path}/w/p/bin") == expected
+
+
+def test_the_marks_of_a_tool_do_not_show_a_project(tmp_path: Path) -> None:
+    for name in ("release", "conf/x", "legal/x", "lib/x", "bin/tool"):
+        make(tmp_path, f"w/java/{name}", f"w/project/{name}")
+    make(tmp_path, "w/project/.git/config", "w/project/.env")
+    assert shown(tmp_path, "w/java/bin", "w/project/bin") == ["w/java", "w/project/bin"]
+
+
+def test_a_project_in_path_shows_its_programs_alone(tmp_path: Path) -> None:
+    make(tmp_path, "w/p/.git/config", "w/p/.env", "w/p/tool.sh", "w/p/notes", "w/p/src/x.sh")
+    make(tmp_path, "w/all/one/.interlock/journal.db", "w/all/tool.sh", "w/all/one/secret")
+    assert shown(tmp_path, "w/p", "w/all") == ["w/all/tool.sh", "w/p/tool.sh"]
+
+
+def test_folders_with_keys_are_never_shown(tmp_path: Path) -> None:
+    make(tmp_path, ".ssh/tool.sh", ".aws/bin/tool", ".config/app/token", ".local/share/keyrings/x", "p/.interlock/x.sh")
+    assert shown(tmp_path, ".ssh", ".aws/bin", ".config", ".local", ".local/share", "p/.interlock") == []
+    make(tmp_path, "keys -> .ssh", ".config/composer/vendor/bin/tool")
+    assert shown(tmp_path, "keys", ".config/composer/vendor/bin") == [".config/composer/vendor/bin"]

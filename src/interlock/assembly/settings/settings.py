@@ -179,6 +179,14 @@ class LimitSettings(msgspec.Struct, frozen=True):
         int,
         Meta(ge=0, le=1_000_000, description=f"Open files of each process, at least 256; {_NO_LIMIT}"),
     ] = 0
+    tmp_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100_000_000,
+            description=f"Megabytes in each temporary folder of a command: /tmp, /dev/shm, its home; {_NO_LIMIT}",
+        ),
+    ] = 2048
 
 
 class JournalSettings(msgspec.Struct, frozen=True):

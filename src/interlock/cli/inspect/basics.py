@@ -66,7 +66,7 @@ def doctor(args: CommandArgs) -> int:
     ok = all(good for _, good, _ in checks)
     if args.json:
         shown = {name: {"ok": good, "detail": detail} for name, good, detail in checks}
-        say_json({"ok": ok, **shown, "promises": sandbox.promises})
+        say_json({"ok": ok, **shown, "promises": sandbox.promises, "missing": sandbox.missing})
         return DONE if ok else ERROR
     for name, good, detail in checks:
         say(f"{paint('✓' if good else '✗', 'good' if good else 'bad')} {name:10} {detail}")
@@ -74,10 +74,13 @@ def doctor(args: CommandArgs) -> int:
     say("A command that Interlock runs for a ticket or a gate:")
     for promise in sandbox.promises:
         say(f"  {promise}")
+    for promise in sandbox.missing:
+        say(f"  {paint('does not hold here', 'bad')}: {promise}")
     return DONE if ok else ERROR
 
 
 def _describe(sandbox: SandboxReport) -> str:
     if not sandbox.works:
         return sandbox.reason
-    return f"{sandbox.level}, because {sandbox.reason}" if sandbox.reason else sandbox.level
+    level = f"{sandbox.level} with fewer promises" if sandbox.missing else sandbox.level
+    return f"{level}, because {sandbox.reason}" if sandbox.reason else level

@@ -9,13 +9,14 @@ from importlib.resources import files
 from msgspec import Struct
 
 from interlock.ports.processes import Finished, Job
+from interlock.sandbox.limits.environment import with_plain_path
 from interlock.sandbox.limits.toolchain import contains
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 KEEPER = files("interlock.sandbox.jobs").joinpath("keeper.py").read_bytes()
 INTERPRETER = os.path.realpath(sys.executable)  # the real interpreter, not the link of the virtual environment
 
-_REPORT = re.compile(rb"(exited|killed|error|stopped|limit)(?: (.*))?", re.DOTALL)
+_REPORT = re.compile(rb"(exited|killed|error|stopped|limit|space)(?: (.*))?", re.DOTALL)
 
 
 def problem(job: Job) -> str | None:
@@ -60,6 +61,7 @@ class JobLimits(Struct, frozen=True):
     processes: int = 4096  # processes of the job, without threads
     memory_mb: int = 0  # writable memory of each process
     open_files: int = 0  # open files of each process
+    tmp_mb: int = 2048  # each temporary folder: /tmp, /dev/shm, the home
 
 
 USUAL = JobLimits()
@@ -69,8 +71,8 @@ def spec(
     cwd: str, argv: Sequence[str], env: Mapping[str, str], limits: JobLimits = USUAL, rules: Sequence[str] = ()
 ) -> bytes:
     """A command in the format of the keeper; with `rules` for Landlock (confine.py)."""
-    pairs = (f"{name}={value}" for name, value in env.items())
-    most = f"{limits.processes} {limits.memory_mb} {limits.open_files}"
+    pairs = (f"{name}={value}" for name, value in with_plain_path(env).items())
+    most = f"{limits.processes} {limits.memory_mb} {limits.open_files} {limits.tmp_mb}"
     fields = [most, cwd, str(len(rules)), *rules, str(len(argv)), *argv, *pairs]
     return b"\0".join(os.fsencode(field) for field in fields)
 
@@ -84,9 +86,13 @@ def exit_status(report: bytes) -> int:
 def beyond_limit(report: bytes) -> str:
     """The limit for which the keeper ended the job; empty if it did not."""
     match = _REPORT.fullmatch(report)
-    if not match or match[1] != b"limit":
-        return ""
-    return f"it had more than {int(match[2]):,} processes at once ([limits] processes); all of them were killed"
+    match match and match.groups():
+        case (b"limit", most):
+            return f"it had more than {int(most):,} processes at once ([limits] processes); all of them were killed"
+        case (b"space", most):
+            return f"its temporary files had more than {int(most):,} MB ([limits] tmp_mb); it was killed"
+        case _:
+            return ""
 
 
 def not_run(message: str) -> Finished:
@@ -106,8 +112,7 @@ def finished(
 ) -> Finished:
     """How the job ended, by the keeper's report and, if there is one, the exit status that must agree.
 
-    A command can write to the keeper's pipe through /proc, but cannot make the keeper exit with 0. So the status
-    decides; the report only distinguishes the exit code 128+n from signal n.
+    The status decides; the report only distinguishes the exit code 128+n from signal n.
     """
 
     def ended(status: str, exit_code: int = -1, number: int | None = None, message: str = "") -> Finished:

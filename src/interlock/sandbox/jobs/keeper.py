@@ -2,12 +2,15 @@
 
 `launcher CONTROL FOLDER`: stays, and forks a keeper for each job. The keeper adopts orphans of its command (child
 subreaper) and kills them before it reports, also if Interlock itself is gone. So a job ends even if Interlock dies
-while bwrap creates its namespace, when `--die-with-parent` of bwrap is not yet active. FOLDER contains confine.py.
+while bwrap creates its namespace, when `--die-with-parent` of bwrap is not yet active. FOLDER contains confine.py and
+space.py.
 
-`inside REPORT SPEC`: runs inside a bubblewrap namespace, whose init reports only 128+n. Writes one line to descriptor
-REPORT, then exits with the same number, so that a forged line is noticed: only the exit status means success.
+`inside REPORT SPEC`: the init of a bubblewrap namespace. bwrap reports only 128+n, so this writes one line to REPORT, a
+descriptor, and then exits with the same number. The kernel carries the exit status to bwrap: no command can forge it.
+The command has the same user, so this process first becomes non-dumpable: then the command can open neither its memory
+nor its descriptors. Signals from inside do not reach an init that ignores them.
 
-It imports nothing of Interlock, and for `inside` only built-in modules: 7 ms instead of 20.
+It imports nothing of Interlock, and for `inside` no module with Python code: 7 ms instead of 20.
 """
 
 import posix
@@ -17,21 +20,26 @@ TYPE_CHECKING = False  # importing `typing` would cost time
 if TYPE_CHECKING:
     import signal as _signal
 
-    from interlock.sandbox.jobs import confine
+    from interlock.sandbox.jobs import confine, space
 else:
     import _signal
 
 _PR_SET_CHILD_SUBREAPER = 36
+_PR_GET_DUMPABLE, _PR_SET_DUMPABLE = 3, 4
 _UNCATCHABLE = (_signal.SIGKILL, _signal.SIGSTOP)
 _DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
+_LIBC: str = None  # pyright: ignore[reportAssignmentType]  the program itself, with all it has loaded
 _MOST_DESCRIPTORS = 64
+_MOST_NUMBER = 1 << 30  # of a descriptor
+_LONGEST_REPORT = 4000
+_WATCH = b"watch "  # the rule with the temporary folder of the command
 _LOOK_MS = 50  # seconds between two counts of the processes
 
 Command = tuple[bytes, list[bytes], dict[bytes, bytes]]  # directory, arguments, environment
 
 
 def read_spec(fd: int) -> tuple[Command, list[int], list[bytes]]:
-    """Parses the command, its limits (processes, megabytes, open files; 0: none) and its Landlock rules.
+    """Parses the command, its limits (processes, memory, open files, temporary files; 0: none) and its Landlock rules.
 
     Fields are separated by NUL; lists begin with their length.
     """
@@ -110,13 +118,32 @@ def inside(report: int, spec: int) -> int:
     signals = ignore_signals()
     command, (processes, *_), _ = read_spec(spec)
     limit_processes(processes)
-    started = spawn(*command, signals, [])
+    posix.closerange(3, report)
+    posix.closerange(report + 1, _MOST_NUMBER)
+    started = spawn(*command, signals, []) if hide() else "the process that watches over it cannot be protected"
     if isinstance(started, str):
         code, line = 127, f"error {started}"
     else:
-        code, line = ending(posix.waitpid(started, 0)[1])
-    posix.write(report, line.encode())
+        code, line = ending(reap(started))
+    posix.write(report, line.encode()[:_LONGEST_REPORT])
     return code
+
+
+def hide() -> bool:
+    """Makes this process non-dumpable. `ctypes` itself would take longer to import than all the rest."""
+    import _ctypes
+
+    prctl = _ctypes.dlsym(_ctypes.dlopen(_LIBC, 0), "prctl")
+    _ctypes.call_function(prctl, (_PR_SET_DUMPABLE, 0, 0, 0, 0))
+    return _ctypes.call_function(prctl, (_PR_GET_DUMPABLE, 0, 0, 0, 0)) == 0
+
+
+def reap(command: int) -> int:
+    """Waits for the command, and meanwhile for the orphans that an init adopts; returns the command's wait status."""
+    while True:
+        pid, status = posix.waitpid(-1, 0)
+        if pid == command:
+            return status
 
 
 def limit_processes(most: int) -> None:
@@ -134,7 +161,7 @@ def limit_processes(most: int) -> None:
 
 
 def launcher(control_fd: int, folder: str) -> int:
-    global confine
+    global confine, space
     import ctypes
     import fcntl
     import socket
@@ -147,6 +174,7 @@ def launcher(control_fd: int, folder: str) -> int:
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     sys.path.append(folder)
     import confine
+    import space
 
     confine.hide()
     control = socket.socket(fileno=control_fd)
@@ -172,8 +200,11 @@ def keep(signals: list[int], line: int, spec: int, *streams: int) -> None:
     import select
 
     posix.closerange(3, 2 * _MOST_DESCRIPTORS)
-    command, (processes, memory_mb, open_files), rules = read_spec(spec)
+    command, (processes, memory_mb, open_files, tmp_mb), rules = read_spec(spec)
     confine.limit(memory_mb, open_files)
+    watched = [rule for rule in rules if rule.startswith(_WATCH)]
+    area = space.Space(watched[0][len(_WATCH) :], tmp_mb) if watched and tmp_mb else None
+    rules = [rule for rule in rules if rule not in watched]
     if rules:
         started = confine.spawn(*command, signals, list(streams), rules, lambda: limit_processes(processes))
     else:
@@ -188,12 +219,15 @@ def keep(signals: list[int], line: int, spec: int, *streams: int) -> None:
     poll.register(line, select.POLLIN)
     poll.register(main := posix.pidfd_open(started), select.POLLIN)
     before = tasks()
-    while not (ready := poll.poll(_LOOK_MS if processes else None)):
+    beyond = ""
+    while not (ready := poll.poll(_LOOK_MS if processes or area else None)) and not beyond:
         before = min(before, now := tasks())
-        if now - before > processes and len(descendants()) > processes:
-            break
-    if not ready:
-        text = f"limit {processes}"
+        if processes and now - before > processes and len(descendants()) > processes:
+            beyond = f"limit {processes}"
+        elif area and area.is_exceeded():
+            beyond = f"space {tmp_mb}"
+    if beyond:
+        text = beyond
     elif any(fd == main for fd, _ in ready):
         text = ending(posix.waitpid(started, 0)[1])[1]
     else:

@@ -33,6 +33,27 @@ class Whole:
         return b"".join(self._chunks)
 
 
+class Head:
+    """Keeps the first bytes; a longer stream is marked as too long."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._bytes = b""
+        self.too_long = False
+
+    def feed(self, chunk: bytes) -> None:
+        room = self._most - len(self._bytes)
+        self._bytes += chunk[:room]
+        self.too_long = self.too_long or len(chunk) > room
+
+    def close(self) -> None:
+        pass
+
+    def content(self) -> bytes:
+        """The stream; nothing if it was too long."""
+        return b"" if self.too_long else self._bytes
+
+
 class Tail:
     """Keeps the last characters of a stream, decoded at the end; earlier bytes are only counted."""
 

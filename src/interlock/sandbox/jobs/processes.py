@@ -5,6 +5,7 @@ Nothing blocks the event loop: exits are awaited through pidfds, and streams are
 
 import asyncio
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -14,10 +15,12 @@ from typing import TypeVar
 from interlock.errors import Misconfigured, Unavailable
 from interlock.ports.processes import Output
 from interlock.sandbox.jobs.output import Sink, Whole
+from interlock.sandbox.limits.environment import with_plain_path
 
 _CHUNK = 128 * 1024
 _LARGEST_PIPE = 1024 * 1024
 _SMALLEST_READ = 4096
+_UNCHANGEABLE = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 T = TypeVar("T")
 
@@ -60,11 +63,14 @@ def start(
     stderr: int,
     pass_fds: Sequence[int] = (),
 ) -> Child:
-    """Starts a program in a new session, so that Ctrl-C in the terminal reaches only us. Raises OSError."""
+    """Starts a program in a new session, so that Ctrl-C in the terminal reaches only us. Raises OSError.
+
+    The program is searched in `cwd` for a relative entry of PATH, so these do not count.
+    """
     popen = subprocess.Popen(
         argv,
         cwd=cwd,
-        env=env,
+        env=with_plain_path(env),
         stdin=stdin,
         stdout=stdout,
         stderr=stderr,
@@ -161,12 +167,13 @@ def given_stdin(content: bytes | None) -> int:
 
 
 def in_memory(name: str, content: bytes) -> int:
-    """A memory file, positioned at its start."""
-    fd = os.memfd_create(name)
+    """A memory file, positioned at its start. Nobody can change it: a command may get it as its input."""
+    fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     rest = memoryview(content)
     while rest:
         rest = rest[os.write(fd, rest) :]
     os.lseek(fd, 0, os.SEEK_SET)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _UNCHANGEABLE)
     return fd
 
 

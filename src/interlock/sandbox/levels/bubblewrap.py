@@ -1,10 +1,14 @@
 """The sandbox with bubblewrap: own file system, own processes, no network.
 
 The whole process tree of a job is in a PID namespace; when its init is killed, the kernel kills the rest. A keeper
-outside (launcher.py) adopts the init when bwrap ends and waits until it is gone. A second keeper inside distinguishes a
-signal from an exit status, which bwrap does not.
+outside (launcher.py) adopts the init when bwrap ends and waits until it is gone. The init is a second keeper: it
+distinguishes a signal from an exit status, which bwrap does not, and the command can neither kill it nor look into it.
+
+Root is no exception: the command is in its own user namespace and has no capabilities. But files of /proc and /sys that
+belong to root would be its own. So /proc is read-only, with the parts about the machine covered, and there is no /sys.
 """
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -12,60 +16,87 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from interlock.ports.processes import Finished, Job, OnOutput
 from interlock.sandbox.jobs import jobs, processes
 from interlock.sandbox.jobs.launcher import CannotLaunch, Launcher
-from interlock.sandbox.jobs.output import Both, Whole
+from interlock.sandbox.jobs.output import Both, Head
 from interlock.sandbox.jobs.processes import Reader
+from interlock.sandbox.levels import mounts
 from interlock.sandbox.levels.direct import RunsTrusted
 from interlock.sandbox.limits import git_config, git_guard, seccomp
+from interlock.sandbox.limits.environment import plain_path
+from interlock.sandbox.limits.own_folders import OwnFolders
 from interlock.sandbox.limits.toolchain import Toolchain, contains
 
-_NAMESPACES = ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
-_OURS = ".interlock"  # exists in no sandbox
+_NAMESPACES = ("--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
 _FIRST_TEXT = 7  # the first descriptor number after those on the command line
+_LONGEST_REPORT = 4096
+
+
+class Features(Struct, frozen=True):
+    """What bwrap can do on this machine."""
+
+    user_namespace: bool = True  # only root can do without
+    sizes: bool = True  # of temporary folders
+
+
+def program() -> str | None:
+    """The user's bwrap. A relative entry of PATH does not count: the current folder may be anybody's."""
+    return shutil.which("bwrap", path=plain_path(os.environ.get("PATH", os.defpath)))
 
 
 class BubblewrapSandbox(RunsTrusted):
     """Runs hostile commands with exactly the given paths and the tools of the user's `env`.
 
-    `hidden` folders do not exist inside, even if a job may use a parent of them.
+    `hidden` folders do not exist inside, even if a job may use a parent of them; nor does any project's `.interlock`.
     """
 
     def __init__(
         self,
-        program: str | None = None,
+        bwrap: str | None = None,
         *,
         env: Mapping[str, str] | None = None,
         hidden: Sequence[str] = (),
         limits: jobs.JobLimits = jobs.USUAL,
+        features: Features = Features(),  # noqa: B008  it is immutable
     ) -> None:
         # Options are passed through a descriptor: no length limit, and `ps` shows no paths. bwrap gets no environment:
         # it runs outside, and nothing that a job wrote may reach it.
         command = ["--args", "4", "--", *jobs.keeper_command(5), "inside", "3", "6"]
-        self._bwrap = jobs.spec("/", [program or shutil.which("bwrap") or "bwrap", *command], {}, limits)
+        self._bwrap = jobs.spec("/", [bwrap or program() or "bwrap", *command], {}, limits)
         self._limits = limits
+        self._features = features
+        self._size_mb = limits.tmp_mb if features.sizes else 0
+        self._kernel = mounts.of_kernel(self._size_mb)
         self._filters = {network: seccomp.program(shared=False, network=network) for network in (False, True)}
         self._covers = git_guard.Covers()
         self._launcher = Launcher()
         self._env = dict(os.environ if env is None else env)
-        self._hidden = tuple(hidden)
+        self._own = OwnFolders(hidden)
 
     @property
     def level(self) -> Literal["bubblewrap"]:
         return "bubblewrap"
 
     async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
-        if problem := jobs.problem(job) or jobs.link_problem(job):
+        if problem := jobs.problem(job) or jobs.link_problem(job) or self._own.problem(job.writable):
             return jobs.not_run(problem)
         job = git_guard.protected(job)
+        toolchain = Toolchain(self._env, (jobs.INTERPRETER, *job.programs), network=job.network, writable=job.writable)
+        own = await asyncio.to_thread(self._own.below, (*job.writable, *job.readable), toolchain.paths)
+        if problem := own.problem():
+            return jobs.not_run(problem)
+        job = replace(job, readable=(*job.readable, *own.repositories))
         with contextlib.ExitStack() as closing:
 
             def mine(fd: int) -> int:
                 closing.callback(os.close, fd)
                 return fd
 
-            out, err, report = Both(job.keep, "stdout", on_stdout), Both(job.keep, "stderr"), Whole()
+            out, err, report = Both(job.keep, "stdout", on_stdout), Both(job.keep, "stderr"), Head(_LONGEST_REPORT)
             readers = Reader(out), Reader(err), Reader(report)
             for reader in readers:
                 closing.callback(reader.close)
@@ -75,7 +106,7 @@ class BubblewrapSandbox(RunsTrusted):
             copies, beyond = git_config.copies(list(job.readable))
             filter_ = self._filters[job.network]
             texts = [*(text for _, text in copies), *([filter_] if filter_ else [])]
-            options = self._options(job, covered)
+            options = self._options(job, toolchain, covered, own.hidden)
             for number, (path, _) in enumerate(copies, _FIRST_TEXT):
                 options += ["--ro-bind-data", str(number), path]
             for path in beyond:
@@ -109,38 +140,19 @@ class BubblewrapSandbox(RunsTrusted):
                 duration_ms=round((time.monotonic() - begun) * 1000),
             )
 
-    def _options(self, job: Job, covered: Sequence[str]) -> list[str]:
-        """Outer mounts first: later mounts cover earlier ones."""
+    def _options(self, job: Job, toolchain: Toolchain, covered: Sequence[str], hidden: Sequence[str]) -> list[str]:
         args = [*_NAMESPACES, "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--chdir", "/"]
+        if self._features.user_namespace:
+            args.append("--unshare-user")
         if not job.network:
             args.append("--unshare-net")
-        args += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/etc"]
-        args += ["--dir", "/run", "--dir", "/var", "--symlink", "../tmp", "/var/tmp"]
-        programs = (jobs.INTERPRETER, *job.programs)
-        toolchain = Toolchain(self._env, programs, network=job.network, writable=job.writable)
-        for place, target in toolchain.links:
-            args += ["--symlink", target, place]
-        homes = [home for home in (self._env.get("HOME"), job.env.get("HOME")) if home and _can_be_empty(home, job)]
-        around = [path for path in toolchain.paths if any(contains(path, home) for home in homes)]
-        for path in around:
-            args += ["--ro-bind-try", path, path]
-        for home in dict.fromkeys(homes):
-            args += ["--tmpfs", home]
-        for path in toolchain.paths:
-            if path not in around:
-                args += ["--ro-bind-try", path, path]
-        for path in job.writable:
-            args += ["--bind", path, path]
-        for path in job.readable:
-            args += ["--ro-bind", path, path]
-        for path in covered:
-            args += ["--tmpfs", path, "--remount-ro", path]
-        given = (*job.writable, *job.readable)
-        for path in (*self._hidden, *(os.path.join(folder, _OURS) for folder in job.writable)):
-            within = any(path != folder and contains(folder, path) for folder in given)
-            if within and os.path.isdir(path) and not os.path.islink(path):
-                args += ["--tmpfs", path, "--remount-ro", path]
-        return args
+        homes = [
+            home for home in (self._env.get("HOME"), job.env.get("HOME")) if home and mounts.can_be_empty(home, job)
+        ]
+        args += self._kernel
+        args += mounts.of_toolchain(toolchain, homes, self._size_mb)
+        args += mounts.of_job(job, covered)
+        return [*args, *mounts.of_hidden(hidden, job, toolchain.paths)]
 
 
 def _env_inside(job: Job) -> dict[str, str]:
@@ -148,10 +160,3 @@ def _env_inside(job: Job) -> dict[str, str]:
     if "TMPDIR" in env and not any(contains(path, env["TMPDIR"]) for path in job.writable):
         env["TMPDIR"] = "/tmp"
     return env
-
-
-def _can_be_empty(home: str, job: Job) -> bool:
-    """An empty home, unless the job was given the real one or the path is needed otherwise."""
-    if not os.path.isabs(home) or os.path.normpath(home) in ("/", "/tmp", "/usr", "/etc", "/proc", "/dev", "/bin"):
-        return False
-    return not any(contains(path, home) for path in (*job.writable, *job.readable))

@@ -13,15 +13,17 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from msgspec.structs import replace
+
 from interlock.ports.processes import Finished, Job, OnOutput
 from interlock.sandbox.jobs import confine, jobs, processes
 from interlock.sandbox.jobs.launcher import Launcher
 from interlock.sandbox.levels.direct import RunsTrusted, run_direct
 from interlock.sandbox.limits import git_config, git_guard, seccomp
+from interlock.sandbox.limits.own_folders import OwnFolders
 from interlock.sandbox.limits.toolchain import Toolchain, contains
 
 _PRIVATE = "interlock-job-"
-_OURS = ".interlock"
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _SYSTEM_CONFIG = "/etc/gitconfig"
 
@@ -59,7 +61,7 @@ class LandlockSandbox(RunsTrusted):
     ) -> None:
         self._launcher = Launcher()
         self._env = dict(os.environ if env is None else env)
-        self._hidden = tuple(hidden)
+        self._own = OwnFolders(hidden)
         self._limits = limits
         self._filters = {network: seccomp.program(shared=True, network=network) or b"" for network in (False, True)}
 
@@ -68,7 +70,7 @@ class LandlockSandbox(RunsTrusted):
         return "landlock"
 
     async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
-        if problem := missing() or jobs.problem(job) or jobs.link_problem(job):
+        if problem := missing() or jobs.problem(job) or jobs.link_problem(job) or self._own.problem(job.writable):
             return jobs.not_run(problem)
         job = git_guard.protected(job)
         guard = git_guard.GitGuard(git_guard.names(job))
@@ -82,12 +84,16 @@ class LandlockSandbox(RunsTrusted):
     async def _run(self, job: Job, private: str, on_stdout: OnOutput | None) -> Finished:
         programs = (jobs.INTERPRETER, *job.programs)
         toolchain = Toolchain(self._env, programs, network=job.network, writable=job.writable)
-        rules = list(self._rules(job, toolchain.paths, private))
+        own = await asyncio.to_thread(self._own.below, (*job.writable, *job.readable), toolchain.paths)
+        if problem := own.problem():
+            return jobs.not_run(problem)
+        job = replace(job, readable=(*job.readable, *own.repositories))
+        rules = list(self._rules(job, toolchain.paths, private, own.hidden))
         env = self._env_inside(job, toolchain.paths, private)
         spec = jobs.spec(job.cwd, job.argv, env, self._limits, rules)
         return await run_direct(self._launcher, job, spec, on_stdout, _hint(rules, job.writable))
 
-    def _rules(self, job: Job, tools: Sequence[str], private: str) -> Iterator[str]:
+    def _rules(self, job: Job, tools: Sequence[str], private: str, hidden: Sequence[str] = ()) -> Iterator[str]:
         """The rules for confine.py; all paths are resolved."""
         yield f"filter {self._filters[job.network].hex()}"
         if job.network:
@@ -95,10 +101,9 @@ class LandlockSandbox(RunsTrusted):
         yield "read /proc"  # the kernel shows little of other processes: see docs/sandbox.md
         yield from (f"device /dev/{name}" for name in _DEVICES)
         yield f"write {private}"
+        yield f"watch {private}"  # the keeper limits its size
         readable = [os.path.realpath(path) for path in job.readable]
         writable = [os.path.realpath(path) for path in job.writable]
-        ours = [os.path.join(folder, _OURS) for folder in writable]
-        hidden = [path for path in map(os.path.realpath, (*self._hidden, *ours)) if os.path.isdir(path)]
         secret = [path for folder in readable for path in git_config.configs_in(folder) if _is_secret(path)]
         for path in writable:
             put_back = os.path.join(path, git_guard.NAME)  # for a file

@@ -42,7 +42,7 @@ def may_hold_a_secret(config: bytes) -> bool:
 def configs_in(folder: str) -> list[str]:
     """The configuration files of a repository that is this folder or its `.git`, with worktrees and submodules."""
     return [
-        path for place in (folder, os.path.join(folder, ".git")) if _is_repository(place) for path in _configs(place)
+        path for place in (folder, os.path.join(folder, ".git")) if is_repository(place) for path in _configs(place)
     ]
 
 
@@ -70,5 +70,5 @@ def read(path: str) -> bytes:
         return b""
 
 
-def _is_repository(folder: str) -> bool:
+def is_repository(folder: str) -> bool:
     return os.path.isfile(os.path.join(folder, "HEAD")) and os.path.isdir(os.path.join(folder, "objects"))

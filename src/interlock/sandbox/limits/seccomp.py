@@ -24,6 +24,8 @@ _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # inject input into the terminal
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
 _STREAM, _SEQPACKET = 1, 5
 _PRIO_USER = 2
+_SET_UID = 0o4000  # not setgid: shared folders have it, and chmod keeps it
+_MAKING = 0o100 | 0o20000000  # O_CREAT, O_TMPFILE
 
 # Numbers for x86-64 and arm64; None if the call does not exist.
 _Numbers = dict[str, tuple[int | None, int | None]]
@@ -61,6 +63,7 @@ _REFUSED: _Numbers = {
     "mount_setattr": (442, 442),
     "open_tree_attr": (467, 467),
     "open_by_handle_at": (304, 265),
+    "name_to_handle_at": (303, 264),
     "quotactl": (179, 60),
     "quotactl_fd": (443, 443),
     "setns": (308, 268),
@@ -89,7 +92,16 @@ _NOT_IMPLEMENTED: _Numbers = {
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
+    "openat2": (437, 437),  # the mode of a new file is behind a pointer
 }
+# A watch tells the names of files that a command without namespaces may not list.
+_WATCHES: _Numbers = {
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+}
+# The argument with the mode. A file with the bit setuid gives its owner's rights to others, also after the job.
+_MODES: dict[str, int] = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2}
+_OPENING: dict[str, int] = {"open": 1, "openat": 2}  # the argument with the flags; the mode follows
 # Named objects that all processes of a user share without an IPC namespace.
 _SHARED: _Numbers = {
     "shmget": (29, 194),
@@ -122,6 +134,15 @@ _OTHERS: _Numbers = {
     "socketpair": (53, 199),
     "setpriority": (141, 140),
     "ioprio_set": (251, 30),
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "creat": (85, None),
+    "mknod": (133, None),
+    "mknodat": (259, 33),
+    "open": (2, None),
+    "openat": (257, 56),
 }
 
 
@@ -137,7 +158,7 @@ MACHINES = {"x86_64": Machine(0xC000003E, 0, True), "aarch64": Machine(0xC00000B
 def numbers(machine: str) -> dict[str, int]:
     """All calls of the filter, by name."""
     column = MACHINES[machine].column
-    tables = (_REFUSED, _NOT_IMPLEMENTED, _SHARED, _ON_ITSELF_ONLY, _OTHERS)
+    tables = (_REFUSED, _NOT_IMPLEMENTED, _WATCHES, _SHARED, _ON_ITSELF_ONLY, _OTHERS)
     return {name: n for table in tables for name, both in table.items() if (n := both[column]) is not None}
 
 
@@ -164,7 +185,13 @@ def program(*, shared: bool, network: bool, machine: str = "") -> bytes | None:
     on("unshare", *_if_any_bit(0, _NEW_NAMESPACES | _NEW_TIME, refused))
     on("ioctl", *_if_one_of(1, (_TIOCSTI, _TIOCLINUX), refused))
     on("socket", *_sockets(shared=shared, network=network))
+    for name in filter(known.get, _MODES):
+        on(name, *_if_any_bit(_MODES[name], _SET_UID, refused))
+    for name in filter(known.get, _OPENING):
+        on(name, *_if_made_with(_OPENING[name], _SET_UID, refused))
     if shared:
+        for name in filter(known.get, _WATCHES):
+            on(name, _return(missing))
         for name in _SHARED:
             on(name, _return(refused))
         for name in _ON_ITSELF_ONLY:
@@ -199,6 +226,12 @@ def _on_own_processes(refused: int) -> tuple[bytes, ...]:
 
 def _if_any_bit(argument: int, bits: int, answer: int) -> tuple[bytes, ...]:
     return (_load(_argument(argument)), _test(_ANY_BIT, bits, 0, 1), _return(answer), _return(_ALLOW))
+
+
+def _if_made_with(flags: int, bits: int, answer: int) -> tuple[bytes, ...]:
+    """For a call that may make a file; without these flags the argument after them has no meaning."""
+    made = _if_any_bit(flags + 1, bits, answer)
+    return (_load(_argument(flags)), _test(_ANY_BIT, _MAKING, 1, 0), _return(_ALLOW), *made)
 
 
 def _if_one_of(argument: int, values: tuple[int, ...], answer: int) -> tuple[bytes, ...]:

@@ -1,9 +1,9 @@
 """The folders of the machine that a sandbox mounts read-only, so that the user's tools work inside as outside.
 
-These are the system folders and the folders that PATH and a few variables name. Tools in HOME are mounted by their own
-prefix (a virtual environment, a version of node), never by a folder with other content. Only the user's environment is
-used, never the job's: a ticket must not open a folder by naming it in PATH. Programs that the user chose by path are
-mounted the same way.
+These are the system folders and the folders that PATH and a few variables name, each alone. A tool also needs files
+beside its `bin`. Its prefix is mounted whole only if the layout is known and nothing else is in it; otherwise only the
+usual folders beside `bin`, and in a project not even those. Only the user's environment is used, never the job's: a
+ticket must not open a folder by naming it in PATH. Programs that the user chose by path are mounted the same way.
 """
 
 import os
@@ -32,16 +32,33 @@ _ETC_PREFIXES = ("java-",)  # Debian: configuration by version
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 _PREFIX_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYENV_ROOT", "RUSTUP_HOME", "JAVA_HOME", "GOROOT")
 _BESIDE_BIN = ("lib", "lib64", "libexec", "include")
-_NEVER_WHOLE = ("/", "/home", "/root", "/tmp", "/var", "/var/tmp", "/run", "/etc", "/opt", "/mnt", "/media", "/srv")
-# Marks of folders that contain only tools: virtual environments, conda, pyenv, asdf, rustup.
-_SIGNS: tuple[set[str], ...] = (
-    {"pyvenv.cfg"},
-    {"conda-meta"},
-    {"shims", "versions"},
-    {"shims", "installs"},
-    {"toolchains", "settings.toml"},
+_NEVER_WHOLE = (
+    *("/", "/home", "/root", "/tmp", "/var", "/var/tmp", "/run", "/etc", "/opt", "/mnt", "/media", "/srv"),
+    *("/boot", "/dev", "/proc", "/sys"),
 )
+# Marks of folders that contain only tools. pyenv and asdf are often clones; conda, rustup, Java, Go and Maven are not.
+_SIGNS_OF_CLONES: tuple[set[str], ...] = ({"shims", "versions"}, {"shims", "installs"})
+_SIGNS: tuple[set[str], ...] = (
+    {"conda-meta"},
+    {"toolchains", "settings.toml"},
+    {"release", "conf", "legal", "lib"},
+    {"VERSION", "api", "pkg", "src"},
+    {"boot", "conf", "lib", "NOTICE"},
+)
+# A prefix with only these names is a tool too: a virtual environment, a version of Python or node.
+_USUAL = {
+    *("bin", "sbin", "lib", "lib32", "lib64", "libexec", "include", "share", "man", "ssl"),
+    *("pyvenv.cfg", ".gitignore", ".lock", "CACHEDIR.TAG", "uv-receipt.toml", "pipx_metadata.json"),
+    *("README.md", "README", "LICENSE", "LICENSE.md", "CHANGELOG.md", "VERSION", "release"),
+}
 _PRIVATE = {".git", ".interlock"}  # a folder with one of these is a project
+# Folders of a home with keys, or with the data of many programs: never mounted, nor a folder around them.
+_SECRET = (
+    *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", ".mozilla", ".thunderbird"),
+    *(".config", ".local", ".local/share", ".local/state", ".cache", ".pki", ".gcloud", ".config/gcloud", ".secrets"),
+)
+_ONLY_SECRET = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", ".secrets", ".config/gcloud")
+_MOST_PROGRAMS = 200
 
 
 class Toolchain:
@@ -52,6 +69,8 @@ class Toolchain:
     ) -> None:
         self._home = _clean(env.get("HOME", ""))
         self._homes = {self._home, os.path.realpath(self._home)} - {"", "/"} if self._home else set[str]()
+        self._secret = _real(self._homes, _SECRET)
+        self._only_secret = _real(self._homes, _ONLY_SECRET)
         self._writable = writable
         self._shown: dict[str, None] = {}
         self._links: dict[str, str] = {}
@@ -100,8 +119,13 @@ class Toolchain:
                 self._pythons(folder, env)
             return
         parent, name = os.path.split(folder)
-        if name == "bin" or name == "shims" or folder.endswith("/node_modules/.bin"):
+        if folder.endswith("/node_modules/.bin"):
+            self._show(parent)
+        elif name in ("bin", "shims"):
             self._prefix(parent)
+        if _has_project(folder):
+            self._programs_alone(folder)
+            return
         self._show(folder)
         if os.path.exists(os.path.join(folder, "rustup")) and self._home:
             self._prefix(env.get("RUSTUP_HOME") or os.path.join(self._home, ".rustup"))
@@ -109,6 +133,13 @@ class Toolchain:
             if os.path.islink(path := os.path.join(folder, name)):
                 self._program(path, env)
         self._pythons(folder, env)
+
+    def _programs_alone(self, folder: str) -> None:
+        """The programs of a project, or of a folder with projects."""
+        for name in sorted(_names(folder))[:_MOST_PROGRAMS]:
+            path = os.path.join(folder, name)
+            if os.path.isfile(path) and not os.path.islink(path) and os.access(path, os.X_OK):
+                self._show(path)
 
     def _pythons(self, folder: str, env: Mapping[str, str]) -> None:
         """The targets of the links in this folder, and the base Python of its virtual environment."""
@@ -135,37 +166,49 @@ class Toolchain:
                     self._show(os.path.join(place, os.path.basename(hop)))
 
     def _prefix(self, prefix: str) -> None:
-        """The whole prefix if it belongs to a tool; else only the folders beside its `bin`."""
+        """The whole prefix if it belongs to a tool; else the folders beside its `bin`, but not those of a project."""
         real = os.path.realpath(prefix)
         if not os.path.isdir(real):
             return
         if self._belongs_to_tool(prefix) and self._belongs_to_tool(real):
             self._show(prefix)
             self._show(real)
-        else:
-            for name in ("bin", *_BESIDE_BIN):
-                if os.path.isdir(os.path.join(prefix, name)):
-                    self._show(os.path.join(prefix, name))
+            return
+        names = set(_names(prefix))
+        is_environment = "pyvenv.cfg" in names
+        for name in ("bin", "pyvenv.cfg", *_BESIDE_BIN):
+            if name in names and (name == "bin" or is_environment or not names & _PRIVATE):
+                self._show(os.path.join(prefix, name))
 
     def _belongs_to_tool(self, prefix: str) -> bool:
         if not self._may_mount(prefix):
             return False
         names = set(_names(prefix))
+        if ".interlock" in names:
+            return False
+        if any(signs <= names for signs in _SIGNS_OF_CLONES):
+            return True
+        if ".git" in names:
+            return False
         if any(signs <= names for signs in _SIGNS):
             return True
-        if names & _PRIVATE:
-            return False
-        # Not HOME/.local, HOME/.cargo, HOME/go: they contain more than tools.
-        return all(not contains(home, prefix) or prefix.count("/") - home.count("/") >= 2 for home in self._homes)
+        # Not HOME/.local: its `share` contains more than tools.
+        deep = all(not contains(home, prefix) or prefix.count("/") - home.count("/") >= 2 for home in self._homes)
+        return deep and names <= _USUAL and bool(names & {"lib", "pyvenv.cfg"})
 
     def _show(self, path: str) -> None:
         if os.path.exists(path) and self._may_mount(path) and not self._is_shown(path):
             self._shown[path] = None
 
     def _may_mount(self, path: str) -> bool:
-        """False for a folder that contains a home, or that a worker may have made."""
-        if path in _NEVER_WHOLE or any(contains(path, home) for home in self._homes):
-            return False
+        """False for a folder that contains a home or keys, or that a worker may have made."""
+        for place in dict.fromkeys((path, os.path.realpath(path))):
+            if place in _NEVER_WHOLE or ".interlock" in place.split("/"):
+                return False
+            if any(contains(place, home) for home in (*self._homes, *self._secret)):
+                return False
+            if any(contains(secret, place) for secret in self._only_secret):
+                return False
         return not any(contains(place, path) for place in self._writable)
 
     def _is_shown(self, path: str) -> bool:
@@ -176,9 +219,22 @@ def contains(folder: str, path: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
+def _real(homes: set[str], names: Sequence[str]) -> set[str]:
+    """These folders of each home, and the places that they lead to."""
+    paths = {os.path.join(home, name) for home in homes for name in names}
+    return paths | {os.path.realpath(path) for path in paths}
+
+
 def _clean(path: str) -> str:
     """The normalised path; empty if it is not absolute."""
     return os.path.normpath(path) if path.startswith("/") else ""
+
+
+def _has_project(folder: str) -> bool:
+    """True for a project, or a folder with one directly in it."""
+    names = _names(folder)
+    inner = (os.path.join(folder, name, mark) for name in names[:_MOST_PROGRAMS] for mark in _PRIVATE)
+    return bool(_PRIVATE & set(names)) or any(map(os.path.lexists, inner))
 
 
 def _names(folder: str) -> list[str]:

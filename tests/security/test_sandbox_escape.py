@@ -1,0 +1,113 @@
+"""No attempt to leave a sandbox succeeds: as root and as an ordinary user, with bubblewrap and with Landlock.
+
+tests/security/escape holds the table of attempts. One job makes them all.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import interlock
+from interlock.sandbox.levels import landlock
+from tests.sandbox.sandbox_levels import CONFINED
+from tests.security.escape.main import MODULES
+from tests.security.escape.scene import Scene, siege
+from tests.security.escape.table import ATTEMPTS
+
+ORDINARY = 61_234  # no account has this number
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that another user can reach; short, because the path of a socket has at most 108 bytes."""
+    folder = Path(tempfile.mkdtemp(prefix="il-"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(params=CONFINED)
+def level(request: pytest.FixtureRequest) -> str:
+    if request.param == "landlock" and (reason := landlock.missing()):
+        pytest.skip(reason)
+    return request.param
+
+
+def besiege(user: str, place: Path, level: str, *, whole: bool = False) -> dict[str, Any]:
+    if (user == "root") == (os.geteuid() == 0):
+        return asyncio.run(siege(place / "scene", level, whole=whole))
+    if user == "root":
+        pytest.skip("only root can try it as root")
+    os.chown(place, ORDINARY, ORDINARY)
+    packages = {Path(module.__path__[0]).parent for module in (interlock, msgspec)}
+    env = {
+        "HOME": str(place),
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "PYTHONPATH": ":".join(map(str, (ROOT, *packages))),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    as_user = ("setpriv", f"--reuid={ORDINARY}", f"--regid={ORDINARY}", "--clear-groups", "--bounding-set=-all")
+    words = (
+        python_for_everybody(),
+        "-m",
+        "tests.security.escape.scene",
+        str(place),
+        level,
+        *(["whole"] if whole else []),
+    )
+    done = subprocess.run(
+        (*as_user, *words), env=env, cwd="/", capture_output=True, text=True, check=False, timeout=110
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def python_for_everybody() -> str:
+    """An interpreter of this version that an ordinary user can run."""
+    named = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    for path in (os.path.realpath(sys.executable), f"/usr/bin/{named}", f"/usr/local/bin/{named}"):
+        if os.path.exists(path) and all(
+            os.stat(folder).st_mode & stat.S_IXOTH for folder in (path, *map(str, Path(path).parents))
+        ):
+            return path
+    pytest.skip(f"no {named} here that an ordinary user can run")
+
+
+@pytest.mark.parametrize("user", ["root", "ordinary"])
+def test_no_attempt_leaves_the_sandbox(place: Path, level: str, user: str) -> None:
+    outcome = besiege(user, place, level)
+    assert len(outcome["tried"]) > 400
+    assert (outcome["succeeded"], outcome["changed"]) == ({}, [])
+
+
+def test_without_a_sandbox_the_same_attempts_succeed(place: Path) -> None:
+    """Without this the other tests would prove nothing. Only attempts that harm nobody are made here."""
+    with contextlib.ExitStack() as closing:
+        scene = Scene(place / "scene", closing)
+        works = [scene.prepare("off", name, closing, whole=False) for name in ("plain", "above")]
+        outcomes = [asyncio.run(scene.attack("off", work)) for work in works]
+    tried = {name for outcome in outcomes for name in outcome["tried"]}
+    succeeded = {name: how for outcome in outcomes for name, how in outcome["succeeded"].items()}
+    assert MODULES and tried == {name for name, one in ATTEMPTS.items() if one.outside}
+    assert succeeded == dict.fromkeys(tried, "succeeded")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("user", ["root", "ordinary"])
+def test_no_attempt_leaves_the_sandbox_in_many_rounds(level: str, user: str) -> None:
+    for number in range(20):
+        with tempfile.TemporaryDirectory(prefix="il-") as folder:
+            outcome = besiege(user, Path(folder), level, whole=number == 0)
+            assert (outcome["succeeded"], outcome["changed"]) == ({}, [])
