@@ -38,7 +38,8 @@ def cd_objection(command: Command, places: Places) -> str | None:
     target = command.words[1].text if len(command.words) == 2 else ""
     if not target or target[0] in "-+~" or command.words[1].glob:
         return "cd leads elsewhere"
-    if not all(os.path.isdir(os.path.join(place.cwd, target)) for place in places):
+    # Without the project's own folder this is a first look, before its worktree is made.
+    if not all(os.path.isdir(os.path.join(place.cwd, target)) for place in places if os.path.isdir(place.root)):
         return f"there is no folder {target}"
     return None
 
