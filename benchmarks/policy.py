@@ -17,7 +17,7 @@ from statistics import quantiles
 
 from benchmarks.samples import RESULTS, Data, Unavailable, say, take
 from benchmarks.table import Row, at_most, attempt, seconds
-from interlock.policy.second_reader import plain_commands
+from interlock.policy.reading.second_reader import plain_commands
 from interlock.policy.sources import shipped_rules
 from tests.security.policy_scene import corpus, make_project, shipped_policy
 

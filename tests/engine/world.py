@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -37,7 +37,7 @@ from interlock.errors import JournalUnwritable, Rejected, ToolFailure
 from interlock.journal.memory import MemoryJournal
 from interlock.ports.model import Model, ModelRequest, OnText, Reply, ignore_text
 from interlock.ports.tools import Hunk, Preview, ToolOutcome, ToolPlace, ToolSpec
-from interlock.ports.work import Assignment, Done, Failed, Policy, PolicyVerdict, Prepared
+from interlock.ports.work import Assignment, Done, Failed, LastCheck, NotAllowed, Policy, PolicyVerdict, Prepared
 from interlock.ports.workspaces import Combined, Conflict, LandingPlan, Survey, Workspace
 from interlock.providers.scripted import FREE, ScriptedModel, ScriptedRule
 
@@ -201,6 +201,8 @@ class FakeCrew:
         self.assignments: list[Assignment] = []
         self.approved: list[str] = []  # digests, one for each assignment
         self.cancelled: list[str] = []
+        self.ready: list[tuple[str, int]] = []  # worktrees that were made before a verdict
+        self.on_ready: Callable[[], object] = lambda: None
         self.running = 0
         self.most_at_once = 0
         self.release: asyncio.Event | None = None
@@ -220,8 +222,17 @@ class FakeCrew:
         terms = ScriptPayload(assignment.script, directory, names, self.sandbox)
         return Prepared(terms, partial(self._run, assignment))
 
-    async def _run(self, assignment: Assignment, approved: str) -> Done | Failed:
+    async def make_ready(self, assignment: Assignment) -> Failed | None:
+        self.ready.append((assignment.ticket.id, assignment.attempt))
+        self.on_ready()
+        return None
+
+    async def _run(
+        self, assignment: Assignment, approved: str, last_check: LastCheck | None
+    ) -> Done | Failed | NotAllowed:
         name = (assignment.ticket.id, assignment.attempt)
+        if last_check is not None and (stopped := await last_check()) is not None:
+            return NotAllowed(stopped)
         self.assignments.append(assignment)
         self.approved.append(approved)
         self.started.append(name)
@@ -300,6 +311,21 @@ class Rules:
 
     def tool(self, name: str) -> PolicyVerdict:
         return PolicyVerdict("ask", "default", "no rule allows this")
+
+
+class Stricter(Rules):
+    """Allows `times` times, then gives the other verdict."""
+
+    def __init__(self, times: int, then: Literal["ask", "deny"], *env: tuple[str, str]) -> None:
+        super().__init__(*env)
+        self._left = times
+        self._then: Literal["ask", "deny"] = then
+
+    def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
+        self._left -= 1
+        if self._left < 0:
+            return PolicyVerdict(self._then, "changed", "a link leads out")
+        return super().script(script, directory, own)
 
 
 class WholeFiles:

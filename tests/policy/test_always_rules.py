@@ -6,8 +6,8 @@ import pytest
 
 from interlock.errors import Misconfigured, Rejected
 from interlock.policy.always_rules import append_rule, free_name, narrowest_rule
+from interlock.policy.reading.words import Word
 from interlock.policy.rule_files import read_rules
-from interlock.policy.words import Word
 
 RULE = '[[policy]]\nname = "always-1"\nverdict = "allow"\nexactly = "npm run lint"\nmatch = ["npm run lint"]\n'
 

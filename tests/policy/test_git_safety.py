@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,137 @@ def test_a_section_is_found_where_git_finds_it(root: Path, config: str) -> None:
     run(root, "git diff", safely=True)
     assert mark.exists()
     assert judged(root, "git diff").verdict == "ask"
+
+
+def _continued_section(root: Path) -> None:
+    (root / ".git" / "config").write_text('[core]\n\tx = a \\\n[diff "x"]\n[diff "x"]\n\ttextconv = ./run-me\n')
+
+
+def _continued_comment(root: Path) -> None:
+    (root / ".git" / "config").write_text('[core]\n\tx = y ; \\\n[diff "x"]\n\ttextconv = ./run-me\n')
+
+
+def _escaped_subsection(root: Path) -> None:
+    (root / ".git" / "config").write_text('[core "\\]"]\n[diff "x"]\n\ttextconv = ./run-me\n')
+
+
+def _dotted_section(root: Path) -> None:
+    (root / ".git" / "config").write_text("[diff.x]\n\ttextconv = ./run-me\n")
+
+
+def _included(root: Path) -> None:
+    (root / "more").write_text('[diff "x"]\n\ttextconv = ./run-me\n')
+    git(root, "config", "include.path", "../more")
+
+
+def _included_on_a_condition(root: Path) -> None:
+    (root / "more").write_text('[diff "x"]\n\ttextconv = ./run-me\n')
+    git(root, "config", f"includeIf.gitdir:{root}/.path", str(root / "more"))
+
+
+def _settings_of_the_worktree(root: Path) -> None:
+    git(root, "config", "extensions.worktreeConfig", "true")
+    (root / ".git" / "config.worktree").write_text('[diff "x"]\n\ttextconv = ./run-me\n')
+
+
+def _filter(root: Path) -> None:
+    git(root, "config", "filter.x.clean", "./run-me")
+    (root / ".git" / "info").mkdir(exist_ok=True)
+    (root / ".git" / "info" / "attributes").write_text("a.txt filter=x\n")
+
+
+def _broken_git_folder_below(root: Path) -> None:
+    """Git passes over a `.git` that is no repository and uses the one above."""
+    git(root, "config", "diff.x.textconv", "./run-me")
+    (root / "sub" / ".git").mkdir(parents=True)
+    (root / "sub" / ".git" / "config").write_text("[core]\n")
+
+
+def _pointer_with_a_trailing_blank(root: Path) -> None:
+    """Git keeps the blank: the folder with it is another one."""
+    hostile = root / "store "
+    git(root, "init", "-q", "--bare", str(hostile))
+    git(hostile, "config", "core.bare", "false")
+    git(hostile, "config", "core.fsmonitor", "")
+    git(hostile, "config", "diff.external", str(root / "run-me"))
+    git(root, "init", "-q", "--bare", str(root / "store"))
+    (root / "sub").mkdir()
+    (root / "sub" / ".git").write_text("gitdir: ../store \n")
+    (root / "sub" / "a.txt").write_text("one\n")
+    git(root, f"--git-dir={hostile}", f"--work-tree={root / 'sub'}", "add", "a.txt")
+    (root / "sub" / "a.txt").write_text("two, longer\n")
+
+
+def _bare_repository_here(root: Path) -> None:
+    git(root, "init", "-q", "--bare", str(root / "sub"))
+    git(root / "sub", "config", "diff.external", str(root / "run-me"))
+
+
+def _repository_inside(root: Path) -> None:
+    """A repository that the outer index names, without `.gitmodules`."""
+    inner = root / "sub"
+    git(root, "init", "-q", str(inner))
+    (inner / "a.txt").write_text("one\n")
+    (inner / ".gitattributes").write_text("a.txt filter=x diff=x\n")
+    git(inner, "add", ".")
+    git(inner, "commit", "-q", "-m", "first")
+    git(root, "-c", "advice.addEmbeddedRepo=false", "add", "sub")
+    git(root, "commit", "-q", "-m", "second")
+    git(inner, "config", "filter.x.clean", str(root / "run-me"))
+    git(inner, "config", "diff.x.textconv", str(root / "run-me"))
+    git(inner, "config", "core.fsmonitor", str(root / "run-me"))
+    (inner / "a.txt").write_text("two, longer\n")
+
+
+HIDDEN = [
+    _continued_section,
+    _continued_comment,
+    _escaped_subsection,
+    _dotted_section,
+    _included,
+    _included_on_a_condition,
+    _settings_of_the_worktree,
+    _filter,
+    _broken_git_folder_below,
+    _pointer_with_a_trailing_blank,
+    _bare_repository_here,
+    _repository_inside,
+]
+SCRIPTS = [
+    "git status",
+    "git diff",
+    "git diff HEAD",
+    "git log -p",
+    "git show",
+    "git blame a.txt",
+    "git grep two",
+    "git describe --always --dirty",
+    "git ls-files -m",
+    "git stash list",
+    "git log --format='%h %s' -1",
+    "git diff --stat",
+]
+
+
+@pytest.mark.parametrize("hide", HIDDEN)
+def test_a_hidden_driver_never_runs_unasked(root: Path, hide: Callable[[Path], None]) -> None:
+    mark = planted(root)
+    (root / ".gitattributes").write_text("a.txt diff=x filter=x\n")
+    hide(root)
+    into = "cd sub && " if (root / "sub").exists() else ""
+    for script in (*SCRIPTS, *(into + script for script in SCRIPTS)):
+        if judged(root, script).verdict == "allow":
+            run(root, script, safely=True)
+            assert not mark.exists(), script
+
+
+@pytest.mark.parametrize(
+    "pointer", ["gitdir: store \n", "gitdir:store\n", "gitdir:  store\n", "gitdir: store\nx\n", "gitdir: store\r\n", ""]
+)
+def test_a_pointer_to_a_repository_must_be_plain(root: Path, pointer: str) -> None:
+    git(root, "init", "-q", "--bare", str(root / "store"))
+    (root / "sub").mkdir()
+    (root / "sub" / ".git").write_text("gitdir: ../store\n")
+    assert judged(root, "cd sub && git log").verdict == "allow"
+    (root / "sub" / ".git").write_text(pointer.replace("store", "../store"))
+    assert judged(root, "cd sub && git log").verdict == "ask"

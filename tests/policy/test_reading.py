@@ -2,9 +2,9 @@
 
 import pytest
 
-from interlock.policy.second_reader import plain_commands
-from interlock.policy.shell_ast import parse
-from interlock.policy.words import UNKNOWN, Word
+from interlock.policy.reading.second_reader import plain_commands
+from interlock.policy.reading.shell_ast import parse
+from interlock.policy.reading.words import UNKNOWN, Word
 
 HOME = "/users/me"
 
@@ -97,7 +97,8 @@ def test_every_command_is_found_wherever_it_stands(script: str, expected: list[l
         ("ls\0", "it holds a NUL"),
         ("ls \u202e", "it holds characters that hide or look like others"),
         ("ls [a]", "it is not plain enough to be sure how a shell reads it"),
-        ("bash -c 'cd a && ls' && pwd", "a part of it changes the folder"),
+        ("./timeout 5 ls", "timeout runs another command"),
+        ("./bash -c ls", "bash runs another command"),
         ("a" * 10_001, "it has more than 10,000 characters"),
     ],
 )

@@ -6,11 +6,11 @@ import pytest
 
 from interlock.errors import Misconfigured
 from interlock.policy.flags import Parsed, has_loosely, known_options, parsed
+from interlock.policy.reading.words import Word
 from interlock.policy.rule_files import failed_examples, read_rules
 from interlock.policy.rules import Rule, Source
 from interlock.policy.sources import RuleSources, project_policy, shipped_rules
 from interlock.policy.verdict import PersonOnly, ShellPolicy
-from interlock.policy.words import Word
 from interlock.ports.work import PolicyVerdict
 from interlock.tools.files.names import refusal
 
@@ -54,7 +54,7 @@ def options(line: str, *known: str) -> Parsed | None:
 
 
 def test_options_have_one_form() -> None:
-    known = ("-r", "-f", "-n=", "--lines=", "--file=path", "--color[=]", "-NUM")
+    known = ("-r", "-f", "-n=", "--lines=", "--file=path", "--color[=]", "-NUM", "--", "-c=NUM")
     assert options("-rf a", *known) == options("-r -f a", *known) == options("a -fr", *known)
     assert options("-n5 -rn 3 --lines=2 --lines 1 x", *known) == Parsed(
         frozenset(("-n", "-r", "--lines")), (Word("x"),), ()
@@ -62,12 +62,24 @@ def test_options_have_one_form() -> None:
     assert options("--file a --file=b -- -r", *known) == Parsed(
         frozenset(("--file",)), (Word("-r"),), (Word("a"), Word("b"))
     )
+    assert options("-c 5 -c+3k x", *known) == Parsed(frozenset(("-c",)), (Word("x"),), ())
     assert options("-20 --color --color=auto -", *known) == Parsed(frozenset(("-NUM", "--color")), (Word("-"),), ())
 
 
-@pytest.mark.parametrize("line", ["-x", "-rx", "--line=3", "--lines", "-n", "--recursive", "-r=x --color3", "-5x"])
+@pytest.mark.parametrize(
+    "line",
+    ["-x", "-rx", "--line=3", "--lines", "-n", "--recursive", "-r=x --color3", "-5x", "-- a", "-c .env", "-c5/x"],
+)
 def test_an_option_that_is_not_known_is_not_read(line: str) -> None:
-    assert options(line, "-r", "-n=", "--lines=", "--color[=]", "-NUM") is None
+    assert options(line, "-r", "-n=", "--lines=", "--color[=]", "-NUM", "-c=NUM") is None
+
+
+@pytest.mark.parametrize(
+    "line", ["-- . -delete", ". -- -delete", "-name=x", "-type -delete", "-maxdepth -delete", "-x"]
+)
+def test_where_options_are_whole_words_nothing_ends_them(line: str) -> None:
+    known = known_options(["-name=", "-type=", "-maxdepth=NUM", "--"])
+    assert parsed([Word(text) for text in line.split()], known, whole_words=True) is None
 
 
 @pytest.mark.parametrize("line", ["-f", "-rf", "--force", "--force=x", "--forc", "a -xf"])

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from interlock.domain.values.approvals import ScriptPayload, digest
 from interlock.domain.values.tickets import Saved, TicketSpec
-from interlock.ports.work import Assignment, Done, Failed
+from interlock.ports.work import Assignment, Done, Failed, NotAllowed, PolicyVerdict
 from interlock.ports.workspaces import Workspace
 from interlock.runners.script import LocalCrew
 from interlock.runners.setup import WorkspaceSetup
@@ -32,7 +32,9 @@ class Crew:
     async def run(self, assignment: Assignment, approved: str | None = None) -> Done | Failed:
         """`approved` is the digest of the terms, if no other is given."""
         prepared = self.local.prepare(assignment)
-        return await prepared.run(digest(prepared.terms) if approved is None else approved)
+        outcome = await prepared.run(digest(prepared.terms) if approved is None else approved, None)
+        assert not isinstance(outcome, NotAllowed)
+        return outcome
 
     def work(self, assignment: Assignment, approved: str | None = None) -> Done | Failed:
         return asyncio.run(self.run(assignment, approved))
@@ -195,3 +197,32 @@ def test_before_script_is_called_only_for_scripts_that_run_and_before_they_run(t
     assert crew.files_from("touch made") == {"made": ""}
     assert crew.work(crew.assignment("touch other"), "of something else") == NOT_APPROVED
     assert calls == [("touch made", False)]
+
+
+def test_the_last_check_sees_the_ready_worktree_and_can_stop_the_script(tmp_path: Path) -> None:
+    crew = Crew(tmp_path, setup="echo x >> set-up.ignored")
+    assignment = crew.assignment("touch ran.ignored")
+    worktree = Path(crew.workspaces.path_for("track", "T-1"))
+    seen: list[str] = []
+    stop = PolicyVerdict("ask", "default", "a link leads out")
+
+    async def check(verdict: PolicyVerdict | None) -> PolicyVerdict | None:
+        seen.append((worktree / "set-up.ignored").read_text())
+        return verdict
+
+    async def story() -> None:
+        prepared = crew.local.prepare(assignment)
+        approved = digest(prepared.terms)
+        assert await crew.local.make_ready(assignment) is None
+        assert await prepared.run(approved, lambda: check(stop)) == NotAllowed(stop)
+        assert not (worktree / "ran.ignored").exists()
+        assert isinstance(await prepared.run(approved, lambda: check(None)), Done)
+
+    asyncio.run(story())
+    assert seen == ["x\n", "x\n"]
+
+
+def test_a_worktree_that_cannot_be_set_up_is_a_failure_before_the_verdict(tmp_path: Path) -> None:
+    crew = Crew(tmp_path, setup="false")
+    failed = asyncio.run(crew.local.make_ready(crew.assignment("ls")))
+    assert failed is not None and "the workspace's setup failed" in failed.reason

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from interlock.policy.shell_ast import parse
+from interlock.policy.reading.shell_ast import parse
 from interlock.policy.verdict import ShellPolicy
 from tests.security.policy_scene import corpus, make_project, shipped_policy
 

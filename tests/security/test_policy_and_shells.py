@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.policy.shell_ast import ParsedScript, parse
+from interlock.policy.reading.shell_ast import ParsedScript, parse
 
 PROGRAMS = ("ls", "cat", "rm")
 PIECES = (

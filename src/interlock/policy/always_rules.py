@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from interlock.errors import Misconfigured, Rejected
-from interlock.policy.second_reader import plain_commands
-from interlock.policy.shell_ast import parse
-from interlock.policy.wrappers import unwrapped
+from interlock.policy.reading.second_reader import plain_commands
+from interlock.policy.reading.shell_ast import parse
+from interlock.policy.reading.wrappers import unwrapped
 
 
 def narrowest_rule(script: str, name: str) -> str:

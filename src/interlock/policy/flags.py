@@ -6,13 +6,16 @@ from typing import Literal
 
 from msgspec import Struct
 
-from interlock.policy.words import Word
+from interlock.policy.reading.words import Word
 
-Value = Literal["none", "any", "path", "attached"]
+Value = Literal["none", "any", "path", "number", "attached"]
 NUMBER = "-NUM"
 ANYTHING = "*"
+END = "--"
+"""The end of the options. Not every program has one, so a table must name it."""
 _NUMBER = re.compile(r"-\d+")
-_SPELLING = re.compile(r"(-NUM|-\w|--?[A-Za-z0-9][\w.-]*)(=path|=|\[=\])?")
+_AMOUNT = re.compile(r"[+-]?\d[\d.]*[A-Za-z]{0,3}")
+_SPELLING = re.compile(r"(-NUM|--|-\w|--?[A-Za-z0-9][\w.-]*)(=path|=NUM|=|\[=\])?")
 
 Known = Mapping[str, Value]
 
@@ -24,11 +27,11 @@ class Parsed(Struct, frozen=True):
 
 
 def known_options(spelled: Sequence[str]) -> dict[str, Value]:
-    """`-l` takes no value, `-n=` a value, `--file=path` a path, `--color[=]` a value only with `=`.
+    """`-l` takes no value, `-n=` a value, `-n=NUM` a number, `--file=path` a path, `--color[=]` a value only with `=`.
 
-    `*` alone: words that look like options are operands. Raises ValueError.
+    `--`: options end there. `*` alone: words that look like options are operands. Raises ValueError.
     """
-    values: dict[str, Value] = {"": "none", "=": "any", "=path": "path", "[=]": "attached"}
+    values: dict[str, Value] = {"": "none", "=": "any", "=NUM": "number", "=path": "path", "[=]": "attached"}
     kinds: dict[str, Value] = {}
     for text in spelled:
         if text == ANYTHING:
@@ -36,7 +39,7 @@ def known_options(spelled: Sequence[str]) -> dict[str, Value]:
             continue
         match = _SPELLING.fullmatch(text)
         if match is None:
-            raise ValueError(f"{text!r} is no option; write -l, -n=, --file=path, --color[=] or -NUM")
+            raise ValueError(f"{text!r} is no option; write -l, -n=, -n=NUM, --file=path, --color[=], -NUM or --")
         kinds[match[1]] = values[match[2] or ""]
     return kinds
 
@@ -52,7 +55,9 @@ def parsed(words: Sequence[Word], known: Known, *, whole_words: bool = False) ->
     while rest:
         word = rest.pop(0)
         text = word.text
-        if text == "--":
+        if text == END and not whole_words:
+            if END not in known:
+                return None
             operands += rest
             break
         if not text.startswith("-") or text == "-":
@@ -61,7 +66,7 @@ def parsed(words: Sequence[Word], known: Known, *, whole_words: bool = False) ->
         if word.glob:
             return None
         if whole_words or text.startswith("--"):
-            option = _long(text, word, rest, known)
+            option = _long(text, rest, known, whole_words=whole_words)
         elif NUMBER in known and _NUMBER.fullmatch(text):
             option = [(NUMBER, None)]
         else:
@@ -72,22 +77,27 @@ def parsed(words: Sequence[Word], known: Known, *, whole_words: bool = False) ->
             options.add(name)
             if value is not None and known[name] == "path":
                 paths.append(value)
+            if value is not None and known[name] == "number" and not _AMOUNT.fullmatch(value.text):
+                return None
     return Parsed(frozenset(options), tuple(operands), tuple(paths))
 
 
 _Found = list[tuple[str, Word | None]]
 
 
-def _long(text: str, word: Word, rest: list[Word], known: Known) -> _Found | None:
+def _long(text: str, rest: list[Word], known: Known, *, whole_words: bool) -> _Found | None:
     name, equals, value = text.partition("=")
     kind = known.get(name)
-    if kind is None or (equals and kind == "none"):
+    if kind is None or (equals and (kind == "none" or (whole_words and kind != "attached"))):
         return None
     if kind in ("none", "attached"):
         return [(name, None)]
     if equals:
         return [(name, Word(value))]
-    return [(name, rest.pop(0))] if rest and not rest[0].glob else None
+    separate = _next(rest)
+    if separate is None or (whole_words and kind != "number" and separate.text.startswith("-")):
+        return None
+    return [(name, separate)]
 
 
 def _short(text: str, rest: list[Word], known: Known) -> _Found | None:
@@ -97,18 +107,18 @@ def _short(text: str, rest: list[Word], known: Known) -> _Found | None:
         kind = known.get(name)
         if kind is None:
             return None
-        if kind in ("any", "path"):
-            if at < len(text):
-                options.append((name, Word(text[at:])))
-            elif rest and not rest[0].glob:  # a pattern may expand to many words
-                options.append((name, rest.pop(0)))
-            else:
-                return None
-            return options
+        if kind in ("any", "path", "number"):
+            value = Word(text[at:]) if at < len(text) else _next(rest)
+            return None if value is None else [*options, (name, value)]
         options.append((name, None))
         if kind == "attached":
             break  # the rest of the word is the value
     return options
+
+
+def _next(rest: list[Word]) -> Word | None:
+    """The next word as a value; a pattern may expand to many words."""
+    return rest.pop(0) if rest and not rest[0].glob else None
 
 
 def has_loosely(words: Sequence[Word], flag: str) -> bool:

@@ -1,7 +1,8 @@
 """Read-only git: settings under which git runs no program of a repository or a user.
 
 They are passed in the environment, which overrides every file. Drivers (filters, text conversions, external diffs) have
-arbitrary names and cannot be disabled this way: a repository with a driver is asked about.
+arbitrary names and cannot be disabled this way: a repository is asked about unless its configuration is plain and has
+no section in which a driver could be named.
 """
 
 import os
@@ -39,9 +40,19 @@ _HARMLESS = frozenset(
     )
 )
 _MOST = 200_000
-_SECTION = re.compile(r"^\s*\[\s*([^\s\]\"]+)", re.MULTILINE)
-_SEVERAL_IN_A_LINE = re.compile(r"^\s*\[[^\n]*\][ \t\r]*\[", re.MULTILINE)
-_WORKTREE = re.compile(r"^\s*(\[\s*core\s*\]\s*)?worktree\s*=", re.MULTILINE | re.IGNORECASE)
+# Only the plainest form of a configuration is accepted. Git reads many others: continued lines, several sections in one
+# line, escapes, quotes. A line that is not one of these is asked about instead of being interpreted.
+_LINE = re.compile(
+    r"""[ \t]*(?:
+        (?:[#;][^\\]*)?
+      | \[(?P<section>[A-Za-z][A-Za-z0-9-]*)(?:[ \t]+"[^"\\\]\[]*")?\]
+      | (?P<key>[A-Za-z][A-Za-z0-9-]*)(?:[ \t]*=[^\\"]*)?
+    )[ \t]*""",
+    re.VERBOSE,
+)
+_QUOTED = re.compile(r'[ \t]*[A-Za-z][A-Za-z0-9-]*[ \t]*=[ \t]*"[^"\\]*"[ \t]*')
+_POINTER = re.compile(r"gitdir: (\S(?:[^\r\n]*\S)?)\n?")
+_COMMON = re.compile(r"(\S(?:[^\r\n]*\S)?)\n?")
 
 
 @cache
@@ -65,57 +76,87 @@ def safe_environment() -> tuple[tuple[str, str], ...]:
 
 def objection(folder: str) -> str | None:
     """The reason why git may still run a program here; None if it cannot."""
-    repository = _repository(folder)
-    if repository is None:
-        return None
-    top, git, common = repository
-    if os.path.lexists(os.path.join(top, ".gitmodules")):
-        return "the repository has submodules, and their own settings would count in them"
-    for file in {os.path.join(common, "config"), os.path.join(git, "config.worktree")}:
-        try:
-            with open(file, encoding="utf-8-sig", errors="replace") as opened:
-                text = opened.read(_MOST + 1)
-        except FileNotFoundError:
-            continue
-        except OSError:
-            return "git's configuration cannot be read"
-        if len(text) > _MOST:
-            return "git's configuration is too long to be looked through"
-        text = text.replace("\\\n", "")
-        if _SEVERAL_IN_A_LINE.search(text):
-            return "git's configuration has several sections in one line"
-        for section in _SECTION.findall(text):
-            if section.lower().split(".")[0] not in _HARMLESS:
-                return f"the repository's configuration has a section [{section}], which may start programs"
-        if _WORKTREE.search(text):
-            return "the repository's configuration says that its files are elsewhere"
+    try:
+        repository = _repository(folder)
+        if repository is None:
+            return None
+        top, git, common = repository
+        if os.path.lexists(os.path.join(top, ".gitmodules")):
+            return "the repository has submodules, and their own settings would count in them"
+        for file in dict.fromkeys((os.path.join(common, "config"), os.path.join(git, "config"))):
+            _check_config(file)
+        _check_config(os.path.join(git, "config.worktree"))
+        _check_config(os.path.join(common, "config.worktree"))
+    except _NotPlain as reason:
+        return str(reason)
     return None
 
 
+class _NotPlain(Exception):
+    """The reason why it is not certain which settings git would use."""
+
+
+def _check_config(file: str) -> None:
+    """Raises _NotPlain unless every line is of the plainest form and every section is harmless."""
+    try:
+        with open(file, "rb") as opened:
+            content = opened.read(_MOST + 1)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _NotPlain("git's configuration cannot be read") from error
+    if len(content) > _MOST:
+        raise _NotPlain("git's configuration is too long to be looked through")
+    section = ""
+    for line in content.decode(errors="replace").replace("\r\n", "\n").split("\n"):
+        match = _LINE.fullmatch(line)
+        if match is None:
+            if _QUOTED.fullmatch(line):
+                continue
+            raise _NotPlain("git's configuration is written in a form that is not certain to be understood")
+        if match["section"]:
+            section = match["section"].lower()
+            if section not in _HARMLESS:
+                raise _NotPlain(f"the repository's configuration has a section [{section}], which may start programs")
+        if section == "core" and (match["key"] or "").lower() == "worktree":
+            raise _NotPlain("the repository's configuration says that its files are elsewhere")
+
+
 def _repository(folder: str) -> tuple[str, str, str] | None:
-    """The repository that git uses from here: work tree, git folder, and common git folder."""
+    """The repository that git uses from here: work tree, git folder, and common git folder.
+
+    Raises _NotPlain where git might choose another one: it passes over a `.git` that it does not accept.
+    """
     here = folder
     while True:
+        if all(os.path.lexists(os.path.join(here, name)) for name in ("HEAD", "objects", "refs")):
+            raise _NotPlain(f"{here} may itself be a repository")
         git = os.path.join(here, ".git")
-        if os.path.isfile(git):
-            git = _pointer_target(git, "gitdir:", here)
-        if git and os.path.isdir(git):
-            common = os.path.join(git, "commondir")
-            return here, git, (_pointer_target(common, "", git) or git) if os.path.isfile(common) else git
+        if os.path.lexists(git):
+            if not os.path.isdir(git):
+                git = _pointer_target(git, _POINTER, here)
+            common_file = os.path.join(git, "commondir")
+            common = _pointer_target(common_file, _COMMON, git) if os.path.lexists(common_file) else git
+            if not all(os.path.lexists(path) for path in _parts(git, common)):
+                raise _NotPlain(f"{os.path.join(here, '.git')} is not a whole repository")
+            return here, git, common
         above = os.path.dirname(here)
         if above == here:
             return None
         here = above
 
 
-def _pointer_target(file: str, prefix: str, folder: str) -> str:
+def _parts(git: str, common: str) -> tuple[str, str, str]:
+    return os.path.join(git, "HEAD"), os.path.join(common, "objects"), os.path.join(common, "refs")
+
+
+def _pointer_target(file: str, form: re.Pattern[str], folder: str) -> str:
     try:
-        with open(file, encoding="utf-8", errors="replace") as opened:
-            text = opened.read(10_000)
-    except OSError:
-        return ""
-    return (
-        os.path.normpath(os.path.join(folder, text.strip().removeprefix(prefix).strip()))
-        if text.startswith(prefix)
-        else ""
-    )
+        with open(file, "rb") as opened:
+            text = opened.read(10_000).decode(errors="surrogateescape")
+    except OSError as error:
+        raise _NotPlain(f"{file} cannot be read") from error
+    match = form.fullmatch(text)
+    if match is None:
+        raise _NotPlain(f"{file} does not name a folder plainly")
+    return os.path.join(folder, match[1])

@@ -11,11 +11,12 @@ from msgspec import Meta, Struct
 
 from interlock.errors import Misconfigured
 from interlock.policy.flags import known_options
+from interlock.policy.folders import located
 from interlock.policy.paths import CommandLocation, Private
-from interlock.policy.rules import Rule, Source, hit_of, with_folders
-from interlock.policy.second_reader import plain_commands
-from interlock.policy.shell_ast import parse
-from interlock.policy.words import Word
+from interlock.policy.reading.second_reader import plain_commands
+from interlock.policy.reading.shell_ast import parse
+from interlock.policy.reading.words import Word
+from interlock.policy.rules import Rule, Source, hit_of
 
 _HEADER = re.compile(r"^[ \t]*\[\[[ \t]*policy[ \t]*\]\]", re.MULTILINE)
 _Text = Annotated[str, Meta(min_length=1, max_length=10_000)]
@@ -76,9 +77,12 @@ def failed_examples(rules: Sequence[Rule], private: Private) -> list[str]:
 def _matches_example(rule: Rule, script: str, place: CommandLocation) -> bool:
     if rule.tool:
         return bool(re.fullmatch(_glob(rule.tool), script))
-    commands = parse(script, place.home).commands
-    hits = [hit_of(rule, command, now) for command, now in with_folders(commands, place)]
-    return any(hit is not None and not hit.but for hit in hits)
+    for command, places in located(parse(script, place.home), place):
+        hits = [hit_of(rule, command, now) for now in places]
+        matching = [hit is not None and not hit.but for hit in hits]
+        if matching and (all(matching) if rule.verdict == "allow" else any(matching)):
+            return True
+    return False
 
 
 def _glob(pattern: str) -> str:

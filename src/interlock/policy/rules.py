@@ -1,7 +1,7 @@
 """Rules: the commands and tools each one applies to, and its verdict."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from glob import iglob
 from itertools import takewhile
@@ -10,16 +10,16 @@ from typing import Literal
 from msgspec import Struct
 
 from interlock.policy.flags import Known, has_loosely, parsed
-from interlock.policy.paths import CommandLocation, classify, path_objection, tree_objection
-from interlock.policy.shell_ast import Command
-from interlock.policy.words import Word
-from interlock.policy.wrappers import program
+from interlock.policy.paths import CommandLocation, classify, names_of, path_objection, tree_objection
+from interlock.policy.reading.shell_ast import Command
+from interlock.policy.reading.words import Word
+from interlock.policy.reading.wrappers import program, system_name
 
 Verdict = Literal["allow", "ask", "deny"]
 Source = Literal["default", "user", "project"]
 Operands = Literal["any", "none", "project", "git", "outside"]
-
-_SYSTEM = ("/bin/", "/usr/bin/")
+_SIGNATURES = ("%G", "%(signature")
+"""In formats of git: the state of a signature, which another program checks."""
 
 
 class Rule(Struct, frozen=True, kw_only=True):
@@ -74,22 +74,11 @@ def hit_of(rule: Rule, command: Command, place: CommandLocation) -> Hit | None:
     return Hit(rule) if _matches_loosely(rule, words, place) else None
 
 
-def with_folders(commands: Sequence[Command], place: CommandLocation) -> Iterator[tuple[Command, CommandLocation]]:
-    """Each command with its working folder, after all `cd` commands before it."""
-    now = place
-    for command in commands:
-        yield command, now
-        if program(command.words) == "cd" and len(command.words) == 2:
-            now = now.moved(command.words[1].text)
-
-
 # ── allowing ─────────────────────────────────────────────────────────────────────────────
 
 
 def _strict_hit(rule: Rule, words: Sequence[Word], place: CommandLocation) -> Hit | None:
-    called = words[0].text
-    for folder in _SYSTEM:
-        called = called.removeprefix(folder)
+    called = system_name(words[0])
     if called == "git" and len(words) > 1 and words[1].text == "--no-pager":  # no allowed program has one
         words = (words[0], *words[2:])
     for begin in rule.commands:
@@ -102,6 +91,8 @@ def _strict_hit(rule: Rule, words: Sequence[Word], place: CommandLocation) -> Hi
 
 def _objection(rule: Rule, words: Sequence[Word], place: CommandLocation) -> str:
     words = [_unless_expanded(word, place) for word in words]
+    if rule.operands == "git" and any(mark in word.text for word in words for mark in _SIGNATURES):
+        return "git runs another program to check signatures"
     options = parsed(words, rule.options, whole_words=rule.whole_words)
     if options is None:
         return "it has an option that is not known to be harmless"
@@ -126,7 +117,8 @@ def _objection(rule: Rule, words: Sequence[Word], place: CommandLocation) -> str
         return "a pattern may become any words"
     if rule.below:
         # A word of git may be a revision, and then all its files are searched.
-        for top in ["."] if rule.operands == "git" else [word.text for word in operands] or ["."]:
+        tops = () if rule.operands == "git" else tuple(name for word in operands for name in names_of(word, place))
+        for top in tops or (".",):
             if why := tree_objection(top, place, hidden=rule.below == "all"):
                 return why
     return ""

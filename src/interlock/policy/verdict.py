@@ -7,10 +7,12 @@ from msgspec import Struct
 
 from interlock.errors import Misconfigured
 from interlock.policy import git_safety
+from interlock.policy.folders import MOST_FOLDERS, Places, cd_objection, located, order_objection
 from interlock.policy.paths import CommandLocation, Private, place_at
-from interlock.policy.rules import Hit, Rule, Source, Verdict, by_verdict, hit_of, matches_tool, with_folders
-from interlock.policy.shell_ast import Command, parse
-from interlock.policy.wrappers import program
+from interlock.policy.programs import Programs
+from interlock.policy.reading.shell_ast import Command, parse
+from interlock.policy.reading.wrappers import program
+from interlock.policy.rules import Hit, Rule, Source, Verdict, by_verdict, hit_of, matches_tool
 from interlock.ports.work import Policy, PolicyVerdict
 
 # The order of sources. A deny always wins; a project can make the user's rules stricter, never looser.
@@ -66,11 +68,18 @@ class CommandVerdict(Struct, frozen=True):
 class ShellPolicy:
     """Implements the port `Policy`. `rules` is called each time, so a changed file takes effect at once."""
 
-    def __init__(self, rules: Callable[[], Sequence[Rule]], private: Private, home: str | None = None) -> None:
+    def __init__(
+        self,
+        rules: Callable[[], Sequence[Rule]],
+        private: Private,
+        home: str | None = None,
+        programs: Programs | None = None,
+    ) -> None:
         self._rules = rules
         self._index = _Index(())
         self._private = private
         self._home = home or os.path.expanduser("~")
+        self._programs = programs or Programs(os.environ.get("PATH", os.defpath))
 
     def tool(self, name: str) -> PolicyVerdict:
         try:
@@ -92,7 +101,8 @@ class ShellPolicy:
             return PolicyVerdict("ask", NO_RULE, f"the policy cannot be read: {error}")
         if self._index.rules is not rules:
             self._index = _Index(rules)
-        verdict = _judged(script, self._index, place_at(directory, self._home, self._private))
+        place = place_at(directory, self._home, self._private)
+        verdict = _judged(script, self._index, place, self._programs)
         if verdict.verdict == "ask" and script in own:
             whole = self.tool("run_shell")
             if whole.rule == NO_RULE:
@@ -125,27 +135,40 @@ def _stricter(verdict: PolicyVerdict, tool: PolicyVerdict) -> PolicyVerdict:
     return tool
 
 
-def _judged(script: str, rules: _Index, place: CommandLocation) -> PolicyVerdict:
+_Judged = tuple[Command, Places, CommandVerdict]
+
+
+def _judged(script: str, rules: _Index, start: CommandLocation, programs: Programs) -> PolicyVerdict:
     if not script.strip():
         return PolicyVerdict("ask", NO_RULE, "there is no command")
-    read = parse(script, place.home)
-    judged = [(command, _say(command, rules, now, place), now) for command, now in with_folders(read.commands, place)]
-    for _, one, _ in judged:
+    read = parse(script, start.home)
+    commands = located(read, start)
+    judged = [
+        (command, places, _strictest(command, places, rules, start)) for command, places in commands if command.words
+    ]
+    for _, _, one in judged:
         if one.verdict == "deny" and one.rule is not None:
             return PolicyVerdict("deny", one.rule.name, one.reason)
     if read.concerns:
         return PolicyVerdict("ask", NO_RULE, read.concerns[0])
-    for _, one, _ in judged:
+    for _, _, one in judged:
         if one.verdict == "ask":
             return PolicyVerdict("ask", one.rule.name if one.rule else NO_RULE, one.reason)
     if not judged:
         return PolicyVerdict("ask", NO_RULE, "there is no command")
-    if why := _after_cd(read.commands) or _folder_objection(judged):
+    called = [word for command, _ in commands for word in (*command.words[:1], *command.through)]
+    if why := order_objection(read.steps) or _folder_objection(judged) or programs.objection(called, start.root):
         return PolicyVerdict("ask", NO_RULE, why)
-    names = list(dict.fromkeys(one.rule.name for _, one, _ in judged if one.rule))
-    git = any(_is_shipped_git(command, one) for command, one, _ in judged)
-    reason = "; ".join(dict.fromkeys(one.reason for _, one, _ in judged if one.reason))
+    names = list(dict.fromkeys(one.rule.name for _, _, one in judged if one.rule))
+    git = any(_is_shipped_git(command, one) for command, _, one in judged)
+    reason = "; ".join(dict.fromkeys(one.reason for _, _, one in judged if one.reason))
     return PolicyVerdict("allow", "+".join(names), reason, git_safety.safe_environment() if git else ())
+
+
+def _strictest(command: Command, places: Places, rules: _Index, start: CommandLocation) -> CommandVerdict:
+    """The verdict in the folder where it is strictest."""
+    verdicts = [_say(command, rules, place, start) for place in places[: MOST_FOLDERS + 1]]
+    return min(verdicts, key=lambda one: ("deny", "ask", "allow").index(one.verdict))
 
 
 def _say(command: Command, rules: _Index, now: CommandLocation, start: CommandLocation) -> CommandVerdict:
@@ -168,30 +191,19 @@ def _say(command: Command, rules: _Index, now: CommandLocation, start: CommandLo
     return CommandVerdict("ask", None, f"{name}: {nearest.but}" if nearest else f"no rule allows {name!r}")
 
 
-def _after_cd(commands: Sequence[Command]) -> str | None:
-    """The commands after a `cd` must not run if the `cd` failed."""
-    moved = False
-    for number, command in enumerate(commands):
-        last = number == len(commands) - 1
-        if moved and not last and command.joined not in ("&&", "|"):
-            return f"what follows {command.joined!r} runs in another folder if cd fails"
-        if program(command.words) == "cd":
-            if len(command.words) != 2 or command.words[1].text in ("", "-") or command.words[1].glob:
-                return "cd leads elsewhere"
-            if not last and command.joined != "&&":
-                return "cd must be followed by &&"
-            moved = True
-    return None
-
-
 def _is_shipped_git(command: Command, one: CommandVerdict) -> bool:
     return program(command.words) == "git" and one.rule is not None and one.rule.source == "default"
 
 
-def _folder_objection(judged: Sequence[tuple[Command, CommandVerdict, CommandLocation]]) -> str | None:
-    for command, one, place in judged:
-        if not place.is_certain():
-            return "cd follows a link and goes up again: that can be read in two ways"
-        if _is_shipped_git(command, one) and (why := git_safety.objection(place.cwd)):
+def _folder_objection(judged: Sequence[_Judged]) -> str | None:
+    for command, places, one in judged:
+        if why := cd_objection(command, places):
             return why
+        if len(places) > MOST_FOLDERS:
+            return "it may run in too many folders"
+        for place in places:
+            if not place.is_certain():
+                return "cd follows a link and goes up again: that can be read in two ways"
+            if _is_shipped_git(command, one) and (why := git_safety.objection(place.cwd)):
+                return why
     return None

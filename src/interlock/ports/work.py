@@ -35,6 +35,16 @@ class Failed(Struct, frozen=True):
     output: str = ""
 
 
+class NotAllowed(Struct, frozen=True):
+    """The rules no longer allow the script in its worktree, so it did not run."""
+
+    verdict: "PolicyVerdict"
+
+
+LastCheck = Callable[[], Awaitable["PolicyVerdict | None"]]
+"""Called in the ready worktree, right before a script starts. Returns the verdict that stops it, or None."""
+
+
 class Prepared(Struct, frozen=True):
     """An attempt that is ready to run.
 
@@ -43,7 +53,7 @@ class Prepared(Struct, frozen=True):
     """
 
     terms: ScriptPayload
-    run: Callable[[str], Awaitable[Done | Failed]]
+    run: Callable[[str, LastCheck | None], Awaitable[Done | Failed | NotAllowed]]
 
 
 class Crew(Protocol):
@@ -51,6 +61,10 @@ class Crew(Protocol):
 
     def prepare(self, assignment: Assignment) -> Prepared:
         """Computes the terms of an attempt; starts nothing."""
+        ...
+
+    async def make_ready(self, assignment: Assignment) -> Failed | None:
+        """Makes the worktree of an attempt, so that its script can be judged in it. Returns a failure, or None."""
         ...
 
 

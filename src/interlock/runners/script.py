@@ -5,8 +5,8 @@ from functools import partial
 
 from interlock.domain.values.approvals import ScriptPayload, digest
 from interlock.ports.processes import Finished, Sandbox
-from interlock.ports.work import Assignment, Done, Failed, Prepared
-from interlock.ports.workspaces import Workspaces
+from interlock.ports.work import Assignment, Done, Failed, LastCheck, NotAllowed, Prepared
+from interlock.ports.workspaces import Workspace, Workspaces
 from interlock.runners.setup import WorkspaceSetup
 from interlock.runners.shell_job import shell_job
 
@@ -31,6 +31,7 @@ class LocalCrew:
         self._setup = setup
         self._redact = redact
         self._before_script = before_script
+        self._ready: dict[tuple[str, str, int], Workspace] = {}
 
     def prepare(self, assignment: Assignment) -> Prepared:
         env = {
@@ -48,10 +49,29 @@ class LocalCrew:
         )
         return Prepared(terms, partial(self._run, assignment, terms, env))
 
+    async def make_ready(self, assignment: Assignment) -> Failed | None:
+        """Makes the worktree with its setup. The run of the same attempt that follows at once uses it."""
+        self._ready.pop(_name(assignment), None)
+        made = await self._made(assignment)
+        if isinstance(made, Failed):
+            return made
+        self._ready[_name(assignment)] = made
+        return None
+
+    async def _made(self, assignment: Assignment) -> Workspace | Failed:
+        workspace = await self._workspaces.prepare(assignment.track, assignment.ticket.id)
+        setup = await self._setup.make_ready(assignment.track, assignment.ticket.id, workspace)
+        return workspace if setup is None or setup.succeeded else self._failed("the workspace's setup", setup)
+
     async def _run(
-        self, assignment: Assignment, terms: ScriptPayload, env: Mapping[str, str], approved: str
-    ) -> Done | Failed:
-        """Runs exactly `terms`, if `approved` is their digest."""
+        self,
+        assignment: Assignment,
+        terms: ScriptPayload,
+        env: Mapping[str, str],
+        approved: str,
+        last_check: LastCheck | None,
+    ) -> Done | Failed | NotAllowed:
+        """Runs exactly `terms`, if `approved` is their digest and `last_check` finds nothing."""
         ticket = assignment.ticket
         if ticket.assigned_to != "shell":
             return Failed(f"no provider is configured for {ticket.assigned_to} tickets; only shell tickets run")
@@ -59,12 +79,15 @@ class LocalCrew:
             return Failed("the ticket has no script")
         if digest(terms) != approved:
             return Failed("what would run differs from what was approved, so it did not run")
-        workspace = await self._workspaces.prepare(assignment.track, ticket.id)
+        ready = self._ready.pop(_name(assignment), None)
+        # After a person's answer the worktree is made anew: the track may have gone on meanwhile.
+        workspace = ready if ready is not None and last_check is not None else await self._made(assignment)
+        if isinstance(workspace, Failed):
+            return workspace
         if workspace.path != terms.directory:
             return Failed(f"the worktree is at {workspace.path}, but {terms.directory} was approved; it did not run")
-        setup = await self._setup.make_ready(assignment.track, ticket.id, workspace)
-        if setup is not None and not setup.succeeded:
-            return self._failed("the workspace's setup", setup)
+        if last_check is not None and (stopped := await last_check()) is not None:
+            return NotAllowed(stopped)
         self._before_script(terms.script)
         finished = await self._sandbox.run(shell_job(workspace, terms.script, env))
         if not finished.succeeded:
@@ -78,6 +101,10 @@ class LocalCrew:
         output = self._redact(_last_lines(finished.stderr) or _last_lines(finished.stdout))
         reason = f"{what} {_failure(finished)}"
         return Failed(f"{reason}\n{output}" if output else reason, self._redact(f"{finished.stdout}{finished.stderr}"))
+
+
+def _name(assignment: Assignment) -> tuple[str, str, int]:
+    return assignment.track, assignment.ticket.id, assignment.attempt
 
 
 def _failure(finished: Finished) -> str:

@@ -15,7 +15,7 @@ from interlock.domain.values.approvals import Answered, GatePayload, MergePayloa
 from interlock.domain.values.gates import Gate
 from interlock.engine.effects.landing import LandingConductor, ask_landing
 from interlock.errors import JournalError, Rejected
-from tests.engine.world import ANN, Ask, Deny, Rules, World, shell
+from tests.engine.world import ANN, Ask, Deny, Rules, Stricter, World, shell
 
 
 def test_independent_tickets_run_at_once_as_many_as_there_are_workers() -> None:
@@ -436,3 +436,45 @@ def landed(state: State) -> bool:
 def _landing(state: State) -> str | None:
     landing = state.tracks["a"].landing
     return landing.state if landing else None
+
+
+def test_a_script_is_judged_in_its_worktree_before_a_rule_allows_it() -> None:
+    async def story() -> None:
+        world = World(policy=Stricter(1, "ask"))
+        async with world.process() as process:
+            await process.run(shell("one"))
+            state = await process.until(lambda state: bool(state.pending))
+            assert (world.crew.ready, world.crew.started) == ([("one", 1)], [])
+            assert state.approvals["A-1"].why == "a link leads out"
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("env", [(), (("GIT_PAGER", "cat"),)])
+def test_a_script_that_a_rule_allowed_is_judged_again_right_before_it_runs(env: tuple[tuple[str, str], ...]) -> None:
+    async def story() -> None:
+        world = World(policy=Stricter(3 if env else 2, "ask", *env))
+        async with world.process() as process:
+            await process.run(shell("one"))
+            state = await process.until(lambda state: bool(state.pending))
+            assert world.crew.started == []
+            assert state.approvals["A-2"].why == "a rule allowed it before, but: a link leads out"
+            await process.workbench.submit(ANN, AnswerApproval("A-2", "approve"))
+            await process.until_status("done")
+            assert world.crew.started == [("one", 1)]
+
+    asyncio.run(story())
+
+
+def test_a_script_that_is_denied_right_before_it_runs_blocks_its_ticket() -> None:
+    async def story() -> None:
+        world = World(policy=Stricter(2, "deny"))
+        async with world.process() as process:
+            await process.run(shell("one"))
+            state = await process.until_status("blocked")
+            assert (state.ticket("a", "one").blocked_reason, world.crew.started) == (
+                "denied by changed: a link leads out",
+                [],
+            )
+
+    asyncio.run(story())

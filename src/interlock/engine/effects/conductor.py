@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Protocol
 
+from interlock.domain.consequences import APPROVE_ALL
 from interlock.domain.messages.commands.approval_commands import ExpireApproval
 from interlock.domain.messages.commands.attempt_commands import FailWork
 from interlock.domain.messages.commands.command import Command
@@ -20,7 +21,7 @@ from interlock.domain.messages.events.event_base import OfApproval, OfDiscussion
 from interlock.domain.messages.events.subjects import epic_of, track_of
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
-from interlock.domain.values.approvals import Approval, Pending
+from interlock.domain.values.approvals import Answered, Approval, Pending
 from interlock.domain.values.discussions import Discussion, Doing, Thinking
 from interlock.domain.values.epics import Epic
 from interlock.domain.values.tickets import Asking, Completed, Escalated, Merging, Queued, Ticket, Verifying, Working
@@ -195,12 +196,21 @@ class Conductor:
         await self._branch(ticket.track)
         match ticket.stage:
             case Working():
-                return await do_work(ticket, self._crew, self._policy, self._worker)
+                by_rule = self._is_granted_by_rule(ticket)
+                return await do_work(ticket, self._crew, self._policy, self._worker, granted_by_rule=by_rule)
             case Verifying() as stage:
                 bench, spaces = self._workbench, self._workspaces
                 return await run_gate(ticket, stage, self._gates, bench.state, bench.keep, spaces)
             case Merging():
                 return await self._merges.merge(ticket)
+
+    def _is_granted_by_rule(self, ticket: Ticket) -> bool:
+        if ticket.grant is None:
+            return False
+        answered = self._workbench.state.approvals[ticket.grant.approval].state
+        if not isinstance(answered, Answered) or answered.by == APPROVE_ALL:
+            return False
+        return answered.by.startswith("policy:")
 
     async def _branch(self, track: str) -> None:
         """Creates the track's branch before its first ticket runs; retries if the last try failed."""

@@ -3,6 +3,8 @@
 After a crash the work is repeated as a new attempt, and the gate is run again on the saved tree.
 """
 
+import asyncio
+
 import msgspec
 from msgspec.structs import replace
 
@@ -26,7 +28,7 @@ from interlock.engine.agents.worker import Worker
 from interlock.engine.blobs import Keep
 from interlock.errors import InterlockError, OverBudget
 from interlock.ports.model import Message
-from interlock.ports.work import Assignment, Crew, Done, Failed, GateRunner, Policy
+from interlock.ports.work import Assignment, Crew, Done, Failed, GateRunner, NotAllowed, Policy, PolicyVerdict
 from interlock.ports.workspaces import Workspaces
 
 HOW = (
@@ -36,38 +38,61 @@ HOW = (
 NO_PROVIDER = f"no model is configured for {{}} tickets; {HOW}"
 
 
-async def do_work(ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | None) -> Command:
+async def do_work(
+    ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | None, *, granted_by_rule: bool = False
+) -> Command:
     """Runs one attempt, as far as approvals allow; returns the command that reports the outcome."""
     spec = ticket.spec
     if spec.assigned_to != "shell":
         if worker is None:
             return FailWork(ticket.track, ticket.id, ticket.attempts, NO_PROVIDER.format(spec.assigned_to))
         return await worker.work(ticket)
+    return await _run_script(ticket, crew, policy, granted_by_rule=granted_by_rule)
+
+
+async def _run_script(ticket: Ticket, crew: Crew, policy: Policy, *, granted_by_rule: bool) -> Command:
     name = (ticket.track, ticket.id, ticket.attempts)
-    edited = ticket.grant.edited if ticket.grant else None
+    spec, grant = ticket.spec, ticket.grant
+    edited = grant.edited if grant else None
     assignment = Assignment(ticket.track, spec, ticket.attempts, edited or spec.script or "", why=ticket.why)
     prepared = crew.prepare(assignment)
-    approved = digest(prepared.terms)
-    if ticket.grant is None or ticket.grant.digest != approved:
-        verdict = policy.script(assignment.script, prepared.terms.directory)
+    directory = prepared.terms.directory
+    env: tuple[tuple[str, str], ...] = ()
+    if grant is None or grant.digest != digest(prepared.terms):
+        verdict = await asyncio.to_thread(policy.script, assignment.script, directory)
+        if verdict.verdict == "allow" and grant is None:
+            # Links, patterns and secrets are known only in the real worktree, so only a verdict from there allows.
+            if (failed := await crew.make_ready(assignment)) is not None:
+                return FailWork(*name, failed.reason)
+            verdict = await asyncio.to_thread(policy.script, assignment.script, directory)
         if verdict.verdict == "allow" and verdict.env:
-            prepared = crew.prepare(replace(assignment, env=verdict.env))
-            approved = digest(prepared.terms)
+            env = verdict.env
+            prepared = crew.prepare(replace(assignment, env=env))
         terms = prepared.terms
-        if ticket.grant is not None and ticket.grant.digest != approved:
-            return AskScript(*name, terms, f"what would run has changed since {ticket.grant.approval} was answered")
-        if ticket.grant is None:
+        if grant is not None and grant.digest != digest(terms):
+            return AskScript(*name, terms, f"what would run has changed since {grant.approval} was answered")
+        if grant is None:
             if verdict.verdict == "deny":
                 return FailWork(*name, f"denied by {verdict.rule}: {verdict.reason}")
             if verdict.verdict == "ask":
                 return AskScript(*name, terms, verdict.reason)
             if verdict.rule:  # recorded as requested and answered: the journal names the rule that allowed these terms
                 return AskScript(*name, terms, verdict.reason or "a rule allows it", allowed_by=verdict.rule)
-    match await prepared.run(approved):
+
+    async def last_check() -> PolicyVerdict | None:
+        """The worktree may have changed since the rule allowed the script."""
+        now = await asyncio.to_thread(policy.script, assignment.script, directory)
+        return None if now.verdict == "allow" and now.env == env else now
+
+    match await prepared.run(digest(prepared.terms), last_check if granted_by_rule else None):
         case Done(saved, summary):
             return SubmitWork(*name, saved, summary)
         case Failed(reason):
             return FailWork(*name, reason)
+        case NotAllowed(now) if now.verdict == "deny":
+            return FailWork(*name, f"denied by {now.rule}: {now.reason}")
+        case NotAllowed(now):
+            return AskScript(*name, crew.prepare(assignment).terms, f"a rule allowed it before, but: {now.reason}")
 
 
 async def run_gate(

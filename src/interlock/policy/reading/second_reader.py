@@ -10,7 +10,7 @@ import unicodedata
 
 from msgspec import Struct
 
-from interlock.policy.words import Word
+from interlock.policy.reading.words import Word
 
 
 class PlainCommand(Struct, frozen=True):

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from interlock.policy.second_reader import is_clean, plain_commands
-from interlock.policy.words import UNKNOWN, Word, word_of
-from interlock.policy.wrappers import DOWNLOADERS, EVALUATORS, INTERPRETERS, Words, program, unwrapped
+from interlock.policy.reading.second_reader import is_clean, plain_commands
+from interlock.policy.reading.words import UNKNOWN, Word, word_of
+from interlock.policy.reading.wrappers import DOWNLOADERS, EVALUATORS, INTERPRETERS, Words, program, unwrapped
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -26,22 +26,36 @@ WRITES = ">"
 """The program name of a redirection to a file, for rules."""
 RUNS_ITSELF = "function-that-runs-itself"
 RUNS_DOWNLOAD = "run-what-was-downloaded"
+FORMS = (WRITES, RUNS_ITSELF, RUNS_DOWNLOAD)
+"""Program names that stand for a form of a script."""
 
 
 class Command(Struct, frozen=True):
     words: Words
-    joined: str = ""  # the separator after it, in a plain script
+    through: tuple[Word, ...] = ()  # the harmless wrappers that run it, such as `timeout`
 
     @property
     def literal(self) -> bool:
         return all(word.literal for word in self.words)
 
 
+class Step(Struct, frozen=True):
+    """One part of a plain script: a command, or a script that another shell runs. `then` is the separator after it."""
+
+    then: str
+    command: Command | None = None
+    script: "ParsedScript | None" = None
+
+
 class ParsedScript(Struct, frozen=True):
-    """`commands`: all commands, including those run by wrappers. `concerns`: reasons why a person must decide."""
+    """`commands`: all commands, including those run by wrappers. `concerns`: reasons why a person must decide.
+
+    `steps`: the same commands in the order of a plain script; empty if there is a concern.
+    """
 
     commands: tuple[Command, ...]
     concerns: tuple[str, ...]
+    steps: tuple[Step, ...] = ()
 
 
 # Node types of an allowed script. Every other type is a concern, under this name or its own.
@@ -90,7 +104,8 @@ def parse(script: str, home: str = "/", depth: int = 0) -> ParsedScript:
         return ParsedScript((), ("scripts run scripts too deeply",))
     walk = _Walk(home, depth)
     walk.read_script(script)
-    return ParsedScript(tuple(walk.commands), tuple(dict.fromkeys(walk.concerns)))
+    steps = () if walk.concerns else tuple(walk.steps)
+    return ParsedScript(tuple(walk.commands), tuple(dict.fromkeys(walk.concerns)), steps)
 
 
 class _Walk:
@@ -99,6 +114,7 @@ class _Walk:
         self.depth = depth
         self.commands: list[Command] = []
         self.concerns: list[str] = []
+        self.steps: list[Step] = []
 
     def read_script(self, script: str) -> None:
         if "\0" in script:
@@ -169,30 +185,32 @@ class _Walk:
 
     # ── commands run by commands ──────────────────────────────────────────────────
 
-    def _inner(self, outer: list[Words], joined: "list[str] | tuple[()]") -> None:
+    def _inner(self, outer: list[Words], separators: "list[str] | tuple[()]") -> None:
         """Every command, followed by the commands it runs."""
         for number, words in enumerate(outer):
-            self._add(words, joined[number] if joined else "", 0, alone=len(outer) == 1)
+            self._add(words, separators[number] if separators else "", ())
 
-    def _add(self, words: Words, joined: str, depth: int, *, alone: bool) -> None:
+    def _add(self, words: Words, then: str, through: tuple[Word, ...], depth: int = 0) -> None:
         inner = unwrapped(words)
-        harmless = bool(inner) and all(wrapped.harmless for wrapped in inner)
+        harmless = len(inner) == 1 and inner[0].harmless
         if not harmless:
-            self.commands.append(Command(words, joined))
+            command = Command(words, through)
+            self.commands.append(command)
+            self.steps.append(Step(then, command))
         if inner and not harmless:
             self.concerns.append(f"{program(words)} runs another command")
         if depth > _DEEPEST:
             self.concerns.append("commands run commands too deeply")
             return
+        outside = (*through, words[0])
         for wrapped in inner:
             if wrapped.script is None:
-                self._add(wrapped.words, joined, depth + 1, alone=alone)
+                self._add(wrapped.words, then, outside, depth + 1)
                 continue
             within = parse(wrapped.script, self.home, self.depth + 1)
-            if not alone and any(program(command.words) == "cd" for command in within.commands):
-                self.concerns.append("a part of it changes the folder")
             self.commands += within.commands
             self.concerns += within.concerns
+            self.steps.append(Step(then, Command((), outside), within))
 
     def _redirect(self, node: "Node") -> None:
         operator = next((child.type for child in node.children if not child.is_named), "")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from interlock.policy.words import Word
+from interlock.policy.reading.words import Word
 
 Words = tuple[Word, ...]
 
@@ -64,6 +64,17 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _DURATION = re.compile(r"\d{1,6}(\.\d+)?[smh]?")
 
 
+_SYSTEM = ("/bin/", "/usr/bin/")
+
+
+def system_name(word: Word) -> str:
+    """The name of a program that is called by its bare name or in a folder of the system; empty for all others."""
+    name = word.text
+    for folder in _SYSTEM:
+        name = name.removeprefix(folder)
+    return "" if "/" in name or word.glob or not word.literal else name
+
+
 def program(words: Sequence[Word]) -> str:
     """The program name without its folder."""
     return words[0].text.rsplit("/", 1)[-1] if words else ""
@@ -106,7 +117,8 @@ def _wrapper_commands(name: str, words: Words) -> tuple[Wrapped, ...]:
     if not inner:
         return ()
     measured = all(word.literal and _DURATION.fullmatch(word.text) for word in numbers)
-    return (Wrapped(inner, harmless=name in _HARMLESS and not optioned and measured),)
+    plain = system_name(words[0]) in _HARMLESS
+    return (Wrapped(inner, harmless=plain and not optioned and measured),)
 
 
 def _shell_commands(words: Words) -> tuple[Wrapped, ...]:
@@ -118,8 +130,9 @@ def _shell_commands(words: Words) -> tuple[Wrapped, ...]:
             continue
         if "c" in word.text and at + 1 < len(words):
             text = words[at + 1]
+            plain = system_name(words[0]) in ("sh", "bash")
             alone = at == 1 and len(words) == 3 and word.text in ("-c", "-lc") and not text.glob
-            return (Wrapped(script=text.text, harmless=alone and text.literal and program(words) in ("sh", "bash")),)
+            return (Wrapped(script=text.text, harmless=alone and text.literal and plain),)
         if word.text in ("-o", "+o", "-O", "+O"):
             continue
     return ()
