@@ -16,6 +16,7 @@ from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.open_workbench import Conducting, ModelSlot, Monitors, OpenWorkbench, Storage
 from interlock.assembly.project import (
     Project,
+    believed,
     hidden_folders,
     limits_of,
     make_project,
@@ -102,6 +103,7 @@ async def open_workbench(
     Only in a `sample` project, which Interlock made itself, may work run without a sandbox although the user did not
     switch it off.
     """
+    believed(project)
     tune_process()
     sandbox = await _sandbox(project, conduct, sample=sample) if conduct else None
     setup_command = trusted_setup(project) if conduct else None

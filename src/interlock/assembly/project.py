@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -17,7 +19,10 @@ from interlock.assembly.settings.settings import Settings
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import Gate, GateDefaults, GateResult, limits
 from interlock.engine.bench.load_state import load_state
-from interlock.errors import Misconfigured, Rejected
+from interlock.errors import Misconfigured, NotBelieved, Rejected
+from interlock.identity.careful import each_below, open_beneath
+from interlock.identity.making import make_folder
+from interlock.identity.standing import Standing, standing_of
 from interlock.journal.blobs import Blobs
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.verify import VerifyReport, rebuild_head, verify
@@ -25,7 +30,7 @@ from interlock.library.library import Library, project_files
 from interlock.policy.always_rules import free_name, narrowest_rule
 from interlock.policy.rule_files import read_rules
 from interlock.policy.sources import NAME as POLICY
-from interlock.policy.sources import RuleSources, project_policy
+from interlock.policy.sources import RuleSources
 from interlock.policy.trust import TrustStore
 from interlock.policy.verdict import ShellPolicy
 from interlock.ports.processes import Sandbox
@@ -34,6 +39,7 @@ from interlock.sandbox.jobs.jobs import JobLimits
 from interlock.sandbox.levels.choose import choice, choose
 from interlock.sandbox.limits.environment import clean_env
 from interlock.tools.files.names import refusal
+from interlock.views.display import safe
 from interlock.workspaces.git_workspaces import GitWorkspaces
 
 PROMISES: dict[str, tuple[str, ...]] = {
@@ -124,20 +130,34 @@ def keep_text(project: Project, content: bytes) -> str:
 
 
 def remove_artifacts(project: Project, paths: tuple[str, ...]) -> None:
-    """Deletes these files if they are in `.interlock/artifacts`, and files there that are too old."""
-    folder = (project.folder / "artifacts").resolve()
-    if not folder.is_dir():
-        return
+    """Deletes these files if they are in `.interlock/artifacts`, and files there that are too old. Follows no link."""
+    inside = (FOLDER, "artifacts")
     for named in paths:
-        path = project.root / named
-        with suppress(OSError):
-            if not path.is_symlink() and path.is_file() and path.resolve().is_relative_to(folder):
-                path.unlink()
+        parts = os.path.relpath(os.path.join(project.root, named), project.root).split("/")
+        if tuple(parts[:2]) == inside and len(parts) > 2:
+            with suppress(OSError, ValueError):
+                _unlink_file(open_beneath(project.root, tuple(parts[:-1])), parts[-1])
     oldest = time.time() - project.settings.tests.keep_days * 86_400
-    for path in folder.rglob("*"):
-        with suppress(OSError):
-            if not path.is_dir() and path.lstat().st_mtime < oldest:
-                path.unlink()
+
+    def remove_old(folder: int, name: str, status: os.stat_result) -> None:
+        if not stat.S_ISDIR(status.st_mode) and status.st_mtime < oldest:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+
+    with suppress(OSError):
+        artifacts = open_beneath(project.root, inside)
+        try:
+            each_below(artifacts, remove_old)
+        finally:
+            os.close(artifacts)
+
+
+def _unlink_file(folder: int, name: str) -> None:
+    try:
+        if stat.S_ISREG(os.lstat(name, dir_fd=folder).st_mode):
+            os.unlink(name, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def project_reader(project: Project) -> JournalReader:
@@ -161,15 +181,36 @@ def export_rows(project: Project) -> Iterator[str]:
         reader.close()
 
 
-def make_project(project: Project) -> None:
-    """Creates the project's `.interlock` folder; changes no existing file."""
+def make_project(project: Project) -> str:
+    """Makes the project's `.interlock` with its identity, if it has none yet; returns its id.
+
+    Raises NotBelieved if there is a folder that this user's Interlock did not make here.
+    """
+    standing = believed(project)
+    if standing.kind == "own":
+        return standing.id
     try:
-        project.folder.mkdir(mode=0o700, exist_ok=True)
-        ignore = project.folder / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n")
+        return make_folder(project.root, project.state_dir, now())
+    except FileExistsError:
+        return believed(project).id  # another process has made it in the meantime
     except OSError as error:
-        raise Misconfigured(f"cannot write {project.folder}: {error.strerror}") from error
+        raise Misconfigured(f"cannot write {error.filename or project.folder}: {error.strerror}") from error
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def standing(project: Project) -> Standing:
+    return standing_of(project.root, project.state_dir)
+
+
+def believed(project: Project) -> Standing:
+    """The standing of a folder that counts. Raises NotBelieved otherwise; writes, starts and connects nothing."""
+    found = standing(project)
+    if not found.counts:
+        raise NotBelieved(safe(found.sentence))
+    return found
 
 
 # ── trust ────────────────────────────────────────────────────────────────────────────────
@@ -197,8 +238,7 @@ def _program_items(project: Project) -> Iterator[TrustItem]:
 
 
 def _policy_items(project: Project) -> Iterator[TrustItem]:
-    file = project.root / "interlock.toml"
-    if file.is_file() and (rules := project_policy(file.read_text(encoding="utf-8"))) is not None:
+    if (rules := rule_sources(project).project_content()) is not None:
         yield TrustItem(POLICY, rules, "rules of interlock.toml; untrusted rules can only tighten")
 
 

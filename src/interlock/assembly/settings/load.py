@@ -2,6 +2,7 @@
 
 import difflib
 import hashlib
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,7 @@ from msgspec import Meta
 from interlock.assembly.settings.settings import Budgets, LimitSettings, Settings, Texts
 from interlock.assembly.settings.toml_lines import key_lines
 from interlock.errors import Misconfigured
+from interlock.identity.careful import read_plain
 
 
 class Key(NamedTuple):
@@ -34,6 +36,8 @@ _ONLY_THE_USERS = {
 _STRICTNESS = ("bubblewrap", "auto", "landlock", "off")
 
 _Table = dict[str, Any]
+_MOST_BYTES = 4_000_000
+_NONE = Path(os.devnull)
 
 
 def user_settings_file(environ: Mapping[str, str], home: Path) -> Path:
@@ -113,8 +117,8 @@ class _File(NamedTuple):
 
 def _read(path: Path, label: str) -> _File:
     try:
-        data = path.read_bytes()
-    except FileNotFoundError:
+        data = b"" if path == _NONE else read_plain(path, _MOST_BYTES, follow=True)
+    except (FileNotFoundError, NotADirectoryError):
         return _File(label, {}, {})
     except OSError as error:
         raise Misconfigured(f"{label}: cannot be read: {error.strerror}") from error
