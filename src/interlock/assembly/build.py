@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from random import random
 from secrets import token_hex
@@ -11,6 +12,7 @@ from secrets import token_hex
 from msgspec import Struct
 
 from interlock.assembly.agents import Agents, Machine
+from interlock.assembly.guarding import GuardedSandbox, identity_check
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.open_workbench import Conducting, ModelSlot, Monitors, OpenWorkbench, Storage
@@ -93,6 +95,7 @@ class Base(Struct, frozen=True):
     workbench: Workbench
     workspaces: GitWorkspaces
     monitors: Monitors
+    check: Callable[[], None]  # raises NotBelieved if the project does not count any more
 
 
 async def open_workbench(
@@ -107,7 +110,9 @@ async def open_workbench(
     tune_process()
     sandbox = await _sandbox(project, conduct, sample=sample) if conduct else None
     setup_command = trusted_setup(project) if conduct else None
-    make_project(project)
+    check = identity_check(project, make_project(project))
+    git = GuardedSandbox(sandbox or await plain_git(), check)
+    sandbox = git if sandbox else None
     journal = SqliteJournal(project.folder)
     workbench, opened = None, None
     try:
@@ -115,8 +120,8 @@ async def open_workbench(
         every = project.settings.journal.checkpoint_every
         redact = redactor(os.environ)
         workbench = Workbench(journal, clock, RandomIds(), state, checkpoint_every=every, redact=redact)
-        workspaces = GitWorkspaces(project.root, project.state_dir, sandbox or await plain_git())
-        base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock))
+        workspaces = GitWorkspaces(project.root, project.state_dir, git)
+        base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check)
         conducting = None
         if conduct is not None and sandbox is not None:
             conducting = await _conduct(base, sandbox, setup_command, conduct, model)
@@ -211,7 +216,7 @@ async def _conduct(
     agents, calls = None, None
     if model is not None:
         calls = _model_calls(base, model(sandbox, logs.cli.write))
-        machine = Machine(sandbox, env, logs.script)
+        machine = Machine(sandbox, env, logs.script, base.check)
         agents = Agents(project, workbench, base.journal.get_blob, workspaces, calls, machine, policy, redact)
     gates = JudgedGates(shell, calls, workspaces, lambda: workbench.state)
     conductor = Conductor(workbench, workspaces, crew, gates, policy, base.clock, agents)
