@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from interlock.assembly.guarding import GuardedSandbox, identity_check
-from interlock.assembly.project import Project, make_project, plain_git
+from interlock.assembly.project import Project, identity_check, make_project, plain_git
 from interlock.assembly.settings.settings import Settings
 from interlock.errors import NotBelieved
 from interlock.ports.processes import Job
+from interlock.sandbox.levels.guarded import GuardedSandbox
 
 
 def replaced_by_link(folder: Path) -> None:

@@ -12,7 +12,6 @@ from secrets import token_hex
 from msgspec import Struct
 
 from interlock.assembly.agents import Agents, Machine
-from interlock.assembly.guarding import GuardedSandbox, identity_check
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.open_workbench import Conducting, ModelSlot, Monitors, OpenWorkbench, Storage
@@ -20,6 +19,7 @@ from interlock.assembly.project import (
     Project,
     believed,
     hidden_folders,
+    identity_check,
     limits_of,
     make_project,
     plain_git,
@@ -52,6 +52,7 @@ from interlock.runners.gate import ShellGates
 from interlock.runners.script import LocalCrew
 from interlock.runners.setup import WorkspaceSetup
 from interlock.sandbox.levels.choose import choose
+from interlock.sandbox.levels.guarded import GuardedSandbox
 from interlock.sandbox.limits.environment import clean_env
 from interlock.trackfiles.writing import TrackFiles, TrackWriter
 from interlock.workspaces.git_workspaces import GitWorkspaces
@@ -96,6 +97,7 @@ class Base(Struct, frozen=True):
     workspaces: GitWorkspaces
     monitors: Monitors
     check: Callable[[], None]  # raises NotBelieved if the project does not count any more
+    warnings: list[str]  # failures that harm nothing, from before the track files are open
 
 
 async def open_workbench(
@@ -121,15 +123,17 @@ async def open_workbench(
         redact = redactor(os.environ)
         workbench = Workbench(journal, clock, RandomIds(), state, checkpoint_every=every, redact=redact)
         workspaces = GitWorkspaces(project.root, project.state_dir, git)
-        base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check)
+        base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check, [])
         conducting = None
         if conduct is not None and sandbox is not None:
             conducting = await _conduct(base, sandbox, setup_command, conduct, model)
         elif state.conductor.on or state.busy:
             await workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
-        storage = await _storage(base)
         if conducting is None:
-            await _keep_out_of_git(project, workspaces, storage.files)
+            await _keep_out_of_git(base)
+        storage = await _storage(base)
+        for warning in base.warnings:
+            storage.files.warn(warning)
         opened = OpenWorkbench(project.root, workspaces, storage, base.monitors, conducting)
         await opened.serve(project.socket)
         opened.write_track_files()
@@ -164,12 +168,12 @@ async def _storage(base: Base) -> Storage:
     return Storage(workbench, base.journal.get_blob, files, retention)
 
 
-async def _keep_out_of_git(project: Project, workspaces: GitWorkspaces, files: TrackFiles) -> None:
-    """Recording commands needs no git: a failure of git is only a warning."""
+async def _keep_out_of_git(base: Base) -> None:
+    """Work needs no entry in git's list of ignored files: a failure is only a warning."""
     try:
-        await workspaces.exclude(project.not_in_git)
+        await base.workspaces.exclude(base.project.not_in_git)
     except InterlockError as error:
-        files.warn(f"git may show {', '.join(project.not_in_git)} as new: {error}")
+        base.warnings.append(f"git may show {', '.join(base.project.not_in_git)} as new: {error}")
 
 
 def _stable_env() -> dict[str, str]:
@@ -197,7 +201,7 @@ async def _conduct(
     project, workbench, workspaces, logs = base.project, base.workbench, base.workspaces, base.monitors.logs
     env = _stable_env()
     await workspaces.open()
-    await workspaces.exclude(project.not_in_git)
+    await _keep_out_of_git(base)
     redact = redactor(os.environ)
     setup = WorkspaceSetup(sandbox, env, setup_command, project.settings.workspace.setup_timeout_s)
     crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script)

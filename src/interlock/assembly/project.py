@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interlock.assembly.locations import FOLDER, state_folder, user_folder, user_settings
-from interlock.assembly.settings.load import Start, load_settings, started_by
+from interlock.assembly.settings.load import Start, load_settings, started_by, with_own_values
+from interlock.assembly.settings.rights import RIGHTS
 from interlock.assembly.settings.settings import Settings
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import Gate, GateDefaults, GateResult, limits
@@ -22,7 +24,7 @@ from interlock.engine.bench.load_state import load_state
 from interlock.errors import Misconfigured, NotBelieved, Rejected
 from interlock.identity.careful import each_below, open_beneath
 from interlock.identity.making import make_folder
-from interlock.identity.standing import Standing, standing_of
+from interlock.identity.standing import Standing, is_still_own, standing_of
 from interlock.journal.blobs import Blobs
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.verify import VerifyReport, rebuild_head, verify
@@ -72,8 +74,9 @@ class Project(Struct, frozen=True):
     """A folder that Interlock works on, with its settings and Interlock's state folder."""
 
     root: Path
-    settings: Settings
+    settings: Settings  # the project's values only as far as they are trusted
     state_dir: Path
+    starts: tuple[Start, ...] = ()  # what the project's file sets and needs trust, trusted or not
 
     @property
     def folder(self) -> Path:
@@ -104,8 +107,30 @@ class Project(Struct, frozen=True):
 
 
 def open_project(root: Path) -> Project:
-    user_file = user_settings()
-    return Project(root, load_settings(user_file, root / "interlock.toml"), state_folder())
+    """Reads the settings of both files; uses nothing of the project's `.interlock`."""
+    asked = load_settings(user_settings(), root / "interlock.toml")
+    own = load_settings(user_settings(), Path(os.devnull))
+    starts = started_by(asked, own)
+    project = Project(root, asked, state_folder(), starts)
+    store = trust_store(project) if starts else None
+    untrusted = [start.key for start in starts if store is not None and not store.trusts(start.digest)]
+    return replace(project, settings=with_own_values(asked, own, untrusted))
+
+
+def unused_settings(project: Project) -> str:
+    """A sentence about the project's settings that do not count because they are not trusted, or nothing."""
+    store = trust_store(project) if project.starts else None
+    names = [
+        start.key
+        for start in project.starts
+        if RIGHTS[start.key] == "trust" and store is not None and not store.trusts(start.digest)
+    ]
+    if not names:
+        return ""
+    return (
+        f"interlock.toml sets {', '.join(names)}, which you have not trusted: your own settings are used."
+        " 'interlock trust --show' shows it"
+    )
 
 
 def read_state(project: Project) -> State:
@@ -201,6 +226,16 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def identity_check(project: Project, identity: str) -> Callable[[], None]:
+    """Raises NotBelieved if another folder has taken the place of the opened one."""
+
+    def check() -> None:
+        if not is_still_own(project.root, identity):
+            raise NotBelieved(f"{project.folder} was replaced while it was open, so nothing more runs")
+
+    return check
+
+
 def standing(project: Project) -> Standing:
     return standing_of(project.root, project.state_dir)
 
@@ -264,8 +299,15 @@ def is_trusted(project: Project, thing: TrustItem) -> bool:
 
 
 def project_starts(project: Project) -> tuple[Start, ...]:
-    """The programs and rights in the project's settings, trusted or not."""
-    return started_by(project.settings, load_settings(user_settings(), Path(os.devnull)))
+    """The programs, rights and choices in the project's settings, trusted or not."""
+    return project.starts
+
+
+def trust_starts(project: Project, keys: set[str]) -> None:
+    """Trusts the present values of these keys: the user has just set them in the app."""
+    chosen = [(start.digest, start.key) for start in open_project(project.root).starts if start.key in keys]
+    if chosen:
+        trust_store(project).add(chosen)
 
 
 def trusted_setup(project: Project) -> str | None:

@@ -1,6 +1,5 @@
 """`GitWorkspaces`: the port `Workspaces`, implemented with git."""
 
-import errno
 import hashlib
 import os
 import posixpath
@@ -18,7 +17,7 @@ from msgspec.structs import replace
 from interlock.domain.checks.test_tampering import ChangedFile
 from interlock.domain.values.tickets import Saved
 from interlock.errors import Misconfigured, Rejected, Unavailable
-from interlock.identity.careful import Unexpected, is_below, open_beneath, read_descriptor, read_plain
+from interlock.identity.careful import is_below, open_beneath, read_descriptor, read_plain
 from interlock.ports.processes import Sandbox
 from interlock.ports.workspaces import Combined, Conflict, LandingPlan, Link, Survey, Workspace
 from interlock.workspaces.committed import committed
@@ -77,18 +76,9 @@ def _exclude_folders(place: RepositoryLocation, folders: Sequence[str]) -> bool:
     wanted = [os.fsencode(f"/{name}/") for name in names]
     if not _is_its_own(place):
         return False
-    try:
-        info = open_beneath(place.common_dir, ("info",), make=True)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            return False
-        raise
+    info = open_beneath(place.common_dir, ("info",), make=True)
     try:
         return _append_missing(info, wanted)
-    except OSError as error:
-        if isinstance(error, Unexpected) or error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
-            return False  # not a file of git: git then shows the folders as new, which harms nothing
-        raise
     finally:
         os.close(info)
 

@@ -16,12 +16,13 @@ from interlock.assembly.project import (
     open_project,
     sandbox_report,
     standing,
+    unused_settings,
 )
 from interlock.cli.arguments import CommandArgs, NoArgs
 from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.cli.terminal.output import paint, say, say_json
 from interlock.cli.terminal.sessions import open_session
-from interlock.errors import Misconfigured
+from interlock.errors import Misconfigured, Unavailable
 from interlock.version import VERSION
 from interlock.views.display import safe
 
@@ -40,7 +41,11 @@ def init(args: CommandArgs) -> int:
     make_project(project)
     with open_session(project):
         pass
-    how = asyncio.run(exclude_from_git(project))
+    how = "private" if (project.folder / "private.git").exists() else "repository"
+    try:
+        how = asyncio.run(exclude_from_git(project))
+    except Unavailable as error:
+        say(f"git may show {', '.join(project.not_in_git)} as new: {safe(str(error))}", sys.stderr)
     if args.json:
         say_json({"root": str(project.root), "created": not existed, "git": how})
         return DONE
@@ -62,6 +67,8 @@ def doctor(args: CommandArgs) -> int:
     ]
     provider = first_provider(project.settings.provider.name)
     checks.append(("model", True, provider or "no provider has a key yet: 'interlock models list' names the keys"))
+    if note := unused_settings(project):
+        checks.append(("settings", True, note))
     found = standing(project)
     if not found.counts:
         checks.append(("folder", False, safe(found.sentence)))

@@ -10,6 +10,7 @@ from typing import Any
 from interlock.assembly.model_choice import ask_once, first_provider, today
 from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
+from interlock.cli.terminal.model_choices import note_unused_settings
 from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.cli.terminal.sessions import folder_of
 from interlock.domain.values.budgets import dollars
@@ -55,6 +56,7 @@ def list_(args: ListArgs) -> int:
 
 def test(args: CallArgs) -> int:
     project = folder_of(args)
+    note_unused_settings(project)
     provider = args.provider or first_provider(project.settings.provider.name)
     if provider is None:
         raise Misconfigured(f"no provider has a key: set {listed_variables()}, or name a provider")

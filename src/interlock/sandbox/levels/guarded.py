@@ -1,26 +1,13 @@
-"""Checks right before every process that the project still counts."""
+"""A sandbox that checks right before it starts anything whether the project still counts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from interlock.assembly.project import Project
-from interlock.errors import NotBelieved
-from interlock.identity.standing import is_still_own
 from interlock.ports.processes import Finished, Job, OnOutput, Output, Sandbox
 
 
-def identity_check(project: Project, identity: str) -> Callable[[], None]:
-    """Raises NotBelieved if another folder has taken the place of the opened one."""
-
-    def check() -> None:
-        if not is_still_own(project.root, identity):
-            raise NotBelieved(f"{project.folder} was replaced while it was open, so nothing more runs")
-
-    return check
-
-
 class GuardedSandbox:
-    """A sandbox that checks before it starts anything."""
+    """`check` raises InterlockError if nothing may start any more."""
 
     def __init__(self, inner: Sandbox, check: Callable[[], None]) -> None:
         self._inner = inner
