@@ -1,4 +1,6 @@
-"""A small synchronous client of the HTTP API, for scripts and tests. It imports only the standard library.
+"""A small synchronous client of the HTTP API, for scripts and tests.
+
+It imports only the standard library, and of Interlock only the decision whether a folder's `.interlock` counts.
 
 from interlock.client import ApiHookClient
 
@@ -14,6 +16,7 @@ import json
 import os
 import secrets
 import socket
+import stat
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing
@@ -24,6 +27,10 @@ from threading import Event
 from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
+from interlock.identity.careful import read_plain
+from interlock.identity.standing import FOLDER, standing_of, user_state_folder
+
+_MOST_API_FILE = 65536
 PAUSE_S = 0.1  # between two attempts to reach a server that does not answer yet
 
 
@@ -273,11 +280,15 @@ class ApiHookClient:
 
 
 def find_api_file(name: str = "api.json", start: Path | None = None) -> Path:
+    """The nearest file of that name. Raises NotServing if the folder it is in was not made by this user's Interlock."""
     if (named := os.environ.get("INTERLOCK_API_FILE")) and name == "api.json":
         return Path(named)
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
-        if (file := folder / ".interlock" / "run" / name).exists():
+        if os.path.lexists(file := folder / FOLDER / "run" / name):
+            standing = standing_of(folder, user_state_folder())
+            if not standing.counts:
+                raise NotServing(standing.sentence)
             return file
     raise NotServing(f"no .interlock/run/{name} from {here} upwards: start 'interlock serve' there first")
 
@@ -285,13 +296,12 @@ def find_api_file(name: str = "api.json", start: Path | None = None) -> Path:
 def read_api_file(file: Path) -> dict[str, Any]:
     """The content of the file. Raises NotServing if no workbench holds the project's lock."""
     try:
-        content: dict[str, Any] = json.loads(file.read_text())
-        if not all(content.get(key) for key in ("host", "port", "token")):
+        content: dict[str, Any] = json.loads(read_plain(file, _MOST_API_FILE))
+        if not isinstance(content, dict) or not all(content.get(key) for key in ("host", "port", "token")):  # pyright: ignore[reportUnnecessaryIsInstance]  # the file can hold anything
             raise ValueError("host, port or token is missing")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise NotServing(f"{file} cannot be used: {error}") from error
-    lock = file.parent.parent / "lock"
-    if file.parent.name == "run" and lock.exists() and not _is_locked(lock):
+    if file.parent.name == "run" and not _is_locked(file.parent.parent / "lock"):
         raise NotServing(f"{file} was left behind: no workbench has this project open")
     return content
 
@@ -312,8 +322,14 @@ def prove(connection: http.client.HTTPConnection, server: Server) -> None:
 def _is_locked(lock: Path) -> bool:
     """Whether a process holds this lock, read from the kernel without taking the lock."""
     try:
+        status = lock.lstat()
+    except OSError:
+        return False
+    if not stat.S_ISREG(status.st_mode):
+        return False
+    inode = str(status.st_ino)
+    try:
         lines = Path("/proc/locks").read_text().splitlines()
-        inode = str(lock.stat().st_ino)
     except OSError:
         return True  # unknown here; the proof decides
     return any("FLOCK" in line and line.split()[5].rpartition(":")[2] == inode for line in lines if line.strip())

@@ -10,6 +10,7 @@ InterlockError
 ├── Unavailable         retry later (after `retry_after_secs` if known)
 │   └── NoHarness       no window is available to drive
 ├── Misconfigured       the operator: settings, files, machine
+│   ├── NotBelieved     `.interlock` was not made here by this user's Interlock
 │   └── JournalInUse    another process holds the project's journal
 └── JournalError        the operator: the journal itself
     ├── JournalCorrupt  rows altered, removed, reordered, or not a journal
@@ -62,6 +63,10 @@ class NoHarness(Unavailable):
 
 class Misconfigured(InterlockError):
     """Settings, files or the machine do not allow the work."""
+
+
+class NotBelieved(Misconfigured):
+    """The project's `.interlock` was not made in this place by this user's Interlock, so nothing of it counts."""
 
 
 class JournalInUse(Misconfigured):

@@ -96,24 +96,25 @@ def test_unknown_names_are_refused_with_the_nearest(project: Project) -> None:
 
 def test_an_altered_removed_or_truncated_journal_is_noticed_and_stays_readable(project: Project) -> None:
     project.run("run", "--tickets", project.tickets("plan.json", ONE), "--approve", "all")
-    good = project.root / ".interlock"
+    folder = project.root / ".interlock"
+    good = shutil.copytree(folder, project.home / "good")
     spoils = {
         "UPDATE events SET actor = 'human:eve' WHERE version = 3": "row 3 was altered",
         "DELETE FROM events WHERE version = 4": "row 4 is missing",
         "DELETE FROM events WHERE version > 5": "the last rows are missing",
     }
-    for number, (sql, sentence) in enumerate(spoils.items()):
-        folder = project.home / f"copy{number}"
-        folder.mkdir()
-        shutil.copytree(good, folder / ".interlock")
-        connection = sqlite3.connect(folder / ".interlock" / "journal.db")
+    for sql, sentence in spoils.items():
+        for name in ("journal.db", "journal.db-wal", "journal.db-shm"):
+            (folder / name).unlink(missing_ok=True)
+        shutil.copyfile(good / "journal.db", folder / "journal.db")
+        connection = sqlite3.connect(folder / "journal.db")
         connection.execute(sql)
         connection.commit()
         connection.close()
-        result = project.run("journal", "verify", cwd=folder)
+        result = project.run("journal", "verify")
         assert (result.code, sentence in result.err) == (1, True), result
-        assert project.run("journal", "show", cwd=folder).out.count("\n") > 2
-    result = project.run("run", "--resume", cwd=project.home / "copy2")
+        assert project.run("journal", "show").out.count("\n") > 2
+    result = project.run("run", "--resume")
     assert (result.code, "rows of the journal are missing" in result.err) == (1, True), result
 
 

@@ -399,6 +399,11 @@ class World:
         self.streams = Streams()
         self.activity = Activity()
         self.options = Options()
+        self.counts = True  # False: the project's folder was replaced
+
+    def check(self) -> None:
+        if not self.counts:
+            raise Rejected("the project does not count any more")
 
     def calls(self, workbench: Workbench, model: Model) -> ModelCalls:
         async def wait(seconds: float) -> None:
@@ -443,7 +448,7 @@ class WorldAgents:
     def __init__(self, world: World, workbench: Workbench) -> None:
         self._world = world
         self._workbench = workbench
-        self._toolbox = Toolbox(world.tools, _script_terms)
+        self._toolbox = Toolbox(world.tools, _script_terms, check=world.check)
 
     def worker(self, send: Send) -> Worker:
         world = self._world

@@ -55,7 +55,7 @@ class ControlServer:
             folder.mkdir(mode=0o700, exist_ok=True)
             self._path.unlink(missing_ok=True)
             # A socket address holds about 100 bytes, and a project's path may be longer: use the folder's fd.
-            fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 short = f"/proc/self/fd/{fd}/{self._path.name}"
                 listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

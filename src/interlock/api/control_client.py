@@ -90,7 +90,7 @@ def _connect(path: Path, timeout_s: float | None) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(timeout_s)
     try:
-        fd = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        fd = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
             connection.connect(f"/proc/self/fd/{fd}/{path.name}")
         finally:

@@ -50,11 +50,15 @@ class FileViews:
 
 
 class Machine(Struct, frozen=True):
-    """Where the agents' commands run. `before_script` is called with each script right before it runs."""
+    """Where the agents' commands run. `before_script` is called with each script right before it runs.
+
+    `check` is called right before each change of an agent.
+    """
 
     sandbox: Sandbox
     env: Mapping[str, str]
     before_script: Callable[[str], None]
+    check: Callable[[], None]
 
 
 class Agents:
@@ -84,7 +88,7 @@ class Agents:
             return ScriptPayload(script, directory, env_names, level, call=call)
 
         tools = WorkerTools(machine.sandbox, machine.env, PythonStructure(), machine.before_script)
-        self._toolbox = Toolbox(tools, script_terms, policy)
+        self._toolbox = Toolbox(tools, script_terms, policy, machine.check)
 
     def worker(self, send: Send) -> Worker:
         briefing = Briefing(self._workspaces.read, FileViews(), self._redact, self._answer)

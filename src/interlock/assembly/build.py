@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from random import random
 from secrets import token_hex
@@ -16,7 +17,9 @@ from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.open_workbench import Conducting, ModelSlot, Monitors, OpenWorkbench, Storage
 from interlock.assembly.project import (
     Project,
+    believed,
     hidden_folders,
+    identity_check,
     limits_of,
     make_project,
     plain_git,
@@ -49,6 +52,7 @@ from interlock.runners.gate import ShellGates
 from interlock.runners.script import LocalCrew
 from interlock.runners.setup import WorkspaceSetup
 from interlock.sandbox.levels.choose import choose
+from interlock.sandbox.levels.guarded import GuardedSandbox
 from interlock.sandbox.limits.environment import clean_env
 from interlock.trackfiles.writing import TrackFiles, TrackWriter
 from interlock.workspaces.git_workspaces import GitWorkspaces
@@ -92,6 +96,8 @@ class Base(Struct, frozen=True):
     workbench: Workbench
     workspaces: GitWorkspaces
     monitors: Monitors
+    check: Callable[[], None]  # raises NotBelieved if the project does not count any more
+    warnings: list[str]  # failures that harm nothing, from before the track files are open
 
 
 async def open_workbench(
@@ -102,10 +108,13 @@ async def open_workbench(
     Only in a `sample` project, which Interlock made itself, may work run without a sandbox although the user did not
     switch it off.
     """
+    believed(project)
     tune_process()
     sandbox = await _sandbox(project, conduct, sample=sample) if conduct else None
     setup_command = trusted_setup(project) if conduct else None
-    make_project(project)
+    check = identity_check(project, make_project(project))
+    git = GuardedSandbox(sandbox or await plain_git(), check)
+    sandbox = git if sandbox else None
     journal = SqliteJournal(project.folder)
     workbench, opened = None, None
     try:
@@ -113,16 +122,18 @@ async def open_workbench(
         every = project.settings.journal.checkpoint_every
         redact = redactor(os.environ)
         workbench = Workbench(journal, clock, RandomIds(), state, checkpoint_every=every, redact=redact)
-        workspaces = GitWorkspaces(project.root, project.state_dir, sandbox or await plain_git())
-        base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock))
+        workspaces = GitWorkspaces(project.root, project.state_dir, git)
+        base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check, [])
         conducting = None
         if conduct is not None and sandbox is not None:
             conducting = await _conduct(base, sandbox, setup_command, conduct, model)
         elif state.conductor.on or state.busy:
             await workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
-        storage = await _storage(base)
         if conducting is None:
-            await _keep_out_of_git(project, workspaces, storage.files)
+            await _keep_out_of_git(base)
+        storage = await _storage(base)
+        for warning in base.warnings:
+            storage.files.warn(warning)
         opened = OpenWorkbench(project.root, workspaces, storage, base.monitors, conducting)
         await opened.serve(project.socket)
         opened.write_track_files()
@@ -157,12 +168,12 @@ async def _storage(base: Base) -> Storage:
     return Storage(workbench, base.journal.get_blob, files, retention)
 
 
-async def _keep_out_of_git(project: Project, workspaces: GitWorkspaces, files: TrackFiles) -> None:
-    """Recording commands needs no git: a failure of git is only a warning."""
+async def _keep_out_of_git(base: Base) -> None:
+    """Work needs no entry in git's list of ignored files: a failure is only a warning."""
     try:
-        await workspaces.exclude(project.not_in_git)
+        await base.workspaces.exclude(base.project.not_in_git)
     except InterlockError as error:
-        files.warn(f"git may show {', '.join(project.not_in_git)} as new: {error}")
+        base.warnings.append(f"git may show {', '.join(base.project.not_in_git)} as new: {error}")
 
 
 def _stable_env() -> dict[str, str]:
@@ -190,7 +201,7 @@ async def _conduct(
     project, workbench, workspaces, logs = base.project, base.workbench, base.workspaces, base.monitors.logs
     env = _stable_env()
     await workspaces.open()
-    await workspaces.exclude(project.not_in_git)
+    await _keep_out_of_git(base)
     redact = redactor(os.environ)
     setup = WorkspaceSetup(sandbox, workspaces, env, setup_command, project.settings.workspace.setup_timeout_s)
     crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script)
@@ -209,7 +220,7 @@ async def _conduct(
     agents, calls = None, None
     if model is not None:
         calls = _model_calls(base, model(sandbox, logs.cli.write))
-        machine = Machine(sandbox, env, logs.script)
+        machine = Machine(sandbox, env, logs.script, base.check)
         agents = Agents(project, workbench, base.journal.get_blob, workspaces, calls, machine, policy, redact)
     gates = JudgedGates(shell, calls, workspaces, lambda: workbench.state)
     conductor = Conductor(workbench, workspaces, crew, gates, policy, base.clock, agents)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from interlock.assembly.settings.load import user_settings_file
 from interlock.errors import Misconfigured
-
-FOLDER = ".interlock"
+from interlock.identity.standing import FOLDER, user_state_folder
 
 
 def current_folder() -> Path:
@@ -30,7 +29,7 @@ def find_root(start: Path) -> Path:
     candidates = (start, *start.parents)
     for mark in (FOLDER, ".git"):
         for folder in candidates:
-            if (folder / mark).exists() and folder != Path(folder.anchor):
+            if os.path.lexists(folder / mark) and folder != Path(folder.anchor):
                 return folder
     return start
 
@@ -45,5 +44,4 @@ def user_folder() -> Path:
 
 
 def state_folder() -> Path:
-    base = Path(os.environ.get("XDG_STATE_HOME", ""))
-    return (base if base.is_absolute() else Path.home() / ".local" / "state") / "interlock"
+    return user_state_folder()

@@ -2,22 +2,29 @@
 
 import asyncio
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interlock.assembly.locations import FOLDER, state_folder, user_folder, user_settings
-from interlock.assembly.settings.load import Start, load_settings, started_by
+from interlock.assembly.settings.load import Start, load_settings, started_by, with_own_values
+from interlock.assembly.settings.rights import RIGHTS
 from interlock.assembly.settings.settings import Settings
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import Gate, GateDefaults, GateResult, limits
 from interlock.engine.bench.load_state import load_state
-from interlock.errors import Misconfigured, Rejected
+from interlock.errors import Misconfigured, NotBelieved, Rejected
+from interlock.identity.careful import each_below, open_beneath
+from interlock.identity.making import make_folder
+from interlock.identity.standing import Standing, is_still_own, standing_of
 from interlock.journal.blobs import Blobs
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.verify import VerifyReport, rebuild_head, verify
@@ -25,7 +32,7 @@ from interlock.library.library import Library, project_files
 from interlock.policy.always_rules import free_name, narrowest_rule
 from interlock.policy.rule_files import read_rules
 from interlock.policy.sources import NAME as POLICY
-from interlock.policy.sources import RuleSources, project_policy
+from interlock.policy.sources import RuleSources
 from interlock.policy.trust import TrustStore
 from interlock.policy.verdict import ShellPolicy
 from interlock.ports.processes import Sandbox
@@ -35,6 +42,7 @@ from interlock.sandbox.levels.choose import choice, choose
 from interlock.sandbox.levels.promises import promises
 from interlock.sandbox.limits.environment import clean_env
 from interlock.tools.files.names import refusal
+from interlock.views.display import safe
 from interlock.workspaces.git_workspaces import GitWorkspaces
 
 
@@ -42,8 +50,9 @@ class Project(Struct, frozen=True):
     """A folder that Interlock works on, with its settings and Interlock's state folder."""
 
     root: Path
-    settings: Settings
+    settings: Settings  # the project's values only as far as they are trusted
     state_dir: Path
+    starts: tuple[Start, ...] = ()  # what the project's file sets and needs trust, trusted or not
 
     @property
     def folder(self) -> Path:
@@ -74,8 +83,30 @@ class Project(Struct, frozen=True):
 
 
 def open_project(root: Path) -> Project:
-    user_file = user_settings()
-    return Project(root, load_settings(user_file, root / "interlock.toml"), state_folder())
+    """Reads the settings of both files; uses nothing of the project's `.interlock`."""
+    asked = load_settings(user_settings(), root / "interlock.toml")
+    own = load_settings(user_settings(), Path(os.devnull))
+    starts = started_by(asked, own)
+    project = Project(root, asked, state_folder(), starts)
+    store = trust_store(project) if starts else None
+    untrusted = [start.key for start in starts if store is not None and not store.trusts(start.digest)]
+    return replace(project, settings=with_own_values(asked, own, untrusted))
+
+
+def unused_settings(project: Project) -> str:
+    """A sentence about the project's settings that do not count because they are not trusted, or nothing."""
+    store = trust_store(project) if project.starts else None
+    names = [
+        start.key
+        for start in project.starts
+        if RIGHTS[start.key] == "trust" and store is not None and not store.trusts(start.digest)
+    ]
+    if not names:
+        return ""
+    return (
+        f"interlock.toml sets {', '.join(names)}, which you have not trusted: your own settings are used."
+        " 'interlock trust --show' shows it"
+    )
 
 
 def read_state(project: Project) -> State:
@@ -100,20 +131,34 @@ def keep_text(project: Project, content: bytes) -> str:
 
 
 def remove_artifacts(project: Project, paths: tuple[str, ...]) -> None:
-    """Deletes these files if they are in `.interlock/artifacts`, and files there that are too old."""
-    folder = (project.folder / "artifacts").resolve()
-    if not folder.is_dir():
-        return
+    """Deletes these files if they are in `.interlock/artifacts`, and files there that are too old. Follows no link."""
+    inside = (FOLDER, "artifacts")
     for named in paths:
-        path = project.root / named
-        with suppress(OSError):
-            if not path.is_symlink() and path.is_file() and path.resolve().is_relative_to(folder):
-                path.unlink()
+        parts = os.path.relpath(os.path.join(project.root, named), project.root).split("/")
+        if tuple(parts[:2]) == inside and len(parts) > 2:
+            with suppress(OSError, ValueError):
+                _unlink_file(open_beneath(project.root, tuple(parts[:-1])), parts[-1])
     oldest = time.time() - project.settings.tests.keep_days * 86_400
-    for path in folder.rglob("*"):
-        with suppress(OSError):
-            if not path.is_dir() and path.lstat().st_mtime < oldest:
-                path.unlink()
+
+    def remove_old(folder: int, name: str, status: os.stat_result) -> None:
+        if not stat.S_ISDIR(status.st_mode) and status.st_mtime < oldest:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+
+    with suppress(OSError):
+        artifacts = open_beneath(project.root, inside)
+        try:
+            each_below(artifacts, remove_old)
+        finally:
+            os.close(artifacts)
+
+
+def _unlink_file(folder: int, name: str) -> None:
+    try:
+        if stat.S_ISREG(os.lstat(name, dir_fd=folder).st_mode):
+            os.unlink(name, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def project_reader(project: Project) -> JournalReader:
@@ -137,15 +182,46 @@ def export_rows(project: Project) -> Iterator[str]:
         reader.close()
 
 
-def make_project(project: Project) -> None:
-    """Creates the project's `.interlock` folder; changes no existing file."""
+def make_project(project: Project) -> str:
+    """Makes the project's `.interlock` with its identity, if it has none yet; returns its id.
+
+    Raises NotBelieved if there is a folder that this user's Interlock did not make here.
+    """
+    standing = believed(project)
+    if standing.kind == "own":
+        return standing.id
     try:
-        project.folder.mkdir(mode=0o700, exist_ok=True)
-        ignore = project.folder / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n")
+        return make_folder(project.root, project.state_dir, now())
+    except FileExistsError:
+        return believed(project).id  # another process has made it in the meantime
     except OSError as error:
-        raise Misconfigured(f"cannot write {project.folder}: {error.strerror}") from error
+        raise Misconfigured(f"cannot write {error.filename or project.folder}: {error.strerror}") from error
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def identity_check(project: Project, identity: str) -> Callable[[], None]:
+    """Raises NotBelieved if another folder has taken the place of the opened one."""
+
+    def check() -> None:
+        if not is_still_own(project.root, identity):
+            raise NotBelieved(f"{project.folder} was replaced while it was open, so nothing more runs")
+
+    return check
+
+
+def standing(project: Project) -> Standing:
+    return standing_of(project.root, project.state_dir)
+
+
+def believed(project: Project) -> Standing:
+    """The standing of a folder that counts. Raises NotBelieved otherwise; writes, starts and connects nothing."""
+    found = standing(project)
+    if not found.counts:
+        raise NotBelieved(safe(found.sentence))
+    return found
 
 
 # ── trust ────────────────────────────────────────────────────────────────────────────────
@@ -173,8 +249,7 @@ def _program_items(project: Project) -> Iterator[TrustItem]:
 
 
 def _policy_items(project: Project) -> Iterator[TrustItem]:
-    file = project.root / "interlock.toml"
-    if file.is_file() and (rules := project_policy(file.read_text(encoding="utf-8"))) is not None:
+    if (rules := rule_sources(project).project_content()) is not None:
         yield TrustItem(POLICY, rules, "rules of interlock.toml; untrusted rules can only tighten")
 
 
@@ -200,8 +275,15 @@ def is_trusted(project: Project, thing: TrustItem) -> bool:
 
 
 def project_starts(project: Project) -> tuple[Start, ...]:
-    """The programs and rights in the project's settings, trusted or not."""
-    return started_by(project.settings, load_settings(user_settings(), Path(os.devnull)))
+    """The programs, rights and choices in the project's settings, trusted or not."""
+    return project.starts
+
+
+def trust_starts(project: Project, keys: set[str]) -> None:
+    """Trusts the present values of these keys: the user has just set them in the app."""
+    chosen = [(start.digest, start.key) for start in open_project(project.root).starts if start.key in keys]
+    if chosen:
+        trust_store(project).add(chosen)
 
 
 def trusted_setup(project: Project) -> str | None:

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from interlock.assembly.build import open_workbench
 from interlock.assembly.model_choice import AsksAt, ModelMaker, first_provider, make_model
 from interlock.assembly.open_workbench import OpenWorkbench
-from interlock.assembly.project import Project, open_project
+from interlock.assembly.project import Project, open_project, trust_starts
 from interlock.assembly.redaction import redacted_bytes, redactor
 from interlock.assembly.settings.writing import write_keys
 from interlock.desk.desk import Desk
@@ -70,7 +70,9 @@ class DeskServices:
         """Writes only values that differ from the current settings."""
         path, now = self._project.root / "interlock.toml", self.saved()
         keys = {"current_provider": ("provider", "name"), "current_model": ("provider", "model")}
-        write_keys(path, {key: values[name] for name, key in keys.items() if values[name] != now.get(name, "")})
+        changed = {key: values[name] for name, key in keys.items() if values[name] != now.get(name, "")}
+        write_keys(path, changed)
+        trust_starts(self._project, {".".join(key) for key in changed})
         return str(path)
 
     def saved(self) -> Mapping[str, str]:

@@ -18,6 +18,7 @@ from interlock.domain.checks.test_history_texts import fit, restored
 from interlock.domain.messages.commands.test_history_commands import RecordTests
 from interlock.domain.values.test_history import Execution, History
 from interlock.errors import InterlockError, JournalError
+from interlock.identity.careful import read_plain
 from interlock.policy.always_rules import append_rule
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def end_with(service: OpenService, window: "Window") -> None:
 def branch_of(root: Path) -> str:
     """The branch in `.git/HEAD`; empty if it cannot be read."""
     try:
-        head = (root / ".git" / "HEAD").read_text(encoding="utf-8").strip()
+        head = read_plain(root / ".git" / "HEAD", 65536).decode().strip()
     except (OSError, ValueError):
         return ""
     return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else head[:10]

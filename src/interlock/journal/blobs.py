@@ -7,6 +7,10 @@ from pathlib import Path
 from secrets import token_hex
 
 from interlock.errors import JournalError, JournalUnwritable
+from interlock.identity.careful import read_plain, write_new
+
+MOST_BYTES = 1 << 32
+"""A blob larger than this is not ours."""
 
 
 class Blobs:
@@ -16,17 +20,17 @@ class Blobs:
     def put(self, content: bytes) -> str:
         name = sha256(content).hexdigest()
         target = self._folder / name
-        if target.exists():
-            return name
+        try:
+            if self.get(name) == content:
+                return name
+        except JournalError:
+            pass  # it is missing, or not what its name says: written (again) below
         part = self._folder / f".{name}.{token_hex(4)}"  # several threads may store the same text at once
         try:
             if not self._folder.is_dir():
                 self._folder.mkdir(mode=0o700, exist_ok=True)
                 sync_folder(self._folder.parent)
-            with part.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+            write_new(part, content)
             part.rename(target)
             sync_folder(self._folder)
         except OSError as error:
@@ -35,12 +39,20 @@ class Blobs:
         return name
 
     def get(self, name: str) -> bytes:
+        """The text of this name. Raises JournalError if it is missing, or if its content does not have this hash."""
         if len(name) != 64 or not name.isalnum():
             raise JournalError(f"{name!r} is not a blob's name")
         try:
-            return (self._folder / name).read_bytes()
+            content = read_plain(self._folder / name, MOST_BYTES)
         except FileNotFoundError:
             raise JournalError(f"the text {name[:12]}… is missing from the blobs") from None
+        except OSError as error:
+            raise JournalError(f"the text {name[:12]}… cannot be read: {error.strerror}") from error
+        if sha256(content).hexdigest() != name:
+            raise JournalError(
+                f"the text {name[:12]}… was altered: its content does not have the hash that the journal names"
+            )
+        return content
 
 
 def sync_folder(folder: Path) -> None:

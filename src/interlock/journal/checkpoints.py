@@ -9,8 +9,11 @@ import msgspec
 from msgspec import Struct
 
 from interlock import wire
+from interlock.identity.careful import read_plain, write_new
 from interlock.journal.blobs import discard
 from interlock.ports.journal import Checkpoint, Head
+
+_MOST_BYTES = 1 << 34
 
 
 class _Title(Struct, frozen=True):
@@ -27,7 +30,8 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     part = cache / f"state.{os.getpid()}"
     try:
         cache.mkdir(mode=0o700, exist_ok=True)
-        part.write_bytes(msgspec.json.encode(title) + b"\n" + checkpoint.body)
+        part.unlink(missing_ok=True)
+        write_new(part, msgspec.json.encode(title) + b"\n" + checkpoint.body)
         part.rename(cache / "state")
     except OSError:
         discard(part)
@@ -36,7 +40,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 def load_checkpoint(folder: Path, connection: sqlite3.Connection) -> Checkpoint | None:
     """The checkpoint if it is complete, has the current schema and belongs to this journal."""
     try:
-        line, _, body = (folder / "cache" / "state").read_bytes().partition(b"\n")
+        line, _, body = read_plain(folder / "cache" / "state", _MOST_BYTES).partition(b"\n")
         title = msgspec.json.decode(line, type=_Title)
     except (OSError, msgspec.MsgspecError):
         return None

@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS events (
     version INTEGER PRIMARY KEY, at TEXT NOT NULL, actor TEXT NOT NULL, cause TEXT NOT NULL,
     schema INTEGER NOT NULL, event TEXT NOT NULL, hash TEXT NOT NULL)
 """
-_INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
+INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
 class SqliteJournal:
@@ -43,7 +43,7 @@ class SqliteJournal:
             raise JournalUnwritable(f"cannot make {folder}: {error.strerror}") from error
         with ExitStack() as held:
             held.callback(WriterLock(folder / "lock").release)
-            self._connection = _open_for_writing(folder)
+            self._connection = open_for_writing(folder)
             held.callback(self._connection.close)
             self._head_file = HeadFile(folder / "journal.head")
             held.callback(self._head_file.close)
@@ -69,7 +69,7 @@ class SqliteJournal:
         connection = self._connection
         try:
             connection.execute("BEGIN IMMEDIATE")
-            connection.executemany(_INSERT, batch)
+            connection.executemany(INSERT, batch)
             connection.execute("COMMIT")
         except sqlite3.Error as error:
             if connection.in_transaction:
@@ -128,7 +128,7 @@ class SqliteJournal:
         return head
 
 
-def _open_for_writing(folder: Path) -> sqlite3.Connection:
+def open_for_writing(folder: Path) -> sqlite3.Connection:
     path = folder / "journal.db"
     fresh = not path.exists()
     connection: sqlite3.Connection | None = None

@@ -20,16 +20,21 @@ class VerifyReport(Struct, frozen=True):
     head: str
     problem: str = ""
 
+    @property
+    def only_head(self) -> bool:
+        """Whether the rows are an unbroken chain, and only the head file is missing or knows of more rows."""
+        return self.problem.startswith(("journal.head", "the last rows"))
+
 
 def verify(folder: Path) -> VerifyReport:
     reader = JournalReader(folder)
     try:
-        return _verify(folder, reader.connection)
+        return verify_rows(folder, reader.connection)
     finally:
         reader.close()
 
 
-def _verify(folder: Path, connection: sqlite3.Connection) -> VerifyReport:
+def verify_rows(folder: Path, connection: sqlite3.Connection) -> VerifyReport:
     # The head first: rows may be appended during the check, never removed.
     try:
         remembered = parse_head((folder / "journal.head").read_bytes())
@@ -73,7 +78,7 @@ def rebuild_head(folder: Path) -> VerifyReport:
     lock = WriterLock(folder / "lock")
     try:
         report = verify(folder)
-        if report.ok or report.problem.startswith(("journal.head", "the last rows")):
+        if report.ok or report.only_head:
             file = HeadFile(folder / "journal.head")
             file.write(Head(report.rows, report.head))
             file.close()

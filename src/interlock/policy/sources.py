@@ -8,9 +8,12 @@ from pathlib import Path
 import msgspec
 
 from interlock.errors import Misconfigured
+from interlock.identity.careful import read_plain
 from interlock.policy.paths import Private
 from interlock.policy.rule_files import failed_examples, policy_tables, read_rules
 from interlock.policy.rules import Rule
+
+_MOST_BYTES = 4_000_000
 
 NAME = "policy"
 """The name of the project's rules in the trust store."""
@@ -70,8 +73,12 @@ class RuleSources:
         """Examples of rules that do not hold."""
         return failed_examples((*self.user(), *self.project(), *shipped_rules()), self._private)
 
+    def project_content(self) -> bytes | None:
+        """The rules of the project's file as they are trusted; None if it has none."""
+        return project_policy(_text(self._project_file)) if self._project_file else None
+
     def trusted(self) -> bool:
-        content = project_policy(_text(self._project_file)) if self._project_file else None
+        content = self.project_content()
         return content is None or self._trusts(content)
 
     def _counting(self) -> tuple[Rule, ...]:
@@ -82,8 +89,8 @@ class RuleSources:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
+        return read_plain(file, _MOST_BYTES, follow=True).decode()
+    except (FileNotFoundError, NotADirectoryError):
         return ""
     except (OSError, UnicodeDecodeError) as error:
         raise Misconfigured(f"{file} cannot be read: {error}") from error

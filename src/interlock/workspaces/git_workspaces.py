@@ -5,6 +5,7 @@ import os
 import posixpath
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from interlock.domain.checks.test_tampering import ChangedFile
 from interlock.domain.values.tickets import Saved
 from interlock.errors import Misconfigured, Rejected, Unavailable
+from interlock.identity.careful import is_below, open_beneath, read_descriptor, read_plain
 from interlock.ports.processes import Sandbox
 from interlock.ports.workspaces import Combined, Conflict, LandingPlan, Link, Survey, Workspace
 from interlock.workspaces.committed import committed
@@ -39,15 +41,32 @@ def project_key(project: Path) -> str:
     return f"{name}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:10]}"
 
 
-def _append_missing(file: Path, lines: list[bytes]) -> bool:
-    existing = file.read_bytes() if file.exists() else b""
-    missing = [line for line in lines if line not in existing.splitlines()]
-    if missing:
-        file.parent.mkdir(exist_ok=True)
-        start = b"" if not existing or existing.endswith(b"\n") else b"\n"
-        with open(file, "ab") as out:
-            out.write(start + b"".join(line + b"\n" for line in missing))
+def _append_missing(folder: int, lines: list[bytes]) -> bool:
+    """Appends lines to the file `exclude` in this folder. A link is not followed: it may lead anywhere."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with os.fdopen(os.open("exclude", flags, 0o666, dir_fd=folder), "rb+", buffering=0) as file:
+        existing = read_descriptor(file.fileno(), "info/exclude", _MOST_EXCLUDE)
+        missing = [line for line in lines if line not in existing.splitlines()]
+        if missing:
+            start = b"" if not existing or existing.endswith(b"\n") else b"\n"
+            file.write(start + b"".join(line + b"\n" for line in missing))
     return bool(missing)
+
+
+def _is_its_own(place: RepositoryLocation) -> bool:
+    """Whether the repository itself says that this working tree is its own.
+
+    A `.git` file can name any folder: without an answer from there, nothing is written there.
+    """
+    top, git_dir, common = map(os.path.realpath, (place.top, place.git_dir, place.common_dir))
+    if is_below(common, top):
+        return True
+    with suppress(OSError):  # a linked working tree is registered with its path
+        registered = read_plain(os.path.join(git_dir, "gitdir"), _MOST_EXCLUDE).strip()
+        if os.path.realpath(os.path.join(git_dir, os.fsdecode(registered))) == os.path.join(top, ".git"):
+            return True
+    above = git_dir.partition("/.git/modules/")[0]  # a submodule: its data is in the repository around it
+    return above != git_dir and is_below(top, above)
 
 
 def _exclude_folders(place: RepositoryLocation, folders: Sequence[str]) -> bool:
@@ -55,7 +74,13 @@ def _exclude_folders(place: RepositoryLocation, folders: Sequence[str]) -> bool:
     # The project itself is never excluded, and a name is not a pattern.
     names = [re.sub(r"([*?[])", r"\\\1", path) for path in paths if path != (place.prefix or ".")]
     wanted = [os.fsencode(f"/{name}/") for name in names]
-    return _append_missing(Path(place.common_dir, "info", "exclude"), wanted)
+    if not _is_its_own(place):
+        return False
+    info = open_beneath(place.common_dir, ("info",), make=True)
+    try:
+        return _append_missing(info, wanted)
+    finally:
+        os.close(info)
 
 
 def _translate_os_errors(work: "Callable[P, CoroutineType[Any, Any, R]]") -> "Callable[P, CoroutineType[Any, Any, R]]":
@@ -71,6 +96,7 @@ def _translate_os_errors(work: "Callable[P, CoroutineType[Any, Any, R]]") -> "Ca
     return translated
 
 
+_MOST_EXCLUDE = 16_000_000
 _WHOLE = 40  # minimum length of a commit id
 _MOST, _SMALL = 500, 100_000  # cached files, and the largest size of one
 

@@ -58,7 +58,7 @@ def test_every_key_can_be_set(load: Load) -> None:
         workspace = { setup = "make deps", setup_timeout_s = 1 }
         journal = { checkpoint_every = 1 }
     """
-    assert load(text) == Settings(
+    assert load(user=text) == Settings(
         sandbox="bubblewrap",
         tracks_dir="plans",
         conductor=ConductorSettings(auto_queue=True, workers=256, escalation=("big", "bigger")),

@@ -99,8 +99,8 @@ def test_a_projects_own_command_runs_only_when_it_is_trusted(project: Project) -
     shown = project.run("trust", "--json")
     assert (shown.code, shown.json["trusted"], shown.json["setup"]) == (4, False, "true")
     assert [(start["key"], start["text"]) for start in shown.json["starts"]] == [
-        ("workspace.setup", "true"),
         ("gemini_cli.command", MOCK),
+        ("workspace.setup", "true"),
     ]
     result = project.run("trust", "--yes")
     assert (result.code, MOCK in result.out) == (0, True)

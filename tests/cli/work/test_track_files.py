@@ -195,6 +195,7 @@ def test_file_contents_cannot_control_the_terminal(project: Project) -> None:
 
 def test_another_folder_for_tracks_is_used_for_writing_and_reading(project: Project) -> None:
     project.write("interlock.toml", 'tracks_dir = "docs/plans"\n')
+    assert project.run("trust", "--yes").code == 0
     assert project.run("tracks", "import", project.tickets("plan.json", PLAN)).code == 0
     written = sorted(path.name for path in (project.root / "docs" / "plans" / "plan").iterdir())
     assert written == ["metadata.json", "plan.md", "spec.md", "state.toml"]

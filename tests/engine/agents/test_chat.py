@@ -15,7 +15,8 @@ from interlock.domain.values.approvals import Answered, UnknownPayload
 from interlock.domain.values.budgets import Caps, Usage
 from interlock.domain.values.discussions import Quiet, Waiting
 from interlock.domain.values.tickets import TicketSpec
-from interlock.engine.agents.chat import ROUNDS, UNKNOWN
+from interlock.engine.agents.chat import ROUNDS, UNKNOWN, say_command
+from interlock.engine.blobs import KeptTexts
 from interlock.errors import JournalError, Rejected
 from interlock.ports.model import Message
 from interlock.providers.scripted import Price
@@ -64,6 +65,41 @@ def test_a_turn_reads_freely_answers_and_remembers() -> None:
             await process.until(quiet)
         assert [m.role for m in world.requests[2].messages] == ["user", "assistant", "tool", "assistant", "user"]
         assert world.workspaces.branch == [], "no worktree, no branch: it is about the user's own files"
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("base_dir", ["/", "/etc", "/project/..", "/project-x", "relative"])
+def test_a_turn_about_a_folder_outside_the_project_ends_without_a_call(base_dir: str) -> None:
+    async def story() -> None:
+        world = make_world()
+        async with world.process() as process:
+            await process.workbench.submit(ANN, StartDiscussion("a chat"))
+            texts = KeptTexts(process.workbench.keep, world.journal.get_blob)
+            discussion = process.state.discussion("D-1")
+            await process.workbench.submit(ANN, await say_command(texts, discussion, "Change it", "", base_dir))
+            state = await process.until(quiet)
+            stage = state.discussions["D-1"].stage
+            assert isinstance(stage, Quiet)
+            assert "not a folder of this project" in stage.error
+        assert (world.requests, world.tools.ran) == ([], [])
+
+    asyncio.run(story())
+
+
+def test_no_change_is_made_if_the_project_does_not_count_any_more() -> None:
+    async def story() -> None:
+        world = make_world()
+        async with world.process() as process:
+            await begin(process, "Change it")
+            await process.until(lambda s: isinstance(s.discussions["D-1"].stage, Waiting))
+            world.counts = False
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
+            state = await process.until(quiet)
+            stage = state.discussions["D-1"].stage
+            assert isinstance(stage, Quiet)
+            assert stage.error == "the project does not count any more"
+        assert world.tools.ran == []
 
     asyncio.run(story())
 

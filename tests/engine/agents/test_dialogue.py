@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from interlock.domain.messages.commands.call_commands import ReserveCall
 from interlock.domain.messages.commands.command import Command
@@ -131,6 +132,26 @@ def test_it_stops_at_a_question_and_goes_on_with_its_answer() -> None:
     chat.host.answers["call-1"] = Answered("approve", "human:ann", "", digest=digest(payload))
     assert asyncio.run(chat.go_on(Message("user", "go"), *chat.host.kept)) == Answer("Gone.")
     assert chat.host.by == [("run_shell", False, "A-1")]
+
+
+def test_an_edited_answer_runs_exactly_the_edit_that_its_digest_names() -> None:
+    script = {"name": "run_shell", "args": {"script": "rm x"}}
+    payload = ScriptPayload("rm x", "/here", (), "off", call="call-1")
+    for allowed, ran in (
+        (replace(payload, script="rm y"), True),
+        (payload, False),
+        (replace(payload, script="rm z"), False),
+        (replace(payload, script="rm y", directory="/elsewhere"), False),
+        (replace(payload, script="rm y", env_names=("LD_PRELOAD",)), False),
+        (replace(payload, script="rm y", sandbox="bubblewrap"), False),
+        (replace(payload, script="rm y", network=True), False),
+    ):
+        chat = Chat({"match": "go", "tool_calls": [script]}, {"match": "run_shell done", "reply": "Gone."})
+        chat.ask()
+        chat.host.answers["call-1"] = Answered("approve", "human:ann", "", edited="rm y", digest=digest(allowed))
+        ended = asyncio.run(chat.go_on(Message("user", "go"), *chat.host.kept))
+        assert ended == (Answer("Gone.") if ran else Question(payload, "what it would do has changed"))
+        assert chat.tools.ran == ([("run_shell", {"script": "rm y"}, None)] if ran else [])
 
 
 def test_a_call_that_a_rule_of_the_host_allows_needs_no_approval() -> None:

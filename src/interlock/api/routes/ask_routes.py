@@ -21,7 +21,7 @@ from interlock.domain.messages.commands.external_ask_commands import AskPerson, 
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.rules.external_ask_rules import earlier_ask
-from interlock.domain.values.approvals import Answered, Approval, Pending
+from interlock.domain.values.approvals import Answered, Approval, Pending, ToolPayload, is_allowed
 from interlock.domain.values.gates import Blob
 
 MOST_INLINE = 4_096
@@ -125,6 +125,10 @@ async def _disconnected(request: Asking) -> None:
 
 def _answer(approval: Approval, data: AskShape) -> AskAnswer:
     match approval.state:
+        case Answered(decision="approve") as answer if not (
+            isinstance(approval.payload, ToolPayload) and is_allowed(approval.payload, answer)
+        ):
+            return AskAnswer("deny", data.args, "the answer is not about exactly this request", approval.id)
         case Answered(decision="approve", message=message, edited=edited):
             args: dict[str, Any] = data.args if edited is None else json.loads(edited)
             changed = "" if edited is None else "a person changed the arguments"

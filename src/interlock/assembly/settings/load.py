@@ -2,18 +2,21 @@
 
 import difflib
 import hashlib
+import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast, get_args, get_origin
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
 
-from interlock.assembly.settings.settings import Budgets, LimitSettings, Settings, Texts
+from interlock.assembly.settings.rights import EXPLAINED, RIGHTS, Right
+from interlock.assembly.settings.settings import Settings, Texts
 from interlock.assembly.settings.toml_lines import key_lines
 from interlock.errors import Misconfigured
+from interlock.identity.careful import read_plain
 
 
 class Key(NamedTuple):
@@ -23,6 +26,7 @@ class Key(NamedTuple):
     allowed: str
     default: str
     description: str
+    needs_trust: str
 
 
 _ONLY_THE_USERS = {
@@ -34,6 +38,9 @@ _ONLY_THE_USERS = {
 _STRICTNESS = ("bubblewrap", "auto", "landlock", "off")
 
 _Table = dict[str, Any]
+_S = TypeVar("_S", bound=msgspec.Struct)
+_MOST_BYTES = 4_000_000
+_NONE = Path(os.devnull)
 
 
 def user_settings_file(environ: Mapping[str, str], home: Path) -> Path:
@@ -57,15 +64,17 @@ def load_settings(user_file: Path, project_file: Path) -> Settings:
     merged = _merge(user.values, project.values)
     if levels := [file["sandbox"] for file in (user.values, project.values) if "sandbox" in file]:
         merged["sandbox"] = min(levels, key=_STRICTNESS.index)
-    for table, defaults in (("budgets", Budgets()), ("limits", LimitSettings())):
-        for name in project.values.get(table, {}):
-            if most := user.values.get(table, {}).get(name, getattr(defaults, name)):
-                merged[table][name] = min(most, merged[table][name] or most)
+    for path, field in _leaves(Settings, ()):
+        table, name = path[0], path[-1]
+        if _right(path) != "tightens" or len(path) == 1 or name not in project.values.get(table, {}):
+            continue
+        if most := user.values.get(table, {}).get(name, field.default):
+            merged[table][name] = min(most, merged[table][name] or most)
     return msgspec.convert(merged, Settings)
 
 
 class Start(NamedTuple):
-    """A program or right in a project's settings; the user trusts it by its digest."""
+    """A program, a right or a choice in a project's settings; the user trusts it by its digest."""
 
     key: str
     text: str
@@ -79,23 +88,67 @@ class Start(NamedTuple):
 
 
 _SETUP = "workspace.setup"
+_WHAT = {
+    _SETUP: "run in every new worktree",
+    "gemini_cli.command": "run as the model gemini_cli",
+    "gates.network": "granted to every gate",
+}
 
 
 def started_by(project: Settings, own: Settings) -> tuple[Start, ...]:
-    """The programs and rights that are in the merged settings but not in the user's own."""
+    """The values that need trust, are in the merged settings and differ from the user's own."""
     starts: list[Start] = []
-    if project.workspace.setup is not None and project.workspace.setup != own.workspace.setup:
-        starts.append(Start(_SETUP, project.workspace.setup, "run in every new worktree"))
-    if project.gemini_cli.command != own.gemini_cli.command:
-        starts.append(Start("gemini_cli.command", project.gemini_cli.command, "run as the model gemini_cli"))
-    if project.gates.network and not own.gates.network:
-        starts.append(Start("gates.network", "the network", "granted to every gate"))
+    for path, field in _leaves(Settings, ()):
+        value = _value(project, path)
+        if _right(path) in ("trust", "stops") and value != _value(own, path):
+            key = ".".join(path)
+            if key == "gates.network" and not value:
+                continue  # less than the user's
+            starts.append(Start(key, _text(key, value), _WHAT.get(key) or _meta(field).description or ""))
     return tuple(starts)
+
+
+def with_own_values(project: Settings, own: Settings, keys: Iterable[str]) -> Settings:
+    """The merged settings with the user's own values of these keys."""
+    for key in keys:
+        path = tuple(key.split("."))
+        if _right(path) == "trust":
+            project = _with_value(project, path, _value(own, path))
+    return project
+
+
+def _right(path: tuple[str, ...]) -> Right:
+    return RIGHTS.get(".".join(path), "never")
+
+
+def _value(settings: msgspec.Struct, path: tuple[str, ...]) -> Any:
+    value: Any = settings
+    for name in path:
+        value = getattr(value, name)
+    return value
+
+
+def _with_value(settings: _S, path: tuple[str, ...], value: object) -> _S:
+    name, *more = path
+    inner = _with_value(getattr(settings, name), tuple(more), value) if more else value
+    return msgspec.structs.replace(settings, **{name: inner})
+
+
+def _text(key: str, value: object) -> str:
+    if key == "gates.network":
+        return "the network"
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def documented_keys() -> tuple[Key, ...]:
     return tuple(
-        Key(".".join(path), _allowed(field), _shown(field.default), _meta(field).description or "")
+        Key(
+            ".".join(path),
+            _allowed(field),
+            _shown(field.default),
+            _meta(field).description or "",
+            EXPLAINED[_right(path)],
+        )
         for path, field in _leaves(Settings, ())
     )
 
@@ -113,8 +166,8 @@ class _File(NamedTuple):
 
 def _read(path: Path, label: str) -> _File:
     try:
-        data = path.read_bytes()
-    except FileNotFoundError:
+        data = b"" if path == _NONE else read_plain(path, _MOST_BYTES, follow=True)
+    except (FileNotFoundError, NotADirectoryError):
         return _File(label, {}, {})
     except OSError as error:
         raise Misconfigured(f"{label}: cannot be read: {error.strerror}") from error

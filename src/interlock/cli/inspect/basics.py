@@ -6,7 +6,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from interlock.assembly.locations import current_folder
+from interlock.assembly.locations import current_folder, root_of
 from interlock.assembly.model_choice import first_provider
 from interlock.assembly.project import (
     SandboxReport,
@@ -15,13 +15,16 @@ from interlock.assembly.project import (
     make_project,
     open_project,
     sandbox_report,
+    standing,
+    unused_settings,
 )
 from interlock.cli.arguments import CommandArgs, NoArgs
 from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.cli.terminal.output import paint, say, say_json
-from interlock.cli.terminal.sessions import open_session, project_of
-from interlock.errors import Misconfigured
+from interlock.cli.terminal.sessions import open_session
+from interlock.errors import Misconfigured, Unavailable
 from interlock.version import VERSION
+from interlock.views.display import safe
 
 
 def version(args: NoArgs) -> int:
@@ -38,7 +41,11 @@ def init(args: CommandArgs) -> int:
     make_project(project)
     with open_session(project):
         pass
-    how = asyncio.run(exclude_from_git(project))
+    how = "private" if (project.folder / "private.git").exists() else "repository"
+    try:
+        how = asyncio.run(exclude_from_git(project))
+    except Unavailable as error:
+        say(f"git may show {', '.join(project.not_in_git)} as new: {safe(str(error))}", sys.stderr)
     if args.json:
         say_json({"root": str(project.root), "created": not existed, "git": how})
         return DONE
@@ -50,7 +57,7 @@ def init(args: CommandArgs) -> int:
 
 
 def doctor(args: CommandArgs) -> int:
-    project = project_of(args)
+    project = open_project(root_of(args.project))
     sandbox = asyncio.run(sandbox_report(project))
     checks: list[tuple[str, bool, str]] = [
         ("interlock", True, VERSION),
@@ -60,7 +67,12 @@ def doctor(args: CommandArgs) -> int:
     ]
     provider = first_provider(project.settings.provider.name)
     checks.append(("model", True, provider or "no provider has a key yet: 'interlock models list' names the keys"))
-    if project.is_initialised:
+    if note := unused_settings(project):
+        checks.append(("settings", True, note))
+    found = standing(project)
+    if not found.counts:
+        checks.append(("folder", False, safe(found.sentence)))
+    elif project.is_initialised:
         report = journal_report(project)
         checks.append(("journal", report.ok, f"{report.rows} rows, unbroken" if report.ok else report.problem))
     ok = all(good for _, good, _ in checks)

@@ -11,7 +11,7 @@ from interlock.assembly.project import Project, read_state
 from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE, wrong_usage
 from interlock.cli.terminal.output import paint, say, say_json, table
-from interlock.cli.terminal.sessions import project_of
+from interlock.cli.terminal.sessions import folder_of, project_of
 from interlock.cli.work.tickets import find
 from interlock.codeviews.syntax.detect import language_of
 from interlock.codeviews.views import tokens
@@ -30,7 +30,7 @@ class ContextArgs(CommandArgs, frozen=True):
 def context(args: ContextArgs) -> int:
     if bool(args.ticket) == bool(args.files):
         return wrong_usage("context: name a ticket, or files with --files", as_json=args.json)
-    project = project_of(args)
+    project = project_of(args) if args.ticket else folder_of(args)
     if args.ticket:
         state = read_state(project)
         ticket = state.ticket(*find(state, args.ticket))

@@ -10,8 +10,9 @@ from typing import Any
 from interlock.assembly.model_choice import ask_once, first_provider, today
 from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
+from interlock.cli.terminal.model_choices import note_unused_settings
 from interlock.cli.terminal.output import paint, say, say_json, table
-from interlock.cli.terminal.sessions import project_of
+from interlock.cli.terminal.sessions import folder_of
 from interlock.domain.values.budgets import dollars
 from interlock.errors import Misconfigured
 from interlock.providers.catalog import LOCAL, ModelFacts, PriceStep, catalog
@@ -54,7 +55,8 @@ def list_(args: ListArgs) -> int:
 
 
 def test(args: CallArgs) -> int:
-    project = project_of(args)
+    project = folder_of(args)
+    note_unused_settings(project)
     provider = args.provider or first_provider(project.settings.provider.name)
     if provider is None:
         raise Misconfigured(f"no provider has a key: set {listed_variables()}, or name a provider")

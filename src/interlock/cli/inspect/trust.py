@@ -6,17 +6,27 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from interlock.assembly.project import POLICY, SETUP, Project, TrustItem, project_starts, trust_items, trust_store
+from interlock.assembly.locations import FOLDER
+from interlock.assembly.project import (
+    POLICY,
+    SETUP,
+    Project,
+    TrustItem,
+    project_starts,
+    standing,
+    trust_items,
+    trust_store,
+)
 from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import APPROVAL, DONE
-from interlock.cli.terminal.output import paint, say, say_json
-from interlock.cli.terminal.sessions import project_of
+from interlock.cli.terminal.output import confirmed, paint, say, say_json
+from interlock.cli.terminal.sessions import folder_of
 from interlock.views.display import safe
 
 
 class _Shown(Struct, frozen=True):
     thing: TrustItem
-    state: Literal["trusted", "new", "changed"]
+    state: Literal["trusted", "new", "changed", "foreign"]
 
 
 class TrustArgs(CommandArgs, frozen=True):
@@ -25,16 +35,16 @@ class TrustArgs(CommandArgs, frozen=True):
 
 
 def trust(args: TrustArgs) -> int:
-    project: Project = project_of(args)
+    project: Project = folder_of(args)
     shown = _with_states(project)
-    waiting = [item for item in shown if item.state != "trusted"]
+    waiting = [item for item in shown if item.state in ("new", "changed")]
     if not args.json:
         _print(shown, waiting)
     if args.show or not waiting:
         if args.json:
             _say_json(project, shown, trusted=not waiting)
         return DONE
-    trusted = args.yes or (not args.json and _confirmed("trust exactly this? [y/N] "))
+    trusted = args.yes or (not args.json and confirmed("trust exactly this? [y/N] "))
     if trusted:
         trust_store(project).add([(item.thing.digest, item.thing.name) for item in waiting])
     if args.json:
@@ -52,6 +62,8 @@ def _with_states(project: Project) -> list[_Shown]:
     for thing in trust_items(project):
         known = "changed" if store.ever_trusted(thing.name) else "new"
         shown.append(_Shown(thing, "trusted" if store.trusts(thing.digest) else known))
+    if not (found := standing(project)).counts:  # only `interlock adopt` changes this
+        shown.append(_Shown(TrustItem(FOLDER, found.sentence.encode()), "foreign"))
     return shown
 
 
@@ -90,7 +102,3 @@ def _say_json(project: Project, shown: list[_Shown], *, trusted: bool) -> None:
     ]
     report = {"setup": setup["text"], "digest": setup["digest"], "starts": starts, "things": things}
     say_json({**report, "trusted": trusted})
-
-
-def _confirmed(question: str) -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty() and input(question).strip().lower() == "y"

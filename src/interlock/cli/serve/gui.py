@@ -12,7 +12,7 @@ from interlock.assembly.service import ModelSelection, OpenService, Service
 from interlock.assembly.window import Beside, end_with, harness_beside, make_window, serve_beside
 from interlock.cli.arguments import ModelArgs
 from interlock.cli.terminal.exits import DONE
-from interlock.cli.terminal.model_choices import with_tool_rounds
+from interlock.cli.terminal.model_choices import note_unused_settings, with_tool_rounds
 from interlock.cli.terminal.output import paint, say
 from interlock.cli.terminal.sessions import actor, project_of
 from interlock.cli.terminal.signals import end_in_order
@@ -46,6 +46,7 @@ def gui(args: GuiArgs) -> int:
         raise Misconfigured("--script goes with --provider scripted")
     end_in_order(once=True)
     project = with_tool_rounds(project_of(args), args.max_tool_rounds)
+    note_unused_settings(project)
     conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)
     choice = ModelSelection(args.provider or "", args.model or "", args.script or "")
     service = Service(project, conduct, choice, actor(), test_policy=args.test_policy)

@@ -6,7 +6,7 @@ from interlock.assembly.build import conducting
 from interlock.assembly.service import ModelSelection, Service, approve_file
 from interlock.cli.arguments import ModelArgs
 from interlock.cli.terminal.exits import DONE
-from interlock.cli.terminal.model_choices import with_tool_rounds
+from interlock.cli.terminal.model_choices import note_unused_settings, with_tool_rounds
 from interlock.cli.terminal.output import paint, say, say_json_line, warn_sandbox_off
 from interlock.cli.terminal.sessions import actor, project_of
 from interlock.cli.terminal.signals import end_in_order
@@ -24,6 +24,7 @@ class ServeArgs(ModelArgs, frozen=True):
 def serve(args: ServeArgs) -> int:
     end_in_order()
     project = with_tool_rounds(project_of(args), args.max_tool_rounds)
+    note_unused_settings(project)
     if args.script and args.provider != "scripted":
         raise Misconfigured("--script goes with --provider scripted")
     conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)

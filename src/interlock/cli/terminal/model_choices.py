@@ -5,7 +5,7 @@ import sys
 from msgspec.structs import replace
 
 from interlock.assembly.model_choice import ModelMaker, first_provider, make_model, model_warnings
-from interlock.assembly.project import Project
+from interlock.assembly.project import Project, unused_settings
 from interlock.assembly.settings.settings import Models
 from interlock.cli.arguments import ModelArgs
 from interlock.cli.terminal.output import paint, say
@@ -36,6 +36,7 @@ def _with_warnings(project: Project, provider: str, model: str | None, script: s
 
 def with_choices(project: Project, args: ModelArgs) -> Project:
     """Command-line options override settings: tool rounds for workers and discussions, the model for all tiers."""
+    note_unused_settings(project)
     project = with_tool_rounds(project, args.max_tool_rounds)
     if args.model is None:
         return project
@@ -43,6 +44,11 @@ def with_choices(project: Project, args: ModelArgs) -> Project:
         raise Misconfigured("--model needs a name")
     models = Models(*[args.model] * len(Models.__struct_fields__))
     return replace(project, settings=replace(project.settings, models=models))
+
+
+def note_unused_settings(project: Project) -> None:
+    if note := unused_settings(project):
+        say(paint(safe(note), "waiting", sys.stderr), sys.stderr)
 
 
 def with_tool_rounds(project: Project, rounds: int | None) -> Project:

@@ -104,3 +104,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], colours: Sequenc
 
 def _columns(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def confirmed(question: str) -> bool:
+    """Whether the person in the terminal types y; False without a terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and input(question).strip().lower() == "y"

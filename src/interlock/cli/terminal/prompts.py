@@ -22,7 +22,8 @@ from interlock.domain.values.approvals import (
     UnknownPayload,
     Withdrawn,
 )
-from interlock.errors import Rejected
+from interlock.errors import JournalError, Rejected
+from interlock.journal.blobs import Blobs
 from interlock.sandbox.jobs.foreground import run_editor
 from interlock.views.display import exact, safe
 from interlock.views.inbox import approval_title
@@ -88,8 +89,8 @@ class Prompts:
         text = payload.context
         if payload.context_blob is not None:
             try:
-                text = (self._blobs / payload.context_blob.sha256).read_text()
-            except (OSError, UnicodeDecodeError) as error:
+                text = Blobs(self._blobs).get(payload.context_blob.sha256).decode()
+            except (JournalError, UnicodeDecodeError) as error:
                 say(paint(f"the whole context cannot be read: {error}", "waiting"))
                 return None
         return _edit_text(approval, text, "md")

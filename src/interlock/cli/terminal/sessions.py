@@ -14,9 +14,9 @@ from interlock.assembly.build import open_workbench
 from interlock.assembly.locations import root_of
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.open_workbench import OpenWorkbench
-from interlock.assembly.project import Project, open_project, read_state
+from interlock.assembly.project import Project, believed, open_project, read_state, standing
 from interlock.cli.arguments import ProjectArgs
-from interlock.cli.terminal.output import say, warn_sandbox_off
+from interlock.cli.terminal.output import paint, say, warn_sandbox_off
 from interlock.domain.messages.commands.command import HumanCommand
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.envelopes import Recorded
@@ -65,7 +65,18 @@ class Session(Protocol):
 
 
 def project_of(args: ProjectArgs) -> Project:
-    return open_project(root_of(args.project))
+    """The project of a command that uses its `.interlock`. Raises NotBelieved if that was not made here."""
+    project = open_project(root_of(args.project))
+    believed(project)
+    return project
+
+
+def folder_of(args: ProjectArgs) -> Project:
+    """The project of a command that uses only its files and settings; says so if its `.interlock` does not count."""
+    project = open_project(root_of(args.project))
+    if not (found := standing(project)).counts:
+        say(paint(f"interlock: {safe(found.sentence)}", "waiting", sys.stderr), sys.stderr)
+    return project
 
 
 def actor() -> str:

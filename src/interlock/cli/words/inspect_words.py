@@ -1,5 +1,5 @@
-"""Arguments of the commands that inspect and change nothing but trust: `init`, `doctor`, `trust`, `parse`, `view`,
-`context` and `policy …`.
+"""Arguments of the commands that inspect and change nothing but trust: `init`, `doctor`, `trust`, `adopt`, `parse`,
+`view`, `context` and `policy …`.
 """
 
 from interlock.cli.words.commands import TICKET, Commands, add_command, add_group
@@ -36,6 +36,18 @@ def add_trust(commands: Commands) -> None:
         "interlock trust",
     )
     command.add_argument("--show", action="store_true", help="only show what is new, changed or trusted")
+    command.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def add_adopt(commands: Commands) -> None:
+    command = add_command(
+        commands,
+        "adopt",
+        "inspect.adopt:adopt_",
+        "show what an .interlock folder from elsewhere holds, and keep it as history only",
+        "interlock adopt",
+        "interlock adopt --json",
+    )
     command.add_argument("--yes", action="store_true", help="do not ask")
 
 

@@ -9,6 +9,7 @@ from interlock.cli.words.commands import FORMAT, Commands, add_group, examples_t
 from interlock.cli.words.discussion_words import add_chat, add_discussions, add_tell
 from interlock.cli.words.harness_words import add_harness_commands
 from interlock.cli.words.inspect_words import (
+    add_adopt,
     add_context,
     add_doctor,
     add_init,
@@ -103,7 +104,8 @@ def build() -> argparse.ArgumentParser:
         *(add_serve, add_gui, add_ask_hook),
         *(add_tracks, add_tickets, add_workers, add_approvals),
         *(add_policy, add_models, add_journal, _add_test),
-        *(add_verify, add_view, add_context, add_status, add_doctor, add_usage, add_trust, add_demo, add_completion),
+        *(add_verify, add_view, add_context, add_status, add_doctor, add_usage),
+        *(add_trust, add_adopt, add_demo, add_completion),
     ):
         add(commands)
     return parser

@@ -45,10 +45,26 @@ def apply(state: State, event: ApprovalEvent, actor: str, at: str) -> State:
             return _requested(state, event, at)
         case ApprovalAnswered():
             return _answered(state, event, actor, at)
-        case ApprovalWithdrawn(approval, why):
-            return _close(state, replace(state.approvals[approval], state=Withdrawn(why, at)))
+        case ApprovalWithdrawn():
+            return _withdrawn(state, event, at)
         case _:
             assert_never(event)
+
+
+def _withdrawn(state: State, event: ApprovalWithdrawn, at: str) -> State:
+    """An answer that is withdrawn counts no more: what it granted is gone too."""
+    approval = state.approvals[event.approval]
+    state = _close(state, replace(approval, state=Withdrawn(event.why, at)))
+    if not isinstance(approval.state, Answered):
+        return state
+    if approval.discussion:
+        return discussion_facts.withdrawn(state, approval.discussion, at)
+    if approval.ticket is None:
+        return state
+    ticket = state.tracks[approval.track].tickets[approval.ticket]
+    grants = tuple(None if grant and grant.approval == approval.id else grant for grant in (ticket.grant, ticket.spawn))
+    carried = tuple(name for name in ticket.carried if name != approval.id)
+    return put(state, replace(ticket, grant=grants[0], spawn=grants[1], carried=carried), at)
 
 
 def _requested(state: State, event: ApprovalRequested, at: str) -> State:

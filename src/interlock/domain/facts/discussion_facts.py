@@ -76,5 +76,10 @@ def answered(state: State, approval: Approval, event: ApprovalAnswered, at: str)
     return _put(state, replace(discussion, stage=Thinking(), grant=grant, resumes=resumes), at)
 
 
+def withdrawn(state: State, discussion_id: str, at: str) -> State:
+    """The answer to its last question counts no more."""
+    return _put(state, replace(state.discussions[discussion_id], grant=None), at)
+
+
 def _put(state: State, discussion: Discussion, at: str) -> State:
     return replace(state, discussions=state.discussions.set(discussion.id, replace(discussion, updated_at=at)))

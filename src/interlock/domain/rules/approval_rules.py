@@ -38,6 +38,7 @@ from interlock.domain.values.approvals import (
     Withdrawn,
     digest,
     is_call,
+    with_edit,
 )
 from interlock.domain.values.epics import TrackPlan
 from interlock.errors import BadValue, Rejected
@@ -160,8 +161,9 @@ def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
         payload = _with_context(payload, command)
     if edited is None:
         return digest(payload)
-    editable = ScriptPayload | SpawnPayload | ToolPayload | TracksPayload
-    if command.decision != "approve" or not isinstance(payload, editable):
+    if command.decision != "approve" or not isinstance(
+        payload, ScriptPayload | SpawnPayload | ToolPayload | TracksPayload
+    ):
         raise BadValue(
             "only a script, a worker's prompt, a tool's arguments or proposed tracks can be edited,"
             " while approving them"
@@ -170,13 +172,9 @@ def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
         raise BadValue("the edited text is empty; reject it instead")
     if isinstance(payload, TracksPayload):
         return digest(replace(payload, tracks=plans_from_json(edited)))
-    if isinstance(payload, ScriptPayload):
-        return digest(replace(payload, script=edited))
-    if isinstance(payload, SpawnPayload):
-        return digest(replace(payload, prompt=edited))
     if approval.kind == "ask":
         _check_arguments(edited)
-    return digest(replace(payload, arguments=edited))
+    return digest(with_edit(payload, edited))
 
 
 def _check_arguments(edited: str) -> None:

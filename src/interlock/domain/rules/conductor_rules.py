@@ -1,29 +1,35 @@
-"""Rules for starting, stopping and recovering the conductor."""
+"""Rules for starting, stopping and recovering the conductor, and for a journal that came from elsewhere."""
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from msgspec.structs import replace
 
 from interlock.domain.messages.commands.conductor_commands import (
     ConductorCommand,
+    EndInherited,
     Recover,
     StartConductor,
     StopConductor,
 )
-from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.messages.events.approval_events import ApprovalRequested, ApprovalWithdrawn
 from interlock.domain.messages.events.attempt_events import (
     AttemptLost,
     AttemptShelved,
 )
 from interlock.domain.messages.events.conductor_events import ConductorStarted, ConductorStopped
+from interlock.domain.messages.events.discussion_events import DiscussionTurnEnded
+from interlock.domain.messages.events.epic_events import EpicDropped
 from interlock.domain.messages.events.event import Event, Events
+from interlock.domain.messages.events.ticket_events import TicketCancelled
+from interlock.domain.messages.events.track_events import LandingFailed, TrackAborted
 from interlock.domain.rules import discussion_rules
 from interlock.domain.rules.approval_request import request_for_attempt
 from interlock.domain.state.state import State
-from interlock.domain.values.approvals import (
-    UnknownPayload,
-)
-from interlock.domain.values.tickets import Ticket, Verifying, Working
+from interlock.domain.state.tracks import Track
+from interlock.domain.values.approvals import Approval, UnknownPayload, approval_number
+from interlock.domain.values.discussions import Quiet
+from interlock.domain.values.tickets import TERMINAL, Ticket, Verifying, Working
 from interlock.errors import Rejected
 
 
@@ -33,6 +39,8 @@ def decide(state: State, command: ConductorCommand) -> Events:
             return start_conductor(command)
         case StopConductor() | Recover():
             return stop_conductor(state, command.reason)
+        case EndInherited(reason):
+            return end_inherited(state, reason)
         case _:
             assert_never(command)
 
@@ -83,3 +91,48 @@ def _interrupted(state: State, ticket: Ticket, stage: Verifying, earlier: int) -
         " abort blocks the ticket.",
     )
     return request_for_attempt(state, ticket, payload, discussion_rules.INTERRUPTED, earlier=earlier)
+
+
+# ── a journal that came from elsewhere ───────────────────────────────────────────────────
+
+
+def end_inherited(state: State, reason: str) -> Events:
+    """Withdraws every approval that could still have an effect, and ends all unfinished work.
+
+    The first event is always recorded, so the journal shows where the inherited part ends.
+    """
+    return (ConductorStopped(reason), *_endings(state, reason))
+
+
+def _endings(state: State, reason: str) -> Iterator[Event]:
+    for approval in usable_approvals(state):
+        yield ApprovalWithdrawn(approval.id, reason)
+    for track_id in state.track_order:
+        yield from _end_track(state.tracks[track_id], reason)
+    for name in sorted(state.epics):
+        if state.epics[name].status in ("planning", "proposed"):
+            yield EpicDropped(name, reason)
+    for name in sorted(state.discussions):
+        if not isinstance(state.discussions[name].stage, Quiet):
+            yield DiscussionTurnEnded(name, reason)
+
+
+def _end_track(track: Track, reason: str) -> Iterator[Event]:
+    if track.landing is not None and track.landing.state in ("asked", "started"):
+        yield LandingFailed(track.id, reason)
+    unfinished = [name for name in track.order if not isinstance(track.tickets[name].stage, TERMINAL)]
+    for name in unfinished:
+        yield TicketCancelled(track.id, name, reason)
+    if unfinished or track.status not in ("done", "aborted"):
+        yield TrackAborted(track.id, reason)
+
+
+def usable_approvals(state: State) -> tuple[Approval, ...]:
+    """Pending approvals, and answered ones whose answer may still be used; oldest first."""
+    used: set[str] = set(state.pending.values())
+    for track_id in state.track_order:
+        for ticket in state.tracks[track_id].tickets.values():
+            used.update(grant.approval for grant in (ticket.grant, ticket.spawn) if grant is not None)
+            used.update(ticket.carried)
+    used.update(talk.grant.approval for talk in state.discussions.values() if talk.grant is not None)
+    return tuple(state.approvals[name] for name in sorted(used & set(state.approvals), key=approval_number))

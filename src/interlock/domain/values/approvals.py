@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 from msgspec.json import Encoder
+from msgspec.structs import replace
 
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Blob
@@ -162,6 +163,23 @@ ALLOWED: dict[Kind, tuple[Decision, ...]] = {
 def digest(payload: Payload) -> str:
     """The hash of exactly what would run."""
     return sha256(_exact.encode(payload)).hexdigest()
+
+
+def with_edit(payload: ScriptPayload | ToolPayload | SpawnPayload, text: str) -> Payload:
+    """The payload with a person's edit in the place of the script, the arguments or the prompt."""
+    match payload:
+        case ScriptPayload():
+            return replace(payload, script=text)
+        case ToolPayload():
+            return replace(payload, arguments=text)
+        case SpawnPayload():
+            return replace(payload, prompt=text)
+
+
+def is_allowed(payload: ScriptPayload | ToolPayload | SpawnPayload, answer: Answered) -> bool:
+    """Whether the answer allows exactly this payload, or exactly this payload with its edit."""
+    allowed = payload if answer.edited is None else with_edit(payload, answer.edited)
+    return answer.decision == "approve" and digest(allowed) == answer.digest
 
 
 def approval_number(approval_id: str) -> int:

@@ -35,6 +35,7 @@ from interlock.engine.blobs import KeptTexts
 from interlock.engine.models.calls import Booked, ModelCalls
 from interlock.engine.prompts.load import load_prompt
 from interlock.errors import OverBudget, Rejected, Unavailable
+from interlock.identity.careful import is_below
 from interlock.ports.model import Message, ToolCall
 from interlock.ports.tools import Preview, ToolOutcome, ToolPlace
 from interlock.ports.work import PolicyVerdict
@@ -74,8 +75,10 @@ class Chat:
         texts, redact, tools = self._journal.texts, self._journal.redact, self._toolbox.tools
         messages = [await texts.read_message(blob) for blob in discussion.messages]
         inputs = msgspec.json.decode(await texts.read(discussion.made_of[-1].sha256), type=TurnInputs)
+        if not _is_inside(inputs.base_dir, self._place):
+            return EndTurn(discussion.id, f"{inputs.base_dir} is not a folder of this project, so nothing was done")
         place = replace(self._place, root=inputs.base_dir) if inputs.base_dir else self._place
-        host = _Host(discussion.id, place, self._journal, self._toolbox)
+        host = _Host(discussion.id, place, self._journal, self._toolbox, self._place)
         if discussion.given_up:
             for call in unanswered(messages)[:1]:
                 lost = Message("tool", UNKNOWN, call_id=call.id)
@@ -105,6 +108,11 @@ class Chat:
                 return EndTurn(discussion.id, f"the limit of {self._rounds} tool rounds was reached" if limited else "")
 
 
+def _is_inside(folder: str, project: ToolPlace) -> bool:
+    """Whether a folder is in the project after links are resolved; an empty name is the project itself."""
+    return not folder or is_below(folder, project.root)
+
+
 def check_message(text: str) -> None:
     """Raises Rejected for a message that cannot be sent."""
     if not text.strip():
@@ -127,9 +135,12 @@ async def say_command(texts: KeptTexts, discussion: Discussion, text: str, stabl
 class _Host:
     """Implements `Host` for one turn."""
 
-    def __init__(self, discussion: str, place: ToolPlace, journal: JournalAccess, toolbox: Toolbox) -> None:
+    def __init__(
+        self, discussion: str, place: ToolPlace, journal: JournalAccess, toolbox: Toolbox, project: ToolPlace
+    ) -> None:
         self._name = discussion
         self._place = place
+        self._project = project
         self._texts = journal.texts
         self._send = journal.send
         self._state = journal.state
@@ -166,6 +177,9 @@ class _Host:
         return None  # a turn is never repeated: an interrupted call becomes an approval of kind `unknown`
 
     async def begin(self, call: ToolCall) -> None:
+        self._toolbox.check()
+        if not _is_inside(self._place.root, self._project):  # a link may have taken its place since the turn began
+            raise Rejected(f"{self._place.root} is not a folder of this project, so nothing was done")
         receipt = await self._send(BeginDiscussionTool(self._name, call.id))
         if not receipt.records:  # the turn is over, or the journal cannot be written: no change is allowed
             raise Rejected("the turn is over")

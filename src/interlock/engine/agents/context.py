@@ -28,9 +28,17 @@ class JournalAccess(Struct, frozen=True):
     redact: Callable[[str], str] = str
 
 
+def no_check() -> None:
+    pass
+
+
 class Toolbox(Struct, frozen=True):
-    """An agent's tools and the rules for them. Without a policy every change is asked about."""
+    """An agent's tools and the rules for them. Without a policy every change is asked about.
+
+    `check` is called right before each change; it raises InterlockError if the project does not count any more.
+    """
 
     tools: Tools
     script_terms: ScriptTerms
     policy: Policy | None = None
+    check: Callable[[], None] = no_check

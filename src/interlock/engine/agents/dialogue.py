@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload, digest
+from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload, is_allowed
 from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.agents.conversation import (
     approval_reason,
@@ -307,5 +307,5 @@ class Dialogue:
 
 
 def _differs_from_approved(payload: ToolPayload | ScriptPayload, decided: Answered) -> bool:
-    """Whether the payload differs from the approved one. Edits and rejections hold for any payload."""
-    return decided.decision != "reject" and decided.edited is None and digest(payload) != decided.digest
+    """Whether the payload, with the person's edit, differs from the approved one. Rejections hold for any payload."""
+    return decided.decision != "reject" and not is_allowed(payload, decided)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from interlock.domain.messages.commands.attempt_commands import FinishTool, FinishTurn
 from interlock.domain.messages.commands.steering_commands import Hear
 from interlock.domain.rules.steering_rules import undelivered_notes
-from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload, digest
+from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload, digest, is_allowed
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import Ticket
 from interlock.engine.agents.context import JournalAccess, Toolbox
@@ -78,7 +78,9 @@ class TicketHost:
             asked = approval.payload
             if not isinstance(asked, ToolPayload | ScriptPayload) or not isinstance(approval.state, Answered):
                 continue
-            if digest(replace(payload, call=asked.call)) == approval.digest:  # equal except for the call's id
+            same = replace(payload, call=asked.call)  # equal except for the call's id
+            rejected = approval.state.decision == "reject"
+            if digest(same) == approval.digest and (rejected or is_allowed(same, approval.state)):
                 return approval.state, name
         return None
 
@@ -90,6 +92,7 @@ class TicketHost:
 
     async def begin(self, call: ToolCall) -> None:
         """Records nothing: a call in a sandboxed worktree is disposable."""
+        self._toolbox.check()
 
     async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:
         if self._analyse is None or not outcome.exit_code:

@@ -27,4 +27,10 @@ class Recover(_Command, frozen=True):
     reason: str = "the workbench stopped"
 
 
-ConductorCommand = StartConductor | StopConductor | Recover
+class EndInherited(_Command, frozen=True):
+    """The journal came from elsewhere: it is kept as history, and nothing in it continues."""
+
+    reason: str
+
+
+ConductorCommand = StartConductor | StopConductor | Recover | EndInherited

@@ -1,0 +1,74 @@
+"""What each setting may do when it comes from a project's file, which another person may have written.
+
+A new key must be listed here; a test compares this table with the settings.
+"""
+
+from typing import Literal
+
+Right = Literal["counts", "tightens", "trust", "stops", "never"]
+
+EXPLAINED: dict[Right, str] = {
+    "counts": "no",
+    "tightens": "no: can only lower or tighten yours",
+    "trust": "yes: until then yours is used",
+    "stops": "yes: until then work does not start",
+    "never": "only in your own file",
+}
+"""The column "needs trust" of the documentation."""
+
+RIGHTS: dict[str, Right] = {
+    "sandbox": "tightens",
+    "crew": "trust",
+    "tracks_dir": "trust",  # files are written there, and git ignores it
+    "conductor.auto_queue": "trust",
+    "conductor.workers": "tightens",
+    "conductor.max_tool_rounds": "tightens",
+    "conductor.discussion_tool_rounds": "tightens",
+    "conductor.analyse_failures": "trust",  # makes model calls
+    "conductor.escalation": "trust",
+    "provider.name": "trust",
+    "provider.model": "trust",
+    "provider.temperature": "counts",
+    "provider.max_output_tokens": "tightens",
+    "provider.max_in_flight": "tightens",
+    "provider.requests_per_minute": "tightens",
+    "gemini_cli.command": "stops",
+    "gemini_cli.timeout_s": "counts",
+    "models.tier1": "trust",
+    "models.tier2": "trust",
+    "models.tier3": "trust",
+    "models.tier4": "trust",
+    "models.discussion": "trust",
+    "endpoints.anthropic": "never",
+    "endpoints.gemini": "never",
+    "endpoints.openai": "never",
+    "endpoints.deepseek": "never",
+    "endpoints.openrouter": "never",
+    "endpoints.ollama": "never",
+    "endpoints.llama_cpp": "never",
+    "endpoints.vllm": "never",
+    "prices": "never",
+    "gates.max_attempts": "tightens",
+    "gates.timeout_s": "counts",
+    "gates.network": "stops",
+    "gates.stuck_after": "counts",
+    "gates.test_paths": "trust",  # an empty list would switch the stop at changed tests off
+    "workspace.setup": "stops",
+    "workspace.setup_timeout_s": "counts",
+    "approvals.deadline_s": "counts",
+    "budgets.epic_usd": "tightens",
+    "budgets.track_usd": "tightens",
+    "budgets.ticket_usd": "tightens",
+    "budgets.tier1_usd": "tightens",
+    "budgets.tier2_usd": "tightens",
+    "budgets.tier3_usd": "tightens",
+    "budgets.tier4_usd": "tightens",
+    "limits.processes": "tightens",
+    "limits.memory_mb": "tightens",
+    "limits.open_files": "tightens",
+    "limits.tmp_mb": "tightens",
+    "journal.checkpoint_every": "counts",
+    "logs.keep_days": "trust",  # decides what is deleted
+    "tests.keep": "trust",
+    "tests.keep_days": "trust",
+}

@@ -1,0 +1,34 @@
+"""A sandbox that checks right before it starts anything whether the project still counts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from interlock.ports.processes import Finished, Job, OnOutput, Output, Sandbox
+
+
+class GuardedSandbox:
+    """`check` raises InterlockError if nothing may start any more."""
+
+    def __init__(self, inner: Sandbox, check: Callable[[], None]) -> None:
+        self._inner = inner
+        self._check = check
+
+    @property
+    def level(self) -> Literal["bubblewrap", "landlock", "off"]:
+        return self._inner.level
+
+    async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
+        self._check()
+        return await self._inner.run(job, on_stdout)
+
+    async def run_trusted(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        stdin: bytes | None = None,
+        timeout_s: float = 600,
+    ) -> Output:
+        self._check()
+        return await self._inner.run_trusted(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s)
