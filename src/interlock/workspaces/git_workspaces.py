@@ -20,6 +20,8 @@ from interlock.errors import Misconfigured, Rejected, Unavailable
 from interlock.identity.careful import is_below, open_beneath, read_descriptor, read_plain
 from interlock.ports.processes import Sandbox
 from interlock.ports.workspaces import Combined, Conflict, LandingPlan, Link, Survey, Workspace
+from interlock.workspaces.checkouts.staging import stage, unlock
+from interlock.workspaces.checkouts.worktrees import Worktrees
 from interlock.workspaces.committed import committed
 from interlock.workspaces.git import shown
 from interlock.workspaces.integration import Integration
@@ -27,8 +29,6 @@ from interlock.workspaces.landing import Landings
 from interlock.workspaces.objects import with_trailers
 from interlock.workspaces.repository import Finder, Repository, RepositoryLocation
 from interlock.workspaces.snapshots import Snapshots
-from interlock.workspaces.staging import stage, unlock
-from interlock.workspaces.worktrees import Worktrees
 
 P = ParamSpec("P")
 R = TypeVar("R")

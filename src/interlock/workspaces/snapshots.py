@@ -2,8 +2,8 @@
 
 import asyncio
 
+from interlock.workspaces.checkouts.staging import stage, unlock
 from interlock.workspaces.repository import SNAPSHOTS, Repository
-from interlock.workspaces.staging import stage, unlock
 
 
 class Snapshots:

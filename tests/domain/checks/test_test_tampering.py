@@ -1,5 +1,6 @@
 """A worker that changes existing tests waits for an approval; new tests are allowed."""
 
+import sys
 from typing import Literal
 
 import pytest
@@ -123,7 +124,8 @@ def test_a_setting_of_a_test_runner_counts_even_if_it_is_new(
     ],
 )
 def test_a_new_module_in_the_place_of_a_runners_module_counts(path: str, cwd: str | None, counts: bool) -> None:
-    names = tampered_files([ChangedFile("added", path, "abc")], (Gate("python -m unittest", cwd=cwd),), ())
+    change, gate = ChangedFile("added", path, "abc"), Gate("python -m unittest", cwd=cwd)
+    names = tampered_files([change], (gate,), (), library=sys.stdlib_module_names)
     assert bool(names) == counts
     assert tampered_files([ChangedFile("added", path, "abc")], (), ()) == ()
 
@@ -144,6 +146,9 @@ MIXED = [
     ("pyproject.toml", '[project]\nname = "a"\n', '[project]\nname = "b"\n', False),
     ("pyproject.toml", "", '[tool.pytest.ini_options]\naddopts = "-k no"\n', True),
     ("pyproject.toml", "tool = 1", "tool = 2", True),
+    ("pyproject.toml", "", 'tool.pytest.ini_options.addopts = "-k no"\n', True),
+    ("pyproject.toml", "", '[ "tool".pytest.ini_options ]\naddopts = "-k no"\n', True),
+    ("pyproject.toml", 'a = """\nx\n"""\n', 'a = """\ny\n"""\n', True),
     ("Cargo.toml", '[dependencies]\na = "1"\n', '[dependencies]\na = "2"\n', False),
     ("Cargo.toml", "", '[[test]]\nname = "x"\n', True),
     ("setup.cfg", "[metadata]\nname = a\n", "[metadata]\nname = b\n", False),

@@ -6,12 +6,9 @@ deciding part is read out and compared.
 
 import json
 import re
-import sys
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from fnmatch import translate
 from posixpath import basename, dirname
-from typing import Any, cast
 
 from interlock.domain.values.gates import Gate
 
@@ -153,8 +150,8 @@ def decides_differently(part: Part, before: str | None, after: str | None) -> bo
         return True
 
 
-def shadows_runner(path: str, gates: Sequence[Gate]) -> bool:
-    """Whether a new Python file takes the place of a module of the standard library or of a test runner.
+def shadows_runner(path: str, gates: Sequence[Gate], library: Collection[str]) -> bool:
+    """Whether a new Python file takes the place of a module of the standard `library` or of a test runner.
 
     Python looks into the folder of the command and the folders of tests before the libraries.
     """
@@ -163,7 +160,7 @@ def shadows_runner(path: str, gates: Sequence[Gate]) -> bool:
     parts = path.split("/")
     name = parts[-1].split(".")[0]
     module, folder = (parts[-2], parts[:-2]) if name == "__init__" and len(parts) > 1 else (name, parts[:-1])
-    if module not in _RUNNER_MODULES and module not in sys.stdlib_module_names:
+    if module not in _RUNNER_MODULES and module not in library:
         return False
     starts = {"", "src", "lib", *(dirname(f"{(gate.cwd or '.').strip('./')}/x") for gate in gates)}
     return "/".join(folder) in starts or not _TEST_FOLDERS.isdisjoint(folder) or module in _ANYWHERE
@@ -187,37 +184,36 @@ def _json(keys: tuple[str, ...]) -> Part:
     return part
 
 
-def _toml(paths: tuple[str, ...]) -> Part:
+def _toml(tables: tuple[str, ...]) -> Part:
+    """The lines of these tables; the whole text if a string of several lines could look like a table."""
+    names = "|".join(re.escape(name) for name in tables)
+    header, key = re.compile(rf"\[+\s*(?:{names})\s*[.\]]"), re.compile(rf"(?:{names})\s*[.=]|tool\s*=")
+
     def part(text: str) -> object:
-        data = tomllib.loads(text)
-        return {path: _at(data, path.split(".")) for path in paths}
+        if '"""' in text or "'''" in text:
+            return text
+        return _lines_of(text.replace('"', "").replace("'", ""), header, key)
 
     return part
 
 
-def _at(data: Mapping[str, Any], names: list[str]) -> object:
-    for name in names:
-        inner = data.get(name)
-        if not isinstance(inner, dict):
-            return inner
-        data = cast(dict[str, Any], inner)
-    return data
+def _ini(header: re.Pattern[str]) -> Part:
+    return lambda text: _lines_of(text, header, _NEVER)
 
 
-def _ini(sections: re.Pattern[str]) -> Part:
-    def part(text: str) -> object:
-        kept: list[str] = []
-        inside = False
-        for line in text.splitlines():
-            if line.startswith("["):
-                inside = sections.match(line) is not None
-            if inside and line.strip() and not line.lstrip().startswith(("#", ";")):
-                kept.append(line.rstrip())
-        return kept
-
-    return part
+def _lines_of(text: str, header: re.Pattern[str], key: re.Pattern[str]) -> list[str]:
+    """The lines below headers that match, and lines before any header that begin with a key."""
+    kept: list[str] = []
+    inside, above = False, True
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            inside, above = header.match(line) is not None, False
+        if line and not line.startswith(("#", ";")) and (inside or (above and key.match(line))):
+            kept.append(line)
+    return kept
 
 
+_NEVER = re.compile(r"(?!)")
 _PACKAGE_JSON = (
     "scripts",
     "jest",

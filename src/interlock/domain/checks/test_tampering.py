@@ -1,7 +1,7 @@
 """Finds changes of a worker to what verifies its work: tests, files that gates run, settings of test runners."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fnmatch import translate
 from functools import lru_cache
 from posixpath import dirname, join, normpath, relpath
@@ -48,11 +48,12 @@ def tampered_files(
     test_paths: Sequence[str],
     target: str | None = None,
     texts: Texts = NO_TEXTS,
+    library: Collection[str] = (),
 ) -> tuple[str, ...]:
     """`path@content` of each file by which the worker changed how its work is verified.
 
     A new test is fine. A new file counts if it configures a test runner or takes the place of one of its modules. The
-    ticket's own target file is ignored where only a gate names it.
+    ticket's own target file is ignored where only a gate names it. `library` names Python's standard modules.
     """
     commands = [_GateCommand(gate.command, gate.cwd) for gate in gates if gate.command]
     scripts = [_GateCommand(text, dirname(path)) for path, text in texts.before.items() if mixed_part(path) is None]
@@ -69,7 +70,7 @@ def tampered_files(
         if commands and configures(change):
             return True
         if change.how == "added":
-            return bool(commands) and (shadows_runner(path, gates) or is_tracked_library(path))
+            return bool(commands) and (shadows_runner(path, gates, library) or is_tracked_library(path))
         if is_test(path) or any(_matches(path, pattern) for pattern in test_paths):
             return True
         if any(command.names(path) for command in commands):

@@ -5,6 +5,7 @@ in this process or the next. Model calls and tool calls in the sandboxed worktre
 attempt is lost and a new one begins.
 """
 
+import sys
 from collections.abc import Awaitable, Callable
 from posixpath import join, relpath
 
@@ -160,7 +161,8 @@ class Worker:
         changes = await self._workspaces.changes(saved.base, saved.commit)
         texts = await self._judging_texts(changes, ticket, saved)
         spec = ticket.spec
-        judges = tampered_files(changes, spec.verify, self._options.test_paths, spec.target_file, texts)
+        names = self._options.test_paths
+        judges = tampered_files(changes, spec.verify, names, spec.target_file, texts, sys.stdlib_module_names)
         return SubmitWork(*name, saved, text[:2_000], judges)
 
     async def _judging_texts(self, changes: tuple[ChangedFile, ...], ticket: Ticket, saved: Saved) -> Texts:

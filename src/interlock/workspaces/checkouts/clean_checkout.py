@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from interlock.workspaces.staging import make_readable
+from interlock.workspaces.checkouts.staging import make_readable
 
 _CACHES = frozenset([b"__pycache__", b".pytest_cache", b".mypy_cache", b".ruff_cache", b".hypothesis", b".tox"])
 _MOST_NAMED = 5

@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 
 from interlock.errors import Rejected, Unavailable
-from interlock.workspaces.clean_checkout import (
+from interlock.workspaces.checkouts.clean_checkout import (
     Extras,
     SetupNote,
     inputs_of,
@@ -23,9 +23,9 @@ from interlock.workspaces.clean_checkout import (
     untracked,
     write_extras,
 )
-from interlock.workspaces.include import copy_included
+from interlock.workspaces.checkouts.include import copy_included
+from interlock.workspaces.checkouts.staging import Listing, list_changes, make_readable, submodules, unlock
 from interlock.workspaces.repository import Repository
-from interlock.workspaces.staging import Listing, list_changes, make_readable, submodules, unlock
 from interlock.workspaces.threads import in_thread
 
 _TRASH = ".trash"
