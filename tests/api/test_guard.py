@@ -1,8 +1,10 @@
 """Localhost is not private: which requests are accepted, and how others are refused."""
 
 import hmac
+import json
 from collections.abc import Iterator
 from hashlib import sha256
+from typing import Any
 
 import pytest
 
@@ -187,3 +189,42 @@ def test_a_gate_with_network_is_no_programs_to_add(bench: Served) -> None:
     ):
         assert bench.raw(method, path, body.encode())[0] == 403, path
     assert (list(bench.state.tracks), bench.state.track("demo").total) == (["demo"], 2)
+
+
+def _sent(bench: Served, method: str, path: str, body: object, token: str | None = None) -> tuple[int, Any]:
+    headers = {"Authorization": f"Bearer {token or bench.tokens.drive}"}
+    status, _, reply = bench.raw(method, path, json.dumps(body).encode(), headers)
+    return status, reply
+
+
+GATED = {"id": "T-1", "assigned_to": "shell", "script": "ls", "verify": ['verify:"make test"'], "step_mode": False}
+
+
+def test_gate_commands_of_a_caller_that_may_not_answer_are_shown_before_the_ticket_starts() -> None:
+    with served() as bench:
+        added = _sent(
+            bench,
+            "POST",
+            "/api/tracks",
+            {"id": "t", "title": "t", "tickets": [GATED, {"id": "T-2", "description": "x"}]},
+        )
+        assert added[0] == 200
+        tickets = bench.state.track("t").tickets
+        assert [tickets[name].spec.step_mode for name in ("T-1", "T-2")] == [True, False]
+        assert _sent(bench, "POST", "/api/tracks/t/tickets", {"tickets": [{**GATED, "id": "T-3"}]})[0] == 200
+        assert bench.state.ticket("t", "T-3").spec.step_mode
+        refused = _sent(bench, "PATCH", "/api/tracks/t/tickets/T-1", {"changes": {"step_mode": False}})
+        assert (refused[0], "step_mode" in refused[1]["error"]) == (403, True)
+        assert (
+            _sent(bench, "PATCH", "/api/tracks/t/tickets/T-2", {"changes": {"verify": ['verify:"rm -r ."']}})[0] == 200
+        )
+        assert bench.state.ticket("t", "T-2").spec.step_mode
+        edit = {"type": "edit_ticket", "track": "t", "ticket": "T-3", "changes": {"step_mode": False}}
+        assert _sent(bench, "POST", "/api/tickets/bulk", {"commands": [edit]})[0] == 403
+
+
+def test_a_caller_that_may_answer_has_seen_its_own_gate_commands() -> None:
+    with served() as bench:
+        track = {"id": "t", "title": "t", "tickets": [GATED]}
+        assert _sent(bench, "POST", "/api/tracks", track, bench.tokens.approve)[0] == 200
+        assert not bench.state.ticket("t", "T-1").spec.step_mode

@@ -5,6 +5,8 @@ They are recorded in the same all-or-nothing batch as the command that made them
 
 from collections.abc import Iterator
 
+from msgspec import UNSET
+
 from interlock.domain.messages.envelopes import SYSTEM, Actor
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
 from interlock.domain.messages.events.attempt_events import AttemptResumed, TicketStarted
@@ -74,6 +76,8 @@ def _start_or_ask(state: State, track: Track) -> Event | None:
 
 
 def _ask_step(state: State, ticket: Ticket) -> ApprovalRequested:
-    payload = StepPayload(ticket.spec.description, ticket.spec.assigned_to, ticket.spec.script)
+    spec = ticket.spec
+    gates = tuple(gate.shown for gate in spec.verify) or UNSET
+    payload = StepPayload(spec.description, spec.assigned_to, spec.script, gates)
     why = "the ticket is in step mode" if ticket.spec.step_mode else "tickets start by themselves only with auto_queue"
     return request(state, payload, asker=SYSTEM, why=why, track=ticket.track, ticket=ticket.id)

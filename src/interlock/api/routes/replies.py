@@ -6,14 +6,18 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import QueryParameter
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from interlock import errors
 from interlock.api.bridge import Bridge
 from interlock.api.schemas.basics import Problem
 from interlock.desk.authority import Authority
 from interlock.domain.messages.commands.command import Command
+from interlock.domain.messages.commands.ticket_commands import TicketChanges
 from interlock.domain.values.gates import Gate
-from interlock.errors import BadValue
+from interlock.domain.values.tickets import TicketSpec
+from interlock.errors import BadValue, NotAllowed
 from interlock.ports.front import Receipt
 
 Asking = Request[Any, Any, Any]
@@ -108,6 +112,29 @@ def require_network_right(by: Authority, *gates: tuple[Gate, ...]) -> None:
     """Only a caller that may answer approvals may add gates with network access."""
     if any(gate.network for group in gates for gate in group):
         by.must_answer()
+
+
+def shown_first(by: Authority, specs: tuple[TicketSpec, ...]) -> tuple[TicketSpec, ...]:
+    """Gate commands of a caller that may not answer approvals are shown first: the ticket waits for a step approval."""
+    if by.answers:
+        return specs
+    return tuple(replace(spec, step_mode=True) if _runs_gates(spec.verify) else spec for spec in specs)
+
+
+def changes_shown_first(by: Authority, spec: TicketSpec, changes: TicketChanges) -> TicketChanges:
+    """The same for an edit. Such a caller cannot switch the step approval off."""
+    verify = spec.verify if changes.verify is UNSET else changes.verify
+    if by.answers or not _runs_gates(verify):
+        return changes
+    if changes.step_mode is False:
+        raise NotAllowed(
+            "this token may not switch step_mode off: a person must see the gate commands of the ticket first"
+        )
+    return changes if changes.verify is UNSET else replace(changes, step_mode=True)
+
+
+def _runs_gates(verify: tuple[Gate, ...]) -> bool:
+    return any(gate.criteria is None for gate in verify)
 
 
 def authority_of(bridge: Bridge, request: Asking) -> Authority:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from litestar import Response, get, patch, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody
+from msgspec.structs import replace
 
 from interlock import wire
 from interlock.api.bridge import Bridge
@@ -15,9 +16,11 @@ from interlock.api.routes.replies import (
     Limit,
     Offset,
     authority_of,
+    changes_shown_first,
     next_offset,
     raw,
     require_network_right,
+    shown_first,
     submit,
 )
 from interlock.api.routes.track_routes import track_reply
@@ -94,8 +97,9 @@ def _changing(bridge: Bridge) -> list[HTTPRouteHandler]:
             specs = track_from_json(data.tickets, default_id=track).tickets
         except Rejected as error:
             raise BadValue(str(error)) from None
-        require_network_right(authority_of(bridge, request), *(spec.verify for spec in specs))
-        await submit(bridge, request, AddTickets(track, specs))
+        by = authority_of(bridge, request)
+        require_network_right(by, *(spec.verify for spec in specs))
+        await submit(bridge, request, AddTickets(track, shown_first(by, specs)))
         return track_reply(bridge, track)
 
     @patch(
@@ -108,13 +112,14 @@ def _changing(bridge: Bridge) -> list[HTTPRouteHandler]:
         request: Asking, track: FromPath[str], ticket: FromPath[str], data: JSONBody[TicketEdit]
     ) -> Response[TicketShape]:
         """Edits a ticket that has not started."""
-        bridge.front.state.ticket(track, ticket)
+        spec = bridge.front.state.ticket(track, ticket).spec
         try:
             changes = changes_from_dict(data.changes)
         except Rejected as error:
             raise BadValue(str(error)) from None
-        require_network_right(authority_of(bridge, request), changes.verify or ())
-        await submit(bridge, request, EditTicket(track, ticket, changes))
+        by = authority_of(bridge, request)
+        require_network_right(by, changes.verify or ())
+        await submit(bridge, request, EditTicket(track, ticket, changes_shown_first(by, spec, changes)))
         return _ticket_reply(bridge, track, ticket)
 
     @post(
@@ -153,7 +158,14 @@ def _bulk_route(bridge: Bridge) -> HTTPRouteHandler:
             by.must_answer()
         edits = [command for command in data.commands if isinstance(command, EditTicket)]
         require_network_right(by, *(edit.changes.verify or () for edit in edits))
-        receipt = await submit(bridge, request, Bulk(tuple(data.commands)))
+        state = bridge.front.state
+        commands = tuple(
+            replace(one, changes=changes_shown_first(by, state.ticket(one.track, one.ticket).spec, one.changes))
+            if isinstance(one, EditTicket)
+            else one
+            for one in data.commands
+        )
+        receipt = await submit(bridge, request, Bulk(commands))
         return Done("ok", {"version": receipt.version})
 
     return change_tickets

@@ -6,6 +6,7 @@ import msgspec
 from litestar import Response, get, patch, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody, PathParameter
+from msgspec.structs import replace
 
 from interlock import wire
 from interlock.api.bridge import Bridge
@@ -20,6 +21,7 @@ from interlock.api.routes.replies import (
     next_offset,
     raw,
     require_network_right,
+    shown_first,
     submit,
 )
 from interlock.api.schemas.basics import Done, Reason
@@ -70,8 +72,9 @@ def _changing(bridge: Bridge) -> list[HTTPRouteHandler]:
             command = track_from_json(msgspec.to_builtins(data), default_id="")
         except Rejected as error:
             raise BadValue(str(error)) from None
-        require_network_right(authority_of(bridge, request), *(spec.verify for spec in command.tickets))
-        await submit(bridge, request, command)
+        by = authority_of(bridge, request)
+        require_network_right(by, *(spec.verify for spec in command.tickets))
+        await submit(bridge, request, replace(command, tickets=shown_first(by, command.tickets)))
         return track_reply(bridge, command.track)
 
     @patch("/api/tracks/{track:str}", operation_id="ApiTracksEdit", responses=WRITES, summary="Edit a track")

@@ -130,6 +130,8 @@ def describe(approval: Approval) -> list[str]:
             lines.append(f"  {safe(payload.description)}   ({payload.role})")
             if payload.script:
                 lines += _numbered(payload.script)
+            for gate in payload.gates or ():
+                lines += ["  verified by:", *_exact_lines(gate)]
         case GatePayload():
             lines += [f"  {safe(line)}" for line in payload.message.splitlines()]
         case MergePayload():

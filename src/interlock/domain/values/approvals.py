@@ -3,7 +3,7 @@
 from hashlib import sha256
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.json import Encoder
 from msgspec.structs import replace
 
@@ -60,6 +60,7 @@ class StepPayload(Struct, frozen=True, gc=False, tag="step"):
     description: str
     role: str
     script: str | None = None
+    gates: tuple[str, ...] | UnsetType = UNSET  # the commands and criteria that verify it; unset before 0.6
 
 
 class GatePayload(Struct, frozen=True, gc=False, tag="gate"):

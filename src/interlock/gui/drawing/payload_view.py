@@ -64,6 +64,9 @@ def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -
             _draw_facts(ui, ("role", payload.role))
             if payload.script:
                 _draw_code(ui, payload.script)
+            if payload.gates:
+                ui.small("Verified by")
+                _draw_code(ui, "\n".join(payload.gates))
         case GatePayload():
             ui.small(f"failed {payload.attempts} of {payload.max_attempts} times", ui.look.bad)
             _draw_code(ui, payload.command)
