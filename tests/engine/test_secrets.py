@@ -45,7 +45,7 @@ def test_no_stored_text_holds_a_key() -> None:
 def test_notes_and_titles_are_recorded_without_secrets() -> None:
     async def story() -> None:
         world = World()
-        workbench = Workbench(world.journal, world.clock, world.ids, State(), redact=redactor({}))
+        workbench = Workbench(world.journal, world.clock, world.ids, State(), conceal=redactor({}))
         await workbench.submit(ANN, StartDiscussion(f"about {KEY}"))
         assert workbench.state.discussion("D-1").title == "about [redacted]"
         await workbench.submit(ANN, AddTrack("a", "A", "", (TicketSpec(id="one"),)))

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from interlock.assembly.project import Project, kept_text, plain_git, read_state
 from interlock.assembly.redaction import Redact, redactor
+from interlock.assembly.revealing import RevealingTools
 from interlock.codeviews.folders.secrets import is_secret
 from interlock.codeviews.python.structure import PythonStructure
 from interlock.codeviews.syntax.detect import language_of
@@ -27,6 +28,7 @@ from interlock.engine.planning.briefing import BriefBlock, Briefing
 from interlock.engine.planning.planner import Planner
 from interlock.engine.planning.survey import Surveyor
 from interlock.ports.processes import Sandbox
+from interlock.ports.secrets import Vault
 from interlock.ports.tools import ToolPlace
 from interlock.ports.work import Policy
 from interlock.tools.files.names import refusal
@@ -59,6 +61,7 @@ class Machine(Struct, frozen=True):
     env: Mapping[str, str]
     before_script: Callable[[str], None]
     check: Callable[[], None]
+    vault: Vault
 
 
 class Agents:
@@ -82,13 +85,14 @@ class Agents:
         self._workspaces = workspaces
         self._calls = calls
         self._redact = redact
+        self._vault = machine.vault
         env_names, level = tuple(sorted(machine.env)), machine.sandbox.level
 
         def script_terms(script: str, directory: str, call: str) -> ScriptPayload:
             return ScriptPayload(script, directory, env_names, level, call=call)
 
         tools = WorkerTools(machine.sandbox, machine.env, PythonStructure(), machine.before_script)
-        self._toolbox = Toolbox(tools, script_terms, policy, machine.check)
+        self._toolbox = Toolbox(RevealingTools(tools, machine.vault), script_terms, policy, machine.check)
 
     def worker(self, send: Send) -> Worker:
         briefing = Briefing(self._workspaces.read, FileViews(), self._redact, self._answer)
@@ -111,7 +115,7 @@ class Agents:
         return Chat(self._calls, self._toolbox, place, self._journal(send), rounds)
 
     def _journal(self, send: Send) -> JournalAccess:
-        return JournalAccess(self._texts, send, lambda: self._workbench.state, self._redact)
+        return JournalAccess(self._texts, send, lambda: self._workbench.state, self._redact, self._vault.conceal)
 
     async def _answer(self, track: str, ticket: str) -> str | None:
         return await asyncio.to_thread(last_answer, self._workbench.state.track(track).tickets[ticket], self._fetch)

@@ -29,7 +29,9 @@ from interlock.assembly.project import (
     trusted_setup,
 )
 from interlock.assembly.redaction import redacted_bytes, redactor
+from interlock.assembly.revealing import RevealingPolicy
 from interlock.assembly.settings.settings import Budgets, Models
+from interlock.assembly.vault import SecretVault, texts_in_use
 from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.values.budgets import Caps, Micros
@@ -55,7 +57,7 @@ from interlock.sandbox.levels.choose import choose
 from interlock.sandbox.levels.guarded import GuardedSandbox
 from interlock.sandbox.limits.environment import clean_env
 from interlock.trackfiles.writing import TrackFiles, TrackWriter
-from interlock.workspaces.git_workspaces import GitWorkspaces
+from interlock.workspaces.git_workspaces import GitWorkspaces, project_key
 
 
 class SystemClock:
@@ -120,8 +122,9 @@ async def open_workbench(
     try:
         clock, state = SystemClock(), load_state(journal)
         every = project.settings.journal.checkpoint_every
-        redact = redactor(os.environ)
-        workbench = Workbench(journal, clock, RandomIds(), state, checkpoint_every=every, redact=redact)
+        vault = project_vault(project)
+        vault.prune(texts_in_use(state).__contains__)
+        workbench = Workbench(journal, clock, RandomIds(), state, checkpoint_every=every, conceal=vault.conceal)
         workspaces = GitWorkspaces(project.root, project.state_dir, git)
         base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check, [])
         conducting = None
@@ -183,6 +186,11 @@ def _stable_env() -> dict[str, str]:
     return {**defaults, **clean_env(os.environ), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
+def project_vault(project: Project) -> SecretVault:
+    """The exact texts of this project that contain secrets, in the user's state folder."""
+    return SecretVault(project.state_dir / "secrets" / project_key(project.root), os.environ)
+
+
 async def _sandbox(project: Project, conduct: StartConductor, *, sample: bool) -> Sandbox:
     try:
         sandbox = await choose(project.settings.sandbox, hidden_folders(project), limits_of(project.settings))
@@ -204,7 +212,8 @@ async def _conduct(
     await _keep_out_of_git(base)
     redact = redactor(os.environ)
     setup = WorkspaceSetup(sandbox, workspaces, env, setup_command, project.settings.workspace.setup_timeout_s)
-    crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script)
+    vault = project_vault(project)
+    crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script, vault)
     shell = ShellGates(
         sandbox,
         workspaces,
@@ -213,14 +222,15 @@ async def _conduct(
         conduct.gates,
         setup,
         redact,
+        vault,
     )
-    policy: Policy = policy_of(project)
+    policy: Policy = RevealingPolicy(policy_of(project), vault)
     if sandbox.level == "off":
         policy = PersonOnly(policy)
     agents, calls = None, None
     if model is not None:
         calls = _model_calls(base, model(sandbox, logs.cli.write))
-        machine = Machine(sandbox, env, logs.script, base.check)
+        machine = Machine(sandbox, env, logs.script, base.check, vault)
         agents = Agents(project, workbench, base.journal.get_blob, workspaces, calls, machine, policy, redact)
     gates = JudgedGates(shell, calls, workspaces, lambda: workbench.state)
     conductor = Conductor(workbench, workspaces, crew, gates, policy, base.clock, agents)

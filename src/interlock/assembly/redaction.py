@@ -22,7 +22,11 @@ _SHORTEST = 8
 Redact = Callable[[str], str]
 
 
-def redactor(environ: Mapping[str, str]) -> Redact:
+Hide = Callable[[str], str]
+"""What stands for a secret."""
+
+
+def redactor(environ: Mapping[str, str], hide: Hide = lambda _: HIDDEN) -> Redact:
     """Hides texts in the form of a secret, and the values of variables with a secret's name."""
     values = sorted(
         {value for name, value in environ.items() if _NAMES.search(name) and len(value) >= _SHORTEST},
@@ -33,8 +37,8 @@ def redactor(environ: Mapping[str, str]) -> Redact:
 
     def redact(text: str) -> str:
         if known is not None:
-            text = known.sub(HIDDEN, text)
-        return _SHAPES.sub(HIDDEN, text)
+            text = known.sub(lambda match: hide(match[0]), text)
+        return _SHAPES.sub(lambda match: hide(match[0]), text)
 
     return redact
 

@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateResult, GateStatus, limits
 from interlock.domain.values.tickets import TicketSpec
+from interlock.errors import Rejected
 from interlock.ports.processes import Finished, Sandbox
+from interlock.ports.secrets import NoVault, Vault
 from interlock.ports.workspaces import Workspace, Workspaces
 from interlock.runners.setup import WorkspaceSetup
 from interlock.runners.shell_job import shell_job
@@ -30,6 +32,7 @@ class ShellGates:
         defaults: GateDefaults,
         setup: WorkspaceSetup | None = None,
         redact: Callable[[str], str] = str,
+        vault: Vault | None = None,
     ) -> None:
         self._sandbox = sandbox
         self._workspaces = workspaces
@@ -38,6 +41,7 @@ class ShellGates:
         self._defaults = defaults
         self._setup = setup
         self._redact = redact
+        self._vault = vault or NoVault()
 
     async def run(self, track: str, ticket: TicketSpec, gate: int, commit: str) -> GateResult:
         wanted = ticket.verify[gate]
@@ -50,7 +54,16 @@ class ShellGates:
         cwd = folder_inside(workspace.path, wanted.cwd or ".")
         if cwd is None:
             return not_run(wanted, f"the gate's folder {wanted.cwd!r} is not a folder inside the worktree")
-        return with_hint(await self._run(workspace, cwd, wanted), workspace.removed)
+        try:
+            exact = replace(
+                wanted,
+                command=self._vault.reveal(wanted.command),
+                env={name: self._vault.reveal(value) for name, value in wanted.env.items()},
+            )
+        except Rejected as error:
+            return not_run(wanted, str(error))
+        result = await self._run(workspace, cwd, exact)
+        return with_hint(replace(result, command=wanted.command), workspace.removed)
 
     async def _clean_tree(self, track: str, ticket: str, commit: str) -> Workspace | Finished:
         """The folder with exactly this commit and the files of the setup command, or the setup that failed.

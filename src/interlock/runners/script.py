@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from interlock.domain.values.approvals import ScriptPayload, digest
+from interlock.errors import Rejected
 from interlock.ports.processes import Finished, Sandbox
+from interlock.ports.secrets import NoVault, Vault
 from interlock.ports.work import Assignment, Done, Failed, LastCheck, NotAllowed, Prepared
 from interlock.ports.workspaces import Workspace, Workspaces
 from interlock.runners.setup import WorkspaceSetup
@@ -23,6 +25,7 @@ class LocalCrew:
         setup: WorkspaceSetup,
         redact: Callable[[str], str] = str,
         before_script: Callable[[str], None] = lambda _: None,
+        vault: Vault | None = None,
     ) -> None:
         """`before_script` is called with each script right before it runs."""
         self._sandbox = sandbox
@@ -31,6 +34,7 @@ class LocalCrew:
         self._setup = setup
         self._redact = redact
         self._before_script = before_script
+        self._vault = vault or NoVault()
         self._ready: dict[tuple[str, str, int], Workspace] = {}
 
     def prepare(self, assignment: Assignment) -> Prepared:
@@ -88,8 +92,12 @@ class LocalCrew:
             return Failed(f"the worktree is at {workspace.path}, but {terms.directory} was approved; it did not run")
         if last_check is not None and (stopped := await last_check()) is not None:
             return NotAllowed(stopped)
+        try:
+            exact = self._vault.reveal(terms.script)
+        except Rejected as error:
+            return Failed(f"the script was not run: {error}")
         self._before_script(terms.script)
-        finished = await self._sandbox.run(shell_job(workspace, terms.script, env))
+        finished = await self._sandbox.run(shell_job(workspace, exact, env))
         if not finished.succeeded:
             return self._failed("the script", finished)
         saved = await self._workspaces.save(

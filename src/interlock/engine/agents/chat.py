@@ -96,7 +96,9 @@ class Chat:
         )
         tracked = TrackedFiles(tools, place, texts, (), redact)
         try:
-            ended = await Dialogue(self._calls, tools, host, terms, messages, tracked, redact).run()
+            ended = await Dialogue(
+                self._calls, tools, host, terms, messages, tracked, redact, self._journal.conceal
+            ).run()
         except OverBudget as error:
             return EndTurn(discussion.id, str(error))
         except Unavailable as error:

@@ -20,12 +20,16 @@ ScriptTerms = Callable[[str, str, str], ScriptPayload]
 
 
 class JournalAccess(Struct, frozen=True):
-    """Reads the state and stored texts, and submits reports. `redact` removes secrets before a text is stored."""
+    """Reads the state and stored texts, and submits reports.
+
+    `redact` removes secrets before a text is stored. `conceal` does so in texts that may run: they can be restored.
+    """
 
     texts: KeptTexts
     send: Send
     state: Callable[[], State]
     redact: Callable[[str], str] = str
+    conceal: Callable[[str], str] = str
 
 
 def no_check() -> None:

@@ -26,6 +26,7 @@ from interlock.engine.agents.conversation import (
 )
 from interlock.engine.agents.shown_files import TrackedFiles
 from interlock.engine.agents.tool_outputs import READ_TOOL_OUTPUT, read_tool_output, with_reading
+from interlock.engine.bench.concealing import conceal_texts
 from interlock.engine.models.activity import ToolExecution
 from interlock.engine.models.calls import Booked, ModelCalls
 from interlock.errors import ToolFailure
@@ -126,6 +127,7 @@ class Dialogue:
         messages: Sequence[Message],
         files: TrackedFiles,
         redact: Callable[[str], str] = str,
+        conceal: Callable[[str], str] = str,
     ) -> None:
         self._calls = calls
         self._tools = tools
@@ -134,6 +136,7 @@ class Dialogue:
         self._messages = list(messages)
         self._files = files
         self._redact = redact
+        self._conceal = conceal
 
     async def run(self) -> Answer | Question:
         """Continues until an answer or a question. Raises OverBudget and Unavailable from model calls."""
@@ -177,7 +180,7 @@ class Dialogue:
         )
         booked = await self._calls.ask(terms.party, terms.key, request)
         reply = booked.reply.message
-        calls = () if last_call else distinct(reply.calls, self._messages)
+        calls = () if last_call else conceal_texts(distinct(reply.calls, self._messages), self._conceal)
         message = Message(
             "assistant",
             self._redact(reply.text),

@@ -124,7 +124,9 @@ class Worker:
         host = TicketHost(ticket, TIER, place, self._journal, self._toolbox, analyse)
         try:
             files = self._files(ticket, workspace)
-            ended = await Dialogue(self._calls, self._tools, host, terms, messages, files, self._redact).run()
+            ended = await Dialogue(
+                self._calls, self._tools, host, terms, messages, files, self._redact, self._journal.conceal
+            ).run()
         except OverBudget as error:
             return FailWork(*name, str(error), budget=True)
         except Unavailable as error:

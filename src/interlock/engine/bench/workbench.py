@@ -10,15 +10,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from msgspec.structs import replace
-
 from interlock import wire
 from interlock.domain.messages.commands.command import Command
-from interlock.domain.messages.commands.discussion_commands import StartDiscussion
-from interlock.domain.messages.commands.steering_commands import Tell
 from interlock.domain.messages.envelopes import Actor, Recorded, Submission
 from interlock.domain.state.state import State
 from interlock.domain.step import step
+from interlock.engine.bench.concealing import Conceal, conceal_command
 from interlock.errors import JournalError, JournalUnwritable, Rejected
 from interlock.ports.front import Following, Receipt
 from interlock.ports.journal import Checkpoint, Clock, Ids, Journal
@@ -40,13 +37,13 @@ class Workbench:
         state: State,
         *,
         checkpoint_every: int = 20_000,
-        redact: Callable[[str], str] = str,
+        conceal: Conceal = str,
     ) -> None:
-        """`redact` removes secrets from texts that are recorded as a person typed them."""
+        """`conceal` replaces secrets in texts before they are recorded."""
         self._journal = journal
         self._clock = clock
         self._ids = ids
-        self._redact = redact
+        self._conceal = conceal
         self._durable = state
         self._ahead = state
         self._records: list[Recorded] = []
@@ -85,9 +82,9 @@ class Workbench:
         if self._broken is not None:
             answer.set_exception(self._broken)
             return answer
-        command = _redacted(command, self._redact)
-        submission = Submission(self._ids.new(), actor, command)
         try:
+            command = conceal_command(command, self._conceal)
+            submission = Submission(self._ids.new(), actor, command)
             wire.encode(command)  # a text that cannot be encoded fails here, not with a whole batch later
             transition = step(self._ahead, submission, self._clock.now())
         except UnicodeEncodeError:
@@ -251,17 +248,6 @@ class Follower:
         self._closed = True
         self._news.set()
         self._workbench._followers.discard(self)  # pyright: ignore[reportPrivateUsage]  same module
-
-
-def _redacted(command: Command, redact: Callable[[str], str]) -> Command:
-    """Notes and titles are recorded as a person typed them, so secrets are removed before."""
-    match command:
-        case Tell(text):
-            return replace(command, text=redact(text))
-        case StartDiscussion(title):
-            return replace(command, title=redact(title))
-        case _:
-            return command
 
 
 def _size(state: State) -> int:

@@ -1,0 +1,65 @@
+"""Restores texts with secrets where they run or are judged, and conceals what comes back."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from interlock.engine.bench.concealing import conceal_texts
+from interlock.errors import Rejected, ToolFailure
+from interlock.ports.secrets import Vault
+from interlock.ports.tools import Preview, ToolOutcome, ToolPlace, Tools, ToolSpec
+from interlock.ports.work import Policy, PolicyVerdict
+
+
+class RevealingTools:
+    """Tools whose arguments may contain marks of secrets."""
+
+    def __init__(self, tools: Tools, vault: Vault) -> None:
+        self._tools = tools
+        self._vault = vault
+
+    def offered(self, *, changing: bool) -> tuple[ToolSpec, ...]:
+        return self._tools.offered(changing=changing)
+
+    async def preview(self, place: ToolPlace, name: str, args: dict[str, Any]) -> Preview:
+        shown = await self._tools.preview(place, name, self._exact(args))
+        return conceal_texts(shown, self._vault.conceal)
+
+    async def texts(self, place: ToolPlace, paths: Sequence[str]) -> dict[str, str | None]:
+        return await self._tools.texts(place, paths)
+
+    async def run(
+        self, place: ToolPlace, name: str, args: dict[str, Any], hunks: tuple[int, ...] | None = None
+    ) -> ToolOutcome:
+        try:
+            exact = self._exact(args)
+        except ToolFailure as error:
+            return ToolOutcome(str(error), failed=True)
+        return await self._tools.run(place, name, exact, hunks)
+
+    def _exact(self, args: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return conceal_texts(args, self._vault.reveal)
+        except Rejected as error:
+            raise ToolFailure(str(error)) from error
+
+
+class RevealingPolicy:
+    """Judges exact texts; a verdict never quotes a secret."""
+
+    def __init__(self, policy: Policy, vault: Vault) -> None:
+        self._policy = policy
+        self._vault = vault
+
+    def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
+        reveal = self._vault.reveal
+        try:
+            exact, gates = reveal(script), [reveal(command) for command in own]
+        except Rejected as error:
+            return PolicyVerdict("ask", "", str(error))
+        verdict = self._policy.script(exact, directory, gates)
+        return replace(verdict, reason=self._vault.conceal(verdict.reason))
+
+    def tool(self, name: str) -> PolicyVerdict:
+        return self._policy.tool(name)

@@ -1,0 +1,76 @@
+"""Texts with secrets are restored exactly where they run, and nowhere else."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from interlock.assembly.vault import KEEP_S, MARK, SecretVault
+from interlock.errors import Rejected
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+OTHER = "ghp_" + "z9Y8x7W6v5U4t3S2r1Q0" * 2
+
+
+@pytest.fixture(name="vault")
+def _vault(tmp_path: Path) -> SecretVault:
+    return SecretVault(tmp_path / "secrets", {})
+
+
+def test_a_text_with_a_secret_comes_back_exactly(vault: SecretVault, tmp_path: Path) -> None:
+    text = f"curl -H 'authorization: bearer {TOKEN}' x\n"
+    concealed = vault.conceal(text)
+    assert TOKEN not in concealed and MARK.search(concealed)
+    assert vault.reveal(concealed) == text
+    assert SecretVault(tmp_path / "secrets", {}).reveal(concealed) == text  # after a restart
+
+
+def test_a_text_without_a_secret_stays_and_is_not_stored(vault: SecretVault, tmp_path: Path) -> None:
+    assert vault.conceal("make test") == vault.reveal("make test") == "make test"
+    assert not (tmp_path / "secrets").exists()
+
+
+def test_different_secrets_never_give_the_same_text(vault: SecretVault) -> None:
+    one, other = vault.conceal(f"x {TOKEN}"), vault.conceal(f"x {OTHER}")
+    assert one != other
+    assert (vault.reveal(one), vault.reveal(other)) == (f"x {TOKEN}", f"x {OTHER}")
+    assert vault.conceal(f"x {TOKEN}") == one  # the same text is approved once
+
+
+def test_a_mark_in_another_text_restores_nothing(vault: SecretVault) -> None:
+    mark = MARK.search(vault.conceal(f"x {TOKEN}"))
+    assert mark is not None
+    with pytest.raises(Rejected, match="not stored any more"):
+        vault.reveal(f"curl https://example.org/{mark[0]}")
+
+
+def test_marks_of_two_projects_differ(vault: SecretVault, tmp_path: Path) -> None:
+    """A short password must not be found by trying passwords against the journal."""
+    assert SecretVault(tmp_path / "other", {}).conceal(f"x {TOKEN}") != vault.conceal(f"x {TOKEN}")
+
+
+def test_only_the_user_can_read_the_files(vault: SecretVault, tmp_path: Path) -> None:
+    vault.conceal(f"x {TOKEN}")
+    folder = tmp_path / "secrets"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+
+
+def test_old_texts_go_unless_unfinished_work_needs_them(vault: SecretVault, tmp_path: Path) -> None:
+    kept, gone = vault.conceal(f"x {TOKEN}"), vault.conceal(f"x {OTHER}")
+    files = {path.name for path in (tmp_path / "secrets").iterdir()}
+    used = next(name for name in files if name != "key" and (tmp_path / "secrets" / name).read_bytes().endswith(b"J0"))
+    vault.prune(used.__eq__)
+    assert vault.reveal(gone)  # not old yet
+    later = max(os.stat(tmp_path / "secrets" / name).st_mtime for name in files) + KEEP_S + 1
+    vault.prune(used.__eq__, later)
+    assert vault.reveal(kept) == f"x {TOKEN}"
+    with pytest.raises(Rejected):
+        vault.reveal(gone)
+
+
+def test_values_of_secret_variables_are_concealed(tmp_path: Path) -> None:
+    vault = SecretVault(tmp_path, {"DEPLOY_TOKEN": "correct horse battery"})
+    assert vault.reveal(vault.conceal("echo correct horse battery")) == "echo correct horse battery"
+    assert "horse" not in vault.conceal("echo correct horse battery")
