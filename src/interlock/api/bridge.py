@@ -24,6 +24,10 @@ class Backstage(Protocol):
 
     async def kept_text(self, sha256: str) -> bytes | None: ...
 
+    def reveal(self, text: str) -> str:
+        """The exact form of a text whose secrets were concealed; raises Rejected if it is not stored any more."""
+        ...
+
     def broken(self) -> str:
         """Why the journal cannot be written; empty if it can."""
         ...

@@ -124,7 +124,15 @@ async def open_workbench(
         every = project.settings.journal.checkpoint_every
         vault = project_vault(project)
         vault.prune(texts_in_use(state).__contains__)
-        workbench = Workbench(journal, clock, RandomIds(), state, checkpoint_every=every, conceal=vault.conceal)
+        workbench = Workbench(
+            journal,
+            clock,
+            RandomIds(),
+            state,
+            checkpoint_every=every,
+            conceal=vault.conceal,
+            conceal_answer=vault.conceal_answer,
+        )
         workspaces = GitWorkspaces(project.root, project.state_dir, git)
         base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check, [])
         conducting = None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from interlock.assembly.build import open_workbench
+from interlock.assembly.build import open_workbench, project_vault
 from interlock.assembly.model_choice import AsksAt, ModelMaker, first_provider, make_model
 from interlock.assembly.open_workbench import OpenWorkbench
 from interlock.assembly.project import Project, open_project, trust_starts
@@ -103,6 +103,9 @@ class DeskServices:
 
     async def keep(self, content: bytes) -> str:
         return await self._opened.workbench.keep(redacted_bytes(redactor(os.environ), content))
+
+    def reveal(self, text: str) -> str:
+        return project_vault(self._project).reveal(text)
 
     async def kept_text(self, sha256: str) -> bytes | None:
         try:

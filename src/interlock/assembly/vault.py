@@ -34,6 +34,16 @@ class SecretVault:
             self._write(_name(concealed), text.encode(errors="surrogatepass"))
         return concealed
 
+    def conceal_answer(self, text: str) -> str:
+        """Conceals the text of a person, in which marks that were shown to the person stand for their secrets."""
+        return self.conceal(MARK.sub(lambda match: self._secret_of(match[0]), text))
+
+    def _secret_of(self, mark: str) -> str:
+        try:
+            return (self._folder / mark[8:-1]).read_bytes().decode(errors="surrogatepass")
+        except FileNotFoundError:
+            return mark
+
     def reveal(self, text: str) -> str:
         if not MARK.search(text):
             return text
@@ -53,9 +63,10 @@ class SecretVault:
                     path.unlink(missing_ok=True)
 
     def _mark(self, secret: str) -> str:
-        return (
-            f"[secret:{hmac.new(self._secret_key(), secret.encode(errors='surrogatepass'), 'sha256').hexdigest()[:16]}]"
-        )
+        exact = secret.encode(errors="surrogatepass")
+        digest = hmac.new(self._secret_key(), exact, "sha256").hexdigest()
+        self._write(digest[:16], exact)
+        return f"[secret:{digest[:16]}]"
 
     def _secret_key(self) -> bytes:
         """A random key: the mark of a short password must not be guessable from the journal."""

@@ -6,6 +6,7 @@ same `key` and continue to wait; an ask without a reconnection in time is withdr
 
 import asyncio
 import json
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
@@ -23,6 +24,7 @@ from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.rules.external_ask_rules import earlier_ask
 from interlock.domain.values.approvals import Answered, Approval, Pending, ToolPayload, is_allowed
 from interlock.domain.values.gates import Blob
+from interlock.errors import Rejected
 
 MOST_INLINE = 4_096
 
@@ -53,7 +55,7 @@ class Asks:
             disconnected.cancel()
         if self._pending(approval) and alone and not self._live.ended:
             await self._bridge.run_on_engine(self._withdraw(approval, "the asking program disconnected"))
-        return _answer(self._bridge.front.state.approval(approval), data)
+        return _answer(self._bridge.front.state.approval(approval), data, self._bridge.backstage.reveal)
 
     async def await_reconnections(self) -> None:
         """After a restart: withdraws asks whose programs do not reconnect in time."""
@@ -123,14 +125,17 @@ async def _disconnected(request: Asking) -> None:
         pass
 
 
-def _answer(approval: Approval, data: AskShape) -> AskAnswer:
+def _answer(approval: Approval, data: AskShape, reveal: Callable[[str], str]) -> AskAnswer:
     match approval.state:
         case Answered(decision="approve") as answer if not (
             isinstance(approval.payload, ToolPayload) and is_allowed(approval.payload, answer)
         ):
             return AskAnswer("deny", data.args, "the answer is not about exactly this request", approval.id)
         case Answered(decision="approve", message=message, edited=edited):
-            args: dict[str, Any] = data.args if edited is None else json.loads(edited)
+            try:
+                args: dict[str, Any] = data.args if edited is None else json.loads(reveal(edited))
+            except Rejected as error:
+                return AskAnswer("deny", data.args, str(error), approval.id)
             changed = "" if edited is None else "a person changed the arguments"
             return AskAnswer("allow", args, message or changed, approval.id)
         case Answered(message=message):

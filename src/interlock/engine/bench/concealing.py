@@ -15,6 +15,7 @@ from interlock.domain.messages.commands.attempt_commands import AskScript, AskWo
 from interlock.domain.messages.commands.command import Bulk, Command
 from interlock.domain.messages.commands.discussion_commands import AskInDiscussion, EndTurn, StartDiscussion
 from interlock.domain.messages.commands.epic_commands import FailPlanning, PlanEpic, PlanTickets, ProposeTracks
+from interlock.domain.messages.commands.external_ask_commands import AskPerson
 from interlock.domain.messages.commands.steering_commands import Tell
 from interlock.domain.messages.commands.ticket_commands import BlockTicket, CancelTicket, EditTicket
 from interlock.domain.messages.commands.track_commands import AbortTrack, AddTickets, AddTrack, EditTrack
@@ -24,13 +25,16 @@ T = TypeVar("T")
 
 _WITH_TEXTS = (
     *(AddTrack, AddTickets, EditTrack, EditTicket, BlockTicket, CancelTicket, AbortTrack, Bulk),
-    *(AskScript, AskWorker, AskInDiscussion, AnswerApproval, FailWork, RedoAttempt, EndTurn),
+    *(AskScript, AskWorker, AskInDiscussion, AskPerson, FailWork, RedoAttempt, EndTurn),
     *(PlanEpic, ProposeTracks, PlanTickets, FailPlanning, Tell, StartDiscussion),
 )
 """Commands with texts of people, models or programs. Outputs of commands are redacted where they are read."""
 
 
-def conceal_command(command: Command, conceal: Conceal) -> Command:
+def conceal_command(command: Command, conceal: Conceal, conceal_answer: Conceal) -> Command:
+    """`conceal_answer` serves answers of people: they may keep the marks of what they were shown in an edit."""
+    if isinstance(command, AnswerApproval):
+        return conceal_texts(command, conceal_answer)
     return conceal_texts(command, conceal) if isinstance(command, _WITH_TEXTS) else command
 
 
@@ -64,7 +68,19 @@ _NO_TEXTS = frozenset(
     [
         *("track", "ticket", "id", "approval", "discussion", "epic", "call", "call_id", "depends_on", "name"),
         *("digest", "sha256", "arguments_sha256", "commit", "tree", "base", "before", "after", "branch"),
-        *("directory", "env_names", "sandbox", "role", "assigned_to", "decision", "priority", "allowed_by"),
+        *(
+            "directory",
+            "env_names",
+            "key",
+            "asker",
+            "deadline",
+            "sandbox",
+            "role",
+            "assigned_to",
+            "decision",
+            "priority",
+            "allowed_by",
+        ),
     ]
 )
 """Fields that identify something. They must stay as they are, and no person or model writes a text into them."""

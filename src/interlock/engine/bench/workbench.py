@@ -38,12 +38,14 @@ class Workbench:
         *,
         checkpoint_every: int = 20_000,
         conceal: Conceal = str,
+        conceal_answer: Conceal | None = None,
     ) -> None:
-        """`conceal` replaces secrets in texts before they are recorded."""
+        """`conceal` replaces secrets in texts before they are recorded, `conceal_answer` in answers of people."""
         self._journal = journal
         self._clock = clock
         self._ids = ids
         self._conceal = conceal
+        self._conceal_answer = conceal_answer or conceal
         self._durable = state
         self._ahead = state
         self._records: list[Recorded] = []
@@ -83,7 +85,7 @@ class Workbench:
             answer.set_exception(self._broken)
             return answer
         try:
-            command = conceal_command(command, self._conceal)
+            command = conceal_command(command, self._conceal, self._conceal_answer)
             submission = Submission(self._ids.new(), actor, command)
             wire.encode(command)  # a text that cannot be encoded fails here, not with a whole batch later
             transition = step(self._ahead, submission, self._clock.now())
