@@ -238,6 +238,19 @@ def _(w: Wishes) -> object:
     return watch >= 0 and LIBC.inotify_add_watch(watch, os.fsencode(f"{w['outside']}/state"), 0xFFF) >= 0
 
 
+@attempt("set an attribute of a file outside", effect=True)
+def _(w: Wishes) -> object:
+    os.setxattr(f"{w['outside']}/file", "user.planted", b"x")
+    return True
+
+
+@attempt("set an attribute of a file of the system")
+def _(_: Wishes) -> object:
+    fd = os.open("/usr/bin/env", os.O_RDONLY)
+    os.setxattr(fd, "user.planted", b"x")
+    return True
+
+
 @attempt("get a handle of a file")
 def _(w: Wishes) -> object:
     handle = ctypes.create_string_buffer(136)
