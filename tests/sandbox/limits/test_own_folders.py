@@ -157,3 +157,12 @@ def test_hundreds_of_projects_below_are_covered(tmp_path: Path, level: str) -> N
         project(tmp_path / f"{number % 10}" / f"{number}")
     finished = run(make_sandbox(level), sh(tmp_path, "cat */*/.interlock/run/api.json"))
     assert (finished.status, finished.stdout) == ("exited", "")
+
+
+def test_the_state_folder_is_found_at_a_second_place(tmp_path: Path) -> None:
+    """As a second mount of a home would show it: the same folder by another path."""
+    (tmp_path / "user" / "state" / "token").mkdir(parents=True)
+    (tmp_path / "x").mkdir()
+    searched = f"{tmp_path}/x/../user/state"
+    assert project_walk.ProjectWalk().below(str(tmp_path), (searched,)).copies == (f"{tmp_path}/user/state",)
+    assert project_walk.ProjectWalk().below(str(tmp_path), (f"{tmp_path}/user/state",)).copies == ()
