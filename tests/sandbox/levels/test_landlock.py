@@ -1,6 +1,8 @@
 """The Landlock level: hidden files, granted access, and cleaning up."""
 
 import asyncio
+import ctypes
+import errno
 import os
 import signal
 import subprocess
@@ -9,12 +11,15 @@ import tempfile
 import textwrap
 from pathlib import Path
 
+import msgspec
 import pytest
 
+import interlock
 from interlock.ports.processes import Finished, Job
 from interlock.sandbox.jobs import confine, jobs
 from interlock.sandbox.jobs.launcher import Launcher
 from interlock.sandbox.levels import landlock
+from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from interlock.sandbox.levels.landlock import LandlockSandbox
 from tests.sandbox.scenes import BEAT, ENV, alive_in, first_beat, pause, run, sh, until
 
@@ -251,6 +256,37 @@ def test_a_command_that_may_not_be_run_says_so(work: Path, tmp_path: Path) -> No
     job = Job(argv=(str(program),), cwd=str(work), env=ENV, writable=(str(work),))
     finished = run(LandlockSandbox(), job)
     assert (finished.status, finished.message) == ("error", f"cannot run {program}: Permission denied")
+
+
+def test_a_sandbox_works_in_a_sandbox(work: Path) -> None:
+    """A user's tests may run Interlock. There bubblewrap cannot work: namespaces are refused."""
+    packages = {str(Path(module.__path__[0]).parent) for module in (interlock, msgspec)}
+    program = """if True:
+        import asyncio, os
+        from interlock.ports.processes import Job
+        from interlock.sandbox.levels.landlock import LandlockSandbox
+        argv = ("/bin/sh", "-c", "echo inner; echo x > " + os.environ["OUTSIDE"])
+        job = Job(argv=argv, cwd=os.getcwd(), env={"PATH": "/bin"}, writable=(os.getcwd(),), timeout_s=30)
+        print(asyncio.run(LandlockSandbox().run(job)))
+    """
+    outside = work.parent / "outside"
+    env = {**ENV, "PYTHONPATH": os.pathsep.join(packages), "OUTSIDE": str(outside)}
+    argv = (jobs.INTERPRETER, "-B", "-c", program)
+    job = Job(argv=argv, cwd=str(work), env=env, writable=(str(work),), readable=tuple(packages), timeout_s=60)
+    for sandbox in (BubblewrapSandbox(), LandlockSandbox()):
+        finished = run(sandbox, job)
+        assert "status='exited', exit_code=2" in finished.stdout and "stdout='inner\\n'" in finished.stdout, finished
+        assert not outside.exists()
+
+
+def test_a_path_is_opened_step_by_step_only_without_links(work: Path) -> None:
+    (work / "folder").mkdir()
+    (work / "link").symlink_to("folder")
+    fd = confine._open_by_steps(os.fsencode(work / "folder"))
+    assert os.readlink(f"/proc/self/fd/{fd}") == str(work / "folder")
+    os.close(fd)
+    for name, problem in (("link", errno.ELOOP), ("link/x", errno.ELOOP), ("gone", errno.ENOENT)):
+        assert (confine._open_by_steps(os.fsencode(work / name)), ctypes.get_errno()) == (-1, problem)
 
 
 # ── kernels ──────────────────────────────────────────────────────────────────────────────

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.sandbox.limits import own_folders
+from interlock.sandbox.limits import own_folders, project_walk
 from interlock.sandbox.limits.own_folders import Covered, OwnFolders, places
 from tests.sandbox.sandbox_levels import CONFINED, make_sandbox
 from tests.sandbox.scenes import run, sh
@@ -57,7 +57,7 @@ def test_the_users_state_folder_is_found_behind_a_link(tmp_path: Path) -> None:
 
 
 def test_registered_projects_are_found_beyond_the_walk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_folders, "_MOST_ENTRIES", 0)
+    monkeypatch.setattr(project_walk, "_MOST_ENTRIES", 0)
     known, unknown = project(tmp_path / "given/a/b/c"), project(tmp_path / "given/a/b/d")
     registry = tmp_path / "state" / "projects"
     registry.mkdir(parents=True)
@@ -119,3 +119,50 @@ def test_a_folder_of_the_job_inside_a_hidden_one_stays_usable(tmp_path: Path, le
     job = sh(work, f"echo x > file; cat {state}/token", readable=(str(tmp_path),))
     finished = run(make_sandbox(level, hidden=(str(state),)), job)
     assert ((work / "file").read_text(), finished.stdout) == ("x\n", "")
+
+
+def test_a_project_that_was_moved_meanwhile_is_found_again(tmp_path: Path) -> None:
+    own = OwnFolders(())
+    (project(tmp_path / "a")).rename(tmp_path / "b")
+    assert own.below((str(tmp_path),)).hidden == (f"{tmp_path}/b/.interlock",)
+    (tmp_path / "b").rename(tmp_path / "c")
+    project(tmp_path / "b")
+    assert set(own.below((str(tmp_path),)).hidden) == {f"{tmp_path}/b/.interlock", f"{tmp_path}/c/.interlock"}
+
+
+@pytest.mark.parametrize("level", CONFINED)
+@pytest.mark.parametrize("moved", ["a", "a/b", "a/b/c"])
+def test_no_job_moves_a_project_to_where_the_next_one_would_see_it(tmp_path: Path, level: str, moved: str) -> None:
+    project(tmp_path / "a" / "b" / "c")
+    (tmp_path / "other").mkdir()
+    sandbox = make_sandbox(level)
+    for place in ("moved", "other/moved", "a/moved"):
+        run(sandbox, sh(tmp_path, f"python3 -c \"import os; os.rename('{moved}', '{place}')\""))
+    found = run(sandbox, sh(tmp_path, "find . -name api.json -exec cat {} +"))
+    assert ("secret" in found.stdout, (tmp_path / "a/b/c/.interlock/run/api.json").exists()) == (False, True)
+
+
+@pytest.mark.parametrize("level", CONFINED)
+def test_a_folder_that_is_named_by_a_link_shows_no_more(tmp_path: Path, level: str) -> None:
+    (project(tmp_path / "real" / "p") / ".git" / "hooks").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("real")
+    script = "cat p/.interlock/run/api.json; echo x > p/.git/hooks/planted; echo x > p/.interlock/planted"
+    assert "secret" not in run(make_sandbox(level), sh(tmp_path / "link", script)).stdout
+    assert [path.name for path in tmp_path.rglob("planted")] == []
+
+
+@pytest.mark.parametrize("level", CONFINED)
+def test_hundreds_of_projects_below_are_covered(tmp_path: Path, level: str) -> None:
+    for number in range(300):
+        project(tmp_path / f"{number % 10}" / f"{number}")
+    finished = run(make_sandbox(level), sh(tmp_path, "cat */*/.interlock/run/api.json"))
+    assert (finished.status, finished.stdout) == ("exited", "")
+
+
+def test_the_state_folder_is_found_at_a_second_place(tmp_path: Path) -> None:
+    """As a second mount of a home would show it: the same folder by another path."""
+    (tmp_path / "user" / "state" / "token").mkdir(parents=True)
+    (tmp_path / "x").mkdir()
+    searched = f"{tmp_path}/x/../user/state"
+    assert project_walk.ProjectWalk().below(str(tmp_path), (searched,)).copies == (f"{tmp_path}/user/state",)
+    assert project_walk.ProjectWalk().below(str(tmp_path), (f"{tmp_path}/user/state",)).copies == ()

@@ -85,6 +85,12 @@ def test_without_namespaces_no_folder_is_watched(machine: str) -> None:
     assert (ask("inotify_init1"), Filter(machine, shared=False)("inotify_init1")) == (MISSING, ALLOW)
 
 
+def test_without_namespaces_no_attribute_of_a_file_is_changed(machine: str) -> None:
+    ask, alone = Filter(machine, shared=True), Filter(machine, shared=False)
+    for name in ("setxattr", "lsetxattr", "fsetxattr", "removexattr", "setxattrat", "removexattrat"):
+        assert (ask(name), alone(name)) == (ERRNO | errno.EOPNOTSUPP, ALLOW)
+
+
 def families(ask: Filter) -> set[int]:
     return {family for family in range(64) if ask("socket", family, STREAM) == ALLOW}
 

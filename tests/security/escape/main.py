@@ -5,9 +5,9 @@ import sys
 
 sys.path.insert(0, os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)))
 
-from tests.security.escape import files, kernel, processes, table
+from tests.security.escape import files, kernel, processes, projects, table
 
-MODULES = (files, kernel, processes)
+MODULES = (files, kernel, processes, projects)
 
 if __name__ == "__main__":
     table.main()

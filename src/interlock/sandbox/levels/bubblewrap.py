@@ -89,7 +89,7 @@ class BubblewrapSandbox(RunsTrusted):
         own = await asyncio.to_thread(self._own.below, (*job.writable, *job.readable), toolchain.paths)
         if problem := own.problem():
             return jobs.not_run(problem)
-        job = replace(job, readable=(*job.readable, *own.repositories))
+        job = replace(job, readable=tuple(dict.fromkeys((*job.readable, *own.repositories))))
         with contextlib.ExitStack() as closing:
 
             def mine(fd: int) -> int:
@@ -151,7 +151,7 @@ class BubblewrapSandbox(RunsTrusted):
         ]
         args += self._kernel
         args += mounts.of_toolchain(toolchain, homes, self._size_mb)
-        args += mounts.of_job(job, covered)
+        args += mounts.of_job(job, covered, hidden)
         return [*args, *mounts.of_hidden(hidden, job, toolchain.paths)]
 
 

@@ -87,7 +87,7 @@ class LandlockSandbox(RunsTrusted):
         own = await asyncio.to_thread(self._own.below, (*job.writable, *job.readable), toolchain.paths)
         if problem := own.problem():
             return jobs.not_run(problem)
-        job = replace(job, readable=(*job.readable, *own.repositories))
+        job = replace(job, readable=tuple(dict.fromkeys((*job.readable, *own.repositories))))
         rules = list(self._rules(job, toolchain.paths, private, own.hidden))
         env = self._env_inside(job, toolchain.paths, private)
         spec = jobs.spec(job.cwd, job.argv, env, self._limits, rules)

@@ -49,10 +49,15 @@ def of_toolchain(toolchain: Toolchain, homes: Sequence[str], size_mb: int) -> li
     return args
 
 
-def of_job(job: Job, covered: Sequence[str]) -> list[str]:
-    """The folders of the job; `covered` are empty and read-only."""
+def of_job(job: Job, covered: Sequence[str], hidden: Sequence[str]) -> list[str]:
+    """The folders of the job; `covered` are empty and read-only.
+
+    Folders around a hidden one become mounts too, because a mount cannot be renamed: otherwise a job could move a
+    project, and the next one would see its state folder at a place where nobody looks.
+    """
+    around = {above for place in _covers(hidden, job.writable) for above in _between(place, job.writable)}
     args: list[str] = []
-    for path in job.writable:
+    for path in (*job.writable, *sorted(around)):
         args += ["--bind", path, path]
     for path in job.readable:
         args += ["--ro-bind", path, path]
@@ -61,10 +66,10 @@ def of_job(job: Job, covered: Sequence[str]) -> list[str]:
     return args
 
 
-def of_hidden(paths: Sequence[str], job: Job, tools: Sequence[str]) -> list[str]:
+def of_hidden(hidden: Sequence[str], job: Job, tools: Sequence[str]) -> list[str]:
     """Covers these real paths wherever they are visible; folders of the job that are inside one stay."""
     given = (*job.writable, *job.readable)
-    covers = {place: path for path in paths for place in own_folders.places(path, (*given, *tools))}
+    covers = _covers(hidden, (*given, *tools))
     folders = [place for place, path in covers.items() if os.path.isdir(path)]
     again = [path for path in given if any(contains(place, path) for place in folders)]
     args: list[str] = []
@@ -78,6 +83,20 @@ def of_hidden(paths: Sequence[str], job: Job, tools: Sequence[str]) -> list[str]
     for place in folders:
         args += ["--remount-ro", place]
     return args
+
+
+def _covers(hidden: Sequence[str], shown: Sequence[str]) -> dict[str, str]:
+    """The real path for each place where one of these is visible."""
+    return {place: path for path in hidden for place in own_folders.places(path, shown)}
+
+
+def _between(place: str, writable: Sequence[str]) -> Iterator[str]:
+    """The folders between a writable one and this place."""
+    for folder in writable:
+        above = os.path.dirname(place)
+        while above != folder and contains(folder, above):
+            yield above
+            above = os.path.dirname(above)
 
 
 def can_be_empty(home: str, job: Job) -> bool:

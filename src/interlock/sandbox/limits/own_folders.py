@@ -8,32 +8,26 @@ with a limit of time and entries.
 import json
 import os
 import stat
-import time
 from collections.abc import Iterator, Sequence
 from typing import cast
 
 from msgspec import Struct
 
 from interlock.sandbox.limits import git_config
+from interlock.sandbox.limits.project_walk import OURS, ProjectWalk
 from interlock.sandbox.limits.toolchain import contains
 
-OURS = ".interlock"
 MOST = 500  # more folders to cover than this are refused: each one is a mount
 _GIT = ".git"
 _REGISTRY = "projects"
 _LARGEST = 64 * 1024
 _MOST_PROJECTS = 10_000
-_MOST_ENTRIES = 200_000
-_MOST_INNER = 2_000
-_LONGEST_S = 0.4
-_FRESH_S = 30.0
+_MOST_INNER = 5_000
 
 
 class Covered(Struct, frozen=True):
-    """Real paths."""
-
-    hidden: tuple[str, ...] = ()  # do not exist for a command
-    repositories: tuple[str, ...] = ()  # git's data of projects below: read-only
+    hidden: tuple[str, ...] = ()  # real paths that do not exist for a command
+    repositories: tuple[str, ...] = ()  # git's data of projects below, where it is visible: read-only
 
     def problem(self) -> str | None:
         number = len(self.hidden) + len(self.repositories)
@@ -49,12 +43,13 @@ class OwnFolders:
 
     def __init__(self, hidden: Sequence[str]) -> None:
         self._hidden = tuple(hidden)
-        self._walked: dict[str, tuple[float, tuple[str, ...]]] = {}
+        self._walk = ProjectWalk()
 
     def problem(self, writable: Sequence[str]) -> str | None:
         """The reason to refuse a job that would write in one of these folders itself."""
         for path in map(os.path.realpath, writable):
-            if OURS in path.split("/") or path in self._real():
+            # Interlock's jobs in its own folder are further down: worktrees/…, cli_agents/…
+            if OURS in path.split("/") or any(path == own or os.path.dirname(path) == own for own in self._real()):
                 return f"{path} belongs to Interlock itself: no command may write there"
         return None
 
@@ -65,28 +60,28 @@ class OwnFolders:
         states = self._real()
         projects = [place for own in states for place in _registered(own)]
         projects += [root for root in roots if os.path.lexists(os.path.join(root, OURS))]
+        copies: list[str] = []
         for root in roots:
             # Interlock makes the worktrees in its own folder: no projects are in them. Nor are any in git's data.
             if not any(contains(own, root) for own in states) and not git_config.is_repository(root):
-                projects += self._walk(root)
+                found = self._walk.below(root, states)
+                projects += found.projects
+                copies += found.copies
         projects = list(dict.fromkeys(projects))
-        hidden = [*states, *(path for place in projects for path in _state_of(place, visible)), *_live_sockets(roots)]
+        hidden = [
+            *states,
+            *copies,
+            *(path for place in projects for path in _state_of(place, visible)),
+            *_live_sockets(roots),
+        ]
         repositories = [path for place in projects if _is_own(path := os.path.join(place, _GIT))]
         return Covered(
             tuple(path for path in dict.fromkeys(hidden) if _is_below(path, visible)),
-            tuple(path for path in repositories if _is_below(path, roots)),
+            tuple(place for path in repositories for place in places(path, given)),
         )
 
     def _real(self) -> list[str]:
         return [os.path.realpath(path) for path in self._hidden]
-
-    def _walk(self, root: str) -> tuple[str, ...]:
-        now = time.monotonic()
-        until, found = self._walked.get(root, (0.0, ()))
-        if now >= until:
-            found = tuple(_projects_below(root))
-            self._walked[root] = (time.monotonic() + _FRESH_S, found)
-        return found
 
 
 def places(path: str, shown: Sequence[str]) -> Iterator[str]:
@@ -95,24 +90,6 @@ def places(path: str, shown: Sequence[str]) -> Iterator[str]:
         real = os.path.realpath(folder)
         if path != real and contains(real, path):
             yield os.path.join(folder, os.path.relpath(path, real))
-
-
-def _projects_below(root: str) -> Iterator[str]:
-    """Folders with an entry `.interlock`, nearest first, as far as the walk comes."""
-    waiting, seen, ends = [root], 0, time.monotonic() + _LONGEST_S
-    for folder in waiting:  # grows while it is read
-        if seen > _MOST_ENTRIES or time.monotonic() > ends:
-            return
-        try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    seen += 1
-                    if entry.name == OURS:
-                        yield folder
-                    elif entry.name != _GIT and entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-        except OSError:
-            continue
 
 
 def _registered(state: str) -> Iterator[str]:
@@ -146,14 +123,26 @@ def _state_of(place: str, visible: Sequence[str]) -> Iterator[str]:
     yield real
     if not _is_below(ours, visible):
         return
-    count = 0
-    for folder, folders, files in os.walk(real):
-        for name in (*folders, *files):
-            if os.path.islink(path := os.path.join(folder, name)) and os.path.exists(target := os.path.realpath(path)):
-                yield target
-        count += len(folders) + len(files)
-        if count > _MOST_INNER:
-            return
+    for link in _links_in(real):
+        if os.path.exists(target := os.path.realpath(link)):
+            yield target
+
+
+def _links_in(folder: str) -> Iterator[str]:
+    """Symbolic links in a state folder, nearest first; there are none in one that Interlock made."""
+    waiting, seen = [folder], 0
+    for place in waiting:  # grows while it is read
+        try:
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    if (seen := seen + 1) > _MOST_INNER:
+                        return
+                    if entry.is_symlink():
+                        yield entry.path
+                    elif entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except OSError:
+            continue
 
 
 def _live_sockets(roots: Sequence[str]) -> Iterator[str]:

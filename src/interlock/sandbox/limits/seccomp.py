@@ -99,6 +99,17 @@ _WATCHES: _Numbers = {
     "inotify_init": (253, None),
     "inotify_init1": (294, 26),
 }
+# A command without namespaces could change the attributes and access lists of files that it may not open.
+_ATTRIBUTES: _Numbers = {
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
+    "setxattrat": (463, 463),
+    "removexattrat": (466, 466),
+}
 # The argument with the mode. A file with the bit setuid gives its owner's rights to others, also after the job.
 _MODES: dict[str, int] = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2}
 _OPENING: dict[str, int] = {"open": 1, "openat": 2}  # the argument with the flags; the mode follows
@@ -158,7 +169,7 @@ MACHINES = {"x86_64": Machine(0xC000003E, 0, True), "aarch64": Machine(0xC00000B
 def numbers(machine: str) -> dict[str, int]:
     """All calls of the filter, by name."""
     column = MACHINES[machine].column
-    tables = (_REFUSED, _NOT_IMPLEMENTED, _WATCHES, _SHARED, _ON_ITSELF_ONLY, _OTHERS)
+    tables = (_REFUSED, _NOT_IMPLEMENTED, _WATCHES, _ATTRIBUTES, _SHARED, _ON_ITSELF_ONLY, _OTHERS)
     return {name: n for table in tables for name, both in table.items() if (n := both[column]) is not None}
 
 
@@ -192,6 +203,8 @@ def program(*, shared: bool, network: bool, machine: str = "") -> bytes | None:
     if shared:
         for name in filter(known.get, _WATCHES):
             on(name, _return(missing))
+        for name in _ATTRIBUTES:
+            on(name, _return(_ERRNO | errno.EOPNOTSUPP))
         for name in _SHARED:
             on(name, _return(refused))
         for name in _ON_ITSELF_ONLY:

@@ -101,7 +101,7 @@ class Toolchain:
                 self._links[place] = os.readlink(place)
             elif os.path.isdir(place):
                 self._shown[place] = None
-        for name in os.listdir("/etc"):
+        for name in _names("/etc") or _ETC:  # in the sandbox of another Interlock it may not be listed
             if name in _ETC or name.startswith(_ETC_PREFIXES) or (network and name == "resolv.conf"):
                 place = f"/etc/{name}"
                 real = os.path.realpath(place)
