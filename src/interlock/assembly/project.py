@@ -17,12 +17,12 @@ from interlock.assembly.settings.settings import Settings
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import Gate, GateDefaults, GateResult, limits
 from interlock.engine.bench.load_state import load_state
-from interlock.errors import Misconfigured, Rejected
+from interlock.errors import Misconfigured
 from interlock.journal.blobs import Blobs
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.verify import VerifyReport, rebuild_head, verify
 from interlock.library.library import Library, project_files
-from interlock.policy.always_rules import free_name, narrowest_rule
+from interlock.policy.programs import Programs
 from interlock.policy.rule_files import read_rules
 from interlock.policy.sources import NAME as POLICY
 from interlock.policy.sources import RuleSources, project_policy
@@ -269,30 +269,35 @@ def rule_sources(project: Project | None) -> RuleSources:
         lambda content: store.trusts(TrustItem(POLICY, content).digest),
         refusal,
         store.path,
+        rules_of_project(project),
     )
 
 
+def project_key(project: Project) -> str:
+    """The name under which the user's own files about this project are kept."""
+    return sha256(os.fsencode(project.root.resolve())).hexdigest()[:32]
+
+
+def rules_of_project(project: Project) -> Path:
+    """The user's rules that count in this project only. The file is the user's: a project cannot bring one."""
+    return project.state_dir / "rules" / f"{project_key(project)}.toml"
+
+
 def policy_of(project: Project | None) -> ShellPolicy:
-    return ShellPolicy(rule_sources(project).rules, refusal)
+    return ShellPolicy(rule_sources(project).rules, refusal, programs=_programs(project))
+
+
+def _programs(project: Project | None) -> Programs:
+    """Where commands find their programs, and the folders that no allowed program may come from."""
+    path = clean_env(os.environ).get("PATH", os.defpath)
+    return Programs(path, (str(project.root), str(project.state_dir)) if project else ())
 
 
 def policy_with(project: Project, rule: str) -> ShellPolicy:
     """The policy with one more rule of the user."""
     added = read_rules(rule, "the new rule", "user")
     sources = rule_sources(project)
-    return ShellPolicy(lambda: (*added, *sources.rules()), refusal)
-
-
-def lasting_rule(project: Project, script: str, directory: str) -> str:
-    """The narrowest rule that allows this script. Raises Rejected if no rule can."""
-    taken = {rule.name for rule in rule_sources(project).rules()}
-    rule = narrowest_rule(script, free_name(taken.__contains__))
-    verdict = policy_with(project, rule).script(script, directory)
-    if verdict.verdict != "allow":
-        raise Rejected(
-            f"a new rule would not help: the verdict of {verdict.rule} is {verdict.verdict}: {verdict.reason}"
-        )
-    return rule
+    return ShellPolicy(lambda: (*added, *sources.rules()), refusal, programs=_programs(project))
 
 
 async def exclude_from_git(project: Project) -> Literal["repository", "private"]:
