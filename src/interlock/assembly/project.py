@@ -33,7 +33,7 @@ from interlock.runners.gate_here import no_command, verify_here
 from interlock.sandbox.jobs.jobs import JobLimits
 from interlock.sandbox.levels.choose import choice, choose
 from interlock.sandbox.limits.environment import clean_env
-from interlock.tools.files.names import refusal
+from interlock.tools.files.names import refusal, use_secret_names
 from interlock.workspaces.git_workspaces import GitWorkspaces
 
 PROMISES: dict[str, tuple[str, ...]] = {
@@ -98,8 +98,9 @@ class Project(Struct, frozen=True):
 
 
 def open_project(root: Path) -> Project:
-    user_file = user_settings()
-    return Project(root, load_settings(user_file, root / "interlock.toml"), state_folder())
+    settings = load_settings(user_settings(), root / "interlock.toml")
+    use_secret_names(settings.secrets.files, settings.secrets.exceptions)  # a project cannot set these
+    return Project(root, settings, state_folder())
 
 
 def read_state(project: Project) -> State:

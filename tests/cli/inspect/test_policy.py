@@ -39,6 +39,13 @@ def test_a_verdict_is_an_answer_whatever_it_says(project: Project) -> None:
     assert project.run("policy", "check", "ls", "-la").code == 2
 
 
+def test_the_users_names_of_secret_files_count(project: Project) -> None:
+    assert check(project, "cat notes.private") == ("allow", "read-files")
+    config(project).write_text('[secrets]\nfiles = ["*.private"]\nexceptions = ["test.pem"]\n')
+    assert check(project, "cat notes.private") == ("ask", "default")
+    assert check(project, "cat test.pem") == ("allow", "read-files")
+
+
 def test_without_a_project_the_users_rules_and_the_shipped_ones_count(project: Project, tmp_path: Path) -> None:
     config(project).write_text(RULES)
     plain = tmp_path / "plain"
