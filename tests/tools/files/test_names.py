@@ -6,7 +6,7 @@ import pytest
 
 from interlock.tools.files.names import refusal, use_secret_names
 
-SECRET = """
+_SECRET = """
 .env .env.local .env.production .envrc prod.env production.env staging.env app.env.local
 terraform.tfvars prod.auto.tfvars terraform.tfvars.json terraform.tfstate terraform.tfstate.backup .terraformrc
 kubeconfig kubeconfig.yaml prod.kubeconfig auth.json .dockercfg .dockerconfigjson
@@ -19,13 +19,14 @@ service-account.json my-service-account-prod.json gcp-key.json x-firebase-admins
 secrets.yaml secrets.yml secrets.toml prod.secrets.yml db-secrets.json api_key.txt apikey.txt token.json
 password.txt passwords.csv .vault_pass .s3cfg .boto .databrickscfg rclone.conf .authinfo wp-config.php cookies.sqlite
 logins.json key4.db .ENV Prod.Env ID_RSA
-""".split()
-OPEN = """
+"""
+_OPEN = """
 .env.example .env.sample .env.template example.env sample.env config.example.env terraform.tfvars.example
 README.md app.py secrets.py secret.rs credentials.py credential_store.go password_reset.ts tokens.py tokenizer.json
 environment.ts keys.py keyboard.js package.json history.py authentication.py auth.py auth.ts monkey.md publickey.go
 main.tf variables.tf values.yaml Dockerfile docker-compose.yml settings.json hosts.yml database.yml id.py identity.json
-""".split()
+"""
+SECRET, OPEN = _SECRET.split(), _OPEN.split()
 
 
 @pytest.fixture
