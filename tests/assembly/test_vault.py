@@ -38,6 +38,15 @@ def test_different_secrets_never_give_the_same_text(vault: SecretVault) -> None:
     assert vault.conceal(f"x {TOKEN}") == one  # the same text is approved once
 
 
+@pytest.mark.parametrize(
+    "text", [f"x {TOKEN}", "password=correct-horse-battery", f"api_key: '{TOKEN}'", f"u:{TOKEN}@h"]
+)
+def test_a_concealed_text_is_concealed_once(vault: SecretVault, text: str) -> None:
+    once = vault.conceal(text)
+    assert vault.conceal(once) == vault.conceal_answer(once) == once
+    assert vault.reveal(once) == text
+
+
 def test_a_mark_in_another_text_restores_nothing(vault: SecretVault) -> None:
     mark = MARK.search(vault.conceal(f"x {TOKEN}"))
     assert mark is not None

@@ -117,10 +117,14 @@ class Rules:
     def __init__(self) -> None:
         self.kept: list[str] = []
 
-    async def rule_for(self, script: str, directory: str) -> str:
-        if "|" in script:
-            raise Rejected("no rule can always allow this: it is more than one command")
-        return f'[[policy]]\nprefix = ["{script.split()[0]}"]\n'
+    async def rule_for(self, payload: Payload) -> str:
+        match payload:
+            case ScriptPayload(script) if "|" not in script:
+                return f'[[policy]]\nprefix = ["{script.split()[0]}"]\n'
+            case ToolPayload(tool=tool):
+                return f'[[policy]]\ntool = "{tool}"\n'
+            case _:
+                raise Rejected("no rule can always allow this: it is more than one command")
 
     async def keep(self, rule: str) -> None:
         self.kept.append(rule)

@@ -104,3 +104,40 @@ def test_a_pattern_in_an_option_stays_as_it_is_unless_a_file_is_called_so(root: 
     assert verdict(root, "grep -rn x --include=*.py src") == "allow"
     (root / "--include=a.py").write_text("")
     assert verdict(root, "grep -rn x --include=*.py src") == "ask"
+
+
+def test_an_ignore_file_that_brings_hidden_files_back_counts_wherever_it_is(root: Path) -> None:
+    (root / "src" / ".env").write_text("KEY=1\n")
+    assert verdict(root, "rg x src") == "allow"
+    for name in ("src/.gitignore", ".ignore", "src/.rgignore", ".git/info/exclude"):
+        file = root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("*.log\n!keep.log\n")
+        assert verdict(root, "rg x src") == "ask", name
+        file.write_text("*.log\n")
+        assert verdict(root, "rg x src") == "allow", name
+
+
+def test_in_a_worktree_the_excludes_of_the_repository_count(root: Path) -> None:
+    common = root / "repository" / ".git"
+    (common / "info").mkdir(parents=True)
+    (common / "worktrees" / "w").mkdir(parents=True)
+    (root / "w").mkdir()
+    (root / "w" / ".git").write_text(f"gitdir: {common / 'worktrees' / 'w'}\n")
+    (root / "w" / ".env").write_text("KEY=1\n")
+    assert verdict(root / "w", "rg x") == "allow"
+    (common / "info" / "exclude").write_text("!.env\n")
+    assert verdict(root / "w", "rg x") == "ask"
+
+
+@pytest.mark.parametrize("script", ["cat .*", "ls .*", "grep -r x .*", "cat src/.?", "ls ..*"])
+def test_a_pattern_that_may_match_the_folder_above_asks(root: Path, script: str) -> None:
+    assert verdict(root, script) == "ask"
+
+
+def test_a_search_below_asks_where_an_inner_repository_holds_a_password(root: Path) -> None:
+    (root / "docs" / "inner" / ".git").mkdir(parents=True)
+    (root / "docs" / "inner" / ".git" / "config").write_text("[http]\n\textraheader = x\n")
+    assert verdict(root, "grep -r x docs") == "ask"
+    assert verdict(root, "grep -r x src") == "allow"
+    assert verdict(root, "grep -r x d*") == "ask"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from interlock.policy.programs import Programs
+from interlock.policy.rule_files import read_rules
 from interlock.policy.sources import shipped_rules
 from interlock.policy.verdict import ShellPolicy
 from interlock.tools.files.names import refusal
@@ -74,3 +75,15 @@ def test_the_program_of_a_wrapper_counts_too(root: Path) -> None:
     assert verdict(root, f"{folder}:/usr/bin:/bin", "ls") == "allow"
     program(root / "bin", "bash")
     assert verdict(root, f"{folder}:/usr/bin:/bin", "bash -c ls") == "ask"
+
+
+def test_a_rule_of_the_user_may_name_a_program_of_the_project(root: Path) -> None:
+    folder = program(root / ".venv" / "bin", "pytest")
+    rules = read_rules('[[policy]]\nverdict = "allow"\ncommand = "pytest"\n', "config.toml", "user")
+
+    def verdict_of(path: str) -> str:
+        policy = ShellPolicy(lambda: (*rules, *shipped_rules()), refusal, "/users/me", Programs(path))
+        return policy.script("pytest", str(root)).verdict
+
+    assert verdict_of(f"{folder}:/usr/bin") == "allow"
+    assert verdict_of(".venv/bin:/usr/bin") == "ask"  # another folder has another .venv/bin

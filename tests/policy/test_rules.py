@@ -237,3 +237,12 @@ def test_examples_are_checked(tmp_path: Path) -> None:
         sources.rules()
     tool = '[[policy]]\nverdict = "ask"\ntool = "py_*"\nmatch = ["py_x", "x"]\n'
     assert failed_examples(rules(tool), harmless) == ["config.toml:1: rule 'user-1' should match but does not: x"]
+
+
+def test_an_exact_rule_allows_only_where_the_script_starts(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    own = rules('[[policy]]\nname = "build"\nverdict = "allow"\nexactly = "./build.sh"\n')
+    judge = policy(own)
+    assert judge.script("./build.sh", str(tmp_path)).verdict == "allow"
+    assert judge.script("cd sub && ./build.sh", str(tmp_path)).verdict == "ask"
+    assert judge.script("true || cd sub && ./build.sh", str(tmp_path)).verdict == "ask"

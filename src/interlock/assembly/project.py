@@ -21,7 +21,7 @@ from interlock.assembly.settings.settings import Settings
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import Gate, GateDefaults, GateResult, limits
 from interlock.engine.bench.load_state import load_state
-from interlock.errors import Misconfigured, NotBelieved, Rejected
+from interlock.errors import Misconfigured, NotBelieved
 from interlock.identity.careful import each_below, open_beneath
 from interlock.identity.making import make_folder
 from interlock.identity.standing import Standing, is_still_own, standing_of
@@ -29,7 +29,7 @@ from interlock.journal.blobs import Blobs
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.verify import VerifyReport, rebuild_head, verify
 from interlock.library.library import Library, project_files
-from interlock.policy.always_rules import free_name, narrowest_rule
+from interlock.policy.programs import Programs
 from interlock.policy.rule_files import read_rules
 from interlock.policy.sources import NAME as POLICY
 from interlock.policy.sources import RuleSources
@@ -41,7 +41,7 @@ from interlock.sandbox.jobs.jobs import JobLimits
 from interlock.sandbox.levels.choose import choice, choose
 from interlock.sandbox.levels.promises import promises
 from interlock.sandbox.limits.environment import clean_env
-from interlock.tools.files.names import refusal
+from interlock.tools.files.names import refusal, use_secret_names
 from interlock.views.display import safe
 from interlock.workspaces.git_workspaces import GitWorkspaces
 
@@ -85,6 +85,7 @@ class Project(Struct, frozen=True):
 def open_project(root: Path) -> Project:
     """Reads the settings of both files; uses nothing of the project's `.interlock`."""
     asked = load_settings(user_settings(), root / "interlock.toml")
+    use_secret_names(asked.secrets.files, asked.secrets.exceptions)  # a project cannot set these
     own = load_settings(user_settings(), Path(os.devnull))
     starts = started_by(asked, own)
     project = Project(root, asked, state_folder(), starts)
@@ -327,30 +328,35 @@ def rule_sources(project: Project | None) -> RuleSources:
         lambda content: store.trusts(TrustItem(POLICY, content).digest),
         refusal,
         store.path,
+        rules_of_project(project),
     )
 
 
+def project_key(project: Project) -> str:
+    """The name under which the user's own files about this project are kept."""
+    return sha256(os.fsencode(project.root.resolve())).hexdigest()[:32]
+
+
+def rules_of_project(project: Project) -> Path:
+    """The user's rules that count in this project only. The file is the user's: a project cannot bring one."""
+    return project.state_dir / "rules" / f"{project_key(project)}.toml"
+
+
 def policy_of(project: Project | None) -> ShellPolicy:
-    return ShellPolicy(rule_sources(project).rules, refusal)
+    return ShellPolicy(rule_sources(project).rules, refusal, programs=_programs(project))
+
+
+def _programs(project: Project | None) -> Programs:
+    """Where commands find their programs, and the folders that no allowed program may come from."""
+    path = clean_env(os.environ).get("PATH", os.defpath)
+    return Programs(path, (str(project.root), str(project.state_dir)) if project else ())
 
 
 def policy_with(project: Project, rule: str) -> ShellPolicy:
     """The policy with one more rule of the user."""
     added = read_rules(rule, "the new rule", "user")
     sources = rule_sources(project)
-    return ShellPolicy(lambda: (*added, *sources.rules()), refusal)
-
-
-def lasting_rule(project: Project, script: str, directory: str) -> str:
-    """The narrowest rule that allows this script. Raises Rejected if no rule can."""
-    taken = {rule.name for rule in rule_sources(project).rules()}
-    rule = narrowest_rule(script, free_name(taken.__contains__))
-    verdict = policy_with(project, rule).script(script, directory)
-    if verdict.verdict != "allow":
-        raise Rejected(
-            f"a new rule would not help: the verdict of {verdict.rule} is {verdict.verdict}: {verdict.reason}"
-        )
-    return rule
+    return ShellPolicy(lambda: (*added, *sources.rules()), refusal, programs=_programs(project))
 
 
 async def exclude_from_git(project: Project) -> Literal["repository", "private"]:

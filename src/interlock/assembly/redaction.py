@@ -3,20 +3,19 @@
 import re
 from collections.abc import Callable, Mapping
 
+from interlock.assembly.detectors.detector import joined
+from interlock.assembly.detectors.named_values import named_value_spans, small_letters
+from interlock.assembly.detectors.places import place_spans
+from interlock.assembly.detectors.shapes import block_spans, token_spans
+
 HIDDEN = "[redacted]"
 
-_SHAPES = re.compile(
-    r"""-----BEGIN\ [A-Z ]*PRIVATE\ KEY-----.*?(?:-----END\ [A-Z ]*PRIVATE\ KEY-----|\Z)
-      | \bsk-[A-Za-z0-9_-]{16,}
-      | \bgh[pousr]_[A-Za-z0-9]{20,} | \bgithub_pat_[A-Za-z0-9_]{20,} | \bglpat-[A-Za-z0-9_-]{20,}
-      | \bAKIA[0-9A-Z]{16}\b | \bAIza[0-9A-Za-z_-]{35} | \bxox[abprs]-[A-Za-z0-9-]{10,} | \bnpm_[A-Za-z0-9]{36}
-      | \beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+
-      | (?<=://)[^/\s:@]+:[^/\s@]+(?=@)
-      | (?i:(?<=authorization:\ bearer\ )|(?<=authorization:\ basic\ ))\S+
-    """,
-    re.VERBOSE | re.DOTALL,
+_NAMES = re.compile(
+    r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_PASS|_PWD|_PAT|_DSN|_AUTH|_COOKIE|_WEBHOOK|_WEBHOOK_URL"
+    r"|_CONNECTION_STRING|_CONN_STR|(?:DATABASE|DB|REDIS|MONGO|MONGODB|POSTGRES|MYSQL|AMQP|BROKER|RABBITMQ|CACHE|SMTP)_UR[LI])$"
+    r"|^(?:PASS|DSN|PAT|PGPASSWORD|DATABASE_URL|MYSQL_PWD)$",
+    re.IGNORECASE,
 )
-_NAMES = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
 _SHORTEST = 8
 
 Redact = Callable[[str], str]
@@ -33,14 +32,27 @@ def redactor(environ: Mapping[str, str], hide: Hide = lambda _: HIDDEN) -> Redac
         key=len,
         reverse=True,
     )
-    known = re.compile("|".join(map(re.escape, values))) if values else None
 
     def redact(text: str) -> str:
-        if known is not None:
-            text = known.sub(lambda match: hide(match[0]), text)
-        return _SHAPES.sub(lambda match: hide(match[0]), text)
+        for value in values:  # longest first: one may be part of another
+            if value in text:
+                text = text.replace(value, hide(value))
+        return _without_shapes(text, hide)
 
     return redact
+
+
+def _without_shapes(text: str, hide: Hide) -> str:
+    small = small_letters(text)
+    spans = [*token_spans(text), *block_spans(text), *place_spans(text, small), *named_value_spans(text, small)]
+    if not spans:
+        return text
+    parts: list[str] = []
+    at = 0
+    for start, end in joined(spans):
+        parts += [text[at:start], hide(text[start:end])]
+        at = end
+    return "".join([*parts, text[at:]])
 
 
 def redacted_bytes(redact: Redact, content: bytes) -> bytes:

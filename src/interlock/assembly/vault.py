@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from interlock.assembly.redaction import redactor
+from interlock.assembly.redaction import HIDDEN, redactor
 from interlock.domain.state.state import State
 from interlock.errors import Rejected
 
@@ -63,6 +63,8 @@ class SecretVault:
                     path.unlink(missing_ok=True)
 
     def _mark(self, secret: str) -> str:
+        if MARK.search(secret) or HIDDEN in secret:  # a concealed text is concealed once
+            return secret
         exact = secret.encode(errors="surrogatepass")
         digest = hmac.new(self._secret_key(), exact, "sha256").hexdigest()
         self._write(digest[:16], exact)

@@ -7,19 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from interlock.assembly.locations import user_settings
+from interlock.assembly.lasting_rules import keep_rule, lasting_rule
 from interlock.assembly.open_workbench import OpenWorkbench
-from interlock.assembly.project import Project, lasting_rule
+from interlock.assembly.project import Project
 from interlock.assembly.redaction import redactor
 from interlock.assembly.service import OpenService
 from interlock.desk.authority import Authority
 from interlock.desk.desk import Desk
 from interlock.domain.checks.test_history_texts import fit, restored
 from interlock.domain.messages.commands.test_history_commands import RecordTests
+from interlock.domain.values.approvals import Payload
 from interlock.domain.values.test_history import Execution, History
 from interlock.errors import InterlockError, JournalError
 from interlock.identity.careful import read_plain
-from interlock.policy.always_rules import append_rule
 
 if TYPE_CHECKING:
     from interlock.gui.data.sending import Sender
@@ -51,11 +51,11 @@ class Rules:
     def __init__(self, project: Project) -> None:
         self._project = project
 
-    async def rule_for(self, script: str, directory: str) -> str:
-        return await asyncio.to_thread(lasting_rule, self._project, script, directory)
+    async def rule_for(self, payload: Payload) -> str:
+        return await asyncio.to_thread(lasting_rule, self._project, payload)
 
     async def keep(self, rule: str) -> None:
-        await asyncio.to_thread(append_rule, user_settings(), rule)
+        await asyncio.to_thread(keep_rule, self._project, rule)
 
 
 def make_window(

@@ -33,6 +33,14 @@ def narrowest_rule(script: str, name: str) -> str:
     return f'[[policy]]\nname = {_quoted(name)}\nverdict = "allow"\nexactly = {shown}\nmatch = [{shown}]\n'
 
 
+def tool_rule(tool: str, name: str) -> str:
+    """A `[[policy]]` table that allows this tool. Raises Rejected for tools that need more than their name."""
+    if tool == "run_shell" or not tool.isidentifier():
+        raise Rejected(f"no rule can always allow the tool {tool!r}")
+    shown = _quoted(tool)
+    return f'[[policy]]\nname = {_quoted(name)}\nverdict = "allow"\ntool = {shown}\nmatch = [{shown}]\n'
+
+
 def _quoted(text: str) -> str:
     """A TOML string: a JSON string of plain text is valid TOML."""
     return json.dumps(text, ensure_ascii=False)

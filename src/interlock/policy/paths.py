@@ -132,6 +132,7 @@ def tree_objection(text: str, place: CommandLocation, *, hidden: bool) -> str | 
         if entry.name == ".git":
             if hidden and (why := _git_objection(entry.path)):
                 return why
+            brought_back = brought_back or any(map(_names_exceptions, _exclude_files(entry.path)))
             continue
         if entry.name in _KNOWN or not entry.is_file(follow_symlinks=False):
             continue
@@ -168,8 +169,21 @@ def _above_brings_back(top: str) -> bool:
         places.append(folder)
         folder = os.path.dirname(folder)
     files = [os.path.join(place, name) for place in places[1:] for name in _IGNORE_FILES]
-    excludes = [os.path.join(place, ".git", "info", "exclude") for place in places]
+    excludes = [file for place in places for file in _exclude_files(os.path.join(place, ".git"))]
     return any(_names_exceptions(file) for file in (*files, *excludes))
+
+
+def _exclude_files(git: str) -> list[str]:
+    """The ignore files in git's own folder. In a worktree, `.git` is a file that names this folder."""
+    if os.path.isdir(git):
+        return [os.path.join(git, "info", "exclude")]
+    try:
+        with open(git, encoding="utf-8", errors="surrogateescape") as file:
+            named = file.read(_MOST_BYTES).partition("gitdir:")[2].strip()
+    except OSError:
+        return []
+    folder = os.path.join(os.path.dirname(git), named)
+    return [os.path.join(folder, *up, "info", "exclude") for up in ((), ("..",), ("..", ".."))] if named else []
 
 
 def _names_exceptions(ignore_file: str) -> bool:

@@ -19,9 +19,12 @@ class Programs(Struct, frozen=True):
     path: str
     own: tuple[str, ...] = ()
 
-    def objection(self, called: Iterable[Word], root: str) -> str | None:
-        """The reason why one of these words may not run the program that its name says; None if all do."""
-        inside = tuple(os.path.realpath(folder) for folder in (root, *self.own) if folder)
+    def objection(self, called: Iterable[Word], root: str, *, project_may_bring_it: bool = False) -> str | None:
+        """The reason why one of these words may not run the program that its name says; None if all do.
+
+        `project_may_bring_it`: a rule of the user allows it, such as the test runner in the project's own environment.
+        """
+        inside = () if project_may_bring_it else tuple(os.path.realpath(own) for own in (root, *self.own) if own)
         for name in dict.fromkeys(word.text for word in called):
             if "/" not in name and name not in _BUILT_IN and (why := self._search(name, inside)):
                 return why

@@ -68,7 +68,10 @@ def hit_of(rule: Rule, command: Command, place: CommandLocation) -> Hit | None:
     if not words or rule.tool:
         return None
     if rule.exactly:
-        return Hit(rule) if words == rule.exactly else None
+        if words != rule.exactly:
+            return None
+        elsewhere = rule.verdict == "allow" and place.cwd != place.root  # ./build.sh is another file there
+        return Hit(rule, "a rule allows it only where the script starts" if elsewhere else "")
     if rule.verdict == "allow":
         return _strict_hit(rule, words, place) if command.literal else None
     return Hit(rule) if _matches_loosely(rule, words, place) else None

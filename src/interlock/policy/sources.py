@@ -45,12 +45,15 @@ class RuleSources:
         trusts: Trusts,
         private: Private,
         trust_file: Path | None = None,
+        own_file: Path | None = None,
     ) -> None:
+        """`own_file`: the user's rules for this project only."""
         self._user_file = user_file
+        self._own_file = own_file
         self._project_file = project_file
         self._trusts = trusts
         self._private = private
-        self._watched = [file for file in (user_file, project_file, trust_file) if file is not None]
+        self._watched = [file for file in (user_file, project_file, trust_file, own_file) if file is not None]
         self._known: tuple[_Stamp, tuple[Rule, ...]] | None = None
 
     def rules(self) -> tuple[Rule, ...]:
@@ -64,7 +67,9 @@ class RuleSources:
         return self._known[1]
 
     def user(self) -> tuple[Rule, ...]:
-        return read_rules(_text(self._user_file), str(self._user_file), "user")
+        """The user's rules: for all projects, and for this one."""
+        files = (self._user_file, self._own_file) if self._own_file is not None else (self._user_file,)
+        return tuple(rule for file in files for rule in read_rules(_text(file), str(file), "user"))
 
     def project(self) -> tuple[Rule, ...]:
         return read_rules(_text(self._project_file), "interlock.toml", "project") if self._project_file else ()

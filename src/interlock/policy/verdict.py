@@ -156,8 +156,11 @@ def _judged(script: str, rules: _Index, start: CommandLocation, programs: Progra
             return PolicyVerdict("ask", one.rule.name if one.rule else NO_RULE, one.reason)
     if not judged:
         return PolicyVerdict("ask", NO_RULE, "there is no command")
-    called = [word for command, _ in commands for word in (*command.words[:1], *command.through)]
-    if why := order_objection(read.steps) or _folder_objection(judged) or programs.objection(called, start.root):
+    if why := order_objection(read.steps) or _folder_objection(judged):
+        return PolicyVerdict("ask", NO_RULE, why)
+    own = [command.words[0] for command, _, one in judged if one.rule is not None and one.rule.source != "default"]
+    called = [word for command, _ in commands for word in (*command.words[:1], *command.through) if word not in own]
+    if why := programs.objection(called, start.root) or programs.objection(own, start.root, project_may_bring_it=True):
         return PolicyVerdict("ask", NO_RULE, why)
     names = list(dict.fromkeys(one.rule.name for _, _, one in judged if one.rule))
     git = any(_is_shipped_git(command, one) for command, _, one in judged)

@@ -12,6 +12,7 @@ from interlock.assembly.settings.settings import (
     Gates,
     JournalSettings,
     LimitSettings,
+    SecretFiles,
     Settings,
     WorkspaceSettings,
 )
@@ -153,6 +154,14 @@ def test_only_the_user_can_switch_the_sandbox_off(load: Load, tmp_path: Path) ->
         "interlock.toml:2: a project must not switch the sandbox off; "
         f'to do so, write sandbox = "off" into {tmp_path / "config.toml"}'
     )
+
+
+def test_only_the_user_names_files_that_hold_secrets(load: Load) -> None:
+    own = load(user='[secrets]\nfiles = ["*.private"]\nexceptions = ["test.pem"]')
+    assert own.secrets == SecretFiles(("*.private",), ("test.pem",))
+    for key in ("files", "exceptions"):
+        with pytest.raises(Misconfigured, match="a project must not name the files that hold secrets"):
+            load(project=f'[secrets]\n{key} = ["x"]')
 
 
 @pytest.mark.parametrize(

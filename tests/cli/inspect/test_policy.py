@@ -39,6 +39,13 @@ def test_a_verdict_is_an_answer_whatever_it_says(project: Project) -> None:
     assert project.run("policy", "check", "ls", "-la").code == 2
 
 
+def test_the_users_names_of_secret_files_count(project: Project) -> None:
+    assert check(project, "cat notes.private") == ("allow", "read-files")
+    config(project).write_text('[secrets]\nfiles = ["*.private"]\nexceptions = ["test.pem"]\n')
+    assert check(project, "cat notes.private") == ("ask", "default")
+    assert check(project, "cat test.pem") == ("allow", "read-files")
+
+
 def test_without_a_project_the_users_rules_and_the_shipped_ones_count(project: Project, tmp_path: Path) -> None:
     config(project).write_text(RULES)
     plain = tmp_path / "plain"
@@ -120,10 +127,10 @@ def test_without_a_sandbox_a_person_answers(project: Project) -> None:
     assert approval["why"] == "the sandbox is off: rules allow nothing then"
 
 
-def test_always_shows_the_narrowest_rule_and_adds_it_to_the_users_file(project: Project) -> None:
+def test_always_everywhere_shows_the_narrowest_rule_and_adds_it_to_the_users_file(project: Project) -> None:
     config(project).write_text("# mine\n[gates]\ntimeout_s = 9")
     project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "touch made.txt")]))
-    result = project.run("approvals", "answer", "A-1", "approve", "--always")
+    result = project.run("approvals", "answer", "A-1", "approve", "--always", "--everywhere")
     rule = '[[policy]]\nname = "always-1"\nverdict = "allow"\nexactly = "touch made.txt"\nmatch = ["touch made.txt"]\n'
     assert (result.code, rule in result.err) == (0, True), result
     assert config(project).read_text() == f"# mine\n[gates]\ntimeout_s = 9\n\n{rule}"
@@ -133,12 +140,48 @@ def test_always_shows_the_narrowest_rule_and_adds_it_to_the_users_file(project: 
     assert project.run("run", "--tickets", project.tickets("more.json", [shell("one", "touch made.txt")])).code == 0
 
 
+def test_always_counts_only_in_this_project_unless_everywhere_is_said(project: Project, tmp_path: Path) -> None:
+    project.write("build.sh", "touch made.txt\n")
+    project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "sh ./build.sh")]))
+    result = project.run("approvals", "answer", "A-1", "approve", "--always")
+    assert (result.code, "new rule for this project in " in result.err) == (0, True), result
+    assert not config(project).exists()
+    assert check(project, "sh ./build.sh") == ("allow", "always-1")
+    other = tmp_path / "other"
+    (other / ".git").mkdir(parents=True)
+    result = project.run("policy", "check", "--json", "--", "sh ./build.sh", cwd=other)
+    assert result.json["verdict"] == "ask"
+    assert project.run("approvals", "answer", "A-1", "approve", "--everywhere").code == 1
+
+
+def test_a_project_cannot_bring_rules_of_the_user(project: Project) -> None:
+    rules = '[[policy]]\nverdict = "allow"\ncommand = "make"\n'
+    for name in ("rules.toml", ".interlock/rules.toml", ".interlock/rules/rules.toml"):
+        project.write(name, rules)
+    assert check(project, "make") == ("ask", "default")
+
+
+def test_always_allows_a_tool_by_its_name(project: Project) -> None:
+    write = {"name": "write_file", "args": {"path": "made.txt", "content": "x"}}
+    model = scripted(project, {"match": "", "tool_calls": [write], "times": 1}, {"match": "", "reply": "Done."})
+    ticket = {"id": "one", "description": "Write it", "assigned_to": "tier3-worker"}
+    project.run("run", *model, "--tickets", project.tickets("plan.json", [ticket]))
+    for spawn in project.run("approvals", "list", "--json").json:
+        project.run("approvals", "answer", spawn["id"], "approve")
+    project.run("resume", *model)
+    (asked,) = project.run("approvals", "list", "--json").json
+    assert asked["kind"] == "tool", asked
+    result = project.run("approvals", "answer", asked["id"], "approve", "--always")
+    assert (result.code, 'tool = "write_file"' in result.err) == (0, True), result
+    assert {row["name"] for row in project.run("policy", "list", "--json").json} >= {"always-1"}
+
+
 @pytest.mark.parametrize(
     ("script", "decision", "why"),
     [
         ("touch a; touch b", "approve", "it is more than one command"),
         ("echo x > y", "approve", "it writes to a file"),
-        ("touch a", "reject", "--always is for approving a script as it is"),
+        ("touch a", "reject", "--always is for approving a script or a tool call as it is"),
     ],
 )
 def test_always_without_a_possible_rule_answers_nothing(project: Project, script: str, decision: str, why: str) -> None:

@@ -31,6 +31,7 @@ class Key(NamedTuple):
 
 _ONLY_THE_USERS = {
     "endpoints": "set the addresses of models, because your keys are sent there",
+    "secrets": "name the files that hold secrets, because it could open yours",
     "prices": "set the prices of models, because your budgets depend on them",
 }
 

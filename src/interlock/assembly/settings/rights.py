@@ -67,6 +67,8 @@ RIGHTS: dict[str, Right] = {
     "limits.memory_mb": "tightens",
     "limits.open_files": "tightens",
     "limits.tmp_mb": "tightens",
+    "secrets.files": "never",
+    "secrets.exceptions": "never",
     "journal.checkpoint_every": "counts",
     "logs.keep_days": "trust",  # decides what is deleted
     "tests.keep": "trust",

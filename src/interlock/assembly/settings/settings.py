@@ -216,6 +216,15 @@ class HistorySettings(msgspec.Struct, frozen=True):
     ] = 90
 
 
+class SecretFiles(msgspec.Struct, frozen=True):
+    files: Annotated[
+        Texts, Meta(description="Patterns of more file names that may hold secrets; only in the user's file")
+    ] = ()
+    exceptions: Annotated[
+        Texts, Meta(description="Patterns of file names that hold no secrets; only in the user's file")
+    ] = ()
+
+
 class Settings(msgspec.Struct, frozen=True):
     sandbox: Annotated[
         Literal["auto", "bubblewrap", "landlock", "off"],
@@ -250,6 +259,7 @@ class Settings(msgspec.Struct, frozen=True):
     approvals: ApprovalSettings = ApprovalSettings()
     budgets: Budgets = Budgets()
     limits: LimitSettings = LimitSettings()
+    secrets: SecretFiles = SecretFiles()
     journal: JournalSettings = JournalSettings()
     logs: Logs = Logs()
     tests: HistorySettings = HistorySettings()

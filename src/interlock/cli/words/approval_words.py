@@ -36,6 +36,7 @@ def _add_answer(group: Commands) -> None:
         "answer one approval",
         "interlock approvals answer A-1 approve",
         "interlock approvals answer A-1 approve --edit fixed.sh",
+        "interlock approvals answer A-1 approve --always",
         "interlock approvals answer A-2 reject --message 'not on this branch'",
         "interlock approvals answer A-3 retry",
     )
@@ -44,5 +45,8 @@ def _add_answer(group: Commands) -> None:
     command.add_argument("--edit", metavar="FILE", help="approve this text instead; - is stdin")
     command.add_argument("--edit-context", metavar="FILE", help="give the worker this context instead (spawn only)")
     command.add_argument("--hunks", metavar="1,3", help="approve only these hunks (file edits)")
-    command.add_argument("--always", action="store_true", help="also add a policy rule that allows exactly this script")
+    command.add_argument(
+        "--always", action="store_true", help="also add a policy rule that allows exactly this, in this project"
+    )
+    command.add_argument("--everywhere", action="store_true", help="with --always: in all your projects")
     command.add_argument("--message", "-m", default="", metavar="M", help="a message for the asker")

@@ -4,17 +4,16 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from interlock.assembly.locations import user_settings
-from interlock.assembly.project import Project, lasting_rule, read_state
+from interlock.assembly.lasting_rules import keep_rule, lasting_rule, rule_file
+from interlock.assembly.project import Project, read_state
 from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import say, say_json, table
 from interlock.cli.terminal.prompts import describe
 from interlock.cli.terminal.sessions import open_session, project_of
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
-from interlock.domain.values.approvals import Answered, Approval, Decision, ScriptPayload
+from interlock.domain.values.approvals import Answered, Approval, Decision, ScriptPayload, ToolPayload
 from interlock.errors import Misconfigured, Rejected
-from interlock.policy.always_rules import append_rule
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_dict, approval_status, approval_title, list_approvals
 
@@ -36,6 +35,7 @@ class AnswerArgs(CommandArgs, frozen=True):
     edit_context: str | None
     hunks: str | None
     always: bool
+    everywhere: bool
     message: str
 
 
@@ -78,14 +78,18 @@ def answer(args: AnswerArgs) -> int:
     hunks = _numbers(args.hunks) if args.hunks else None
     edited, context = _text(args.edit), _text(args.edit_context)
     project = project_of(args)
+    if args.everywhere and not args.always:
+        raise Rejected("--everywhere says where the rule of --always counts; give both")
     with open_session(project) as session:
         rule = _rule(session.state.approval(args.approval), args, project) if args.always else ""
         if rule:
-            say(f"new rule in {user_settings()}:\n\n{safe(rule)}", sys.stderr)
+            where = "for all projects" if args.everywhere else "for this project"
+            file = rule_file(project, everywhere=args.everywhere)
+            say(f"new rule {where} in {safe(str(file))}:\n\n{safe(rule)}", sys.stderr)
         session.submit(AnswerApproval(args.approval, args.decision, edited, args.message, hunks, context))
         approval = session.state.approval(args.approval)
     if rule:
-        append_rule(user_settings(), rule)
+        keep_rule(project, rule, everywhere=args.everywhere)
     if args.json:
         say_json(approval_dict(approval))
     elif isinstance(approval.state, Answered):
@@ -96,11 +100,12 @@ def answer(args: AnswerArgs) -> int:
 
 
 def _rule(approval: Approval, args: AnswerArgs, project: Project) -> str:
-    """The narrowest rule that allows this script. Raises Rejected if no rule can, or if it would have no effect."""
+    """The narrowest rule that allows this. Raises Rejected if no rule can, or if it would have no effect."""
     payload = approval.payload
-    if not isinstance(payload, ScriptPayload) or args.decision != "approve" or args.edit:
-        raise Rejected("--always is for approving a script as it is")
-    return lasting_rule(project, payload.script, payload.directory)
+    whole = args.decision == "approve" and not args.edit and not args.hunks
+    if not isinstance(payload, ScriptPayload | ToolPayload) or not whole:
+        raise Rejected("--always is for approving a script or a tool call as it is")
+    return lasting_rule(project, payload)
 
 
 def _text(file: str | None) -> str | None:

@@ -11,6 +11,7 @@ from interlock.desk.authority import Authority
 from interlock.desk.buttons import answer, click
 from interlock.desk.desk import Desk
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.values.approvals import Payload
 from interlock.errors import InterlockError, NotAllowed
 from interlock.gui.data.fetched_texts import FetchedTexts
 from interlock.views.display import safe
@@ -30,10 +31,10 @@ class Note(Struct):
 
 
 class RuleStore(Protocol):
-    """Writes rules that allow a script from now on."""
+    """Writes rules that allow a script or a tool in this project from now on."""
 
-    async def rule_for(self, script: str, directory: str) -> str:
-        """The narrowest rule; raises Rejected if no rule can allow the script."""
+    async def rule_for(self, payload: Payload) -> str:
+        """The narrowest rule; raises Rejected if no rule can allow it."""
         ...
 
     async def keep(self, rule: str) -> None: ...
@@ -77,9 +78,9 @@ class Sender:
     def answer(self, command: AnswerApproval) -> None:
         self.run(answer(self.desk, self.by, command))
 
-    def propose_rule(self, script: str, directory: str, then: Then) -> None:
+    def propose_rule(self, payload: Payload, then: Then) -> None:
         if self.rules is not None:
-            self.run(self.rules.rule_for(script, directory), then)
+            self.run(self.rules.rule_for(payload), then)
 
     def approve_always(self, command: AnswerApproval, rule: str) -> None:
         """Approve, and store the rule that allows it from now on."""

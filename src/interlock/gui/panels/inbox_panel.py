@@ -236,18 +236,23 @@ class InboxPanel:
     def _draw_always(self, ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -> None:
         """The first click shows the rule, the second approves it."""
         payload = approval.payload
-        if not isinstance(payload, ScriptPayload) or draft.editing or send.rules is None:
+        if not isinstance(payload, ScriptPayload | ToolPayload) or draft.editing or send.rules is None:
             return
         ui.beside("Approve, always" if draft.rule else "Always…")
         if draft.rule:
             if ui.button("inbox.always", "Approve, always", scope=approval.id, weight="go"):
                 send.approve_always(AnswerApproval(approval.id, "approve"), draft.rule)
-        elif ui.button("inbox.rule", "Always…", scope=approval.id, about="Show the rule that would allow exactly this"):
+        elif ui.button(
+            "inbox.rule",
+            "Always…",
+            scope=approval.id,
+            about="Show the rule that would allow exactly this here",
+        ):
 
             def show(rule: str) -> None:
                 draft.rule = rule
 
-            send.propose_rule(payload.script, payload.directory, show)
+            send.propose_rule(payload, show)
 
 
 def button_key(kind: Kind, decision: Decision) -> str:
