@@ -235,6 +235,8 @@ class Folder:
                 for name in ("pre-commit", "post-checkout", "reference-transaction", "post-index-change"):
                     (git / "hooks").mkdir(exist_ok=True)
                     shutil.copy(bait, git / "hooks" / name)
+            case _:
+                pass
 
     def _tracked(self) -> None:
         if (self.root / ".git" / "index").is_file() and not (self.root / ".git").is_symlink():
@@ -345,7 +347,7 @@ class Folder:
                     path.touch()
                     os.truncate(path, 1 << 40)
                 case "device":
-                    os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+                    os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, self.chance.choice((3, 5))))
                 case _:
                     os.link(self.scene.home / ".bashrc", path)
 
