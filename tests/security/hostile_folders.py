@@ -143,16 +143,9 @@ def fingerprint(*roots: Path) -> dict[str, object]:
 
 def _git(folder: Path, *words: str) -> None:
     env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "HOME": "/nowhere"}
-    names = (
-        "-c",
-        "user.name=x",
-        "-c",
-        "user.email=x@x",
-        "-c",
-        "init.defaultBranch=main",
-        "-c",
-        "core.hooksPath=/dev/null",
-    )
+    settings = ("user.name=x", "user.email=x@x", "init.defaultBranch=main")
+    quiet = ("core.hooksPath=/dev/null", "core.fsmonitor=false")  # the folder is hostile to git, too
+    names = [word for setting in (*settings, *quiet) for word in ("-c", setting)]
     subprocess.run(("git", *names, *words), cwd=folder, env=env, check=False, capture_output=True)
 
 
@@ -356,8 +349,9 @@ class Folder:
         if folder.is_dir() and not folder.is_symlink():
             self._note("modes")
             folder.chmod(self.chance.choice((0o777, 0o000, 0o500, 0o2770)))
-            if os.geteuid() == 0 and self.chance.random() < 0.3:
-                os.chown(folder, 12345, 12345)
+            if self.chance.random() < 0.3:
+                with suppress(PermissionError):  # only root can give files away
+                    os.chown(folder, 12345, 12345)
 
     # ── files of the project ─────────────────────────────────────────────────────────────
 
