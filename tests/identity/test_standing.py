@@ -216,11 +216,13 @@ def test_modes_inside_a_folder_that_others_cannot_enter_do_not_matter(root: Path
     assert standing_of(root, state).kind == "own"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 def test_files_of_another_user_do_not_count(root: Path, state: Path) -> None:
     made(root, state)
     (root / FOLDER / "journal.db").write_text("")
-    os.chown(root / FOLDER / "journal.db", 12345, 12345)
+    try:
+        os.chown(root / FOLDER / "journal.db", 12345, 12345)
+    except PermissionError:
+        pytest.skip("only a capable root can give files away")
     assert standing_of(root, state).found == ".interlock/journal.db belongs to another user"
     os.chown(root / FOLDER, 12345, 12345)
     assert standing_of(root, state).found == ".interlock belongs to another user"

@@ -5,6 +5,7 @@ end everything unfinished; the texts whose content has the hash of their name; a
 Then it takes the old folder's place.
 """
 
+import errno
 import fcntl
 import os
 import stat
@@ -24,7 +25,7 @@ from interlock.domain.values.approvals import Answered
 from interlock.domain.values.discussions import Quiet
 from interlock.engine.bench.load_state import load_state
 from interlock.errors import InterlockError, JournalCorrupt, JournalInUse, Misconfigured, Rejected
-from interlock.identity.careful import each_below, open_beneath
+from interlock.identity.careful import Unexpected, each_below, open_beneath
 from interlock.identity.making import make_folder, write_twin
 from interlock.identity.standing import FOLDER, IDENTITY, Standing, printable, read_identity
 from interlock.journal.inherit import copy_blobs, inherited_reader, private_copy, write_history
@@ -36,6 +37,7 @@ from interlock.views.board import TrackRow, track_row
 REASON = "adopted as history: what came with the folder does not count"
 _MOST_LISTED = 1_000
 _PRIVATE = "private.git"
+_MOST_PRIVATE = 4 * 1024**3  # bytes
 # Replaying rows that no Interlock wrote can fail in any of these ways; all mean the same to a person.
 _IMPOSSIBLE = (LookupError, ValueError, TypeError, AttributeError, AssertionError, ArithmeticError, RecursionError)
 
@@ -237,39 +239,54 @@ def _copy_private(old: Path, part: Path) -> None:
         source = open_beneath(old.parent, (old.name, _PRIVATE))
     except OSError:
         return
-    target = part / _PRIVATE
+    target, left = part / _PRIVATE, [_MOST_PRIVATE]
     try:
         target.mkdir(mode=0o700)
         for folder in ("objects", "refs"):
             (target / folder).mkdir(mode=0o700)
-            with suppress(FileNotFoundError):
+            with suppress(FileNotFoundError, NotADirectoryError):
                 inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=source)
-                _copy_tree(inner, target / folder)
+                _copy_tree(inner, target / folder, left)
         for name in ("packed-refs", "HEAD"):
             with suppress(FileNotFoundError):
-                _copy_file(source, name, target / name)
+                _copy_file(source, name, target / name, left)
     finally:
         os.close(source)
     (target / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n")
 
 
-def _copy_tree(source: int, target: Path) -> None:
+def _copy_tree(source: int, target: Path, left: list[int]) -> None:
     """Takes over the descriptor. Copies plain files and folders; leaves out links and `info/alternates`."""
     try:
         for name in os.listdir(source):
-            mode = os.lstat(name, dir_fd=source).st_mode
-            if stat.S_ISDIR(mode) and name != "info":
-                (target / name).mkdir(mode=0o700)
-                inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=source)
-                _copy_tree(inner, target / name)
-            elif stat.S_ISREG(mode) and not name.endswith(".lock"):
-                _copy_file(source, name, target / name)
+            if stat.S_ISDIR(os.lstat(name, dir_fd=source).st_mode):
+                if name != "info":
+                    (target / name).mkdir(mode=0o700)
+                    inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=source)
+                    _copy_tree(inner, target / name, left)
+            elif not name.endswith(".lock"):
+                _copy_file(source, name, target / name, left)
     finally:
         os.close(source)
 
 
-def _copy_file(folder: int, name: str, target: Path) -> None:
-    fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    with os.fdopen(fd, "rb") as read, open(target, "xb") as out:
-        while piece := read.read(1 << 20):
-            out.write(piece)
+def _copy_file(folder: int, name: str, target: Path, left: list[int]) -> None:
+    """Copies a plain file, and nothing else. Raises OSError if the whole repository gets too large."""
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
+            return
+        raise
+    with os.fdopen(fd, "rb", closefd=True) as read:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            return
+        left[0] -= status.st_size
+        if left[0] < 0:
+            raise Unexpected(0, f"the private repository has more than {_MOST_PRIVATE:,} bytes", name)
+        with open(target, "xb") as out:
+            rest = status.st_size
+            while rest > 0 and (piece := read.read(min(rest, 1 << 20))):
+                out.write(piece)
+                rest -= len(piece)

@@ -28,7 +28,7 @@ from interlock.desk.desk import Desk
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.envelopes import Recorded
 from interlock.engine.bench.engine_thread import ENDING_S, EngineThread
-from interlock.errors import BadValue, JournalError, Misconfigured
+from interlock.errors import BadValue, JournalCorrupt, JournalError, Misconfigured
 from interlock.ports.model import Message
 from interlock.providers.credentials import listed_variables
 from interlock.providers.missing import MissingModel
@@ -110,6 +110,8 @@ class DeskServices:
     async def kept_text(self, sha256: str) -> bytes | None:
         try:
             return await asyncio.to_thread(self._opened.fetch, sha256)
+        except JournalCorrupt:
+            raise  # an altered text is an error, not a missing one
         except (OSError, JournalError):
             return None
 

@@ -107,7 +107,7 @@ def standing_of(root: str | Path, state_dir: str | Path) -> Standing:
     if problems:
         return Standing("unsafe", real, problems[0], name if twin else "", place, problems, tracked)
     if not name:
-        return Standing("foreign", real, "it has no identity, so your Interlock did not make it here")
+        return Standing("foreign", real, "it has no identity: it came from elsewhere, or from Interlock 0.5 or earlier")
     if twin is None:
         return Standing("foreign", real, "your Interlock did not make it: its identity is not known to you")
     if place == real:

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
-from interlock.errors import JournalError, JournalUnwritable
+from interlock.errors import JournalCorrupt, JournalError, JournalUnwritable
 from interlock.identity.careful import read_plain, write_new
 
 MOST_BYTES = 1 << 32
@@ -39,7 +39,7 @@ class Blobs:
         return name
 
     def get(self, name: str) -> bytes:
-        """The text of this name. Raises JournalError if it is missing, or if its content does not have this hash."""
+        """The text of this name. Raises JournalError if it is missing, JournalCorrupt if it is not the stored text."""
         if len(name) != 64 or not name.isalnum():
             raise JournalError(f"{name!r} is not a blob's name")
         try:
@@ -47,9 +47,9 @@ class Blobs:
         except FileNotFoundError:
             raise JournalError(f"the text {name[:12]}… is missing from the blobs") from None
         except OSError as error:
-            raise JournalError(f"the text {name[:12]}… cannot be read: {error.strerror}") from error
+            raise JournalCorrupt(f"the text {name[:12]}… cannot be read: {error.strerror}") from error
         if sha256(content).hexdigest() != name:
-            raise JournalError(
+            raise JournalCorrupt(
                 f"the text {name[:12]}… was altered: its content does not have the hash that the journal names"
             )
         return content

@@ -21,6 +21,7 @@ from interlock.journal.sqlite import INSERT, open_for_writing
 
 MOST_JOURNAL = 2 * 1024**3
 MOST_BLOB = 256 * 1024**2
+MOST_BLOBS = 8 * 1024**3  # bytes of all texts: sparse files could name any size
 _PIECE = 1 << 22
 
 
@@ -75,15 +76,16 @@ def copy_blobs(source: Path, target: Path) -> int:
         folder = os.open(source, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return 0
-    left_out = 0
+    left_out, left = 0, MOST_BLOBS
     try:
         target.mkdir(mode=0o700)
         for name in os.listdir(folder):
             try:
-                content = _blob(folder, name)
+                content = _blob(folder, name, min(left, MOST_BLOB))
             except OSError:
                 left_out += 1
                 continue
+            left -= len(content)
             if sha256(content).hexdigest() == name:
                 write_new(target / name, content)
             else:
@@ -93,10 +95,10 @@ def copy_blobs(source: Path, target: Path) -> int:
     return left_out
 
 
-def _blob(folder: int, name: str) -> bytes:
+def _blob(folder: int, name: str, most: int) -> bytes:
     fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     try:
-        return read_descriptor(fd, name, MOST_BLOB)
+        return read_descriptor(fd, name, most)
     finally:
         os.close(fd)
 

@@ -249,6 +249,28 @@ def test_a_project_without_a_repository_keeps_its_private_one(tmp_path: Path) ->
     assert (landed.code, (project.root / "one.txt").exists()) == (0, True), landed
 
 
+def test_odd_files_in_a_private_repository_are_left_behind_and_a_huge_one_is_refused(tmp_path: Path) -> None:
+    project = Project(tmp_path, git=False)
+    project.write("a.txt", "one\n")
+    assert project.run("run", "--tickets", project.tickets("plan.json", PLAN), "--approve", "all").code == 0
+    shutil.rmtree(Path(project.env["XDG_STATE_HOME"]) / "interlock" / "projects")
+    private = project.root / ".interlock" / "private.git"
+    os.mkfifo(private / "refs" / "fifo")
+    (private / "refs" / "link").symlink_to(project.home)
+    (private / "objects" / "info").mkdir(exist_ok=True)
+    (private / "objects" / "info" / "alternates").write_text("/etc\n")
+    huge = private / "objects" / "huge"
+    huge.touch()
+    os.truncate(huge, 1 << 40)
+    refused = project.run("adopt", "--yes")
+    assert (refused.code, "private repository has more than" in refused.err) == (1, True), refused
+    assert [path.name for path in project.root.iterdir() if path.name.startswith(".interlock")] == [".interlock"]
+    huge.unlink()
+    assert project.run("adopt", "--yes").code == 0
+    assert sorted(path.name for path in (private / "refs").iterdir()) == ["heads", "interlock", "tags"]
+    assert not (private / "objects" / "info").exists()
+
+
 def test_a_shipped_discovery_file_gets_no_connection(project: Project) -> None:
     with socket.create_server(("127.0.0.1", 0)) as bait:
         bait.setblocking(False)

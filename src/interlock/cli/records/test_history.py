@@ -19,7 +19,7 @@ from interlock.domain.checks.test_history_texts import fit, restored
 from interlock.domain.messages.commands.test_history_commands import RecordTests
 from interlock.domain.rules.test_history_rules import check_new
 from interlock.domain.values.test_history import HIGHEST, LOWEST, Category, Execution, History, SuiteReport, unused_id
-from interlock.errors import BadValue, JournalError, Misconfigured, NotFound
+from interlock.errors import BadValue, JournalCorrupt, JournalError, Misconfigured, NotFound
 from interlock.views.display import one_line, safe
 from interlock.views.test_history import Status, TestStatus, get_test, list_tests, results_of, utc_text
 from interlock.wire import to_plain
@@ -196,6 +196,8 @@ def _with_whole_texts(project: Project, execution: Execution) -> Execution:
         return execution
     try:
         return restored(execution, kept_text(project, execution.whole.sha256))
+    except JournalCorrupt:
+        raise  # an altered text is an error, not a missing one
     except JournalError:  # the blob was removed: use the part that the journal holds
         return execution
 
