@@ -115,7 +115,7 @@ class Equipment:
         return await self.front.workbench.keep(content)
 
     def reveal(self, text: str) -> str:
-        return text.replace("[secret:0123456789abcdef]", "hunter2")
+        return text.replace("[concealed:0123456789abcdef]", "hunter2")
 
     async def kept_text(self, sha256: str) -> bytes | None:
         try:

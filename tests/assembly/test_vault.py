@@ -64,7 +64,7 @@ def test_a_person_may_edit_around_a_mark(vault: SecretVault) -> None:
     edited = vault.conceal_answer(shown.replace("curl", "curl --fail"))
     assert TOKEN not in edited
     assert vault.reveal(edited) == f"curl --fail {TOKEN}"
-    assert vault.conceal_answer("x [secret:0123456789abcdef]") == "x [secret:0123456789abcdef]"
+    assert vault.conceal_answer("x [concealed:0123456789abcdef]") == "x [concealed:0123456789abcdef]"
 
 
 def test_only_the_user_can_read_the_files(vault: SecretVault, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from interlock.assembly.redaction import HIDDEN, redactor
 from interlock.domain.state.state import State
 from interlock.errors import Rejected
 
-MARK = re.compile(r"\[secret:[0-9a-f]{16}\]")
+MARK = re.compile(r"\[concealed:[0-9a-f]{16}\]")
 _KEY = "key"
 KEEP_S = 7 * 86_400
 """An exact text is removed when its command has ended, at the latest after this time."""
@@ -40,7 +40,7 @@ class SecretVault:
 
     def _secret_of(self, mark: str) -> str:
         try:
-            return (self._folder / mark[8:-1]).read_bytes().decode(errors="surrogatepass")
+            return (self._folder / mark[11:-1]).read_bytes().decode(errors="surrogatepass")
         except FileNotFoundError:
             return mark
 
@@ -68,7 +68,7 @@ class SecretVault:
         exact = secret.encode(errors="surrogatepass")
         digest = hmac.new(self._secret_key(), exact, "sha256").hexdigest()
         self._write(digest[:16], exact)
-        return f"[secret:{digest[:16]}]"
+        return f"[concealed:{digest[:16]}]"
 
     def _secret_key(self) -> bytes:
         """A random key: the mark of a short password must not be guessable from the journal."""
