@@ -92,6 +92,17 @@ def test_no_attempt_leaves_the_sandbox(place: Path, level: str, user: str) -> No
     assert (outcome["succeeded"], outcome["changed"]) == ({}, [])
 
 
+def test_with_network_only_the_network_is_reached(place: Path, level: str) -> None:
+    outcome = asyncio.run(siege(place / "scene", level, network=True))
+    reached = set(outcome["succeeded"])
+    network = {"connect by TCP", "connect by TCP to all addresses"}
+    if level == "landlock":
+        network |= {"send datagrams by UDP", "see the interfaces of the machine"}
+    on_some_machines = {"connect by TCP of version 6", "see an interface of the machine"}
+    assert (network - reached, reached - network - on_some_machines) == (set(), set())
+    assert outcome["changed"] == []
+
+
 def test_without_a_sandbox_the_same_attempts_succeed(place: Path) -> None:
     """Without this the other tests would prove nothing. Only attempts that harm nobody are made here."""
     with contextlib.ExitStack() as closing:

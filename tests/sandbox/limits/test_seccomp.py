@@ -108,6 +108,17 @@ def test_without_namespaces_only_pairs_that_stay_connected_are_made(machine: str
     pairs = {kind: ask("socketpair", UNIX, kind | CLOEXEC) for kind in (STREAM, DGRAM, RAW, SEQPACKET)}
     assert pairs == {STREAM: ALLOW, DGRAM: PERM, RAW: PERM, SEQPACKET: ALLOW}
     assert Filter(machine, shared=False)("socketpair", UNIX, DGRAM) == ALLOW
+    with_network = Filter(machine, shared=False, network=True)
+    assert (with_network("socketpair", UNIX, DGRAM), with_network("socketpair", UNIX, STREAM)) == (PERM, ALLOW)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_in_the_network_of_the_machine_netlink_tells_only_routes(machine: str, shared: bool) -> None:
+    ask = Filter(machine, shared=shared, network=True)
+    allowed = [kind for kind in range(32) if ask("socket", NETLINK, RAW | CLOEXEC, kind) == ALLOW]
+    assert allowed == [0]
+    assert (ask("socket", INET, STREAM, 6), ask("socket", INET6, DGRAM, 17)) == (ALLOW, ALLOW)
+    assert Filter(machine, shared=False)("socket", NETLINK, RAW, 4) == ALLOW
 
 
 def test_without_namespaces_a_command_acts_on_itself_only(machine: str) -> None:

@@ -18,6 +18,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from interlock.ports.processes import Finished, Job, Sandbox
 from interlock.sandbox.jobs import jobs
 from interlock.sandbox.jobs.jobs import JobLimits
@@ -138,11 +140,11 @@ class Scene:
         (work / "wishes.json").write_text(json.dumps(self.wishes(level, scene, work, whole=whole)))
         return work
 
-    async def attack(self, level: str, work: Path) -> dict[str, Any]:
+    async def attack(self, level: str, work: Path, *, network: bool = False) -> dict[str, Any]:
         """The attempts that were made, and those that succeeded."""
         main = str(work / "package" / "tests" / "security" / "escape" / "main.py")
         argv = (jobs.INTERPRETER, "-I", "-S", "-B", main, "wishes.json")
-        finished = await self.sandbox(level).run(self.job(work, *argv))
+        finished = await self.sandbox(level).run(replace(self.job(work, *argv), network=network))
         if (finished.status, finished.exit_code) != ("exited", 0):
             raise AssertionError(f"{level}: {finished}")
         return json.loads((work / "answer.json").read_text())
@@ -245,7 +247,7 @@ FORGED: dict[str, str] = {
 }
 
 
-async def siege(folder: Path, level: str, *, whole: bool = False) -> dict[str, Any]:
+async def siege(folder: Path, level: str, *, whole: bool = False, network: bool = False) -> dict[str, Any]:
     """All attempts and forgeries on a level: {tried: names, succeeded: {name: how}}."""
     if level not in ("bubblewrap", "landlock"):
         raise ValueError("these attempts are harmful without a sandbox")
@@ -253,7 +255,7 @@ async def siege(folder: Path, level: str, *, whole: bool = False) -> dict[str, A
         scene = Scene(folder, closing)
         works = [scene.prepare(level, name, closing, whole=whole) for name in ("plain", "above")]
         before = scene.planted()
-        attacks = await asyncio.gather(*(scene.attack(level, work) for work in works))
+        attacks = await asyncio.gather(*(scene.attack(level, work, network=network) for work in works))
         ended = await asyncio.gather(*(scene.forge(level, script) for script in FORGED.values()))
         forged = {f"forge: {name}": str(one) for name, one in zip(FORGED, ended, strict=True) if _is_forged(one)}
         changed = {path for path, _ in before.items() ^ scene.planted().items()}

@@ -22,6 +22,7 @@ _NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS, …CGROUP, …UTS, …IPC, …USER,
 _NEW_TIME = 0x80
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # inject input into the terminal
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
+_NETLINK_ROUTE = 0
 _STREAM, _SEQPACKET = 1, 5
 _PRIO_USER = 2
 _SET_UID = 0o4000  # not setgid: shared folders have it, and chmod keeps it
@@ -200,6 +201,8 @@ def program(*, shared: bool, network: bool, machine: str = "") -> bytes | None:
         on(name, *_if_any_bit(_MODES[name], _SET_UID, refused))
     for name in filter(known.get, _OPENING):
         on(name, *_if_made_with(_OPENING[name], _SET_UID, refused))
+    if shared or network:
+        on("socketpair", *_connected_pairs(refused))
     if shared:
         for name in filter(known.get, _WATCHES):
             on(name, _return(missing))
@@ -209,7 +212,6 @@ def program(*, shared: bool, network: bool, machine: str = "") -> bytes | None:
             on(name, _return(refused))
         for name in _ON_ITSELF_ONLY:
             on(name, *_unless_one_of(0, (0,), refused))
-        on("socketpair", *_connected_pairs(refused))
         on("setpriority", *_on_own_processes(refused))
         on("ioprio_set", *_unless_one_of(1, (0,), refused))
     return b"".join((*code, _return(_ALLOW)))
@@ -223,11 +225,17 @@ def _sockets(*, shared: bool, network: bool) -> tuple[bytes, ...]:
     other = _ERRNO | errno.EAFNOSUPPORT
     if not network:
         return (_return(other),) if shared else _unless_one_of(0, (_UNIX, _INET, _INET6, _NETLINK), other)
-    return _unless_one_of(0, (_INET, _INET6, _NETLINK), other)
+    return (*_only_routes(_ERRNO | errno.EPROTONOSUPPORT), *_unless_one_of(0, (_INET, _INET6, _NETLINK), other))
+
+
+def _only_routes(other: int) -> tuple[bytes, ...]:
+    """In the host's network, netlink tells about sockets, devices and processes of others; names need only routes."""
+    is_netlink = (_load(_argument(0)), _test(_EQUAL, _NETLINK, 0, 3))
+    return (*is_netlink, _load(_argument(2)), _test(_EQUAL, _NETLINK_ROUTE, 1, 0), _return(other))
 
 
 def _connected_pairs(refused: int) -> tuple[bytes, ...]:
-    """A datagram socket pair can be connected to any other socket of the machine; these two types cannot."""
+    """A datagram socket pair can send to any other socket of the machine, also by abstract name; these types cannot."""
     kinds = (_load(_argument(1)), struct.pack("=HBBI", _AND, 0, 0, 0xF))
     return (*kinds, _test(_EQUAL, _STREAM, 2, 0), _test(_EQUAL, _SEQPACKET, 1, 0), _return(refused), _return(_ALLOW))
 
