@@ -127,6 +127,17 @@ def test_without_a_sandbox_a_person_answers(project: Project) -> None:
     assert approval["why"] == "the sandbox is off: rules allow nothing then"
 
 
+def test_a_ticket_is_judged_by_the_files_of_its_own_worktree(project: Project) -> None:
+    (project.root / "away").symlink_to("/etc/passwd")
+    project.git("add", "away")
+    project.git("commit", "-q", "-m", "a link that leads out")
+    (project.root / "away").unlink()  # only the worktree has it
+    result = project.run("run", "--tickets", project.tickets("plan.json", [shell("look", "cat away")]))
+    assert result.code == 4, result
+    (approval,) = project.run("approvals", "list", "--json").json
+    assert approval["why"] == "cat: away is outside the project"
+
+
 def test_always_everywhere_shows_the_narrowest_rule_and_adds_it_to_the_users_file(project: Project) -> None:
     config(project).write_text("# mine\n[gates]\ntimeout_s = 9")
     project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "touch made.txt")]))
