@@ -28,7 +28,7 @@ from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
 from interlock.identity.careful import read_plain
-from interlock.identity.standing import FOLDER, standing_of, user_state_folder
+from interlock.identity.standing import FOLDER, approve_file, standing_of, user_state_folder
 
 _MOST_API_FILE = 65536
 PAUSE_S = 0.1  # between two attempts to reach a server that does not answer yet
@@ -289,8 +289,25 @@ def find_api_file(name: str = "api.json", start: Path | None = None) -> Path:
             standing = standing_of(folder, user_state_folder())
             if not standing.counts:
                 raise NotServing(standing.sentence)
+            _check_registered(file, folder)
             return file
     raise NotServing(f"no .interlock/run/{name} from {here} upwards: start 'interlock serve' there first")
+
+
+def _check_registered(file: Path, root: Path) -> None:
+    """Raises NotServing unless the user's state folder names the same server.
+
+    A file in the project can be replaced, for example by a patch; the state folder is outside of every project.
+    """
+    try:
+        here, there = (
+            json.loads(read_plain(path, _MOST_API_FILE)) for path in (file, approve_file(user_state_folder(), root))
+        )
+        same = all(here[key] == there[key] for key in ("host", "port", "pid"))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise NotServing(f"{file} was left behind, or is not of your workbench: {error}") from error
+    if not same:
+        raise NotServing(f"{file} is not of your workbench: another address is registered for this project")
 
 
 def read_api_file(file: Path) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +28,7 @@ from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.envelopes import Recorded
 from interlock.engine.bench.engine_thread import ENDING_S, EngineThread
 from interlock.errors import BadValue, JournalCorrupt, JournalError, Misconfigured
+from interlock.identity.standing import approve_file as approve_file_of
 from interlock.ports.model import Message
 from interlock.providers.credentials import listed_variables
 from interlock.providers.missing import MissingModel
@@ -319,6 +319,4 @@ class Service:
 
 
 def approve_file(project: Project) -> Path:
-    """One file for each project, outside of every project."""
-    named = sha256(str(project.root.resolve()).encode()).hexdigest()[:16]
-    return project.state_dir / "approve" / f"{named}.json"
+    return approve_file_of(project.state_dir, project.root)

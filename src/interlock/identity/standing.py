@@ -5,6 +5,7 @@ project's place. A folder that came with a clone, an archive or a copy has no tw
 This is the only place that decides; it reads, and changes nothing.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -127,6 +128,12 @@ def read_identity(folder: str | Path) -> str:
 
 def twin_file(state_dir: str | Path, name: str) -> Path:
     return Path(state_dir) / PROJECTS / f"{name}.json"
+
+
+def approve_file(state_dir: str | Path, root: str | Path) -> Path:
+    """The file with the approve token of a project that is served; outside of every project."""
+    named = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:16]
+    return Path(state_dir) / "approve" / f"{named}.json"
 
 
 def read_twin(state_dir: str | Path, name: str) -> dict[str, Any] | None:

@@ -1,5 +1,6 @@
 """`interlock adopt`, and every other command in a folder whose `.interlock` does not count."""
 
+import json
 import os
 import shlex
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.project import Project, shell
+from tests.cli.serving import serving
 from tests.cli.test_words import COMMANDS as ALL_COMMANDS
 from tests.cli.test_words import examples
 
@@ -300,6 +302,23 @@ def test_discovery_needs_the_writer_lock_also_in_an_own_folder(project: Project)
         hook = '{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
         answer = project.run("ask-hook", "--agent", "claude", stdin=hook).json["hookSpecificOutput"]
         assert (answer["permissionDecision"], "left behind" in answer["permissionDecisionReason"]) == ("deny", True)
+        with pytest.raises(BlockingIOError):
+            bait.accept()
+
+
+def test_a_discovery_file_that_was_replaced_while_a_workbench_runs_is_not_used(project: Project) -> None:
+    project.run("init")
+    hook = '{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
+    with serving(project), socket.create_server(("127.0.0.1", 0)) as bait:
+        bait.setblocking(False)
+        file = project.root / ".interlock" / "run" / "ask.json"
+        content = {**json.loads(file.read_text()), "port": bait.getsockname()[1], "token": "x"}
+        file.write_text(json.dumps(content))
+        answer = project.run("ask-hook", "--agent", "claude", stdin=hook).json["hookSpecificOutput"]
+        assert (answer["permissionDecision"], "not of your workbench" in answer["permissionDecisionReason"]) == (
+            "deny",
+            True,
+        )
         with pytest.raises(BlockingIOError):
             bait.accept()
 

@@ -374,4 +374,8 @@ def test_the_file_can_be_named_by_the_environment(project: Project, monkeypatch:
         deep = project.root / "src" / "deep"
         deep.mkdir(parents=True)
         monkeypatch.chdir(deep)
+        monkeypatch.setenv("XDG_STATE_HOME", project.env["XDG_STATE_HOME"])
         assert ApiHookClient().get_status()["status"] == "ok"
+        monkeypatch.setenv("XDG_STATE_HOME", str(project.home))
+        with pytest.raises(NotServing, match="interlock adopt"):
+            ApiHookClient().get_status()

@@ -1,5 +1,7 @@
 """A journal that came from elsewhere stays as history: nothing runs, no answer counts."""
 
+from msgspec.structs import replace
+
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.attempt_commands import AskScript
 from interlock.domain.messages.commands.conductor_commands import EndInherited, StartConductor
@@ -9,7 +11,7 @@ from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested, ApprovalWithdrawn
 from interlock.domain.messages.events.conductor_events import ConductorStopped
 from interlock.domain.messages.events.discussion_events import DiscussionAsked, DiscussionStarted, DiscussionTurnEnded
-from interlock.domain.messages.events.epic_events import EpicDropped
+from interlock.domain.messages.events.epic_events import EpicAdded, EpicDropped
 from interlock.domain.messages.events.ticket_events import TicketCancelled, TicketCompleted
 from interlock.domain.messages.events.track_events import (
     LandingFailed,
@@ -22,7 +24,7 @@ from interlock.domain.messages.events.track_events import (
 from interlock.domain.rules.conductor_rules import usable_approvals
 from interlock.domain.state.state import State
 from interlock.domain.step import replay, step
-from interlock.domain.values.approvals import MergePayload, SpawnPayload, Withdrawn, digest
+from interlock.domain.values.approvals import Answered, MergePayload, SpawnPayload, Withdrawn, digest, is_allowed
 from interlock.domain.values.gates import Blob
 from interlock.engine.effects.effects import token_of
 from tests.domain.given import ADA, AT, SCRIPT, Bench, given, shell, when
@@ -44,6 +46,23 @@ def is_quiet(state: State) -> bool:
         and not state.calls
         and not state.conductor.on
     )
+
+
+def test_an_answer_allows_exactly_the_payload_with_its_edit() -> None:
+    approved = Answered("approve", ADA, AT, digest=digest(SCRIPT))
+    edited = Answered("approve", ADA, AT, edited="true", digest=digest(replace(SCRIPT, script="true")))
+    assert is_allowed(SCRIPT, approved)
+    assert is_allowed(SCRIPT, edited)
+    assert not is_allowed(SCRIPT, replace(approved, decision="reject"))
+    assert not is_allowed(SCRIPT, replace(edited, edited="false"))
+    assert not is_allowed(replace(SCRIPT, directory="/"), edited)
+    assert not is_allowed(SCRIPT, replace(approved, edited="true"))
+
+
+def test_an_epic_that_ended_before_stays_as_it_was() -> None:
+    state = given(EpicAdded("E-1", "one"), EpicDropped("E-1", "no"), EpicAdded("E-2", "two"))
+    ended = step(state, when(EndInherited(WHY), SYSTEM), AT)
+    assert [record.event for record in ended.records] == [ConductorStopped(WHY), EpicDropped("E-2", WHY)]
 
 
 def test_an_empty_journal_records_where_the_inherited_part_ends() -> None:

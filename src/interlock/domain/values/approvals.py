@@ -168,13 +168,11 @@ def digest(payload: Payload) -> str:
 
 def with_edit(payload: ScriptPayload | ToolPayload | SpawnPayload, text: str) -> Payload:
     """The payload with a person's edit in the place of the script, the arguments or the prompt."""
-    match payload:
-        case ScriptPayload():
-            return replace(payload, script=text)
-        case ToolPayload():
-            return replace(payload, arguments=text)
-        case SpawnPayload():
-            return replace(payload, prompt=text)
+    if isinstance(payload, ScriptPayload):
+        return replace(payload, script=text)
+    if isinstance(payload, SpawnPayload):
+        return replace(payload, prompt=text)
+    return replace(payload, arguments=text)
 
 
 def is_allowed(payload: ScriptPayload | ToolPayload | SpawnPayload, answer: Answered) -> bool:
