@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+from msgspec.structs import replace
+
 from interlock.assembly.redaction import redactor
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.discussion_commands import StartDiscussion
@@ -11,8 +13,11 @@ from interlock.domain.messages.commands.steering_commands import Tell
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.state.state import State
+from interlock.domain.values.gates import Gate
 from interlock.domain.values.tickets import TicketSpec
+from interlock.engine.bench.concealing import conceal_command
 from interlock.engine.bench.workbench import Workbench
+from interlock.ports.secrets import NoVault
 from tests.engine.world import ANN, World
 
 KEY = "sk-" + "a1B2" * 6
@@ -42,10 +47,29 @@ def test_no_stored_text_holds_a_key() -> None:
     asyncio.run(story())
 
 
+class Redacting(NoVault):
+    """Conceals without a store."""
+
+    def detects(self, text: str) -> bool:
+        return KEY in text
+
+    def conceal(self, text: str) -> str:
+        return redactor({})(text)
+
+
+def test_a_graph_without_a_secret_is_recorded_as_it_is_and_one_secret_in_it_is_found() -> None:
+    specs = tuple(TicketSpec(id=f"t{number}", script="true", verify=(Gate("make test"),)) for number in range(50))
+    command = AddTrack("a", "A", "", specs)
+    assert conceal_command(command, Redacting()) is command
+    hidden = replace(specs[49], verify=(Gate("true"), Gate("x", env={"NAME": f"use {KEY}"})))
+    concealed = conceal_command(replace(command, tickets=(*specs[:49], hidden)), Redacting())
+    assert KEY not in str(concealed)
+
+
 def test_notes_and_titles_are_recorded_without_secrets() -> None:
     async def story() -> None:
         world = World()
-        workbench = Workbench(world.journal, world.clock, world.ids, State(), conceal=redactor({}))
+        workbench = Workbench(world.journal, world.clock, world.ids, State(), vault=Redacting())
         await workbench.submit(ANN, StartDiscussion(f"about {KEY}"))
         assert workbench.state.discussion("D-1").title == "about [redacted]"
         await workbench.submit(ANN, AddTrack("a", "A", "", (TicketSpec(id="one"),)))

@@ -124,15 +124,7 @@ async def open_workbench(
         every = project.settings.journal.checkpoint_every
         vault = project_vault(project)
         vault.prune(texts_in_use(state).__contains__)
-        workbench = Workbench(
-            journal,
-            clock,
-            RandomIds(),
-            state,
-            checkpoint_every=every,
-            conceal=vault.conceal,
-            conceal_answer=vault.conceal_answer,
-        )
+        workbench = Workbench(journal, clock, RandomIds(), state, checkpoint_every=every, vault=vault)
         workspaces = GitWorkspaces(project.root, project.state_dir, git)
         base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check, [])
         conducting = None

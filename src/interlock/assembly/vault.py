@@ -26,7 +26,11 @@ class SecretVault:
         self._folder = folder
         self._environ = environ
         self._key: bytes | None = None
+        self._redact = redactor(environ)
         self._conceal = redactor(environ, self._mark)
+
+    def detects(self, text: str) -> bool:
+        return self._redact(text) != text
 
     def conceal(self, text: str) -> str:
         concealed = self._conceal(text)

@@ -6,8 +6,16 @@ from typing import Protocol
 class Vault(Protocol):
     """Replaces secrets in a text by marks, and restores exactly that text where it runs."""
 
+    def detects(self, text: str) -> bool:
+        """Whether the text contains a secret. Stores nothing."""
+        ...
+
     def conceal(self, text: str) -> str:
         """The text with a mark for each secret; the text itself if it has none. Its exact form is stored."""
+        ...
+
+    def conceal_answer(self, text: str) -> str:
+        """The same for a text of a person, who may keep the marks of what was shown in an edit."""
         ...
 
     def reveal(self, text: str) -> str:
@@ -17,6 +25,12 @@ class Vault(Protocol):
 
 class NoVault:
     """Stores nothing: texts stay as they are."""
+
+    def detects(self, text: str) -> bool:
+        return False
+
+    def conceal_answer(self, text: str) -> str:
+        return text
 
     def conceal(self, text: str) -> str:
         return text

@@ -4,10 +4,10 @@ A concealed text names each secret by a mark. Where a text runs (a script, a gat
 restored right before. Nothing else restores it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, cast
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import asdict, replace
 
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
@@ -19,6 +19,7 @@ from interlock.domain.messages.commands.external_ask_commands import AskPerson
 from interlock.domain.messages.commands.steering_commands import Tell
 from interlock.domain.messages.commands.ticket_commands import BlockTicket, CancelTicket, EditTicket
 from interlock.domain.messages.commands.track_commands import AbortTrack, AddTickets, AddTrack, EditTrack
+from interlock.ports.secrets import Vault
 
 Conceal = Callable[[str], str]
 T = TypeVar("T")
@@ -31,11 +32,28 @@ _WITH_TEXTS = (
 """Commands with texts of people, models or programs. Outputs of commands are redacted where they are read."""
 
 
-def conceal_command(command: Command, conceal: Conceal, conceal_answer: Conceal) -> Command:
-    """`conceal_answer` serves answers of people: they may keep the marks of what they were shown in an edit."""
+def conceal_command(command: Command, vault: Vault) -> Command:
     if isinstance(command, AnswerApproval):
-        return conceal_texts(command, conceal_answer)
-    return conceal_texts(command, conceal) if isinstance(command, _WITH_TEXTS) else command
+        return conceal_texts(command, vault.conceal_answer)
+    if not isinstance(command, _WITH_TEXTS):
+        return command
+    joined = "\n".join(_texts_in(to_builtins(command)))  # one search over all texts: a graph has many short ones
+    return conceal_texts(command, vault.conceal) if vault.detects(joined) else command
+
+
+def _texts_in(plain: Any) -> Iterator[str]:
+    match plain:
+        case str():
+            yield plain
+        case dict():
+            for name, value in cast("dict[str, Any]", plain).items():
+                if name not in _NO_TEXTS:
+                    yield from _texts_in(value)
+        case list() | tuple():
+            for value in cast("list[Any] | tuple[Any, ...]", plain):
+                yield from _texts_in(value)
+        case _:
+            pass
 
 
 def conceal_texts(value: T, conceal: Conceal) -> T:

@@ -15,10 +15,11 @@ from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.envelopes import Actor, Recorded, Submission
 from interlock.domain.state.state import State
 from interlock.domain.step import step
-from interlock.engine.bench.concealing import Conceal, conceal_command
+from interlock.engine.bench.concealing import conceal_command
 from interlock.errors import JournalError, JournalUnwritable, Rejected
 from interlock.ports.front import Following, Receipt
 from interlock.ports.journal import Checkpoint, Clock, Ids, Journal
+from interlock.ports.secrets import NoVault, Vault
 
 Waiter = tuple["asyncio.Future[Receipt]", Receipt]
 Reaction = Callable[[Sequence[Recorded], State], None]
@@ -37,15 +38,13 @@ class Workbench:
         state: State,
         *,
         checkpoint_every: int = 20_000,
-        conceal: Conceal = str,
-        conceal_answer: Conceal | None = None,
+        vault: Vault | None = None,
     ) -> None:
-        """`conceal` replaces secrets in texts before they are recorded, `conceal_answer` in answers of people."""
+        """`vault` conceals secrets in texts before they are recorded."""
         self._journal = journal
         self._clock = clock
         self._ids = ids
-        self._conceal = conceal
-        self._conceal_answer = conceal_answer or conceal
+        self._vault = vault or NoVault()
         self._durable = state
         self._ahead = state
         self._records: list[Recorded] = []
@@ -85,7 +84,7 @@ class Workbench:
             answer.set_exception(self._broken)
             return answer
         try:
-            command = conceal_command(command, self._conceal, self._conceal_answer)
+            command = conceal_command(command, self._vault)
             submission = Submission(self._ids.new(), actor, command)
             wire.encode(command)  # a text that cannot be encoded fails here, not with a whole batch later
             transition = step(self._ahead, submission, self._clock.now())
