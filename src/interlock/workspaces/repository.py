@@ -123,6 +123,9 @@ class Finder:
             )
 
     async def _assemble(self, place: RepositoryLocation, *, private: bool) -> Repository:
+        index = Path(place.git_dir, "index")
+        if index.exists() and not index.is_file():  # git would wait for ever at a FIFO
+            raise Misconfigured(f"{index} is not a plain file; remove it, then 'git reset' makes a new one")
         config = await self._config()
         who = identity(config.get("user.name"), config.get("user.email"))
         name, _, email = who.rstrip(">").partition(" <")
