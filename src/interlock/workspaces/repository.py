@@ -125,6 +125,7 @@ class Finder:
             )
 
     async def _assemble(self, place: RepositoryLocation, *, private: bool) -> Repository:
+        _require_plain_index(Path(place.git_dir, "index"))
         config = await self._config()
         who = identity(config.get("user.name"), config.get("user.email"))
         name, _, email = who.rstrip(">").partition(" <")
@@ -174,6 +175,12 @@ class Finder:
                 env[name] = os.environ[name]
         off = flags("core.fsmonitor=false", "core.hooksPath=/dev/null")
         return await self._run.run_trusted(["git", *off, *args], cwd=str(self._project), env=env)
+
+
+def _require_plain_index(index: Path) -> None:
+    """git would wait for ever at a FIFO."""
+    if index.exists() and not index.is_file():
+        raise Misconfigured(f"{index} is not a plain file; remove it, then 'git reset' makes a new one")
 
 
 def _shallow(place: RepositoryLocation) -> dict[str, str]:
