@@ -123,6 +123,7 @@ class Finder:
             )
 
     async def _assemble(self, place: RepositoryLocation, *, private: bool) -> Repository:
+        _check_index(Path(place.git_dir, "index"))
         config = await self._config()
         who = identity(config.get("user.name"), config.get("user.email"))
         name, _, email = who.rstrip(">").partition(" <")
@@ -183,6 +184,12 @@ class Finder:
                 env[name] = os.environ[name]
         off = flags("core.fsmonitor=false", "core.hooksPath=/dev/null")
         return await self._run.run_trusted(["git", *off, *args], cwd=str(self._project), env=env)
+
+
+def _check_index(index: Path) -> None:
+    """Raises Misconfigured for a FIFO or the like, at which git would wait for ever."""
+    if index.exists() and not index.is_file():
+        raise Misconfigured(f"{index} is not a plain file; remove it, then 'git reset' makes a new one")
 
 
 def _is_git_dir(folder: Path) -> bool:
