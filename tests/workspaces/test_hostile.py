@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.errors import InterlockError, Rejected
+from interlock.errors import InterlockError, Misconfigured, Rejected
 from tests.workspaces.desk import Desk, attempt, merge, run, writes
 
 
@@ -353,3 +353,11 @@ def test_a_missing_object_is_fetched_from_nowhere(desk: Desk, tmp_path: Path) ->
 
 def _flag(folder: Path) -> str:
     return "sprung" if (folder / "flag").exists() else "never sprung"
+
+
+def test_an_index_that_is_a_pipe_is_refused_and_not_waited_for(desk: Desk) -> None:
+    desk.repository()
+    (desk.project / ".git" / "index").unlink()
+    os.mkfifo(desk.project / ".git" / "index")
+    with pytest.raises(Misconfigured, match="not a plain file"):
+        run(desk.open())
