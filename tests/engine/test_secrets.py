@@ -53,8 +53,11 @@ class Redacting(NoVault):
     def detects(self, text: str) -> bool:
         return KEY in text
 
-    def conceal(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         return redactor({})(text)
+
+    def conceal(self, text: str) -> str:
+        return redactor({}, lambda _: "[mark]")(text)
 
 
 def test_a_graph_without_a_secret_is_recorded_as_it_is_and_one_secret_in_it_is_found() -> None:
@@ -62,8 +65,11 @@ def test_a_graph_without_a_secret_is_recorded_as_it_is_and_one_secret_in_it_is_f
     command = AddTrack("a", "A", "", specs)
     assert conceal_command(command, Redacting()) is command
     hidden = replace(specs[49], verify=(Gate("true"), Gate("x", env={"NAME": f"use {KEY}"})))
+    hidden = replace(hidden, description=f"about {KEY}")
     concealed = conceal_command(replace(command, tickets=(*specs[:49], hidden)), Redacting())
-    assert KEY not in str(concealed)
+    assert isinstance(concealed, AddTrack)
+    last = concealed.tickets[49]
+    assert (last.description, last.verify[1].env) == ("about [redacted]", {"NAME": "use [mark]"})
 
 
 def test_notes_and_titles_are_recorded_without_secrets() -> None:

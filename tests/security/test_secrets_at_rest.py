@@ -27,7 +27,8 @@ def test_scripts_and_gates_run_with_the_exact_bytes_and_no_stored_file_has_them(
     project.write("../t.json", json.dumps([TICKET]))
     ran = project.run("run", "--tickets", str(project.root.parent / "t.json"), "--approve", "all")
     assert ran.code == 0, ran
-    assert "[concealed:" in project.run("tickets", "show", "T-1").out
+    shown = project.run("tickets", "show", "T-1").out
+    assert "deploy with [redacted]" in shown and "[concealed:" in shown
     for folder in (project.root / ".interlock", project.root / "conductor"):
         files = [path for path in folder.rglob("*") if path.is_file()]
         assert files

@@ -70,6 +70,7 @@ class Desk:
         self.project = folder / "project"
         self.state = folder / "state"
         self.runner = Runner()
+        self.trusts_include = True
         self.project.mkdir()
 
     def git(self, *args: str, cwd: Path | None = None, check: bool = True) -> str:
@@ -101,7 +102,7 @@ class Desk:
         return self.git("rev-parse", "HEAD")
 
     async def open(self, project: Path | None = None) -> GitWorkspaces:
-        store = GitWorkspaces(project or self.project, self.state, self.runner)
+        store = GitWorkspaces(project or self.project, self.state, self.runner, lambda _: self.trusts_include)
         await store.open()
         return store
 

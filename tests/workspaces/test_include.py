@@ -73,3 +73,28 @@ def test_a_folder_with_a_repository_of_its_own_is_copied_without_its_history(des
         assert not Path(workspace.path, "vendor/lib/.git").exists()
 
     run(story())
+
+
+def test_an_untrusted_list_copies_nothing(desk: Desk) -> None:
+    async def story() -> None:
+        desk.repository({".gitignore": ".env\n", ".worktreeinclude": ".env\n"})
+        desk.write({".env": "SECRET=1"})
+        desk.trusts_include = False
+        store = await desk.open()
+        await store.start_track("t")
+        workspace = await store.prepare("t", "T-1")
+        assert not Path(workspace.path, ".env").exists()
+
+    run(story())
+
+
+def test_a_list_that_is_a_link_or_a_pipe_counts_as_missing(desk: Desk) -> None:
+    async def story() -> None:
+        desk.repository({".gitignore": ".env\n"})
+        desk.write({".env": "SECRET=1"})
+        os.mkfifo(desk.project / ".worktreeinclude")
+        store = await desk.open()
+        await store.start_track("t")
+        assert not Path((await store.prepare("t", "T-1")).path, ".env").exists()
+
+    run(story())

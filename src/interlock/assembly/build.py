@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from random import random
 from secrets import token_hex
 
@@ -27,6 +28,7 @@ from interlock.assembly.project import (
     remove_artifacts,
     trusted_network,
     trusted_setup,
+    trusts_include,
 )
 from interlock.assembly.redaction import redacted_bytes, redactor
 from interlock.assembly.revealing import RevealingPolicy
@@ -125,7 +127,7 @@ async def open_workbench(
         vault = project_vault(project)
         vault.prune(texts_in_use(state).__contains__)
         workbench = Workbench(journal, clock, RandomIds(), state, checkpoint_every=every, vault=vault)
-        workspaces = GitWorkspaces(project.root, project.state_dir, git)
+        workspaces = GitWorkspaces(project.root, project.state_dir, git, partial(trusts_include, project))
         base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check, [])
         conducting = None
         if conduct is not None and sandbox is not None:

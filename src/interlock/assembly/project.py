@@ -43,6 +43,7 @@ from interlock.sandbox.levels.promises import promises
 from interlock.sandbox.limits.environment import clean_env
 from interlock.tools.files.names import refusal, use_secret_names
 from interlock.views.display import safe
+from interlock.workspaces.checkouts.include import read_list
 from interlock.workspaces.git_workspaces import GitWorkspaces
 
 
@@ -95,19 +96,19 @@ def open_project(root: Path) -> Project:
 
 
 def unused_settings(project: Project) -> str:
-    """A sentence about the project's settings that do not count because they are not trusted, or nothing."""
+    """What of the project's settings and lists does not count because it is not trusted, in words; or nothing."""
     store = trust_store(project) if project.starts else None
     names = [
         start.key
         for start in project.starts
         if RIGHTS[start.key] == "trust" and store is not None and not store.trusts(start.digest)
     ]
-    if not names:
-        return ""
-    return (
-        f"interlock.toml sets {', '.join(names)}, which you have not trusted: your own settings are used."
-        " 'interlock trust --show' shows it"
-    )
+    unused: list[str] = []
+    if names:
+        unused.append(f"interlock.toml sets {', '.join(names)}, which you have not trusted: your own settings are used")
+    if not all(is_trusted(project, item) for item in _include_items(project)):
+        unused.append(f"{INCLUDE} is not trusted: none of your files is copied into worktrees")
+    return f"{'; '.join(unused)}. 'interlock trust --show' shows it" if unused else ""
 
 
 def read_state(project: Project) -> State:
@@ -254,12 +255,29 @@ def _policy_items(project: Project) -> Iterator[TrustItem]:
         yield TrustItem(POLICY, rules, "rules of interlock.toml; untrusted rules can only tighten")
 
 
+INCLUDE = ".worktreeinclude"
+
+
+def _include_items(project: Project) -> Iterator[TrustItem]:
+    if (content := read_list(str(project.root / INCLUDE))) is not None:
+        yield TrustItem(INCLUDE, content, "files of yours that git ignores and that are copied into every worktree")
+
+
+def trusts_include(project: Project, content: bytes) -> bool:
+    return is_trusted(project, TrustItem(INCLUDE, content))
+
+
 def _library_items(project: Project) -> Iterator[TrustItem]:
     for name, content in project_files(project.root):
         yield TrustItem(name, content)
 
 
-TRUSTED: tuple[Callable[[Project], Iterator[TrustItem]], ...] = (_program_items, _policy_items, _library_items)
+TRUSTED: tuple[Callable[[Project], Iterator[TrustItem]], ...] = (
+    _program_items,
+    _policy_items,
+    _include_items,
+    _library_items,
+)
 """The parts of a project that are used only if the user trusts them."""
 
 

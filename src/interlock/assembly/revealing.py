@@ -24,7 +24,7 @@ class RevealingTools:
 
     async def preview(self, place: ToolPlace, name: str, args: dict[str, Any]) -> Preview:
         shown = await self._tools.preview(place, name, self._exact(args))
-        return conceal_texts(shown, self._vault.conceal)
+        return conceal_texts(shown, self._vault.conceal, self._vault.redact)
 
     async def texts(self, place: ToolPlace, paths: Sequence[str]) -> dict[str, str | None]:
         return await self._tools.texts(place, paths)
@@ -40,7 +40,7 @@ class RevealingTools:
 
     def _exact(self, args: dict[str, Any]) -> dict[str, Any]:
         try:
-            return conceal_texts(args, self._vault.reveal)
+            return conceal_texts(args, self._vault.reveal, self._vault.reveal)
         except Rejected as error:
             raise ToolFailure(str(error)) from error
 
@@ -59,7 +59,7 @@ class RevealingPolicy:
         except Rejected as error:
             return PolicyVerdict("ask", "", str(error))
         verdict = self._policy.script(exact, directory, gates)
-        return replace(verdict, reason=self._vault.conceal(verdict.reason))
+        return replace(verdict, reason=self._vault.redact(verdict.reason))
 
     def tool(self, name: str) -> PolicyVerdict:
         return self._policy.tool(name)

@@ -29,6 +29,9 @@ class SecretVault:
         self._redact = redactor(environ)
         self._conceal = redactor(environ, self._mark)
 
+    def redact(self, text: str) -> str:
+        return self._redact(text)
+
     def detects(self, text: str) -> bool:
         return self._redact(text) != text
 

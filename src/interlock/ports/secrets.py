@@ -10,6 +10,10 @@ class Vault(Protocol):
         """Whether the text contains a secret. Stores nothing."""
         ...
 
+    def redact(self, text: str) -> str:
+        """The text without its secrets. Stores nothing."""
+        ...
+
     def conceal(self, text: str) -> str:
         """The text with a mark for each secret; the text itself if it has none. Its exact form is stored."""
         ...
@@ -28,6 +32,9 @@ class NoVault:
 
     def detects(self, text: str) -> bool:
         return False
+
+    def redact(self, text: str) -> str:
+        return text
 
     def conceal_answer(self, text: str) -> str:
         return text

@@ -20,6 +20,7 @@ from interlock.errors import Misconfigured, Rejected, Unavailable
 from interlock.identity.careful import is_below, open_beneath, read_descriptor, read_plain
 from interlock.ports.processes import Sandbox
 from interlock.ports.workspaces import Combined, Conflict, LandingPlan, Link, Survey, Workspace
+from interlock.workspaces.checkouts.include import Trusts
 from interlock.workspaces.checkouts.staging import stage, unlock
 from interlock.workspaces.checkouts.worktrees import Worktrees
 from interlock.workspaces.committed import committed
@@ -111,13 +112,15 @@ class _OpenRepository:
 
 
 class GitWorkspaces:
-    def __init__(self, project_root: Path, state_dir: Path, run: Sandbox) -> None:
+    def __init__(self, project_root: Path, state_dir: Path, run: Sandbox, trusts: Trusts = lambda _: False) -> None:
+        """`trusts` tells whether the user trusts the content of a `.worktreeinclude`."""
         self._project = Path(os.path.realpath(project_root))
         state = Path(os.path.realpath(state_dir))
         key = project_key(self._project)
         self._root = state / "worktrees" / key
         self._finder = Finder(self._project, state / "git" / key, run)
         self._opened: _OpenRepository | None = None
+        self._trusts = trusts
         self._read: dict[tuple[str, str], bytes | Link | None] = {}  # files by full commit id: they never change
 
     async def open(self) -> None:
@@ -129,7 +132,7 @@ class GitWorkspaces:
         integration, snapshots = Integration(repository), Snapshots(repository)
         self._opened = _OpenRepository(
             repository,
-            Worktrees(repository, str(self._project), self._root),
+            Worktrees(repository, str(self._project), self._root, self._trusts),
             integration,
             snapshots,
             Landings(repository, integration, snapshots),

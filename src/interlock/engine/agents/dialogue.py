@@ -180,7 +180,7 @@ class Dialogue:
         )
         booked = await self._calls.ask(terms.party, terms.key, request)
         reply = booked.reply.message
-        calls = () if last_call else conceal_texts(distinct(reply.calls, self._messages), self._conceal)
+        calls = () if last_call else conceal_texts(distinct(reply.calls, self._messages), self._conceal, self._conceal)
         message = Message(
             "assistant",
             self._redact(reply.text),

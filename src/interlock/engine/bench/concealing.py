@@ -1,7 +1,7 @@
-"""Keeps secrets out of the journal: every text of a command is concealed before the command is decided.
+"""Keeps secrets out of the journal: the texts of a command are concealed or redacted before the command is decided.
 
-A concealed text names each secret by a mark. Where a text runs (a script, a gate, a tool call), the exact text is
-restored right before. Nothing else restores it.
+A text that may run (a script, a gate, a tool call) is concealed: a mark stands for each secret, and the exact text is
+restored right before it runs. Nothing else restores it. All other texts are redacted.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,11 +34,11 @@ _WITH_TEXTS = (
 
 def conceal_command(command: Command, vault: Vault) -> Command:
     if isinstance(command, AnswerApproval):
-        return conceal_texts(command, vault.conceal_answer)
+        return conceal_texts(command, vault.conceal_answer, vault.redact)
     if not isinstance(command, _WITH_TEXTS):
         return command
     joined = "\n".join(_texts_in(to_builtins(command)))  # one search over all texts: a graph has many short ones
-    return conceal_texts(command, vault.conceal) if vault.detects(joined) else command
+    return conceal_texts(command, vault.conceal, vault.redact) if vault.detects(joined) else command
 
 
 def _texts_in(plain: Any) -> Iterator[str]:
@@ -56,31 +56,41 @@ def _texts_in(plain: Any) -> Iterator[str]:
             pass
 
 
-def conceal_texts(value: T, conceal: Conceal) -> T:
-    """The same value with all its texts concealed; the value itself if nothing changed."""
+def conceal_texts(value: T, conceal: Conceal, redact: Conceal) -> T:
+    """The same value with texts that may run concealed and all others redacted; the value itself if nothing changed."""
     result: Any = value
     match value:
         case str():
-            result = conceal(value) if len(value) >= _SHORTEST else value
+            result = redact(value) if len(value) >= _SHORTEST else value
         case tuple() | list():
             items = cast("tuple[Any, ...] | list[Any]", value)
-            concealed = [conceal_texts(item, conceal) for item in items]
-            if any(new is not old for new, old in zip(concealed, items, strict=True)):
-                result = type(items)(concealed)
+            changed = [conceal_texts(item, conceal, redact) for item in items]
+            if any(new is not old for new, old in zip(changed, items, strict=True)):
+                result = type(items)(changed)
         case dict():
             pairs = cast("dict[str, Any]", value)
-            parts: dict[str, Any] = {name: conceal_texts(item, conceal) for name, item in pairs.items()}
-            result = pairs if all(parts[name] is pairs[name] for name in pairs) else parts
+            changes = _changes(pairs, conceal, redact)
+            result = {**pairs, **changes} if changes else pairs
         case Struct():
-            fields = asdict(value)
-            texts = {name: old for name, old in fields.items() if name not in _NO_TEXTS}
-            changes = {name: new for name, old in texts.items() if (new := conceal_texts(old, conceal)) is not old}
+            changes = _changes(asdict(value), conceal, redact)
             result = replace(value, **changes) if changes else value
         case _:
             pass
     return cast("T", result)
 
 
+def _changes(fields: dict[str, Any], conceal: Conceal, redact: Conceal) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    for name, old in fields.items():
+        if name not in _NO_TEXTS:
+            new = conceal_texts(old, conceal, conceal if name in _RUNS else redact)
+            if new is not old:
+                changes[name] = new
+    return changes
+
+
+_RUNS = frozenset(["script", "command", "env", "edited", "arguments", "args"])
+"""Fields whose text may run: its exact form is stored."""
 _SHORTEST = 8
 _NO_TEXTS = frozenset(
     [

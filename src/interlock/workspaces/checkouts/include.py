@@ -1,7 +1,8 @@
 """`.worktreeinclude`: untracked files of the project that are copied into each new worktree.
 
 The lines are patterns as in `.gitignore`. Matching files are copied, symbolic links as links. Existing files (tracked
-ones) stay, and copied files are never committed.
+ones) stay, and copied files are never committed. The list may come from a stranger and name the user's secrets, so it
+counts only if the user trusts its content.
 """
 
 import contextlib
@@ -9,6 +10,7 @@ import fcntl
 import os
 import shutil
 import stat
+from collections.abc import Callable
 
 from interlock.workspaces.git import Git
 from interlock.workspaces.threads import in_thread
@@ -16,12 +18,17 @@ from interlock.workspaces.threads import in_thread
 NAME = ".worktreeinclude"
 _CLONE = 0x40049409  # FICLONE: share blocks if the file system supports it
 _NEVER = (b".git", b".interlock")
+_LONGEST = 1_000_000
 
 
-async def copy_included(git: Git, project: str, target: str, no_index: str) -> frozenset[bytes]:
+Trusts = Callable[[bytes], bool]
+
+
+async def copy_included(git: Git, project: str, target: str, no_index: str, trusts: Trusts) -> frozenset[bytes]:
     """Copies the included files; returns their paths relative to `target`."""
     patterns = os.path.join(project, NAME)
-    if not _is_file(patterns):
+    content = read_list(patterns)
+    if content is None or not trusts(content):
         return frozenset()
     asked = ("-z", "--others", "--ignored", f"--exclude-from={patterns}")
     listed = await git("ls-files", *asked, work_tree=project, index=no_index)
@@ -29,8 +36,14 @@ async def copy_included(git: Git, project: str, target: str, no_index: str) -> f
     return await in_thread(lambda: frozenset(_copy_all(os.fsencode(project), os.fsencode(target), paths)))
 
 
-def _is_file(path: str) -> bool:
-    return os.path.isfile(path)
+def read_list(path: str) -> bytes | None:
+    """The content of a plain file; None for everything else."""
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with open(opened, "rb") as file:
+        return file.read(_LONGEST) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
 
 
 def _copy_all(source: bytes, target: bytes, paths: list[bytes]) -> list[bytes]:

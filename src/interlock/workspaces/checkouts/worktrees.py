@@ -23,7 +23,7 @@ from interlock.workspaces.checkouts.clean_checkout import (
     untracked,
     write_extras,
 )
-from interlock.workspaces.checkouts.include import copy_included
+from interlock.workspaces.checkouts.include import Trusts, copy_included
 from interlock.workspaces.checkouts.staging import Listing, list_changes, make_readable, submodules, unlock
 from interlock.workspaces.repository import Repository
 from interlock.workspaces.threads import in_thread
@@ -33,10 +33,12 @@ _MARK = "interlock-"
 
 
 class Worktrees:
-    def __init__(self, repository: Repository, project: str, root: Path) -> None:
+    def __init__(self, repository: Repository, project: str, root: Path, trusts: Trusts) -> None:
+        """`trusts` tells whether the user trusts a list of included files."""
         self._repository = repository
         self._git = repository.plumbing
         self._project = project
+        self._trusts = trusts
         self._root = root
         self._registered = Path(repository.place.common_dir, "worktrees")
 
@@ -130,7 +132,7 @@ class Worktrees:
         """Copies the user's files that the project includes, and writes down the extra files."""
         folder, prefix = str(self.folder(track, ticket)), self._repository.place.prefix
         none = self.index(track, ticket) + ".none"
-        copied = await copy_included(self._git, self._project, self._inside(track, ticket), none)
+        copied = await copy_included(self._git, self._project, self._inside(track, ticket), none, self._trusts)
         before = os.fsencode(f"{prefix}/") if prefix else b""
         extras.included = states_of(folder, (before + path for path in copied))
         write_extras(self._notes(track, ticket) / "extras", extras)
