@@ -321,6 +321,8 @@ class Folder:
         path = folder / self.chance.choice(PLACES)
         kind = self.chance.choice(("link", "link", "link", "fifo", "socket", "folder", "huge", "device", "hard link"))
         self._note(f"{kind} at {path.relative_to(folder)}")
+        if any((folder / above).is_symlink() for above in path.relative_to(folder).parents):
+            return  # a link from before leads out: making the folder must change nothing there
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir() and not path.is_symlink():
