@@ -12,7 +12,7 @@ from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.values.approvals import ScriptPayload
 from interlock.domain.values.tickets import TicketSpec
-from interlock.ports.work import Assignment, Done, Prepared
+from interlock.ports.work import Assignment, Done, Failed, LastCheck, Prepared
 
 GROUP = "approval"
 P50_S, P99_S = 0.003, 0.020
@@ -74,7 +74,10 @@ class Begins:
     def prepare(self, assignment: Assignment) -> Prepared:
         return Prepared(self._terms, self._run)
 
-    async def _run(self, approved: str) -> Done:
+    async def make_ready(self, assignment: Assignment) -> Failed | None:
+        return None
+
+    async def _run(self, approved: str, last_check: LastCheck | None) -> Done:
         self.began.set_result(time.perf_counter())
         return Done(None)
 

@@ -19,7 +19,7 @@ from interlock.engine.bench.load_state import load_state
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.effects.conductor import Conductor
 from interlock.journal.sqlite import SqliteJournal
-from interlock.ports.work import Assignment, Done, PolicyVerdict, Prepared
+from interlock.ports.work import Assignment, Crew, Done, Failed, LastCheck, PolicyVerdict, Prepared
 
 WORKERS = 128
 WIDTH = 100
@@ -47,7 +47,10 @@ class Idle:
     def prepare(self, assignment: Assignment) -> Prepared:
         return Prepared(self._terms, self._run)
 
-    async def _run(self, approved: str) -> Done:
+    async def make_ready(self, assignment: Assignment) -> Failed | None:
+        return None
+
+    async def _run(self, approved: str, last_check: LastCheck | None) -> Done:
         return Done(None)
 
 
@@ -63,7 +66,7 @@ class FixedPolicy:
 
 
 @asynccontextmanager
-async def opened(folder: str, *, workers: int, policy: FixedPolicy, crew: object | None = None):
+async def opened(folder: str, *, workers: int, policy: FixedPolicy, crew: Crew | None = None):
     """A workbench with a conductor, built as the application builds it."""
     tune_process()
     clock = SystemClock()

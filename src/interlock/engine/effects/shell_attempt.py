@@ -60,7 +60,7 @@ async def _run_script(ticket: Ticket, crew: Crew, policy: Policy, *, granted_by_
     env: tuple[tuple[str, str], ...] = ()
     if grant is None or grant.digest != digest(prepared.terms):
         verdict = policy.script(assignment.script, directory)  # at once: approvals keep the order of their tickets
-        if verdict.verdict == "allow" and grant is None:
+        if verdict.verdict == "allow" and verdict.rule and grant is None:
             # Links, patterns and secrets are known only in the real worktree, so only a verdict from there allows.
             if (failed := await crew.make_ready(assignment)) is not None:
                 return FailWork(*name, failed.reason)
