@@ -8,7 +8,8 @@ InterlockError
 │   └── BadValue        a value is not valid
 ├── ToolFailure         the model: a tool call that did not work
 ├── Unavailable         retry later (after `retry_after_secs` if known)
-│   └── NoHarness       no window is available to drive
+│   ├── NoHarness       no window is available to drive
+│   └── NoAnswer        the process that holds the project gives no sign of life
 ├── Misconfigured       the operator: settings, files, machine
 │   ├── NotBelieved     `.interlock` was not made here by this user's Interlock
 │   └── JournalInUse    another process holds the project's journal
@@ -59,6 +60,10 @@ class Unavailable(InterlockError):
 
 class NoHarness(Unavailable):
     """No window is available to drive."""
+
+
+class NoAnswer(Unavailable):
+    """The process that holds the project gives no sign of life: it may be stopped."""
 
 
 class Misconfigured(InterlockError):

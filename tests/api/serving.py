@@ -61,8 +61,8 @@ class Front:
     def state(self) -> State:
         return self.workbench.state
 
-    async def submit(self, actor: Actor, command: Command) -> Receipt:
-        return await self.workbench.submit(actor, command)
+    async def submit(self, actor: Actor, command: Command, submission: str = "") -> Receipt:
+        return await self.workbench.submit(actor, command, submission)
 
     def follow(self, after: int) -> Following:
         return self.workbench.follow(after)

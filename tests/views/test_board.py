@@ -6,12 +6,15 @@ from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.attempt_commands import AskScript, FailWork, FinishMerge, ReportGate, SubmitWork
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.conductor_commands import StartConductor
+from interlock.domain.messages.commands.discussion_commands import Say, StartDiscussion
 from interlock.domain.messages.commands.epic_commands import PlanEpic, ProposeTracks
+from interlock.domain.messages.commands.landing_commands import AskLanding
 from interlock.domain.messages.commands.ticket_commands import BlockTicket, CancelTicket, SkipTicket
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.state.state import State
+from interlock.domain.values.approvals import MergePayload
 from interlock.domain.values.epics import TrackPlan
-from interlock.domain.values.gates import Gate, GateDefaults
+from interlock.domain.values.gates import Blob, Gate, GateDefaults
 from interlock.views.board import (
     TrackProgress,
     TrackRow,
@@ -20,6 +23,7 @@ from interlock.views.board import (
     tickets_of,
     track_rows,
     waits_for_person,
+    work_besides,
     worker_rows,
 )
 from tests.domain.given import AT, FAIL, PASS, SAVED, SCRIPT, Bench, shell
@@ -147,3 +151,45 @@ def test_an_epic_moves_until_its_proposal_waits_for_an_answer() -> None:
     project.send(AnswerApproval("A-1", "approve"))
     assert not waits_for_person(project.state, ("p",), ("E-1",))
     assert [(row.id, row.status) for row in track_rows(project.state)] == [("p", "proposed")]
+
+
+def test_work_besides_a_goal_is_what_runs_now_for_others() -> None:
+    project = Bench()
+    project.send(StartConductor(4, auto_queue=True))
+    for name in ("a", "b"):
+        project.send(AddTrack(name, name, "", (shell("one"),)))
+        project.send(StartTrack(name))
+    assert work_besides(project.state, ()) == ("a", "b")
+    assert work_besides(project.state, ("a",)) == ("b",)
+    project.send(AskScript("b", "one", 1, SCRIPT, ""))
+    assert work_besides(project.state, ("a",)) == (), "a ticket that waits for an answer does not run"
+    project.send(AddTrack("c", "c", "", (shell("one"),)))
+    assert work_besides(project.state, ("a", "b")) == (), "it was not started"
+
+
+def test_work_besides_counts_planning_and_discussions() -> None:
+    project = Bench()
+    project.send(StartConductor(4, auto_queue=True))
+    project.send(PlanEpic("goal"))
+    assert work_besides(project.state, ()) == ("E-1",)
+    assert work_besides(project.state, (), ("E-1",)) == ()
+    project.send(ProposeTracks("E-1", (TrackPlan("p", "P"),)))
+    assert work_besides(project.state, ()) == ()
+    project.send(AnswerApproval("A-1", "approve"))
+    assert work_besides(project.state, ()) == ("p",), "its tickets are being planned"
+    assert work_besides(project.state, (), ("E-1",)) == ()
+    project.send(StartDiscussion("talk"))
+    project.send(Say("D-1", Blob("01" * 32, 10), Blob("02" * 32, 10)))
+    assert work_besides(project.state, ("p",)) == ("D-1",)
+
+
+def test_a_landing_under_way_is_work() -> None:
+    project = Bench()
+    project.send(StartConductor(4, auto_queue=True))
+    project.send(AddTrack("a", "A", "", (shell("one"),)))
+    project.send(SkipTicket("a", "one"))
+    project.send(StartTrack("a"))
+    project.send(AskLanding("a", MergePayload("main", "b" * 40, "c" * 40, "+a")))
+    project.send(AnswerApproval("A-1", "approve"))
+    assert work_besides(project.state, ()) == ("a",)
+    assert work_besides(project.state, ("a",)) == ()

@@ -1,30 +1,46 @@
 """The private socket of the process that holds a project; other `interlock` commands work through it.
 
-Both sides send lines of JSON. A request is `{"do": …}`; the reply is `{"ok": …}` or `{"error": …, "kind": …}`; after
-`follow` every line is one recorded event. The socket has mode 0600 and is never visible in a sandbox.
+Both sides send lines of JSON. A request is `{"do": …}`; the reply is `{"ok": …}` or `{"error": …, "kind": …}`. While a
+request is carried out, the server sends `{"busy": true}` every `BEAT_S` seconds. After `follow` every line is one
+recorded event; `{"at": N}` says that the client has everything up to version N: at the end of every batch, and every
+`BEAT_S` seconds. So a client can tell a process at work from a stopped one. The socket has mode 0600 and is never
+visible in a sandbox.
 """
 
 import asyncio
 import os
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from interlock import wire
 from interlock.domain.messages.commands.command import HumanCommand
-from interlock.errors import InterlockError, Misconfigured, Rejected
+from interlock.errors import InterlockError, Misconfigured, Rejected, Unavailable
 from interlock.ports.front import Front, Receipt
 
 LINE = 64 * 1024 * 1024
 """Bytes of one line: a track of 100,000 tickets fits. Longer lines are refused."""
 
+BEAT_S = 2.0
+"""Seconds between two signs of life."""
+
+BUSY = b'{"busy":true}\n'
+
+_REMEMBERED = 1_000
+"""Answers kept for clients that repeat a request."""
+
 
 class Request(Struct, frozen=True, omit_defaults=True):
-    """Accepts commands of people only: outcomes of effects come from the engine alone."""
+    """Accepts commands of people only: outcomes of effects come from the engine alone.
+
+    `id` names the submission: a repeated request gets the answer of the first and changes nothing. `until` is a time of
+    the system's monotonic clock: a request that is read later is not carried out, because its sender has given up.
+    """
 
     do: Literal["ping", "submit", "land", "say", "follow", "stop"]
     actor: str = ""
@@ -33,9 +49,13 @@ class Request(Struct, frozen=True, omit_defaults=True):
     discussion: str = ""
     text: str = ""
     after: int = 0
+    works: bool = False  # of a follower: its work keeps the workbench open
+    id: Annotated[str, Meta(pattern="^[0-9a-f]{16,64}$")] | Literal[""] = ""
+    until: float | None = None
 
 
 _request = msgspec.json.Decoder(Request)
+_Answer = dict[str, Any]
 
 
 class ControlServer:
@@ -48,6 +68,14 @@ class ControlServer:
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self._following: set[asyncio.Task[None]] = set()
+        self._working: set[asyncio.Task[None]] = set()
+        self.detached = asyncio.Event()  # set when a client has gone whose work kept the workbench open
+        self._answers: dict[str, asyncio.Task[_Answer]] = {}
+
+    @property
+    def working(self) -> int:
+        """The number of clients whose work is under way."""
+        return len(self._working)
 
     async def start(self) -> None:
         folder = self._path.parent
@@ -88,13 +116,15 @@ class ControlServer:
                 try:
                     request = _request.decode(line)
                 except msgspec.MsgspecError as error:
-                    answer: dict[str, Any] = {"error": f"malformed request: {error}", "kind": "Rejected"}
+                    answer: _Answer = {"error": f"malformed request: {error}", "kind": "Rejected"}
                 else:
                     if request.do == "follow":
                         self._following.add(task)
+                        if request.works:
+                            self._working.add(task)
                         await self._follow(request.after, reader, writer)
                         return
-                    answer = await self._answer(request)
+                    answer = await self._answer_with_beats(request, writer)
                 writer.write(wire.encode(answer) + b"\n")
                 await writer.drain()
         except (ConnectionError, ValueError, asyncio.CancelledError):
@@ -102,13 +132,34 @@ class ControlServer:
         finally:
             self._connections.discard(task)
             self._following.discard(task)
+            if task in self._working:
+                self._working.discard(task)
+                self.detached.set()
             writer.close()
 
-    async def _answer(self, request: Request) -> dict[str, Any]:
+    async def _answer_with_beats(self, request: Request, writer: asyncio.StreamWriter) -> _Answer:
+        answering = self._answers.get(request.id)
+        if answering is None:
+            answering = asyncio.ensure_future(self._answer(request))
+            if request.id:
+                self._answers[request.id] = answering
+                if len(self._answers) > _REMEMBERED:
+                    del self._answers[next(iter(self._answers))]
+        while True:
+            done, _ = await asyncio.wait((answering,), timeout=BEAT_S)
+            if done:
+                return answering.result()
+            writer.write(BUSY)
+            await writer.drain()
+
+    async def _answer(self, request: Request) -> _Answer:
         try:
+            if request.until is not None and time.monotonic() > request.until:
+                raise Unavailable("the request was read too late; it was not carried out")
             match request.do:
                 case "submit" if request.command is not None:
-                    return _receipt_reply(await self._front.submit(_human(request.actor), request.command))
+                    actor = _human(request.actor)
+                    return _receipt_reply(await self._front.submit(actor, request.command, request.id))
                 case "land":
                     return _receipt_reply(await self._front.ask_landing(_human(request.actor), request.track))
                 case "say":
@@ -127,13 +178,26 @@ class ControlServer:
         following = self._front.follow(after)
         disconnected = asyncio.ensure_future(reader.read(1))
         disconnected.add_done_callback(lambda _: following.close())
+        coming = asyncio.ensure_future(following.next())
         try:
-            while records := await following.next():
-                writer.write(b"".join(wire.encode(record) + b"\n" for record in records))
+            while True:
+                done, _ = await asyncio.wait((coming,), timeout=BEAT_S)
+                if done:
+                    if not (records := coming.result()):
+                        return
+                    after = records[-1].version
+                    writer.write(b"".join(wire.encode(record) + b"\n" for record in records))
+                    coming = asyncio.ensure_future(following.next())
+                # The records of one batch may come in several pieces: the mark comes after the last one.
+                if after >= self._front.state.version:
+                    writer.write(b'{"at":%d}\n' % after)
+                elif not done:
+                    writer.write(BUSY)
                 await writer.drain()
         finally:
             following.close()
             disconnected.cancel()
+            coming.cancel()
 
 
 def _human(actor: str) -> str:
@@ -142,5 +206,5 @@ def _human(actor: str) -> str:
     return actor
 
 
-def _receipt_reply(receipt: Receipt) -> dict[str, Any]:
+def _receipt_reply(receipt: Receipt) -> _Answer:
     return {"ok": {"version": receipt.version, "records": wire.to_plain(receipt.records)}}

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -11,7 +12,7 @@ from interlock.assembly.agents import FileViews
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.redaction import redactor
-from interlock.domain.messages.envelopes import Actor
+from interlock.domain.messages.envelopes import Actor, Recorded
 from interlock.domain.state.state import State
 from interlock.engine.agents.chat import say_command
 from interlock.engine.bench.workbench import Workbench
@@ -117,6 +118,26 @@ class OpenWorkbench:
         if self._conducting is None:
             raise Misconfigured("this workbench runs no tickets, so it has no use for a model")
         self._conducting.models.use(maker)
+
+    @property
+    def clients_at_work(self) -> int:
+        """Other processes whose work is under way in this one."""
+        return self._control.working if self._control is not None else 0
+
+    async def news(self, following: Following) -> Sequence[Recorded] | None:
+        """The next records; empty if the work of another process has ended; None at the end of the journal."""
+        assert self._control is not None
+        records = asyncio.ensure_future(following.next())
+        detached = asyncio.ensure_future(self._control.detached.wait())
+        try:
+            await asyncio.wait((records, detached), return_when=asyncio.FIRST_COMPLETED)
+            if records.done():
+                return records.result() or None
+            self._control.detached.clear()
+            return ()
+        finally:
+            records.cancel()
+            detached.cancel()
 
     def follow(self, after: int) -> Following:
         return self.workbench.follow(after)

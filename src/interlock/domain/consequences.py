@@ -10,14 +10,14 @@ from msgspec import UNSET
 from interlock.domain.messages.envelopes import SYSTEM, Actor
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
 from interlock.domain.messages.events.attempt_events import AttemptResumed, TicketStarted
-from interlock.domain.messages.events.conductor_events import ConductorStarted
+from interlock.domain.messages.events.conductor_events import ConductorStarted, EpicAdmitted, TrackAdmitted
 from interlock.domain.messages.events.event import Event
 from interlock.domain.messages.events.track_events import TrackEnded
 from interlock.domain.rules.approval_request import request
 from interlock.domain.rules.approval_rules import automatic_answer, started_by_approval
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
-from interlock.domain.values.approvals import StepPayload
+from interlock.domain.values.approvals import Approval, StepPayload, TracksPayload
 from interlock.domain.values.tickets import Queued, Ticket
 
 APPROVE_ALL: Actor = "policy:approve-all"
@@ -27,7 +27,7 @@ def next_move(state: State) -> tuple[Actor, Event] | None:
     """The next event that follows from the state, or None."""
     for track_id in state.running:
         track = state.tracks[track_id]
-        if state.conductor.runs_track(track_id) and (event := _start_or_ask(state, track)):
+        if state.conductor.runs_track(track) and (event := _start_or_ask(state, track)):
             return SYSTEM, event
         if not track.counts.in_progress and not track.schedule.startable:
             return SYSTEM, TrackEnded(track.id, "done" if track.counts.completed == track.total else "blocked")
@@ -44,16 +44,25 @@ def automatic_answers(state: State, event: Event) -> Iterator[tuple[Actor, Event
             allowed = ApprovalAnswered(approval_id, "approve", message=event.why, digest=event.digest)
             yield f"policy:{rule}", allowed
             return
-        case ApprovalRequested(approval=approval_id) if state.conductor.on and state.conductor.approve_all:
+        case ApprovalRequested(approval=approval_id):
             asked = (state.approvals[approval_id],)
-        case ConductorStarted(approve_all=True):
+        case ConductorStarted() | TrackAdmitted() | EpicAdmitted():
             asked = state.pending_approvals()
         case _:
             return
+    if not (state.conductor.on and state.conductor.approve_all):
+        return
     for approval in asked:
-        if answer := automatic_answer(approval):
+        if _is_in_focus(state, approval) and (answer := automatic_answer(approval)):
             yield APPROVE_ALL, answer
             yield from ((SYSTEM, begun) for begun in started_by_approval(state, approval))
+
+
+def _is_in_focus(state: State, approval: Approval) -> bool:
+    """Whether the approval is about work that this conductor runs. Discussions have no focus."""
+    if isinstance(approval.payload, TracksPayload):
+        return state.conductor.runs_epic(approval.payload.epic)
+    return not approval.track or state.conductor.runs_track(state.tracks[approval.track])
 
 
 def _start_or_ask(state: State, track: Track) -> Event | None:

@@ -33,6 +33,18 @@ class WriterLock:
         os.close(self._fd)
 
 
+def holder_pid(path: Path) -> int | None:
+    """The process that holds the lock, or held it last."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        return _pid_in(fd)
+    finally:
+        os.close(fd)
+
+
 def _pid_in(fd: int) -> int | None:
     text = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
     return int(text) if text.isdigit() else None

@@ -20,7 +20,9 @@ class Receipt(Struct, frozen=True):
 class Submit(Protocol):
     """Accepts commands. Raises Rejected, or JournalError if the records cannot be made durable."""
 
-    async def submit(self, actor: Actor, command: Command) -> Receipt: ...
+    async def submit(self, actor: Actor, command: Command, submission: str = "") -> Receipt:
+        """`submission` is the id that the client gave the command: the cause of its events."""
+        ...
 
 
 class Following(Protocol):

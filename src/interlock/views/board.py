@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
+from interlock.domain.values.discussions import Doing, Thinking
 from interlock.domain.values.tickets import (
     Asking,
     Completed,
@@ -141,6 +142,34 @@ def waits_for_person(state: State, track_ids: tuple[str, ...], epic_ids: tuple[s
     names = {track.id for track in running}
     asked = sum(1 for a in state.pending_approvals() if a.ticket is not None and a.track in names)
     return moving == asked
+
+
+def work_besides(state: State, tracks: tuple[str, ...], epics: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The tracks, epics and discussions besides the given ones for which something runs now."""
+    busy = [
+        track.id
+        for track in (state.tracks[name] for name in state.track_order if name not in tracks)
+        if _runs_now(track) or (track.status == "proposed" and track.epic not in epics and _is_planned(state, track))
+    ]
+    planning = [
+        epic.id
+        for epic in state.epics_in_order()
+        if epic.id not in epics and epic.status == "planning" and state.conductor.runs_epic(epic.id)
+    ]
+    talking = [talk.id for talk in state.discussions_in_order() if isinstance(talk.stage, Thinking | Doing)]
+    return (*busy, *planning, *talking)
+
+
+def _runs_now(track: Track) -> bool:
+    if track.landing is not None and track.landing.state == "started":
+        return True
+    if not track.counts.in_progress:
+        return False
+    return any(isinstance(ticket.stage, Working | Verifying | Merging) for ticket in track.tickets.values())
+
+
+def _is_planned(state: State, track: Track) -> bool:
+    return not track.planned and state.conductor.runs_track(track)
 
 
 def _open(track: Track, name: str) -> bool:

@@ -126,7 +126,7 @@ def test_a_follower_of_a_killed_workbench_prints_how_to_continue(project: Projec
     holder = held(project)
     follower = project.start("resume", "--workers", "2")
     try:
-        until_running(project, follower, "another process works on this project")
+        until_running(project, follower, "the work runs there, and this command follows it")
         holder.kill()
         result, _ = follower.communicate(timeout=60)
         assert (follower.returncode, "workbench" in result, "is blocked" in result) == (1, True, False), result

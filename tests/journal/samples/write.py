@@ -202,7 +202,10 @@ def _discussions(run: _Story) -> None:
     tell(BeginDiscussionTool("D-1", "c-9"))
     tell(Recover("the lights went out"))
     tell(StartConductor(3, focus=("bridge",)))
+    tell(AddTrack("station", "A station", "", (TicketSpec(id="clock", assigned_to="shell", script="tick"),)), ADA)
     tell(AnswerApproval(f"A-{len(run.state.approvals)}", "skip"), ADA)
+    tell(StartTrack("station"), ADA)
+    tell(PlanEpic("A tunnel"), ADA)
     tell(EndTurn("D-1", "the model does not answer"))
 
 

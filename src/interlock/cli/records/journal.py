@@ -143,6 +143,7 @@ def _follow(project: Project, after: int, *, as_json: bool) -> None:
         say("no workbench runs on this project; there is nothing to follow", sys.stderr)
         return
     with session:
-        for recorded in session.client.follow(after):
-            _say(recorded, as_json=as_json)
+        for batch in session.follow(after):
+            for recorded in batch:
+                _say(recorded, as_json=as_json)
             sys.stdout.flush()

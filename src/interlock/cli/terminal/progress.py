@@ -29,7 +29,7 @@ from interlock.domain.messages.events.ticket_events import (
     TicketCompleted,
     TicketSkipped,
 )
-from interlock.domain.messages.events.track_events import TrackEnded
+from interlock.domain.messages.events.track_events import TrackEnded, TrackPaused
 from interlock.domain.state.state import State
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_title
@@ -154,6 +154,8 @@ def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
             return f"{approval}  asks: {one_line(approval_title(state.approvals[approval]))}", "waiting"
         case ApprovalAnswered(approval, decision):
             return f"{approval}  {decision} by {recorded.actor}", None
+        case TrackPaused(track):
+            return f"track {track} is paused; 'interlock tracks resume {track}' continues it", "waiting"
         case TrackEnded(track, status):
             return f"track {track} is {status}", "good" if status == "done" else "bad"
         case _:

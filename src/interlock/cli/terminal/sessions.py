@@ -5,18 +5,22 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from secrets import token_hex
 from types import TracebackType
 from typing import Protocol, Self
 
-from interlock.api.control_client import ControlClient
+from interlock.api.control_client import SILENCE_S, ControlClient
 from interlock.assembly.build import open_workbench
+from interlock.assembly.holder import describe_silence, holder_of, recorded_submission
 from interlock.assembly.locations import root_of
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.open_workbench import OpenWorkbench
 from interlock.assembly.project import Project, believed, open_project, read_state, standing
 from interlock.cli.arguments import ProjectArgs
 from interlock.cli.terminal.output import paint, say, warn_sandbox_off
+from interlock.cli.terminal.signals import end_in_order
 from interlock.domain.messages.commands.command import HumanCommand
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.envelopes import Recorded
@@ -24,19 +28,40 @@ from interlock.domain.state.state import State
 from interlock.domain.step import replay
 from interlock.engine.bench.engine_thread import EngineThread
 from interlock.engine.models.streams import Listener
-from interlock.errors import JournalInUse, Unavailable
+from interlock.errors import JournalInUse, NoAnswer, Unavailable
 from interlock.ports.front import Receipt
 from interlock.views.display import safe
 
 PATIENCE_S = 5
 """How long to wait for a process that holds the project but does not answer."""
 
+NOT_DONE = "This command was not carried out, and will not be."
+
+
+def silence_s() -> float:
+    """Seconds without a sign of life after which a command gives up; INTERLOCK_ANSWER_S changes them."""
+    try:
+        given = float(os.environ.get("INTERLOCK_ANSWER_S", ""))
+    except ValueError:
+        return SILENCE_S
+    return given if 0.1 <= given <= 3600 else SILENCE_S
+
+
+@contextmanager
+def _describing_silence(project: Project) -> Generator[None]:
+    try:
+        yield
+    except NoAnswer as silent:
+        raise NoAnswer(describe_silence(project, str(silent))) from None
+
 
 class Session(Protocol):
     @property
     def state(self) -> State: ...
 
-    def submit(self, command: HumanCommand) -> Receipt: ...
+    def submit(self, command: HumanCommand, submission: str = "") -> Receipt:
+        """`submission` is an id of the caller: a repeated one changes nothing."""
+        ...
 
     def ask_landing(self, track: str) -> Receipt: ...
 
@@ -50,11 +75,17 @@ class Session(Protocol):
         """The user's uncommitted changes; a remote session does not know them."""
         ...
 
-    def follow(self, after: int | None = None) -> Iterator[Sequence[Recorded]]:
+    def follow(self, after: int | None = None, *, works: bool = False) -> Iterator[Sequence[Recorded]]:
         """Batches of records after a version, or from now on, until the workbench ends.
 
-        `state` is at least as new as the batch.
+        `state` is at least as new as the batch; an empty batch means that something else may have changed. `works`: the
+        process that holds the project stays open for the work of this session.
         """
+        ...
+
+    @property
+    def clients_at_work(self) -> int:
+        """Other processes whose work is under way in this one."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -88,19 +119,35 @@ def actor() -> str:
 
 
 def open_session(project: Project, conduct: StartConductor | None = None, model: ModelMaker | None = None) -> Session:
-    """Lock the project for this process, or connect to the process that holds it."""
+    """Lock the project for this process, or connect to the process that holds it.
+
+    With `conduct` the work needs a process that runs tickets: this one, or the one that holds the project.
+    """
+    end_in_order(ctrl_c=False)
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
             return LocalSession(project, conduct, model=model)
         except JournalInUse as busy:
-            try:
-                return RemoteSession(project)
-            except Unavailable:
-                # That process is starting or ending; a released lock sends no notification, so poll.
-                if time.monotonic() > deadline:
-                    raise busy from None
-                threading.Event().wait(0.05)
+            remote = _connected(project)
+            # A command that only records something ends soon, and runs nothing for this one.
+            if remote is not None and (conduct is None or remote.state.conductor.on):
+                return remote
+            if time.monotonic() > deadline:
+                raise busy from None
+            if remote is not None:
+                remote.close()
+            threading.Event().wait(0.05)  # a released lock sends no notification
+
+
+def _connected(project: Project) -> "RemoteSession | None":
+    """None if the process that holds the project is starting or ending."""
+    try:
+        return RemoteSession(project)
+    except NoAnswer:
+        raise
+    except Unavailable:
+        return None
 
 
 class LocalSession:
@@ -123,8 +170,8 @@ class LocalSession:
     def state(self) -> State:
         return self._opened.state
 
-    def submit(self, command: HumanCommand) -> Receipt:
-        return self._engine.call(self._opened.submit(actor(), command))
+    def submit(self, command: HumanCommand, submission: str = "") -> Receipt:
+        return self._engine.call(self._opened.submit(actor(), command, submission))
 
     def ask_landing(self, track: str) -> Receipt:
         return self._engine.call(self._opened.ask_landing(actor(), track))
@@ -138,10 +185,14 @@ class LocalSession:
     def dirty(self) -> tuple[str, ...]:
         return self._engine.call(self._opened.dirty())
 
-    def follow(self, after: int | None = None) -> Iterator[Sequence[Recorded]]:
+    @property
+    def clients_at_work(self) -> int:
+        return self._opened.clients_at_work
+
+    def follow(self, after: int | None = None, *, works: bool = False) -> Iterator[Sequence[Recorded]]:
         following = self._opened.follow(self.state.version if after is None else after)
         yield ()
-        while records := self._engine.call(following.next()):
+        while (records := self._engine.call(self._opened.news(following))) is not None:
             yield records
         if broken := self._opened.workbench.broken:
             raise broken
@@ -165,30 +216,42 @@ class RemoteSession:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self.client = ControlClient(project.socket)
+        with _describing_silence(project):
+            self._client = ControlClient(project.socket, silence_s())
+        self.holder = holder_of(project)
         self._state = read_state(project)
 
     @property
     def state(self) -> State:
         return self._state
 
-    def submit(self, command: HumanCommand) -> Receipt:
+    def submit(self, command: HumanCommand, submission: str = "") -> Receipt:
+        """Carried out once, even if the holder stops answering or ends in between: the journal shows its id."""
+        submission, before = submission or token_hex(16), self._state.version
         try:
-            receipt = self.client.submit(actor(), command)
+            receipt = self._client.submit(actor(), command, submission)
             self._state = read_state(self._project)
-        except Unavailable:
-            with open_session(self._project) as local:  # the other process has ended meanwhile
-                receipt = local.submit(command)
-                self._state = local.state
+        except NoAnswer as silent:
+            done = recorded_submission(self._project, submission, before)
+            if done is None:
+                raise NoAnswer(f"{describe_silence(self._project, str(silent))}. {NOT_DONE}") from None
+            receipt, self._state = done, read_state(self._project)
+        except Unavailable:  # the other process is ending; its journal is complete once its lock is free
+            with open_session(self._project) as other:
+                done = recorded_submission(self._project, submission, before)
+                receipt = other.submit(command, submission) if done is None else done
+                self._state = other.state
         return receipt
 
     def ask_landing(self, track: str) -> Receipt:
-        receipt = self.client.ask_landing(actor(), track)
+        with _describing_silence(self._project):
+            receipt = self._client.ask_landing(actor(), track)
         self._state = read_state(self._project)
         return receipt
 
     def say(self, discussion: str, text: str) -> Receipt:
-        receipt = self.client.say(actor(), discussion, text)
+        with _describing_silence(self._project):
+            receipt = self._client.say(actor(), discussion, text)
         self._state = read_state(self._project)
         return receipt
 
@@ -198,12 +261,17 @@ class RemoteSession:
     def dirty(self) -> tuple[str, ...]:
         return ()
 
-    def follow(self, after: int | None = None) -> Iterator[Sequence[Recorded]]:
+    @property
+    def clients_at_work(self) -> int:
+        return 0
+
+    def follow(self, after: int | None = None, *, works: bool = False) -> Iterator[Sequence[Recorded]]:
         yield ()
-        for recorded in self.client.follow(self._state.version if after is None else after):
-            if recorded.version > self._state.version:
-                self._state = replay((recorded,), self._state)
-            yield (recorded,)  # also if `submit` has already read it: the caller waits for a batch
+        with _describing_silence(self._project):
+            for batch in self._client.follow(self._state.version if after is None else after, works=works):
+                new = [recorded for recorded in batch if recorded.version > self._state.version]
+                self._state = replay(new, self._state)
+                yield batch  # also if `submit` has already read it: the caller waits for a batch
 
     def __enter__(self) -> Self:
         return self
@@ -211,4 +279,7 @@ class RemoteSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.client.close()
+        self.close()
+
+    def close(self) -> None:
+        self._client.close()

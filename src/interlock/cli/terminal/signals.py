@@ -1,7 +1,14 @@
 """SIGTERM and SIGHUP end the process in order, like Ctrl-C."""
 
+import os
+import select
 import signal
+import threading
 from types import FrameType
+
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_NUDGE = signal.SIGURG  # ignored by default, and nothing here uses out-of-band data
+_AGAIN_S = 0.05
 
 
 def end_in_order(*, ctrl_c: bool = True, once: bool = False) -> None:
@@ -12,7 +19,7 @@ def end_in_order(*, ctrl_c: bool = True, once: bool = False) -> None:
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         if once:
-            for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            for ending in _ENDING:
                 signal.signal(ending, signal.SIG_IGN)
         raise KeyboardInterrupt
 
@@ -21,3 +28,34 @@ def end_in_order(*, ctrl_c: bool = True, once: bool = False) -> None:
         signal.signal(signal.SIGINT, interrupt)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # with `nohup` a closed terminal does not end it
         signal.signal(signal.SIGHUP, interrupt)
+    if signal.getsignal(_NUDGE) is signal.SIG_DFL:
+        _wake_main_thread_for_signals()
+
+
+def _wake_main_thread_for_signals() -> None:
+    """Makes sure that a signal reaches its handler while the main thread waits for another thread.
+
+    The kernel may deliver a signal to any thread, but Python runs handlers in the main thread only, and only when it
+    executes bytecode. Without this, a signal that another thread received, as after SIGSTOP and SIGCONT, would stay
+    unnoticed for as long as the main thread waits.
+    """
+    received, wakeup = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(wakeup, False)
+    handled, confirm = os.pipe2(os.O_CLOEXEC)
+    main_thread = threading.main_thread().ident
+    assert main_thread is not None
+
+    def wake() -> None:
+        while numbers := os.read(received, 64):
+            if not set(numbers) & set(_ENDING):
+                continue
+            while select.select([handled], [], [], 0)[0]:
+                os.read(handled, 4096)  # confirmations of an earlier signal
+            # Repeated: a nudge just before the main thread begins to wait would not end that wait.
+            signal.pthread_kill(main_thread, _NUDGE)
+            while not select.select([handled], [], [], _AGAIN_S)[0]:
+                signal.pthread_kill(main_thread, _NUDGE)
+
+    signal.signal(_NUDGE, lambda number, frame: os.write(confirm, b"."))
+    signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+    threading.Thread(target=wake, name="signals", daemon=True).start()

@@ -1,6 +1,7 @@
 """`interlock chat` and `interlock discussions …`: discussions with a model about the project."""
 
 import sys
+from contextlib import suppress
 from typing import Any
 
 from msgspec import json
@@ -13,15 +14,17 @@ from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import paint, say, say_json, table, terminal_safe
 from interlock.cli.terminal.prompts import Prompts
 from interlock.cli.terminal.sessions import Session, open_session, project_of
+from interlock.cli.work.goal import Goal
+from interlock.cli.work.joining import Staying, check_options
 from interlock.cli.work.tracks import read_text
-from interlock.domain.messages.commands.discussion_commands import StartDiscussion
+from interlock.domain.messages.commands.discussion_commands import StartDiscussion, StopTurn
 from interlock.domain.messages.events.discussion_events import DiscussionStarted
 from interlock.domain.values.approvals import ALLOWED, Approval
-from interlock.domain.values.discussions import Discussion, Quiet, Unsure, Waiting
+from interlock.domain.values.discussions import Discussion, Quiet, Thinking, Unsure, Waiting
 from interlock.domain.values.gates import Blob
 from interlock.engine.agents.chat import check_message
 from interlock.engine.models.streams import ANSWERING, THINKING
-from interlock.errors import Rejected, Unavailable
+from interlock.errors import InterlockError, Rejected, Unavailable
 from interlock.ports.model import Message
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_dict
@@ -46,11 +49,18 @@ def chat(args: ChatArgs) -> int:
     # A question starts no other work: tracks wait for 'resume'.
     conduct = conducting(project, auto_queue=False, approve_all=args.approve_all, workers=None, focus=())
     with open_session(project, conduct, model_of(project, args)) as session:
+        check_options(session, args)
         since = session.state.version
         name = args.discussion or _start_discussion(session, text)
         if text is not None:
             session.say(name, text)
-        return _follow_turn(session, project, session.state.discussion(name).id, since, as_json=args.json)
+        try:
+            code = _follow_turn(session, project, session.state.discussion(name).id, since, as_json=args.json)
+        except KeyboardInterrupt:
+            _stop_turn(session, name)
+            raise
+        Staying(session, Goal(), quiet=args.json).wait()
+        return code
 
 
 def list_(args: CommandArgs) -> int:
@@ -97,13 +107,22 @@ def _start_discussion(session: Session, text: str | None) -> str:
     return next(r.event.discussion for r in receipt.records if isinstance(r.event, DiscussionStarted))
 
 
+def _stop_turn(session: Session, name: str) -> None:
+    """Ctrl-C ends the model's turn: otherwise the next process would continue it. An open question stays."""
+    if not isinstance(session.state.discussion(name).stage, Thinking):
+        return
+    with suppress(InterlockError):  # the turn has ended meanwhile, or the workbench is gone
+        session.submit(StopTurn(name, "interrupted"))
+        say(paint(f"the answer was stopped; continue with: interlock chat --in {name} 'TEXT'", "dim"), sys.stderr)
+
+
 def _follow_turn(session: Session, project: Project, name: str, since: int, *, as_json: bool) -> int:
     """Follow the discussion until the user's next turn; approvals are asked if there is a terminal."""
     prompts = Prompts()
     printer = _StreamPrinter(f"Discussion: {name}", quiet=as_json or not sys.stdout.isatty())
     end = session.listen(printer.take)
     try:
-        for _ in session.follow(since):
+        for _ in session.follow(since, works=True):
             discussion = session.state.discussion(name)
             if isinstance(discussion.stage, Quiet):
                 break

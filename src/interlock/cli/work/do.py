@@ -3,7 +3,7 @@
 import sys
 
 from interlock.assembly.build import conducting
-from interlock.assembly.project import Project, kept_text, read_state
+from interlock.assembly.project import Project, kept_text
 from interlock.cli.arguments import WorkArgs
 from interlock.cli.terminal.exits import APPROVAL, DONE, wrong_usage
 from interlock.cli.terminal.model_choices import model_of, with_choices
@@ -12,6 +12,7 @@ from interlock.cli.terminal.progress import ProgressDisplay
 from interlock.cli.terminal.prompts import Prompts
 from interlock.cli.terminal.sessions import Session, open_session, project_of
 from interlock.cli.work.goal import Goal
+from interlock.cli.work.joining import Staying, check_options
 from interlock.cli.work.tracks import land_track
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
@@ -48,10 +49,10 @@ def do(args: DoArgs) -> int:
         return wrong_usage(f"do: {error}", as_json=args.json)
     if not ready.runs:
         return _show_choices(project, ready, as_json=args.json)
-    name = _free_name(read_state(project))
-    conduct = conducting(project, auto_queue=True, approve_all=args.approve_all, workers=None, focus=(name,))
+    conduct = conducting(project, auto_queue=True, approve_all=args.approve_all, workers=None, focus=())
     with open_session(project, conduct, model_of(project, args)) as session:
-        since = session.state.version
+        check_options(session, args)
+        since, name = session.state.version, _free_name(session.state)
         session.submit(AddTrack(name, one_line(args.command, 80), args.command, ready.tickets))
         session.submit(StartTrack(name))
         code = _drive(session, name, since, args, typed=not ready.unseen)
@@ -82,11 +83,14 @@ def _show_choices(project: Project, ready: Prepared, *, as_json: bool) -> int:
 def _drive(session: Session, name: str, since: int, args: DoArgs, *, typed: bool) -> int:
     prompts, goal = Prompts(), Goal((name,))
     asks = prompts.possible and not args.json
+    staying = Staying(session, goal, quiet=args.json)
     with ProgressDisplay(quiet=args.json or not asks) as progress:
-        for records in session.follow(since):
+        for records in session.follow(since, works=True):
             state = session.state
             progress.show(records, state, (name,))
             if goal.is_idle(state):
+                if staying.needed():
+                    continue
                 break
             waiting = goal.waiting(state)
             if waiting and waiting[0].kind == "spawn" and typed:
@@ -94,7 +98,7 @@ def _drive(session: Session, name: str, since: int, args: DoArgs, *, typed: bool
             elif waiting and asks:
                 with progress.paused():
                     prompts.ask(session, waiting[0])
-            elif waiting and waits_for_person(state, (name,)):
+            elif waiting and waits_for_person(state, (name,)) and not staying.needed():
                 return APPROVAL
     if not goal.is_idle(session.state):
         raise Unavailable(f"the workbench has ended; 'interlock resume {name}' continues")

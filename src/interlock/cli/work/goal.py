@@ -9,7 +9,7 @@ from interlock.domain.values.approvals import Approval, TracksPayload
 from interlock.domain.values.epics import Epic
 from interlock.domain.values.tickets import Blocked
 
-ENDED = ("done", "blocked", "aborted", "paused")
+ENDED = ("done", "blocked", "aborted")
 
 
 class Goal:

@@ -11,14 +11,15 @@ from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import say, say_json
 from interlock.cli.terminal.progress import ProgressDisplay
 from interlock.cli.terminal.prompts import Prompts
-from interlock.cli.terminal.sessions import RemoteSession, Session, open_session, project_of
-from interlock.cli.terminal.signals import end_in_order
+from interlock.cli.terminal.sessions import Session, open_session, project_of
 from interlock.cli.work.goal import Goal, unfinished
+from interlock.cli.work.joining import Staying, check_options
 from interlock.cli.work.tracks import land_track, read_tickets, with_free_id
 from interlock.domain.messages.commands.epic_commands import PlanEpic
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.messages.events.epic_events import EpicAdded
 from interlock.domain.reading.ticket_data import ticket_to_dict
+from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import ALLOWED
 from interlock.errors import Unavailable
@@ -54,25 +55,21 @@ def run(args: RunArgs) -> int:
     if file := args.tickets:
         command = read_tickets(file)
         return _work_on(args, lambda session: _add_track(session, with_free_id(command, session.state, named=file)))
-    return _work_on(args, _start_unfinished)
+    return _work_on(args, _start_unfinished, focus=None)
 
 
 def resume(args: ResumeArgs) -> int:
     if (track := args.track) is None:
-        return _work_on(args, _start_unfinished)
+        return _work_on(args, _start_unfinished, focus=None)
     return _work_on(args, lambda session: _start_track(session, track))
 
 
-def _work_on(args: DriveArgs, begin: Callable[[Session], Goal]) -> int:
-    end_in_order(ctrl_c=False)
+def _work_on(args: DriveArgs, begin: Callable[[Session], Goal], focus: tuple[str, ...] | None = ()) -> int:
+    """`focus`: only what `begin` starts is run; None: everything that is unfinished."""
     project = with_choices(project_of(args), args)
-    conduct = conducting(project, auto_queue=True, approve_all=args.approve_all, workers=args.workers)
+    conduct = conducting(project, auto_queue=True, approve_all=args.approve_all, workers=args.workers, focus=focus)
     with open_session(project, conduct, model_of(project, args)) as session:
-        if isinstance(session, RemoteSession) and (args.approve or args.workers or args.provider or args.model):
-            say(
-                "another process works on this project: its --workers, --approve, --provider and --model apply",
-                sys.stderr,
-            )
+        check_options(session, args, args.workers)
         since = session.state.version
         goal = begin(session)
         empty = not goal.epics(session.state) and not goal.tracks(session.state)
@@ -136,22 +133,29 @@ def _drive(session: Session, goal: Goal, since: int, args: DriveArgs) -> int:
     """Follow the run until it ends or waits for an approval that cannot be asked in this terminal."""
     prompts = Prompts(project_of(args).folder / "blobs")
     asks = prompts.possible and not args.json
+    staying = Staying(session, goal, quiet=args.json)
     with ProgressDisplay(quiet=args.json) as progress:
-        for records in session.follow(since):
+        for records in session.follow(since, works=True):
             state = session.state
             progress.show(records, state, goal.tracks(state))
             if goal.is_idle(state):
+                if staying.needed():
+                    continue
                 break
             waiting = goal.waiting(state)
             if asks and waiting:
                 # One at a time: each answer is a record, so new events are shown before the next prompt.
                 with progress.paused():
                     prompts.ask(session, waiting[0])
-            elif waits_for_person(state, goal.tracks(state), tuple(epic.id for epic in goal.epics(state))):
+            elif _waits_for_person(goal, state) and not staying.needed():
                 return APPROVAL
     if not goal.is_idle(session.state):
         raise Unavailable("the workbench has ended; 'interlock resume' continues")
     return goal.code(session.state)
+
+
+def _waits_for_person(goal: Goal, state: State) -> bool:
+    return waits_for_person(state, goal.tracks(state), tuple(epic.id for epic in goal.epics(state)))
 
 
 def _report(session: Session, goal: Goal, code: int, args: DriveArgs) -> int:

@@ -15,6 +15,7 @@ from interlock.domain.messages.commands.epic_commands import (
 )
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.messages.events.approval_events import ApprovalWithdrawn
+from interlock.domain.messages.events.conductor_events import EpicAdmitted
 from interlock.domain.messages.events.epic_events import (
     EpicAccepted,
     EpicAdded,
@@ -62,7 +63,9 @@ def plan_epic(state: State, command: PlanEpic) -> Events:
         raise Rejected("the text of an epic is empty; describe what is to be achieved")
     if len(text) > MOST_TEXT:
         raise Rejected(f"an epic has at most {MOST_TEXT:,} characters, this one {len(text):,}")
-    return (EpicAdded(f"E-{len(state.epics) + 1}", text),)
+    name = f"E-{len(state.epics) + 1}"
+    admitted = state.conductor.on and not state.conductor.runs_epic(name)
+    return (EpicAdded(name, text), *((EpicAdmitted(name),) if admitted else ()))
 
 
 def drop_epic(state: State, command: DropEpic) -> Events:

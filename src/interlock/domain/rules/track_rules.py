@@ -18,6 +18,7 @@ from interlock.domain.messages.commands.track_commands import (
     TrackCommand,
 )
 from interlock.domain.messages.events.approval_events import ApprovalWithdrawn
+from interlock.domain.messages.events.conductor_events import TrackAdmitted
 from interlock.domain.messages.events.epic_events import PlanningRetried
 from interlock.domain.messages.events.event import Events
 from interlock.domain.messages.events.ticket_events import TicketCancelled
@@ -81,18 +82,18 @@ def add_tickets(state: State, command: AddTickets) -> Events:
     specs = check_specs(command.tickets)
     everything = [*(track.tickets[name].spec for name in track.order), *specs]
     Dag([spec.id for spec in everything], (spec.depends_on for spec in everything))
-    return (*tickets_added(track.id, specs), *_restart(track))
+    return (*tickets_added(track.id, specs), *_restart(state, track))
 
 
 def start_track(state: State, command: StartTrack) -> Events:
     track = state.track(command.track)
     match track.status:
         case "running":
-            return ()
+            return admitted(state, track)
         case "blocked" if not track.planned:
-            return (PlanningRetried(track.id),)
+            return (*admitted(state, track), PlanningRetried(track.id))
         case "ready" | "paused" | "blocked":
-            return (TrackStarted(track.id),)
+            return (*admitted(state, track), TrackStarted(track.id))
         case "proposed":
             raise Rejected(f"the tickets of track {track.id!r} are still being planned")
         case _:
@@ -112,7 +113,12 @@ def resume_track(state: State, command: ResumeTrack) -> Events:
     track = state.track(command.track)
     if track.status != "paused":
         raise Rejected(f"track {track.id!r} is {track.status}, not paused")
-    return (TrackStarted(track.id),)
+    return (*admitted(state, track), TrackStarted(track.id))
+
+
+def admitted(state: State, track: Track) -> Events:
+    """A person wants this track to run, also if the conductor was started for other tracks."""
+    return (TrackAdmitted(track.id),) if state.conductor.on and not state.conductor.runs_track(track) else ()
 
 
 def edit_track(state: State, command: EditTrack) -> Events:
@@ -150,12 +156,12 @@ def abort_events(state: State, track: Track, reason: str, but: str | None = None
 
 
 def restart_track_of(state: State, ticket: Ticket) -> Events:
-    return _restart(state.track(ticket.track))
+    return _restart(state, state.track(ticket.track))
 
 
-def _restart(track: Track) -> Events:
+def _restart(state: State, track: Track) -> Events:
     """Starts a track again that had ended: a ticket of it can run again."""
-    return (TrackStarted(track.id),) if track.status in ("done", "blocked") else ()
+    return (*admitted(state, track), TrackStarted(track.id)) if track.status in ("done", "blocked") else ()
 
 
 def tickets_added(track: str, specs: tuple[TicketSpec, ...]) -> Iterable[TicketsAdded]:

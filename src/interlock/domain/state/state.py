@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 
 from immutables import Map
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import Approval
@@ -28,9 +28,17 @@ class ConductorState(Struct, frozen=True):
     deadline_s: int | None = None
     caps: Caps = Caps()
     focus: tuple[str, ...] | None = None  # only these tracks run; None means all
+    focus_epics: tuple[str, ...] | UnsetType = UNSET  # with a focus: the tracks of these epics run, too
 
-    def runs_track(self, track: str) -> bool:
-        return self.on and (self.focus is None or track in self.focus)
+    def runs_track(self, track: Track) -> bool:
+        return self.on and (self.focus is None or track.id in self.focus or track.epic in self.epics_in_focus)
+
+    def runs_epic(self, epic: str) -> bool:
+        return self.on and (self.focus is None or epic in self.epics_in_focus)
+
+    @property
+    def epics_in_focus(self) -> tuple[str, ...]:
+        return () if self.focus_epics is UNSET else self.focus_epics
 
 
 class State(Struct, frozen=True):

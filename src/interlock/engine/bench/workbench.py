@@ -74,20 +74,23 @@ class Workbench:
     def on_durable(self, reaction: Reaction) -> None:
         self._reactions.append(reaction)
 
-    async def submit(self, actor: Actor, command: Command) -> Receipt:
-        return await self.send(actor, command)
+    async def submit(self, actor: Actor, command: Command, submission: str = "") -> Receipt:
+        return await self.send(actor, command, submission)
 
-    def send(self, actor: Actor, command: Command) -> "asyncio.Future[Receipt]":
-        """Decides the command now; the future completes when its records are durable, or fails with the reason."""
+    def send(self, actor: Actor, command: Command, submission: str = "") -> "asyncio.Future[Receipt]":
+        """Decides the command now; the future completes when its records are durable, or fails with the reason.
+
+        `submission` is the id that a client gave its command; empty makes a new one.
+        """
         answer: asyncio.Future[Receipt] = self._loop.create_future()
         if self._broken is not None:
             answer.set_exception(self._broken)
             return answer
         try:
             command = conceal_command(command, self._vault)
-            submission = Submission(self._ids.new(), actor, command)
+            sent = Submission(submission or self._ids.new(), actor, command)
             wire.encode(command)  # a text that cannot be encoded fails here, not with a whole batch later
-            transition = step(self._ahead, submission, self._clock.now())
+            transition = step(self._ahead, sent, self._clock.now())
         except UnicodeEncodeError:
             answer.set_exception(Rejected("the text is not valid Unicode"))
             return answer

@@ -156,7 +156,7 @@ class Conductor:
         self._effects.require(f"land {track_id}", effect)
 
     def _require_plan(self, track: Track) -> None:
-        moves = self._workbench.state.conductor.runs_track(track.id)
+        moves = self._workbench.state.conductor.runs_track(track)
         effect = None
         if moves and not track.planned and track.status == "proposed":
             effect = Effect(
@@ -166,7 +166,7 @@ class Conductor:
 
     def _require_tracks(self, epic: Epic) -> None:
         effect = None
-        if epic.status == "planning" and self._workbench.state.conductor.focus is None:
+        if epic.status == "planning" and self._workbench.state.conductor.runs_epic(epic.id):
             effect = Effect(("plan",), lambda: self._plan_epic(epic), lambda why: FailPlanning(epic.id, "", why))
         self._effects.require(f"plan {epic.id}", effect)
 

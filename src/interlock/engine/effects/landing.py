@@ -52,9 +52,9 @@ class LandingConductor:
         self._workbench = workbench
         self._workspaces = workspaces
 
-    async def submit(self, actor: Actor, command: Command) -> Receipt:
+    async def submit(self, actor: Actor, command: Command, submission: str = "") -> Receipt:
         """Returns after the landings that the command approved."""
-        receipt = await self._workbench.submit(actor, command)
+        receipt = await self._workbench.submit(actor, command, submission)
         state = self._workbench.state
         for track_id in state.track_order:
             track = state.tracks[track_id]

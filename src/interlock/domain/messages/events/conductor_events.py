@@ -1,6 +1,6 @@
 """Events of the conductor."""
 
-from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.messages.events.event_base import BaseEvent, OfEpic, OfTrack
 from interlock.domain.values.budgets import Caps
 from interlock.domain.values.gates import GateDefaults
 
@@ -19,4 +19,12 @@ class ConductorStopped(BaseEvent, frozen=True):
     reason: str
 
 
-ConductorEvent = ConductorStarted | ConductorStopped
+class TrackAdmitted(OfTrack, frozen=True):
+    """The conductor, which runs some tracks only, runs this one as well: a person started it."""
+
+
+class EpicAdmitted(OfEpic, frozen=True):
+    """The conductor, which runs some tracks only, plans this epic and runs its tracks as well."""
+
+
+ConductorEvent = ConductorStarted | ConductorStopped | TrackAdmitted | EpicAdmitted
