@@ -1,11 +1,14 @@
 """Live progress of a run: one line per event, and a progress bar on a terminal."""
 
 import sys
+import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
 from interlock.cli.terminal.output import colour_on, paint, say, terminal_safe
+from interlock.cli.terminal.sign_of_life import SignOfLife
+from interlock.cli.terminal.turn_lines import turn_lines
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
 from interlock.domain.messages.events.attempt_events import (
@@ -14,6 +17,7 @@ from interlock.domain.messages.events.attempt_events import (
     GateFinished,
     TicketStarted,
     ToolFinished,
+    TurnFinished,
 )
 from interlock.domain.messages.events.epic_events import (
     EpicAccepted,
@@ -31,20 +35,32 @@ from interlock.domain.messages.events.ticket_events import (
 )
 from interlock.domain.messages.events.track_events import TrackEnded, TrackPaused
 from interlock.domain.state.state import State
+from interlock.engine.blobs import Fetch
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_title
 from interlock.views.journal_lines import error_line
+from interlock.views.mma_status import active_tiers
+
+_REDRAW_S = 0.1
 
 QUIET_ABOVE = 1_000
 """Above this number of tickets only failures and the bar are shown."""
 
 
 class ProgressDisplay:
-    def __init__(self, *, quiet: bool) -> None:
+    """`fetch` reads the messages of workers; without it only events are shown."""
+
+    def __init__(self, *, quiet: bool, fetch: Fetch | None = None) -> None:
         self._quiet = quiet
+        self._fetch = fetch
         self._bar: Any = None
         self._task: Any = None
         self._live = not quiet and colour_on(sys.stdout)
+        self._now: tuple[str, ...] = ()  # the tiers at work
+        self._heard = ""  # the latest line that a model streams
+        self._drawn = 0.0
+        self._paused = False
+        self._life = None if quiet or self._live else SignOfLife(self._say_silence)
 
     def __enter__(self) -> Self:
         if self._live:
@@ -57,27 +73,50 @@ class ProgressDisplay:
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[note]}"),
                 TimeElapsedColumn(),
+                TextColumn("{task.fields[heard]}", style="dim", markup=False),
                 transient=True,
             )
-            self._task = self._bar.add_task("", total=None, note="")
+            self._task = self._bar.add_task("", total=None, note="", heard="")
             self._bar.start()
+        if self._life is not None:
+            self._life.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
+        if self._life is not None:
+            self._life.end()
+
+    def hear(self, key: str, piece: str) -> None:
+        """A piece of a model's text, on the engine's thread: the bar shows its last line."""
+        if self._bar is None:
+            return
+        self._heard = (self._heard + piece)[-400:].lstrip("\n")
+        now = time.monotonic()
+        if now - self._drawn > _REDRAW_S:
+            self._drawn = now
+            line = self._heard.rstrip("\n").rpartition("\n")[2]
+            self._bar.update(self._task, heard=one_line(f"{key}: {line}", 60))
+
+    def _say_silence(self, seconds: float) -> None:
+        if self._paused:
+            return
+        at_work = ", ".join(safe(tier) for tier in self._now[:4]) or "nothing runs"
+        say(paint(f"{' ' * 8}  … {at_work}; no news for {seconds:.0f} s", "dim"))
 
     @contextmanager
     def paused(self) -> Generator[None]:
-        """Hide the bar while a prompt uses the terminal."""
-        if self._bar is None:
-            yield
-            return
-        self._bar.stop()
+        """Print nothing while a prompt uses the terminal."""
+        self._paused = True
+        if self._bar is not None:
+            self._bar.stop()
         try:
             yield
         finally:
-            self._bar.start()
+            self._paused = False
+            if self._bar is not None:
+                self._bar.start()
 
     def show(self, records: Sequence[Recorded], state: State, tracks: Sequence[str]) -> None:
         if self._quiet:
@@ -89,11 +128,21 @@ class ProgressDisplay:
                 line = line_of(recorded, state)
                 if line is not None and (total <= QUIET_ABOVE or line[1] == "bad"):
                     self._say(recorded.at[11:19], *line)
+                if isinstance(event, TurnFinished) and self._fetch is not None and total <= QUIET_ABOVE:
+                    for text in turn_lines(event, self._fetch):
+                        self._say(recorded.at[11:19], text, None)
+        self._now = active_tiers(state)
+        if records and self._life is not None:
+            self._life.heard()
         if self._bar is not None:
             done = sum(state.tracks[name].counts.completed for name in tracks)
             waiting = len(state.pending)
-            note = f"{state.busy} running" + (f", {waiting} waiting for you" if waiting else "")
-            self._bar.update(self._task, total=total, completed=done, note=note, description=" ".join(tracks[:3]))
+            note = f"{state.busy} running" if tracks else one_line(", ".join(self._now[:2]) or "starting", 40)
+            note += f", {waiting} waiting for you" if waiting else ""
+            # A bar of none of none would count as finished, and its clock would stop.
+            self._bar.update(
+                self._task, total=total or None, completed=done, note=note, description=" ".join(tracks[:3])
+            )
 
     def _say(self, at: str, text: str, colour: str | None) -> None:
         line = f"{paint(at, 'dim')}  {paint(text, colour)}"

@@ -150,6 +150,16 @@ def _connected(project: Project) -> "RemoteSession | None":
         return None
 
 
+@contextmanager
+def hearing(session: Session, listener: Listener) -> Generator[None]:
+    """The listener receives the models' output inside the block."""
+    end = session.listen(listener)
+    try:
+        yield
+    finally:
+        end()
+
+
 class LocalSession:
     def __init__(
         self, project: Project, conduct: StartConductor | None, *, sample: bool = False, model: ModelMaker | None = None

@@ -1,6 +1,7 @@
 """`interlock do`: one command as a track of its own; each step is a ticket with its own worktree."""
 
 import sys
+from functools import partial
 
 from interlock.assembly.build import conducting
 from interlock.assembly.project import Project, kept_text
@@ -10,7 +11,7 @@ from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import say, say_json
 from interlock.cli.terminal.progress import ProgressDisplay
 from interlock.cli.terminal.prompts import Prompts
-from interlock.cli.terminal.sessions import Session, open_session, project_of
+from interlock.cli.terminal.sessions import Session, hearing, open_session, project_of
 from interlock.cli.work.goal import Goal
 from interlock.cli.work.joining import Staying, check_options
 from interlock.cli.work.tracks import land_track
@@ -84,7 +85,8 @@ def _drive(session: Session, name: str, since: int, args: DoArgs, *, typed: bool
     prompts, goal = Prompts(), Goal((name,))
     asks = prompts.possible and not args.json
     staying = Staying(session, goal, quiet=args.json)
-    with ProgressDisplay(quiet=args.json or not asks) as progress:
+    fetch = partial(kept_text, project_of(args))
+    with ProgressDisplay(quiet=args.json or not asks, fetch=fetch) as progress, hearing(session, progress.hear):
         for records in session.follow(since, works=True):
             state = session.state
             progress.show(records, state, (name,))

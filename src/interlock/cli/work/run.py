@@ -2,16 +2,18 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from interlock.assembly.build import conducting
+from interlock.assembly.project import kept_text
 from interlock.cli.arguments import WorkArgs
 from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE, wrong_usage
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import say, say_json
 from interlock.cli.terminal.progress import ProgressDisplay
 from interlock.cli.terminal.prompts import Prompts
-from interlock.cli.terminal.sessions import Session, open_session, project_of
+from interlock.cli.terminal.sessions import Session, hearing, open_session, project_of
 from interlock.cli.work.goal import Goal, unfinished
 from interlock.cli.work.joining import Staying, check_options
 from interlock.cli.work.tracks import land_track, read_tickets, with_free_id
@@ -131,10 +133,14 @@ def _run_tracks(session: Session, goal: Goal, since: int, args: DriveArgs) -> in
 
 def _drive(session: Session, goal: Goal, since: int, args: DriveArgs) -> int:
     """Follow the run until it ends or waits for an approval that cannot be asked in this terminal."""
-    prompts = Prompts(project_of(args).folder / "blobs")
+    project = project_of(args)
+    prompts = Prompts(project.folder / "blobs")
     asks = prompts.possible and not args.json
     staying = Staying(session, goal, quiet=args.json)
-    with ProgressDisplay(quiet=args.json) as progress:
+    with (
+        ProgressDisplay(quiet=args.json, fetch=partial(kept_text, project)) as progress,
+        hearing(session, progress.hear),
+    ):
         for records in session.follow(since, works=True):
             state = session.state
             progress.show(records, state, goal.tracks(state))
