@@ -14,7 +14,8 @@ InterlockError
 │   ├── NotBelieved     `.interlock` was not made here by this user's Interlock
 │   └── JournalInUse    another process holds the project's journal
 └── JournalError        the operator: the journal itself
-    ├── JournalCorrupt  rows altered, removed, reordered, or not a journal
+    ├── JournalCorrupt  rows altered, removed or reordered
+    │   └── NotAJournal another file is in its place
     └── JournalUnwritable  disk full, read-only, gone
 
 Anything else that escapes is a bug.
@@ -88,6 +89,10 @@ class JournalError(InterlockError):
 
 class JournalCorrupt(JournalError):
     """The journal's rows differ from the written ones."""
+
+
+class NotAJournal(JournalCorrupt):
+    """The file is no journal at all: nothing of it can be read."""
 
 
 class JournalUnwritable(JournalError):

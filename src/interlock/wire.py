@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from immutables import Map
@@ -116,21 +116,41 @@ _stored = msgspec.json.Decoder(_StoredState)
 
 def encode_state(state: State) -> bytes:
     """The state without derived fields. The bytes do not depend on the machine or the hash seed."""
+    return _exact.encode(_stored_state(state))
+
+
+def _stored_state(state: State) -> _StoredState:
     tracks = tuple(_stored_track(state.tracks[name]) for name in state.track_order)
     approvals = tuple(sorted(state.approvals.values(), key=lambda approval: approval_number(approval.id)))
-    return _exact.encode(
-        _StoredState(
-            state.version,
-            tracks,
-            approvals,
-            state.conductor,
-            tuple(sorted(state.usage.items())),
-            _stored_ledger(state),
-            state.epics_in_order(),
-            state.discussions_in_order(),
-            _stored_tests(state.tests),
-        )
+    return _StoredState(
+        state.version,
+        tracks,
+        approvals,
+        state.conductor,
+        tuple(sorted(state.usage.items())),
+        _stored_ledger(state),
+        state.epics_in_order(),
+        state.discussions_in_order(),
+        _stored_tests(state.tests),
     )
+
+
+def labelled_state(state: State) -> dict[str, Any]:
+    """The state without derived fields, every value with its name. The same on every machine and hash seed."""
+    return _labelled(_stored_state(state))
+
+
+def _labelled(value: Any) -> Any:
+    if isinstance(value, Struct):
+        config = value.__struct_config__
+        named: dict[str, Any] = {config.tag_field: config.tag} if config.tag_field else {}
+        for name, stored in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
+            if (field := getattr(value, name)) is not msgspec.UNSET:
+                named[stored] = _labelled(field)
+        return named
+    if isinstance(value, tuple):
+        return [_labelled(each) for each in cast("tuple[Any, ...]", value)]
+    return to_plain(value)
 
 
 def decode_state(body: bytes) -> State:

@@ -156,6 +156,16 @@ def test_a_read_only_folder_is_reported_and_reading_still_works(project: Project
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+def test_a_file_in_the_place_of_the_journal_is_named_and_the_way_out_too(project: Project) -> None:
+    assert project.run("init").code == 0
+    (project.root / ".interlock" / "journal.db").write_text("this is no database, really\n" * 9)
+    for words in (["status"], ["run", "--resume"], ["journal", "verify"], ["serve", "--port", "0"]):
+        result = project.run(*words)
+        assert (result.code, "Traceback" in result.err) == (1, False), result
+        assert "is not a database: another file has taken its place" in result.err
+        assert "can still be read" not in result.err
+
+
 def test_a_full_disk_stops_the_work_with_a_sentence_and_it_goes_on_when_there_is_space(project: Project) -> None:
     if not mounted(project.root, "-o", "size=1m"):
         pytest.skip("mounting is not possible here")

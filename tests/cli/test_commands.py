@@ -99,7 +99,9 @@ def test_journal_words(project: Project) -> None:
     project.run("run", "--tickets", project.tickets("plan.json", CHAIN), "--approve", "all")
     events = project.journal()
     assert [row["version"] for row in events] == list(range(1, len(events) + 1))
-    assert {row["actor"] for row in events} == {"human:ann", "policy:approve-all", "system"}
+    assert {row["actor"] for row in events} == {"human:ann", "policy:approve-all", "system"} | {
+        f"worker:{name}/1" for name in ("one", "two", "three")
+    }
     assert len(project.run("journal", "show", "--last", "3").out.splitlines()) == 3
     assert len(project.run("journal", "show", "--after", "2", "--json").out.splitlines()) == len(events) - 2
     assert project.run("journal", "verify", "--json").json["rows"] == len(events)
@@ -111,6 +113,20 @@ def test_journal_words(project: Project) -> None:
     assert project.run("journal", "archive", "copy.gz").code == 1
     states = [project.run("journal", "replay", "--to", "5", "--json").out for _ in range(2)]
     assert states[0] == states[1]
+    state = json.loads(states[0])
+    assert (state["version"], state["tracks"][0]["id"], state["tracks"][0]["tickets"][0]["spec"]["id"]) == (
+        5,
+        "plan",
+        "one",
+    )
+    for file in ("copy.gz", "copy.jsonl"):
+        project.run("journal", "export", "copy.jsonl")
+        assert project.run("journal", "verify", "--file", file, "--json").json["rows"] == len(events)
+        assert len(project.run("journal", "show", "--file", file, "--last", "3").out.splitlines()) == 3
+        assert project.run("journal", "replay", "--file", file, "--to", "5", "--json").out == states[0]
+    assert project.run("journal", "show", "--file", "copy.gz", "--follow").code == 2
+    assert project.run("journal", "verify", "--file", "copy.gz", "--rebuild-head").code == 2
+    assert project.run("journal", "verify", "--file", "none.gz").code == 1
     assert "plan: done, 3 of 3 done" in project.run("journal", "replay").out
     assert project.run("journal", "replay", "--to", "999").code == 1
 

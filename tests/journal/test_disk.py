@@ -102,8 +102,17 @@ def test_a_disk_filled_by_the_journal_itself_refuses_and_stays_whole(small_disk:
 
 def test_a_new_journal_on_a_full_disk_says_so(small_disk: Path) -> None:
     fill(small_disk / "filler")
-    with pytest.raises(JournalUnwritable, match=r"No space left|disk is full|disk I/O error"):
+    with pytest.raises(JournalUnwritable, match=r"No space left|disk is full"):
         SqliteJournal(small_disk / ".interlock")
+
+
+def test_a_journal_that_is_opened_on_a_full_disk_says_so(small_disk: Path) -> None:
+    """SQLite reports its own new files as an I/O error there."""
+    with opened(small_disk):
+        pass
+    fill(small_disk / "filler")
+    with pytest.raises(JournalUnwritable, match="the disk is full; free some space"):
+        SqliteJournal(small_disk)
 
 
 def test_a_read_only_disk_can_be_read_but_not_written(tmp_path: Path) -> None:

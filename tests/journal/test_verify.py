@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.errors import JournalCorrupt, JournalInUse
+from interlock.errors import JournalCorrupt, JournalInUse, NotAJournal
 from interlock.journal.reading import JournalReader
 from interlock.journal.sqlite import SqliteJournal
 from interlock.journal.verify import VerifyReport, rebuild_head, verify
@@ -149,15 +149,15 @@ def test_rebuilding_the_head_needs_the_writers_lock(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"hello, I am a text file\n" * 100, b"SQLite format 3\0" + b"\x11" * 5000])
 def test_a_file_that_is_no_database_is_no_journal(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "journal.db").write_bytes(content)
-    with pytest.raises(JournalCorrupt, match="is damaged or not a journal"):
+    with pytest.raises(NotAJournal, match="is not a database: another file has taken its place"):
         SqliteJournal(tmp_path)
-    with pytest.raises(JournalCorrupt, match="is damaged or not a journal"):
+    with pytest.raises(NotAJournal, match="is not a database: another file has taken its place"):
         JournalReader(tmp_path)
 
 
 def test_another_database_is_no_journal(tmp_path: Path) -> None:
     tamper(tmp_path, "CREATE TABLE songs (title TEXT)")
-    with pytest.raises(JournalCorrupt, match="is not a journal"):
+    with pytest.raises(NotAJournal, match="is a database of another program"):
         JournalReader(tmp_path)
 
 

@@ -1,5 +1,6 @@
 """Every sent or stored value decodes to an equal value."""
 
+import json
 from typing import Any, get_args
 
 import msgspec
@@ -104,6 +105,18 @@ def test_the_order_of_tracks_tickets_and_approvals_is_kept() -> None:
     assert state.pending_approvals() == project.state.pending_approvals()
     assert len(state.pending_approvals()) == 12
     assert state.next_approval_id() == "A-14"
+
+
+def test_a_labelled_state_names_every_value_and_leaves_out_what_is_not_set() -> None:
+    project = bench(shell("T", step_mode=True))
+    state = wire.labelled_state(project.state)
+    assert json.loads(json.dumps(state)) == state
+    assert (state["version"], state["tracks"][0]["tickets"][0]["stage"]) == (
+        project.state.version,
+        {"type": "todo", "asked": "A-1", "cleared": False, "tried": None},
+    )
+    assert state["approvals"][0]["payload"]["script"] == "make"
+    assert "focus_epics" not in state["conductor"]
 
 
 def test_a_checkpoint_of_another_shape_is_not_decoded() -> None:

@@ -26,6 +26,7 @@ from interlock.identity.careful import each_below, open_beneath
 from interlock.identity.making import make_folder
 from interlock.identity.standing import Standing, is_still_own, standing_of
 from interlock.journal.blobs import Blobs
+from interlock.journal.exported import ExportedJournal
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.verify import VerifyReport, rebuild_head, verify
 from interlock.library.library import Library, project_files
@@ -165,6 +166,10 @@ def _unlink_file(folder: int, name: str) -> None:
 
 def project_reader(project: Project) -> JournalReader:
     return JournalReader(project.folder)
+
+
+def exported_journal(file: str) -> ExportedJournal:
+    return ExportedJournal(Path(file))
 
 
 def journal_report(project: Project) -> VerifyReport:

@@ -1,6 +1,7 @@
 """Read-only access to a journal, also during writes by another process or on a read-only disk."""
 
 import json
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -9,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from interlock.domain.messages.envelopes import Recorded
-from interlock.errors import JournalCorrupt, JournalError
+from interlock.errors import JournalCorrupt, JournalError, NotAJournal
 from interlock.journal.blobs import Blobs
 from interlock.journal.chain import GENESIS
 from interlock.journal.checkpoints import load_checkpoint
@@ -40,8 +41,11 @@ def head_row(connection: sqlite3.Connection) -> Head:
     return Head(*row) if row else Head(0, GENESIS)
 
 
-def describe_error(error: sqlite3.Error) -> str:
+def describe_error(error: sqlite3.Error, folder: Path | None = None) -> str:
+    """`folder` holds the journal: SQLite also reports a full disk as an I/O error."""
     text = str(error)
+    if text == "disk I/O error" and folder is not None and _is_full(folder):
+        text = "database or disk is full"
     match text:
         case "database or disk is full":
             return "the disk is full; free some space and start again, nothing that was confirmed is lost"
@@ -49,6 +53,24 @@ def describe_error(error: sqlite3.Error) -> str:
             return f"{text} (are the folder and its files writable for you?)"
         case _:
             return text
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return False
+    return disk.f_bavail == 0 or (disk.f_files > 0 and disk.f_favail == 0)
+
+
+def not_a_journal(path: Path, error: sqlite3.Error) -> JournalError:
+    """The sentence for a file that SQLite cannot read as a database."""
+    if "not a database" in str(error):
+        return NotAJournal(
+            f"{path} is not a database: another file has taken its place. Put the journal back from a copy, or move"
+            " .interlock away and start anew with 'interlock init'; 'interlock journal show --file' reads an export"
+        )
+    return JournalCorrupt(f"{path} is damaged: {describe_error(error, path.parent)}")
 
 
 class JournalReader:
@@ -71,9 +93,9 @@ class JournalReader:
             if connection is not None:
                 connection.close()
             if not isinstance(error, sqlite3.OperationalError):
-                raise JournalCorrupt(f"{path} is damaged or not a journal: {describe_error(error)}") from error
+                raise not_a_journal(path, error) from error
             if "no such table" in str(error):
-                raise JournalCorrupt(f"{path} is not a journal") from error
+                raise NotAJournal(f"{path} is a database of another program, or empty: it has no events") from error
             # WAL mode needs a writable folder even for reading, so read a copy.
             self._copy = tempfile.TemporaryDirectory(prefix="interlock-journal-")
             for name in ("journal.db", "journal.db-wal"):

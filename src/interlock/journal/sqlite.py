@@ -20,7 +20,7 @@ from interlock.journal.chain import GENESIS, row_hash
 from interlock.journal.checkpoints import load_checkpoint, save_checkpoint
 from interlock.journal.headfile import HeadFile
 from interlock.journal.lock import WriterLock
-from interlock.journal.reading import describe_error, head_row, rows
+from interlock.journal.reading import describe_error, head_row, not_a_journal, rows
 from interlock.journal.upcast import read_event
 from interlock.ports.journal import Checkpoint, Head
 
@@ -74,7 +74,7 @@ class SqliteJournal:
         except sqlite3.Error as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-            raise JournalUnwritable(f"the journal cannot be written: {describe_error(error)}") from error
+            raise JournalUnwritable(f"the journal cannot be written: {describe_error(error, self._folder)}") from error
         self._head = Head(version, last)
         self._head_file.write(self._head)
 
@@ -142,9 +142,9 @@ def open_for_writing(folder: Path) -> sqlite3.Connection:
             connection.close()
         if isinstance(error, sqlite3.OperationalError):
             raise JournalUnwritable(
-                f"the journal {path} cannot be opened for writing: {describe_error(error)}"
+                f"the journal {path} cannot be opened for writing: {describe_error(error, folder)}"
             ) from error
-        raise JournalCorrupt(f"{path} is damaged or not a journal: {describe_error(error)}") from error
+        raise not_a_journal(path, error) from error
     if fresh:
         os.chmod(path, 0o600)
         sync_folder(folder)

@@ -1,6 +1,7 @@
 """Verifies a journal: every row, the hash chain, and the head file."""
 
 import sqlite3
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -9,7 +10,7 @@ from interlock.errors import JournalError
 from interlock.journal.chain import GENESIS, row_hash
 from interlock.journal.headfile import HeadFile, parse_head
 from interlock.journal.lock import WriterLock
-from interlock.journal.reading import JournalReader, rows
+from interlock.journal.reading import JournalReader, Row, rows
 from interlock.journal.upcast import read_event
 from interlock.ports.journal import Head
 
@@ -40,10 +41,32 @@ def verify_rows(folder: Path, connection: sqlite3.Connection) -> VerifyReport:
         remembered = parse_head((folder / "journal.head").read_bytes())
     except OSError:
         remembered = None
+    at_head: list[str] = [GENESIS] if remembered is not None and remembered.version == 0 else []
+
+    def note(version: int, digest: str) -> None:
+        if remembered is not None and version == remembered.version:
+            at_head.append(digest)
+
+    report = check_rows(rows(connection), note)
+    if not report.ok:
+        return report
+    count, last = report.rows, report.head
+    if remembered is None:
+        return VerifyReport(
+            False, count, last, "journal.head is missing or unreadable: removed last rows cannot be detected"
+        )
+    if not at_head:
+        return VerifyReport(False, count, last, f"the last rows are missing: {count} of {remembered.version} are there")
+    if at_head[0] != remembered.hash:
+        return VerifyReport(False, count, last, f"row {remembered.version} is not the one journal.head remembers")
+    return report
+
+
+def check_rows(stored: Iterator[Row], note: Callable[[int, str], None] = lambda version, digest: None) -> VerifyReport:
+    """Whether the rows are an unbroken chain of events from the first on. `note` gets each row that is."""
     last, count = GENESIS, 0
-    hash_at_head: str | None = GENESIS if remembered is not None and remembered.version == 0 else None
     try:
-        for version, at, actor, cause, schema, event, digest in rows(connection):
+        for version, at, actor, cause, schema, event, digest in stored:
             if version != count + 1:
                 missing = (
                     f"row {count + 1} is missing"
@@ -58,18 +81,9 @@ def verify_rows(folder: Path, connection: sqlite3.Connection) -> VerifyReport:
             except JournalError as error:
                 return VerifyReport(False, count, last, f"row {version} is no event this Interlock knows: {error}")
             last, count = digest, version
-            if remembered is not None and version == remembered.version:
-                hash_at_head = digest
+            note(version, digest)
     except JournalError as error:
         return VerifyReport(False, count, last, f"after row {count}: {error}")
-    if remembered is None:
-        return VerifyReport(
-            False, count, last, "journal.head is missing or unreadable: removed last rows cannot be detected"
-        )
-    if hash_at_head is None:
-        return VerifyReport(False, count, last, f"the last rows are missing: {count} of {remembered.version} are there")
-    if hash_at_head != remembered.hash:
-        return VerifyReport(False, count, last, f"row {remembered.version} is not the one journal.head remembers")
     return VerifyReport(True, count, last)
 
 

@@ -49,6 +49,11 @@ def quoted_path(path: str) -> str:
     return f'"{"".join(_escaped_or_plain(char) for char in path)}"'
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 ticket`, `2,000 tickets`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def one_line(text: str, width: int = 100) -> str:
     """The first line, cut to `width`."""
     line = safe(text.strip().split("\n", 1)[0])

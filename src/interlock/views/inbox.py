@@ -19,6 +19,7 @@ from interlock.domain.values.approvals import (
     TracksPayload,
     approval_number,
 )
+from interlock.views.display import counted
 
 ApprovalFilter = Literal["pending", "answered", "withdrawn", "all"]
 
@@ -66,7 +67,7 @@ def approval_title(approval: Approval) -> str:
         case SpawnPayload(role, model):
             return f"start a {role} on {approval.ticket} ({model})"
         case TracksPayload(epic, _, tracks):
-            return f"epic {epic} as {len(tracks)} track{'s' if len(tracks) != 1 else ''}"
+            return f"epic {epic} as {counted(len(tracks), 'track')}"
         case _:
             return approval.payload.what
 

@@ -77,6 +77,11 @@ TICKETS = st.builds(
 )
 
 
+def test_every_field_of_a_ticket_is_in_its_dict() -> None:
+    written = ticket_to_dict(Ticket(track="x", spec=TicketSpec(id="T"), created_at="now"))
+    assert {*TicketSpec.__struct_fields__, *Ticket.__struct_fields__} - {"spec"} <= set(written)
+
+
 @given(TICKETS)
 def test_a_ticket_survives_to_dict_and_from_dict(ticket: Ticket) -> None:
     assert ticket_from_dict(ticket_to_dict(ticket)) == ticket
@@ -123,6 +128,8 @@ def test_all_fields_of_a_ticket_lie_side_by_side() -> None:
         "failures": 0,
         "carried": [],
         "accepted": [],
+        "notes": [],
+        "delivered": 0,
     }
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from interlock.domain.consequences import APPROVE_ALL
 from interlock.domain.messages.commands.approval_commands import AnswerApproval, ExpireApproval
-from interlock.domain.messages.commands.attempt_commands import AskScript, ReportGate
+from interlock.domain.messages.commands.attempt_commands import AskScript, FailWork, ReportGate
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.landing_commands import AskLanding, FailLanding, FinishLanding
 from interlock.domain.messages.commands.ticket_commands import KillWorker, SkipTicket
@@ -378,6 +378,16 @@ def test_an_agent_commands_nothing() -> None:
     for command in (StartConductor(approve_all=True), KillWorker("x", "T"), SkipTicket("x", "T")):
         with pytest.raises(Rejected, match="does not command the workbench"):
             project.send(command, by="worker:T/1")
+
+
+def test_an_agent_reports_on_its_own_attempt_only() -> None:
+    project = bench(shell("T"), shell("U"))
+    with pytest.raises(Rejected, match="works on its own ticket"):
+        project.send(AskScript("x", "T", 1, SCRIPT, ""), by="worker:U/1")
+    with pytest.raises(Rejected, match="works on its own ticket"):
+        project.send(FailWork("x", "T", 1, "no"), by="worker:T/1")
+    project.send(AskScript("x", "T", 1, SCRIPT, ""), by="worker:T/1")
+    assert project.records[-1].actor == "worker:T/1"
 
 
 def test_with_a_deadline_every_question_has_one() -> None:

@@ -18,7 +18,7 @@ from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import Answered
 from interlock.views.board import track_row
-from interlock.views.display import one_line, safe
+from interlock.views.display import counted, one_line, safe
 from interlock.wire import to_plain
 
 
@@ -60,7 +60,7 @@ def _tickets(track: Track, gates: Sequence[GateFinished]) -> None:
             say(f"  {mark} {'   ' * (depth - 1)}{name}  {one_line(ticket.spec.description, 70)}")
             runs = [event for event in gates if event.ticket == name]
             outcomes = ["passed" if event.result.passed else "failed, back to the worker" for event in runs]
-            tries = f"{ticket.attempts} attempt{'s' if ticket.attempts != 1 else ''}"
+            tries = counted(ticket.attempts, "attempt")
             say(paint(f"      {'   ' * (depth - 1)}{verified}, {tries}{after}; gates: {' → '.join(outcomes)}", "dim"))
     passed = sum(event.result.passed for event in gates)
     say(f"  {len(gates)} gate runs, {passed} passed; each commit was verified on exactly the tree that was merged")

@@ -11,7 +11,7 @@ from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.cli.terminal.output import confirmed, paint, say, say_json
 from interlock.cli.terminal.sessions import actor
 from interlock.errors import Rejected
-from interlock.views.display import one_line, safe
+from interlock.views.display import counted, one_line, safe
 from interlock.wire import to_plain
 
 _MOST_LINES = 20
@@ -57,7 +57,7 @@ def _print(held: Holding) -> None:
     say(safe(held.standing.sentence))
     for problem in held.standing.problems[1:]:
         say(f"  also: {safe(problem)}")
-    say(f"  journal: {(held.problem and safe(held.problem)) or f'{held.rows} rows'}")
+    say(f"  journal: {(held.problem and safe(held.problem)) or counted(held.rows, 'row')}")
     _list(
         "tracks",
         [f"{row.id} ({row.status}, {row.progress.completed} of {row.progress.total} done)" for row in held.tracks],

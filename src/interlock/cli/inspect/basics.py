@@ -24,7 +24,7 @@ from interlock.cli.terminal.output import paint, say, say_json
 from interlock.cli.terminal.sessions import open_session
 from interlock.errors import Misconfigured, Unavailable
 from interlock.version import VERSION
-from interlock.views.display import safe
+from interlock.views.display import counted, safe
 
 
 def version(args: NoArgs) -> int:
@@ -74,7 +74,9 @@ def doctor(args: CommandArgs) -> int:
         checks.append(("folder", False, safe(found.sentence)))
     elif project.is_initialised:
         report = journal_report(project)
-        checks.append(("journal", report.ok, f"{report.rows} rows, unbroken" if report.ok else report.problem))
+        checks.append(
+            ("journal", report.ok, f"{counted(report.rows, 'row')}, unbroken" if report.ok else report.problem)
+        )
     ok = all(good for _, good, _ in checks)
     if args.json:
         shown = {name: {"ok": good, "detail": detail} for name, good, detail in checks}

@@ -2,29 +2,41 @@
 
 import gzip
 import sys
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from interlock.assembly.project import Project, export_rows, journal_report, project_reader, rebuild_journal_head
+from interlock.assembly.project import (
+    Project,
+    export_rows,
+    exported_journal,
+    journal_report,
+    project_reader,
+    rebuild_journal_head,
+)
 from interlock.cli.arguments import CommandArgs, ProjectArgs
-from interlock.cli.terminal.exits import DONE, ERROR
+from interlock.cli.terminal.exits import DONE, ERROR, wrong_usage
 from interlock.cli.terminal.output import paint, say, say_json
 from interlock.cli.terminal.sessions import RemoteSession, project_of
 from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.state.state import State
 from interlock.domain.step import replay as replayed
 from interlock.errors import Misconfigured, Rejected, Unavailable
+from interlock.journal.verify import VerifyReport
 from interlock.views.board import track_rows
-from interlock.views.display import one_line
-from interlock.wire import encode, encode_state, event_name, to_plain
+from interlock.views.display import counted, one_line
+from interlock.wire import encode, event_name, labelled_state, to_plain
 
 
 class ShowArgs(CommandArgs, frozen=True):
+    file: str | None
     after: int
     last: int
     follow: bool
 
 
 class VerifyArgs(CommandArgs, frozen=True):
+    file: str | None
     rebuild_head: bool
 
 
@@ -37,10 +49,13 @@ class ArchiveArgs(CommandArgs, frozen=True):
 
 
 class ReplayArgs(CommandArgs, frozen=True):
+    file: str | None
     to: int | None
 
 
 def show(args: ShowArgs) -> int:
+    if args.file:
+        return _show_file(args, args.file)
     project = project_of(args)
     reader = project_reader(project)
     try:
@@ -56,17 +71,33 @@ def show(args: ShowArgs) -> int:
     return DONE
 
 
+def _show_file(args: ShowArgs, file: str) -> int:
+    if args.follow:
+        return wrong_usage("journal show: a file does not grow: leave out --follow or --file", as_json=args.json)
+    journal = exported_journal(file)
+    after = max(args.after, journal.last_version() - args.last if args.last else 0)
+    for recorded in journal.read(after):
+        _say(recorded, as_json=args.json)
+    return DONE
+
+
 def verify(args: VerifyArgs) -> int:
-    project = project_of(args)
-    report = rebuild_journal_head(project) if args.rebuild_head else journal_report(project)
+    if args.file and args.rebuild_head:
+        return wrong_usage("journal verify: a file has no head: leave out --rebuild-head or --file", as_json=args.json)
+    report = exported_journal(args.file).verify() if args.file else _verified(args)
     if args.json:
         say_json(to_plain(report))
     elif report.ok:
-        say(paint(f"ok: {report.rows} rows, unbroken; head {report.head[:16]}…", "good"))
+        say(paint(f"ok: {counted(report.rows, 'row')}, unbroken; head {report.head[:16]}…", "good"))
     else:
         say(paint(f"NOT OK: {report.problem}", "bad"), sys.stderr)
-        say(f"the {report.rows} rows before that are unchanged", sys.stderr)
+        say(f"rows unchanged before that: {report.rows}", sys.stderr)
     return DONE if report.ok else ERROR
+
+
+def _verified(args: VerifyArgs) -> VerifyReport:
+    project = project_of(args)
+    return rebuild_journal_head(project) if args.rebuild_head else journal_report(project)
 
 
 def export(args: ExportArgs) -> int:
@@ -80,7 +111,7 @@ def export(args: ExportArgs) -> int:
             count = sum(1 for line in export_rows(project) if file.write(line))
     except OSError as error:
         raise Misconfigured(f"{args.file} cannot be written: {error.strerror}") from error
-    say(f"{count} events in {args.file}")
+    say(f"{counted(count, 'event')} in {args.file}")
     return DONE
 
 
@@ -103,27 +134,35 @@ def archive(args: ArchiveArgs) -> int:
     if args.json:
         say_json(shown)
     else:
-        say(f"{report.rows} events in {name}, up to hash {report.head[:16]}…")
+        say(f"{counted(report.rows, 'event')} in {name}, up to hash {report.head[:16]}…")
     return DONE
 
 
 def replay(args: ReplayArgs) -> int:
-    reader = project_reader(project_of(args))
-    try:
-        last = reader.head().version
-        to = last if args.to is None else args.to
-        if not 0 <= to <= last:
-            raise Rejected(f"there are versions 0 to {last}, not {to}")
-        state = replayed(islice(reader.read(), to))
-    finally:
-        reader.close()
+    if args.file:
+        journal = exported_journal(args.file)
+        to, state = _state_at(journal.read(), journal.last_version(), args.to)
+    else:
+        reader = project_reader(project_of(args))
+        try:
+            to, state = _state_at(reader.read(), reader.head().version, args.to)
+        finally:
+            reader.close()
     if args.json:
-        sys.stdout.write(encode_state(state).decode() + "\n")
+        say_json(labelled_state(state))
         return DONE
-    say(f"after version {to}: {len(state.track_order)} tracks, {len(state.pending)} approvals open")
+    tracks, approvals = counted(len(state.track_order), "track"), counted(len(state.pending), "open approval")
+    say(f"after version {to}: {tracks}, {approvals}")
     for row in track_rows(state):
         say(f"  {row.id}: {row.status}, {row.progress.completed} of {row.progress.total} done")
     return DONE
+
+
+def _state_at(records: Iterator[Recorded], last: int, version: int | None) -> tuple[int, State]:
+    to = last if version is None else version
+    if not 0 <= to <= last:
+        raise Rejected(f"there are versions 0 to {last}, not {to}")
+    return to, replayed(islice(records, to))
 
 
 def _say(recorded: Recorded, *, as_json: bool) -> None:

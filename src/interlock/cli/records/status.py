@@ -9,7 +9,7 @@ from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say
 from interlock.cli.terminal.sessions import project_of
 from interlock.domain.values.budgets import Usage
 from interlock.views.costs import cost_shown
-from interlock.views.display import one_line, safe
+from interlock.views.display import counted, one_line, safe
 from interlock.views.inbox import approval_title
 from interlock.views.mma_status import mma_status, run_status
 
@@ -27,7 +27,7 @@ def status_(args: StatusArgs) -> int:
         return DONE
     now = run_status(state, args.track)
     if now.track is None:
-        say(f"{now.status}; {len(state.tracks)} tracks ('interlock tracks list')")
+        say(f"{now.status}; {counted(len(state.tracks), 'track')} ('interlock tracks list')")
     else:
         done = sum(ticket["status"] == "completed" for ticket in now.tickets)
         head = f"{paint(now.track['id'], 'bold')}  {paint(now.status, STATUS_COLOUR.get(now.status))}"

@@ -18,7 +18,7 @@ from interlock.cli.terminal.sessions import project_of
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.values.budgets import Micros, dollars
 from interlock.views.costs import UsageRow, cost_shown, usage_rows
-from interlock.views.display import one_line, safe
+from interlock.views.display import counted, one_line, safe
 from interlock.views.prefix import BrokenRequest, SentRequest, broken_requests
 from interlock.views.spend import bars, spending
 from interlock.wire import to_plain
@@ -146,7 +146,8 @@ def _cache(args: UsageArgs) -> int:
     again = sum(row.broken.again for row in breaks)
     known = [cost for cost in paid if cost is not None]
     total = "" if breaks and not known else f" for {dollars(sum(known))}"
-    say(f"{len(requests):,} requests, {len(breaks):,} broke their prefix: about {again:,} tokens paid again{total}")
+    broke = f"{len(breaks):,} broke their prefix: about {again:,} tokens paid again{total}"
+    say(f"{counted(len(requests), 'request')}, {broke}")
     return DONE
 
 

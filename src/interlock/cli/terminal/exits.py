@@ -3,7 +3,7 @@
 import json
 import sys
 
-from interlock.errors import InterlockError, JournalCorrupt, JournalInUse
+from interlock.errors import InterlockError, JournalCorrupt, JournalInUse, NotAJournal
 
 DONE = 0
 ERROR = 1
@@ -29,7 +29,7 @@ def report(error: InterlockError, *, as_json: bool) -> int:
             shown["pid"] = error.pid
         sys.stdout.write(json.dumps(shown) + "\n")
     hint = ""
-    if isinstance(error, JournalCorrupt):
+    if isinstance(error, JournalCorrupt) and not isinstance(error, NotAJournal):
         hint = "\nThe journal can still be read: 'interlock journal show' and 'interlock journal export' work."
     sys.stderr.write(f"interlock: {_safe(str(error))}{hint}\n")
     return ERROR

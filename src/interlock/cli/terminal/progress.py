@@ -36,7 +36,7 @@ from interlock.domain.messages.events.ticket_events import (
 from interlock.domain.messages.events.track_events import TrackEnded, TrackPaused
 from interlock.domain.state.state import State
 from interlock.engine.blobs import Fetch
-from interlock.views.display import one_line, safe
+from interlock.views.display import counted, one_line, safe
 from interlock.views.inbox import approval_title
 from interlock.views.journal_lines import error_line
 from interlock.views.mma_status import active_tiers
@@ -170,7 +170,7 @@ def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
         case PlanningFailed(epic, track, reason):
             return f"{track or epic}  planning failed: {one_line(reason)}", "bad"
         case TrackPlanned(track):
-            return f"track {track} is planned: {state.tracks[track].total} tickets", "good"
+            return f"track {track} is planned: {counted(state.tracks[track].total, 'ticket')}", "good"
         case TicketStarted(_, ticket, attempt):
             again = f", attempt {attempt}" if attempt > 1 else ""
             return f"{ticket}  started{again}", "running"

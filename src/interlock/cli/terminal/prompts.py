@@ -25,7 +25,7 @@ from interlock.domain.values.approvals import (
 from interlock.errors import JournalError, Rejected
 from interlock.journal.blobs import Blobs
 from interlock.sandbox.jobs.foreground import run_editor
-from interlock.views.display import exact, safe
+from interlock.views.display import counted, exact, safe
 from interlock.views.inbox import approval_title
 from interlock.wire import pretty
 
@@ -119,7 +119,9 @@ def describe(approval: Approval) -> list[str]:
                 lines.append(f"  {_inline(payload.tool)} {exact(payload.arguments)}")
             if payload.diff_blob:
                 lines.append(f"  … the whole change: .interlock/blobs/{payload.diff_blob.sha256}")
-            lines.append(f"  in {_inline(payload.directory)}" + (f"   {payload.hunks} hunks" if payload.hunks else ""))
+            lines.append(
+                f"  in {_inline(payload.directory)}" + (f"   {counted(payload.hunks, 'hunk')}" if payload.hunks else "")
+            )
         case SpawnPayload():
             lines += _exact_lines(payload.prompt)
             lines.append(paint("  context:", "dim"))

@@ -8,7 +8,7 @@ from interlock.domain.messages.events.attempt_events import TurnFinished
 from interlock.engine.blobs import Fetch
 from interlock.errors import InterlockError
 from interlock.ports.model import Message, ToolCall
-from interlock.views.display import one_line, safe
+from interlock.views.display import counted, one_line, safe
 
 _message = msgspec.json.Decoder(Message)
 _SHOWN = 4  # calls of one turn
@@ -24,7 +24,7 @@ def turn_lines(event: TurnFinished, fetch: Fetch) -> list[str]:
     lines = [f"says: {one_line(message.text.strip(), _WIDTH)}"] if message.text.strip() else []
     lines += [_call_line(call) for call in message.calls[:_SHOWN]]
     if len(message.calls) > _SHOWN:
-        lines.append(f"calls {len(message.calls) - _SHOWN} more tools")
+        lines.append(f"calls {counted(len(message.calls) - _SHOWN, 'more tool')}")
     return [f"{event.ticket}  {line}" for line in lines]
 
 

@@ -1,5 +1,7 @@
 """Arguments of the commands that read the record: `journal …`, `status` and `usage`; also `demo` and `completion`."""
 
+from argparse import ArgumentParser
+
 from interlock.cli.words.commands import Commands, add_command, add_group
 
 
@@ -18,10 +20,12 @@ def add_journal(commands: Commands) -> None:
         "records.journal:verify",
         "find altered, removed or reordered rows",
         "interlock journal verify",
+        "interlock journal verify --file journal.jsonl.gz",
     )
     verify.add_argument(
         "--rebuild-head", action="store_true", help="accept the rows found as complete and store their head again"
     )
+    _add_file(verify)
     export = add_command(
         group,
         "export",
@@ -46,7 +50,12 @@ def add_journal(commands: Commands) -> None:
         "print the state after a version",
         "interlock journal replay --to 120",
     )
+    _add_file(replay)
     replay.add_argument("--to", type=int, metavar="N", help="the version (default: the last)")
+
+
+def _add_file(command: ArgumentParser) -> None:
+    command.add_argument("--file", metavar="FILE", help="read an exported or archived journal instead of the project's")
 
 
 def _add_show(group: Commands) -> None:
@@ -58,6 +67,7 @@ def _add_show(group: Commands) -> None:
         "interlock journal show --last 20",
         "interlock journal show --follow --json",
     )
+    _add_file(command)
     command.add_argument("--after", type=int, default=0, metavar="N", help="only events after version N")
     command.add_argument("--last", type=int, default=0, metavar="N", help="only the last N events")
     command.add_argument("--follow", "-f", action="store_true", help="keep printing new events")

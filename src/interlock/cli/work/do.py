@@ -26,7 +26,7 @@ from interlock.engine.agents.last_answer import last_answer
 from interlock.errors import Rejected, Unavailable
 from interlock.library.prepared import Prepared, prepare
 from interlock.views.board import track_row, waits_for_person
-from interlock.views.display import one_line, safe
+from interlock.views.display import counted, one_line, safe
 from interlock.views.inbox import approval_dict
 from interlock.wire import to_plain
 
@@ -77,7 +77,7 @@ def _show_choices(project: Project, ready: Prepared, *, as_json: bool) -> int:
         say(f"{ticket.id:10} {one_line(ticket.description)}")
         for gate in ticket.verify:
             most = limits(gate, GateDefaults(gates.max_attempts, gates.timeout_s))
-            say(f"{'':10} gate: {safe(gate.shown)} ({most.max_attempts} attempts, {most.timeout_s:g} s)")
+            say(f"{'':10} gate: {safe(gate.shown)} ({counted(most.max_attempts, 'attempt')}, {most.timeout_s:g} s)")
     return DONE
 
 

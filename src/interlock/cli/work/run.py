@@ -26,7 +26,7 @@ from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import ALLOWED
 from interlock.errors import Unavailable
 from interlock.views.board import track_row, waits_for_person
-from interlock.views.display import safe
+from interlock.views.display import counted, safe
 from interlock.views.inbox import approval_dict
 from interlock.wire import to_plain
 
@@ -189,7 +189,7 @@ def _report(session: Session, goal: Goal, code: int, args: DriveArgs) -> int:
         for track in tracks:
             say(f"its work is on branch interlock/{track.id}; 'interlock tracks land {track.id}' merges it into yours")
     if code == APPROVAL:
-        say("1 approval waits for you:" if len(waiting) == 1 else f"{len(waiting)} approvals wait for you:")
+        say(f"{counted(len(waiting), 'approval')} {'waits' if len(waiting) == 1 else 'wait'} for you:")
         for approval in waiting[:10]:
             answers = "|".join(ALLOWED[approval.kind])
             say(f"  interlock approvals show {approval.id};  interlock approvals answer {approval.id} {answers}")

@@ -33,7 +33,7 @@ from interlock.domain.values.ids import is_id
 from interlock.errors import Misconfigured, Rejected
 from interlock.ports.front import Receipt
 from interlock.views.board import activity_of, tickets_of, track_row, track_rows
-from interlock.views.display import one_line, safe
+from interlock.views.display import counted, one_line, safe
 from interlock.views.inbox import approval_dict
 from interlock.wire import to_plain
 
@@ -136,7 +136,7 @@ def import_(args: ImportArgs) -> int:
     if args.json:
         say_json({"track": name, "tickets": len(command.tickets)})
     else:
-        say(f"{len(command.tickets)} tickets stored in track {name}; 'interlock resume {name}' runs them")
+        say(f"{counted(len(command.tickets), 'ticket')} stored in track {name}; 'interlock resume {name}' runs it")
     return DONE
 
 

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from interlock.domain.messages.commands.attempt_commands import WorkerCommand
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.events.event import Event
 
@@ -30,3 +31,12 @@ class Recorded(Struct, frozen=True, gc=False):
 
 def is_agent(actor: Actor) -> bool:
     return actor.startswith("worker:")
+
+
+def worker(ticket: str, attempt: int) -> Actor:
+    return f"worker:{ticket}/{attempt}"
+
+
+def reporter(command: Command) -> Actor:
+    """The actor of an outcome: the worker for what it asks, says and hands in, else the system."""
+    return worker(command.ticket, command.attempt) if isinstance(command, WorkerCommand) else SYSTEM

@@ -72,6 +72,8 @@ BOOKKEEPING_FIELDS: dict[str, Read] = {
     "failures": whole_number(0, 2**53),
     "carried": texts,
     "accepted": texts,
+    "notes": texts,
+    "delivered": whole_number(0, 2**53),
 }
 """The fields that Interlock itself sets."""
 
@@ -114,6 +116,8 @@ def ticket_to_dict(ticket: Ticket) -> Plain:
         "failures": ticket.failures,
         "carried": list(ticket.carried),
         "accepted": list(ticket.accepted),
+        "notes": list(ticket.notes),
+        "delivered": ticket.delivered,
     }
 
 

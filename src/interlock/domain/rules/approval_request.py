@@ -1,5 +1,6 @@
 """The only place that builds ApprovalRequested."""
 
+from interlock.domain.messages.envelopes import worker
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import (
@@ -76,7 +77,7 @@ def request_for_attempt(
     return request(
         state,
         payload,
-        asker=f"worker:{ticket.id}/{ticket.attempts}",
+        asker=worker(ticket.id, ticket.attempts),
         why=why,
         track=ticket.track,
         ticket=ticket.id,

@@ -16,7 +16,7 @@ from interlock.domain.messages.commands.steering_commands import SteeringCommand
 from interlock.domain.messages.commands.test_history_commands import TestHistoryCommand
 from interlock.domain.messages.commands.ticket_commands import TicketCommand
 from interlock.domain.messages.commands.track_commands import TrackCommand
-from interlock.domain.messages.envelopes import Actor, Submission, is_agent
+from interlock.domain.messages.envelopes import Actor, Submission, is_agent, reporter
 from interlock.domain.messages.events.event import Events
 from interlock.domain.rules import (
     approval_rules,
@@ -69,7 +69,7 @@ def decide(state: State, submission: Submission) -> Events:
     """The events of an allowed command. Raises Rejected, and changes nothing, if the command is not allowed."""
     command, actor = submission.command, submission.actor
     # The rules for answering approvals reject agents themselves, with a more exact message.
-    if is_agent(actor) and not isinstance(command, AnswerApproval | ApproveTask):
+    if is_agent(actor) and actor != reporter(command) and not isinstance(command, AnswerApproval | ApproveTask):
         raise Rejected("an agent works on its own ticket; it does not command the workbench")
     kind = type(command)
     if rule := RULES.get(kind):

@@ -14,7 +14,7 @@ from interlock.domain.messages.commands.conductor_commands import Recover, Start
 from interlock.domain.messages.commands.discussion_commands import EndTurn
 from interlock.domain.messages.commands.epic_commands import FailPlanning
 from interlock.domain.messages.commands.landing_commands import FailLanding
-from interlock.domain.messages.envelopes import SYSTEM, Recorded
+from interlock.domain.messages.envelopes import SYSTEM, Recorded, reporter
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.messages.events.event import Event
 from interlock.domain.messages.events.event_base import OfApproval, OfDiscussion
@@ -266,7 +266,7 @@ class Conductor:
         itself reports why it stopped.
         """
         try:
-            return await self._workbench.submit(SYSTEM, outcome)
+            return await self._workbench.submit(reporter(outcome), outcome)
         except (Rejected, JournalError):
             return Receipt(self._workbench.state.version, ())
 

@@ -102,6 +102,9 @@ class FinishMerge(_Command, frozen=True):
     commit: str
 
 
+WorkerCommand = AskScript | AskWorker | StartSession | FinishTurn | FinishTool | SubmitWork
+"""The commands by which a worker asks, says and hands in; the engine decides about its attempt with the others."""
+
 AttemptCommand = (
     SubmitWork
     | ReportGate
