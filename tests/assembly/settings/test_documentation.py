@@ -1,9 +1,12 @@
 """docs/settings.md lists exactly the existing settings."""
 
 from pathlib import Path
+from typing import get_args
 
 from interlock.assembly.settings.load import documented_keys
 from interlock.assembly.settings.rights import RIGHTS
+from interlock.assembly.settings.settings import ProviderName
+from interlock.providers.names import PROVIDERS
 
 PAGE = Path(__file__).parents[3] / "docs" / "settings.md"
 
@@ -18,3 +21,11 @@ def test_the_settings_page_has_one_true_row_for_every_key() -> None:
 
 def test_every_key_says_what_it_may_do_in_a_project_file() -> None:
     assert list(RIGHTS) == [key.name for key in documented_keys()]
+
+
+def test_the_settings_accept_exactly_the_known_providers() -> None:
+    assert get_args(ProviderName) == PROVIDERS
+
+
+def test_every_default_is_a_value() -> None:
+    assert [key.name for key in documented_keys() if "NODEFAULT" in key.default] == []

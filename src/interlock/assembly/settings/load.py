@@ -146,7 +146,7 @@ def documented_keys() -> tuple[Key, ...]:
         Key(
             ".".join(path),
             _allowed(field),
-            _shown(field.default),
+            _shown(_default(field)),
             _meta(field).description or "",
             EXPLAINED[_right(path)],
         )
@@ -212,7 +212,7 @@ def _check(file: _File, table: _Table, struct: type[msgspec.Struct], path: tuple
         try:
             msgspec.convert(value, field.type)
         except msgspec.ValidationError as error:
-            message = f"{'.'.join(here)} must be {_allowed(field)}, not {_shown(value)}"
+            message = f"{'.'.join(here)} must be {_allowed(field)}, not {_shown(value)}{_nearest_choice(field, value)}"
             raise file.wrong(here, message) from error
 
 
@@ -256,6 +256,24 @@ def _meta(field: msgspec.structs.FieldInfo) -> Meta:
     return field.type.__metadata__[0]
 
 
+def _default(field: msgspec.structs.FieldInfo) -> object:
+    """The value of a setting that no file has; a mutable one is made by a factory."""
+    if field.default is not msgspec.NODEFAULT:
+        return field.default
+    return field.default_factory()
+
+
+def _choices(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
+    """The values of a setting that has a fixed list of them."""
+    kind = get_args(field.type)[0]
+    return next((get_args(part) for part in (kind, *get_args(kind)) if get_origin(part) is Literal), ())
+
+
+def _nearest_choice(field: msgspec.structs.FieldInfo, value: object) -> str:
+    near = difflib.get_close_matches(str(value), [str(choice) for choice in _choices(field)], n=1)
+    return f"; did you mean {_shown(near[0])}?" if near else ""
+
+
 def _allowed(field: msgspec.structs.FieldInfo) -> str:
     meta = _meta(field)
     if meta.extra:
@@ -269,8 +287,8 @@ def _allowed(field: msgspec.structs.FieldInfo) -> str:
         return f"a whole number from {meta.ge} to {meta.le}"
     if kind == Texts:
         return "a list of texts"
-    if get_origin(kind) is Literal:
-        return " or ".join(_shown(choice) for choice in get_args(kind))
+    if choices := _choices(field):
+        return " or ".join(_shown(choice) for choice in choices)
     return "a text"
 
 

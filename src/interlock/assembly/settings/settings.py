@@ -33,8 +33,23 @@ class ConductorSettings(msgspec.Struct, frozen=True):
     escalation: Annotated[Texts, Meta(description="Models to try after failures, weakest first")] = ()
 
 
+ProviderName = Literal[
+    "anthropic",
+    "gemini",
+    "openai",
+    "deepseek",
+    "openrouter",
+    "ollama",
+    "llama.cpp",
+    "vllm",
+    "gemini_cli",
+    "scripted",
+]
+"""As in providers/names.py; a test compares the two."""
+
+
 class Provider(msgspec.Struct, frozen=True):
-    name: Annotated[str | None, Meta(description="The provider where `--provider` is not given")] = None
+    name: Annotated[ProviderName | None, Meta(description="The provider where `--provider` is not given")] = None
     model: Annotated[
         str | None, Meta(description="The model of tiers without their own; unset: the provider's default")
     ] = None
