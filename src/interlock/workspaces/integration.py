@@ -1,6 +1,7 @@
 """The track's branch: its tickets, and merging an attempt exactly once."""
 
 import asyncio
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +29,12 @@ def base_ref(track: str) -> str:
     return f"refs/interlock/base/{track}"
 
 
+def attempts_ref(track: str, ticket: str) -> str:
+    return f"refs/interlock/attempts/{track}/{ticket}"
+
+
 def attempt_ref(track: str, ticket: str, attempt: int) -> str:
-    return f"refs/interlock/attempts/{track}/{ticket}/{attempt}"
+    return f"{attempts_ref(track, ticket)}/{attempt}"
 
 
 @dataclass
@@ -79,6 +84,13 @@ class Integration:
 
     async def is_kept(self, track: str, ticket: str, attempt: int) -> bool:
         return await self._repository.resolve(attempt_ref(track, ticket, attempt)) is not None
+
+    async def known_trees(self, track: str, ticket: str, commits: Iterable[str]) -> frozenset[str]:
+        """The trees of these commits and of all attempts that are stored."""
+        names = [f"{commit}^{{tree}}" for commit in commits]
+        trees = text((await self._repository.refs("rev-parse", *names)).stdout).split()
+        stored = await self._repository.refs("for-each-ref", "--format=%(tree)", f"{attempts_ref(track, ticket)}/")
+        return frozenset((*trees, *text(stored.stdout).split()))
 
     async def merged_tickets(self, track: str) -> frozenset[str]:
         """All tickets with a commit on the track's branch."""

@@ -13,7 +13,7 @@ from interlock.domain.messages.events.ticket_events import TicketCompleted
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import Answered, GatePayload, MergePayload, Pending, ScriptPayload
 from interlock.domain.values.gates import Gate
-from interlock.engine.effects.landing import LandingConductor, ask_landing
+from interlock.engine.effects.landing import LandingConductor, ask_landing, finish_landings, needs_finishing
 from interlock.errors import JournalError, Rejected
 from tests.engine.world import ANN, Ask, Deny, Rules, Stricter, World, shell
 
@@ -334,6 +334,75 @@ def test_a_landing_that_fails_reports_why_and_can_be_requested_again() -> None:
             assert landing is not None
             assert landing.detail == "a.txt is modified"
             await ask_landing(process.workbench, world.workspaces, ANN, "a")
+
+    asyncio.run(story())
+
+
+def test_a_landing_that_a_killed_process_left_is_finished_before_anything_else() -> None:
+    async def story() -> None:
+        world = World()
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await process.until_status("done")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
+            await process.conductor.stop("closed")
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
+            world.workspaces.begun = True
+            assert needs_finishing(process.state, world.workspaces)
+            assert await finish_landings(process.workbench, world.workspaces) == (
+                "the landing of track a was interrupted; it is finished: landed on main",
+                "an interrupted landing was taken back",
+            )
+            assert not needs_finishing(process.state, world.workspaces)
+            world.workspaces.begun, world.workspaces.settle_error = True, Rejected("another git command is running")
+            (said,) = await finish_landings(process.workbench, world.workspaces)
+            assert said.startswith("a landing was interrupted and cannot be taken back yet: another git command")
+
+    asyncio.run(story())
+
+
+def test_stopping_waits_for_a_landing_instead_of_cutting_it_off() -> None:
+    async def story() -> None:
+        world = World()
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await process.until_status("done")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
+            world.workspaces.land_release = asyncio.Event()
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
+            stopping = asyncio.ensure_future(process.conductor.stop("closed"))
+            await asyncio.wait([stopping], timeout=0.05)
+            assert not stopping.done()
+            world.workspaces.land_release.set()
+            await stopping
+            assert landed(process.state)
+
+    asyncio.run(story())
+
+
+def test_work_that_could_not_be_saved_is_saved_later_without_doing_it_again() -> None:
+    async def story() -> None:
+        world = World()
+        world.workspaces.full = True
+        async with world.process() as process:
+            await process.run(shell("one"))
+            state = await process.until_status("blocked")
+            reason = state.ticket("a", "one").blocked_reason or ""
+            assert reason.startswith(
+                "the work is done, but it could not be saved: git write-tree failed: No space left"
+            )
+            await process.workbench.submit(ANN, RetryTicket("a", "one"))
+            await process.until_status("blocked")
+        async with world.process() as process:  # still no room
+            await process.until_status("blocked")
+            assert world.workspaces.removed == []
+            assert all(("a", "one") in live for live in world.workspaces.swept[1:])
+        world.workspaces.full = False
+        async with world.process() as process:
+            state = await process.until_status("done")
+            assert state.ticket("a", "one").result == "made it"
+        assert world.crew.started == [("one", 1)]
+        assert world.workspaces.published == ["one"]
 
     asyncio.run(story())
 

@@ -37,6 +37,9 @@ from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_dict
 from interlock.wire import to_plain
 
+Shown = Literal["words", "json", "nothing"]
+"""How the outcome of a landing is printed; `nothing` if the caller reports it with its other results."""
+
 
 class TrackArgs(CommandArgs, frozen=True):
     track: str
@@ -187,13 +190,21 @@ def abort(args: AbortArgs) -> int:
 
 
 def land(args: LandArgs) -> int:
-    with open_session(project_of(args)) as session:
-        return land_track(session, args.track, everything=args.approve == "all", shown="json" if args.json else "words")
+    project = project_of(args)
+    interrupted = _is_being_landed(read_state(project), args.track)
+    with open_session(project) as session:
+        shown: Shown = "json" if args.json else "words"
+        if interrupted and not _is_being_landed(session.state, args.track):
+            return _report_landing(session, args.track, shown)  # opening the project has finished it
+        return land_track(session, args.track, everything=args.approve == "all", shown=shown)
 
 
-def land_track(
-    session: Session, track: str, *, everything: bool, shown: Literal["words", "json", "nothing"] = "words"
-) -> int:
+def _is_being_landed(state: State, track: str) -> bool:
+    landing = state.tracks[track].landing if track in state.tracks else None
+    return landing is not None and landing.state == "started"
+
+
+def land_track(session: Session, track: str, *, everything: bool, shown: Shown = "words") -> int:
     """Request the landing, answer its approval if possible, and report the outcome.
 
     `everything`: answer the approval without asking.
@@ -209,6 +220,10 @@ def land_track(
             break
         if landing is None:
             return BLOCKED
+    return _report_landing(session, track, shown)
+
+
+def _report_landing(session: Session, track: str, shown: Shown) -> int:
     landing = session.state.track(track).landing
     if shown == "json":
         say_json(to_plain(landing) if landing else {"state": "rejected"})
@@ -216,6 +231,8 @@ def land_track(
         pass  # the caller reports it with its other results
     elif landing and landing.state == "landed":
         say(paint(f"landed on {landing.branch}: {landing.after[:12]}", "good"))
+        if landing.detail:
+            say(safe(landing.detail), sys.stderr)
     else:
         say(paint(f"not landed: {safe(landing.detail) if landing else 'rejected'}", "bad"), sys.stderr)
     return DONE if landing and landing.state == "landed" else BLOCKED

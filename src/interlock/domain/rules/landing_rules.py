@@ -36,7 +36,7 @@ def finish_landing(state: State, command: FinishLanding) -> Events:
     track = state.track(command.track)
     if track.landing is None or track.landing.state != "started":
         raise Rejected(f"track {track.id!r} is not being landed")
-    return (TrackLanded(track.id, command.commit),)
+    return (TrackLanded(track.id, command.commit, command.detail),)
 
 
 def fail_landing(state: State, command: FailLanding) -> Events:

@@ -3,9 +3,14 @@
 Landing is a lasting effect: a person approves it first, and after a crash git shows whether it happened.
 """
 
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.landing_commands import AskLanding, FailLanding, FinishLanding
 from interlock.domain.messages.envelopes import SYSTEM, Actor
+from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import MergePayload
 from interlock.domain.values.gates import Blob
@@ -13,6 +18,8 @@ from interlock.engine.bench.workbench import Workbench
 from interlock.errors import InterlockError, Rejected
 from interlock.ports.front import Receipt
 from interlock.ports.workspaces import LandingPlan, Workspaces
+
+T = TypeVar("T")
 
 INLINE = 4_000
 """Characters of a diff shown in the approval itself; a longer diff is stored whole beside the journal."""
@@ -36,13 +43,55 @@ async def ask_landing(workbench: Workbench, workspaces: Workspaces, actor: str, 
 async def do_landing(track: Track, workspaces: Workspaces) -> Command:
     landing = track.landing
     assert landing is not None
-    if await workspaces.is_landed(landing.after):
+    if not workspaces.has_begun_landing() and await workspaces.is_landed(landing.after):
         return FinishLanding(track.id, landing.after)
+    plan = LandingPlan(landing.branch, landing.before, landing.after, "")
     try:
-        await workspaces.land(track.id, LandingPlan(landing.branch, landing.before, landing.after, ""))
+        said = await _to_its_end(workspaces.land(track.id, plan))
     except InterlockError as error:
         return FailLanding(track.id, str(error))
-    return FinishLanding(track.id, landing.after)
+    return FinishLanding(track.id, landing.after, said)
+
+
+async def finish_landings(workbench: Workbench, workspaces: Workspaces) -> tuple[str, ...]:
+    """Ends the landings that a killed process left, and returns a sentence for each. `workspaces` is open.
+
+    A landing that the journal calls started is continued. Any other is taken back.
+    """
+    said: list[str] = []
+    for track in _started(workbench.state):
+        await workbench.submit(SYSTEM, await do_landing(track, workspaces))
+        landing = workbench.state.tracks[track.id].landing
+        outcome = f"is finished: {landing.state} on {landing.branch}" if landing else "is over"
+        detail = f"; {landing.detail}" if landing and landing.detail else ""
+        said.append(f"the landing of track {track.id} was interrupted; it {outcome}{detail}")
+    if workspaces.has_begun_landing():
+        try:
+            said.append(await workspaces.settle_landing())
+        except InterlockError as error:
+            said.append(
+                f"a landing was interrupted and cannot be taken back yet: {error}; the next command tries again"
+            )
+    return tuple(said)
+
+
+def needs_finishing(state: State, workspaces: Workspaces) -> bool:
+    return bool(_started(state)) or workspaces.has_begun_landing()
+
+
+def _started(state: State) -> list[Track]:
+    tracks = (state.tracks[name] for name in state.track_order)
+    return [track for track in tracks if track.landing is not None and track.landing.state == "started"]
+
+
+async def _to_its_end(work: Coroutine[Any, Any, T]) -> T:
+    """A landing is not cancelled half-way: whoever cancels it waits."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 class LandingConductor:
@@ -55,10 +104,7 @@ class LandingConductor:
     async def submit(self, actor: Actor, command: Command) -> Receipt:
         """Returns after the landings that the command approved."""
         receipt = await self._workbench.submit(actor, command)
-        state = self._workbench.state
-        for track_id in state.track_order:
-            track = state.tracks[track_id]
-            if track.landing is not None and track.landing.state == "started":
-                await self._workspaces.open()
-                await self._workbench.submit(SYSTEM, await do_landing(track, self._workspaces))
+        for track in _started(self._workbench.state):
+            await self._workspaces.open()
+            await self._workbench.submit(SYSTEM, await do_landing(track, self._workspaces))
         return receipt

@@ -12,6 +12,7 @@ class AskLanding(_Command, frozen=True):
 class FinishLanding(_Command, frozen=True):
     track: str
     commit: str
+    detail: str = ""  # about the user's own files that the landing met
 
 
 class FailLanding(_Command, frozen=True):
