@@ -104,6 +104,8 @@ class FakeWorkspaces:
         self.conflicts: dict[str, int] = {}  # ticket → how many times it will conflict
         self.landed: list[str] = []
         self.land_error: Exception | None = None
+        self.lands = "after"
+        self.plan_error: Exception | None = None
         self.land_release: asyncio.Event | None = None
         self.settle_error: Exception | None = None
         self.full = False  # the disk
@@ -190,7 +192,9 @@ class FakeWorkspaces:
         self.removed.append(ticket)
 
     async def landing(self, track: str) -> LandingPlan:
-        return LandingPlan("main", "before", "after", "diff " * 2_000)
+        if self.plan_error is not None:
+            raise self.plan_error
+        return LandingPlan("main", "before", self.lands, "diff " * 2_000, "tree")
 
     async def land(self, track: str, landing: LandingPlan) -> str:
         if self.land_release is not None:

@@ -30,7 +30,8 @@ def test_landing_moves_the_branch_and_the_files_and_leaves_the_rest(desk: Desk) 
         desk.write({"untracked": "mine", "noise.log": "mine"})
         before = desk.git("rev-parse", "HEAD")
         landing = await store.landing("t")
-        assert landing == LandingPlan("main", before, desk.git("rev-parse", "interlock/t"), landing.diff)
+        assert landing == LandingPlan("main", before, desk.git("rev-parse", "interlock/t"), landing.diff, landing.tree)
+        assert landing.tree == desk.git("rev-parse", "interlock/t^{tree}")
         assert "+better" in landing.diff and "rename" not in landing.diff
         assert not await store.is_landed(landing.after)
         assert desk.git("status", "--porcelain") == "?? untracked", "a preview changes nothing"

@@ -326,10 +326,10 @@ def test_locks_of_others_are_respected_and_named(desk: Desk) -> None:
         landing = await _every_kind(desk)
         store = await desk.open()
         lock = desk.project / ".git/index.lock"
-        other = b"interlock is landing\ntoken 0123\nproject /home/x/other\nprocess 77\n"
+        other = b"interlock is landing\ntoken 0123\nproject /projects/other\nprocess 77\n"
         for content, said in (
             (b"", "another git command is running"),
-            (other, "a landing of the project /home/x/other"),
+            (other, "a landing of the project /projects/other"),
         ):
             lock.write_bytes(content)
             with pytest.raises(Rejected, match=said):

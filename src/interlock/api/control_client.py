@@ -18,6 +18,9 @@ from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.envelopes import Actor, Recorded
 from interlock.ports.front import Receipt
 
+GATES_S = 3_600
+"""How long the gates of a track may take before its landing is asked."""
+
 
 class ControlClient:
     """Blocking; one request at a time."""
@@ -32,7 +35,12 @@ class ControlClient:
         return self._receipt({"do": "submit", "actor": actor, "command": wire.to_plain(command)})
 
     def ask_landing(self, actor: Actor, track: str) -> Receipt:
-        return self._receipt({"do": "land", "actor": actor, "track": track})
+        """Waits for the gates that verify what would be landed."""
+        self._socket.settimeout(GATES_S)
+        try:
+            return self._receipt({"do": "land", "actor": actor, "track": track})
+        finally:
+            self._socket.settimeout(self._timeout_s)
 
     def say(self, actor: Actor, discussion: str, text: str) -> Receipt:
         return self._receipt({"do": "say", "actor": actor, "discussion": discussion, "text": text})

@@ -242,7 +242,7 @@ async def _conduct(
     gates = JudgedGates(shell, calls, workspaces, lambda: workbench.state)
     conductor = Conductor(workbench, workspaces, crew, gates, policy, base.clock, agents)
     await conductor.start(conduct)
-    return Conducting(conductor, sandbox.level, ModelSlot(calls, sandbox, logs))
+    return Conducting(conductor, gates, sandbox.level, ModelSlot(calls, sandbox, logs))
 
 
 def _model_calls(base: Base, model: Model) -> ModelCalls:

@@ -64,6 +64,7 @@ class LandingPlan(Struct, frozen=True):
     before: str
     after: str
     diff: str
+    tree: str = ""  # the files of `after`
 
 
 class Survey(Struct, frozen=True):

@@ -41,7 +41,7 @@ from interlock.engine.agents.context import Send
 from interlock.engine.agents.worker import Worker
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.effects.effects import LAND, Effect, Effects, token_of, touched
-from interlock.engine.effects.landing import do_landing
+from interlock.engine.effects.landing import land_or_ask_again
 from interlock.engine.effects.merge_queue import MergeQueue, commit_message
 from interlock.engine.effects.shell_attempt import HOW, do_work, run_gate
 from interlock.engine.planning.planner import Planner
@@ -163,7 +163,7 @@ class Conductor:
         if track.landing is not None and track.landing.state == "started":
             effect = Effect(
                 (LAND, track.landing.after),
-                lambda: do_landing(track, self._workspaces),
+                lambda: land_or_ask_again(track, self._workbench, self._workspaces, self._gates),
                 lambda why: FailLanding(track_id, why),
             )
         self._effects.require(f"land {track_id}", effect)

@@ -65,13 +65,16 @@ class Landings:
         before, onto = await self._head()
         shared = text((await self._git("merge-base", before, tip, ok=(0, 1))).stdout)
         if shared == tip:
-            return LandingPlan(onto, before, before, "")
+            return LandingPlan(onto, before, before, "", await self._tree(before))
         if self._repository.private:
             await self._refuse_both_changed(shared, before, tip)
         after = tip if shared == before else await self._merge(track, before, tip, onto)
         await self._refuse_overwriting(before, after)
         await self._integration.point(f"refs/interlock/landing/{track}", after)  # the approval may wait for weeks
-        return LandingPlan(onto, before, after, await self._diff(before, after))
+        return LandingPlan(onto, before, after, await self._diff(before, after), await self._tree(after))
+
+    async def _tree(self, commit: str) -> str:
+        return await self._refs.line("rev-parse", f"{commit}^{{tree}}")
 
     async def land(self, landing: LandingPlan) -> str:
         """Lands, or continues an interrupted landing. Returns what the user should know about their own files."""

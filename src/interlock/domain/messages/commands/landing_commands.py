@@ -7,6 +7,7 @@ from interlock.domain.values.wire_names import Tagged as _Command
 class AskLanding(_Command, frozen=True):
     track: str
     payload: MergePayload
+    why: str = ""  # why it is asked again
 
 
 class FinishLanding(_Command, frozen=True):
@@ -18,6 +19,7 @@ class FinishLanding(_Command, frozen=True):
 class FailLanding(_Command, frozen=True):
     track: str
     reason: str
+    moved: bool = False  # the user's branch has moved since the approval
 
 
 LandingCommand = AskLanding | FinishLanding | FailLanding
