@@ -55,6 +55,7 @@ class Combined(Struct, frozen=True):
     tip: str
     commit: str
     tree: str
+    empty: bool = False  # the branch has these files already: `commit` is `tip`, and nothing is published
 
 
 class LandingPlan(Struct, frozen=True):

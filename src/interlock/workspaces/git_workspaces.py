@@ -12,6 +12,7 @@ from pathlib import Path
 from types import CoroutineType
 from typing import Any, ParamSpec, TypeVar
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from interlock.domain.checks.test_tampering import ChangedFile
@@ -121,6 +122,7 @@ class GitWorkspaces:
         self._finder = Finder(self._project, state / "git" / key, run)
         self._opened: _OpenRepository | None = None
         self._trusts = trusts
+        self._bases: dict[tuple[str, str], tuple[str, str]] = {}  # commit and tree before the work, by ticket
         self._read: dict[tuple[str, str], bytes | Link | None] = {}  # files by full commit id: they never change
 
     async def open(self) -> None:
@@ -182,7 +184,8 @@ class GitWorkspaces:
 
     @_translate_os_errors
     async def prepare(self, track: str, ticket: str) -> Workspace:
-        tip = await self._now.integration.tip(track)
+        tip, tree = await self._now.integration.tip_and_tree(track)
+        self._bases[track, ticket] = (tip, tree)
         await self._keep_left(track, ticket)
         await self._now.worktrees.make(track, ticket, tip, before_work=True)
         return self._workspace(track, ticket, tip)
@@ -220,7 +223,15 @@ class GitWorkspaces:
         full = with_trailers(message, ticket, attempt)
         commit = await self._now.repository.objects.commit(tree, (workspace.base,), full)
         await self._now.integration.keep(track, ticket, attempt, commit)
-        return Saved(base=workspace.base, commit=commit, tree=tree)
+        name = (track, ticket)
+        return Saved(workspace.base, commit, tree, True if tree == await self._tree_before(workspace, name) else UNSET)
+
+    async def _tree_before(self, workspace: Workspace, name: tuple[str, str]) -> str:
+        """The files before the attempt's work."""
+        commit, tree = self._bases.get(name, ("", ""))
+        if commit != workspace.base:
+            tree = await self._now.repository.refs.line("rev-parse", f"{workspace.base}^{{tree}}")
+        return tree
 
     @_translate_os_errors
     async def changed(self, base: str, commit: str) -> str:
@@ -295,6 +306,7 @@ class GitWorkspaces:
 
     @_translate_os_errors
     async def remove(self, track: str, ticket: str) -> None:
+        self._bases.pop((track, ticket), None)
         await self._now.worktrees.remove(track, ticket)
 
     @_translate_os_errors

@@ -1,6 +1,7 @@
 """Reports from the engine: work, gates, merges, and late reports."""
 
 import pytest
+from msgspec.structs import replace
 
 from interlock.domain.messages.commands.approval_commands import ApproveTask
 from interlock.domain.messages.commands.attempt_commands import (
@@ -43,6 +44,7 @@ from interlock.domain.values.tickets import (
     Merging,
     Queued,
     Ticket,
+    TicketSpec,
     Todo,
     Verifying,
     Working,
@@ -291,3 +293,25 @@ def test_an_attempt_that_is_returned_has_nothing_left_to_save() -> None:
     project.send(RetryTicket("x", "T"))
     project.send(RedoAttempt("x", "T", 2, "its folder was gone"), SYSTEM)
     assert project.ticket("T").unsaved is None
+
+
+@pytest.mark.parametrize(
+    ("summary", "said"), [("all fine already\nreally", ": all fine already;"), ("", "to merge; retry it")]
+)
+def test_a_worker_that_changed_nothing_is_blocked_with_its_words(summary: str, said: str) -> None:
+    project = bench(TicketSpec(id="T", verify=(ONCE,)))
+    project.submit("T", replace(SAVED, empty=True), summary)
+    stage = project.ticket("T").stage
+    assert isinstance(stage, Blocked)
+    assert stage.failed
+    assert stage.reason.startswith("the worker changed no file, so there is nothing to verify or to merge")
+    assert said in stage.reason
+
+
+@pytest.mark.parametrize("spec", [shell("T"), TicketSpec(id="T", returns=True)])
+def test_a_script_or_a_typed_command_may_change_nothing_and_has_no_commit(spec: TicketSpec) -> None:
+    project = bench(spec)
+    project.submit("T", replace(SAVED, empty=True), "looked around")
+    project.send(FinishMerge("x", "T", 1, None), SYSTEM)
+    ticket = project.ticket("T")
+    assert (ticket.stage, ticket.unverified, ticket.result) == (Completed(None), True, "looked around")

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from interlock.domain.values.gates import Blob, Gate, GateResult
 
@@ -37,6 +37,7 @@ class Saved(Struct, frozen=True, gc=False):
     base: str
     commit: str
     tree: str
+    empty: Literal[True] | UnsetType = UNSET  # it changes nothing; unset also before 0.7
 
 
 class Grant(Struct, frozen=True, gc=False):

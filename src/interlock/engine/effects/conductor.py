@@ -267,7 +267,7 @@ class Conductor:
     async def _remove(self, ticket: Ticket) -> None:
         """Removes the ticket's folder. A failure is ignored: the next start sweeps the folder away."""
         with suppress(InterlockError):
-            if isinstance(ticket.stage, Completed):
+            if isinstance(ticket.stage, Completed) and ticket.stage.commit is not None:
                 await self._workspaces.remove(ticket.track, ticket.id)
             else:
                 await self._workspaces.retire(ticket.track, ticket.id, ticket.attempts, commit_message(ticket))

@@ -100,7 +100,7 @@ class FinishMerge(_Command, frozen=True):
     track: str
     ticket: str
     attempt: int
-    commit: str
+    commit: str | None  # None if the ticket changes nothing on its branch
 
 
 AttemptCommand = (
