@@ -5,7 +5,8 @@ InterlockError
 │   ├── OverBudget      the next call could cost more than is left
 │   ├── NotFound        nothing has that name
 │   ├── NotAllowed      this actor may not do it
-│   └── BadValue        a value is not valid
+│   ├── BadValue        a value is not valid
+│   └── BranchMoved     the user's branch is not where a landing was prepared for
 ├── ToolFailure         the model: a tool call that did not work
 ├── Unavailable         retry later (after `retry_after_secs` if known)
 │   ├── NoHarness       no window is available to drive
@@ -44,6 +45,10 @@ class NotAllowed(Rejected):
 
 class BadValue(Rejected):
     """A value of the command is not valid."""
+
+
+class BranchMoved(Rejected):
+    """The user's branch has moved since a landing was prepared."""
 
 
 class ToolFailure(InterlockError):

@@ -33,11 +33,21 @@ from interlock.engine.models.streams import Streams
 from interlock.engine.planning.briefing import Briefing
 from interlock.engine.planning.planner import Planner
 from interlock.engine.planning.survey import Surveyor
-from interlock.errors import JournalUnwritable, Rejected, ToolFailure
+from interlock.errors import JournalUnwritable, Rejected, ToolFailure, Unavailable
 from interlock.journal.memory import MemoryJournal
 from interlock.ports.model import Model, ModelRequest, OnText, Reply, ignore_text
 from interlock.ports.tools import Hunk, Preview, ToolOutcome, ToolPlace, ToolSpec
-from interlock.ports.work import Assignment, Done, Failed, LastCheck, NotAllowed, Policy, PolicyVerdict, Prepared
+from interlock.ports.work import (
+    Assignment,
+    Done,
+    Failed,
+    LastCheck,
+    NotAllowed,
+    Policy,
+    PolicyVerdict,
+    Prepared,
+    Unsaved,
+)
 from interlock.ports.workspaces import Combined, Conflict, LandingPlan, Survey, Workspace
 from interlock.providers.scripted import FREE, ScriptedModel, ScriptedRule
 
@@ -94,6 +104,12 @@ class FakeWorkspaces:
         self.conflicts: dict[str, int] = {}  # ticket → how many times it will conflict
         self.landed: list[str] = []
         self.land_error: Exception | None = None
+        self.lands = "after"
+        self.plan_error: Exception | None = None
+        self.land_release: asyncio.Event | None = None
+        self.settle_error: Exception | None = None
+        self.full = False  # the disk
+        self.begun = False  # a landing began and did not end
         self.files: dict[str, bytes] = {}
 
     async def open(self) -> None: ...
@@ -122,6 +138,8 @@ class FakeWorkspaces:
         return await self.prepare(track, ticket)
 
     async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved:
+        if self.full:
+            raise Unavailable("git write-tree failed: No space left on device")
         return Saved(workspace.base, f"{ticket}@{attempt}", f"tree-of-{ticket}@{attempt}-on-{workspace.base}")
 
     async def changed(self, base: str, commit: str) -> str:
@@ -174,12 +192,26 @@ class FakeWorkspaces:
         self.removed.append(ticket)
 
     async def landing(self, track: str) -> LandingPlan:
-        return LandingPlan("main", "before", "after", "diff " * 2_000)
+        if self.plan_error is not None:
+            raise self.plan_error
+        return LandingPlan("main", "before", self.lands, "diff " * 2_000, "tree")
 
-    async def land(self, track: str, landing: LandingPlan) -> None:
+    async def land(self, track: str, landing: LandingPlan) -> str:
+        if self.land_release is not None:
+            await self.land_release.wait()
         if self.land_error is not None:
             raise self.land_error
         self.landed.append(landing.after)
+        return ""
+
+    def has_begun_landing(self) -> bool:
+        return self.begun
+
+    async def settle_landing(self) -> str:
+        if self.settle_error is not None:
+            raise self.settle_error
+        self.begun = False
+        return "an interrupted landing was taken back"
 
     async def is_landed(self, landing_after: str) -> bool:
         return landing_after in self.landed
@@ -227,9 +259,19 @@ class FakeCrew:
         self.on_ready()
         return None
 
+    async def save_again(self, assignment: Assignment, summary: str) -> Done | Unsaved | None:
+        workspace = await self._workspaces.prepare(assignment.track, assignment.ticket.id)
+        return await self._saved(workspace, (assignment.track, assignment.ticket.id, assignment.attempt), summary)
+
+    async def _saved(self, workspace: Workspace, name: tuple[str, str, int], summary: str) -> Done | Unsaved:
+        try:
+            return Done(await self._workspaces.save(workspace, *name, "message"), summary)
+        except Unavailable as error:
+            return Unsaved(str(error), summary)
+
     async def _run(
         self, assignment: Assignment, approved: str, last_check: LastCheck | None
-    ) -> Done | Failed | NotAllowed:
+    ) -> Done | Failed | Unsaved | NotAllowed:
         name = (assignment.ticket.id, assignment.attempt)
         if last_check is not None and (stopped := await last_check()) is not None:
             return NotAllowed(stopped)
@@ -253,7 +295,7 @@ class FakeCrew:
         if assignment.ticket.id in self.failing:
             return Failed("the script failed with exit code 1")
         workspace = await self._workspaces.prepare(assignment.track, assignment.ticket.id)
-        return Done(await self._workspaces.save(workspace, assignment.track, *name, "message"), "made it")
+        return await self._saved(workspace, (assignment.track, *name), "made it")
 
 
 class FakeGates:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from interlock.domain.values.approvals import ScriptPayload, digest
 from interlock.domain.values.tickets import Saved, TicketSpec
-from interlock.ports.work import Assignment, Done, Failed, NotAllowed, PolicyVerdict
+from interlock.ports.work import Assignment, Done, Failed, NotAllowed, PolicyVerdict, Unsaved
 from interlock.ports.workspaces import Workspace
 from interlock.runners.script import LocalCrew
 from interlock.runners.setup import WorkspaceSetup
@@ -33,7 +33,7 @@ class Crew:
         """`approved` is the digest of the terms, if no other is given."""
         prepared = self.local.prepare(assignment)
         outcome = await prepared.run(digest(prepared.terms) if approved is None else approved, None)
-        assert not isinstance(outcome, NotAllowed)
+        assert not isinstance(outcome, NotAllowed | Unsaved)
         return outcome
 
     def work(self, assignment: Assignment, approved: str | None = None) -> Done | Failed:

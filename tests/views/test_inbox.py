@@ -11,6 +11,7 @@ from interlock.domain.messages.commands.ticket_commands import CancelTicket
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.values.approvals import (
+    GateOnTree,
     GatePayload,
     MergePayload,
     SpawnPayload,
@@ -21,7 +22,7 @@ from interlock.domain.values.approvals import (
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Gate
 from interlock.domain.values.tickets import TicketSpec
-from interlock.views.inbox import approval_dict, approval_title, list_approvals
+from interlock.views.inbox import approval_dict, approval_title, landing_lines, list_approvals
 from tests.domain.given import ADA, AT, FAIL, SAVED, SCRIPT, Bench, given, shell
 
 
@@ -67,7 +68,10 @@ def test_every_kind_has_its_title() -> None:
     project.send(AddTrack("a", "A", "", ()))
     project.send(StartTrack("a"))
     project.send(AskLanding("a", MergePayload("main", "b", "c", "diff")))
-    assert approval_title(project.state.approvals["A-1"]) == "land a on main"
+    asked = project.state.approvals["A-1"]
+    assert approval_title(asked) == "land a on main"
+    part = MergePayload("main", "b", "c", "diff", unverified="no gate", left_out=("B: cancelled",))
+    assert approval_title(replace(asked, payload=part)) == "land a in part on main (unverified)"
     project.send(PlanEpic("goal"))
     project.send(ProposeTracks("E-1", (TrackPlan("p", "P"), TrackPlan("q", "Q"))))
     assert approval_title(project.state.pending_approvals()[-1]) == "epic E-1 as 2 tracks"
@@ -76,6 +80,24 @@ def test_every_kind_has_its_title() -> None:
         approval="A-1", kind="unknown", asker="system", track="a", payload=unknown, digest=digest(unknown)
     )
     assert approval_title(given(asked).approvals["A-1"]) == "a push"
+
+
+def test_a_landing_shows_what_was_verified_and_what_is_missing() -> None:
+    old = MergePayload("main", "b", "c", "diff")
+    assert landing_lines(old) == (("unverified: no result of a gate is recorded for this tree", "bad"),)
+    gates = (GateOnTree("A", "make test", "passed"), GateOnTree("B", "make lint", "failed"))
+    verified = replace(old, tree="0123456789abcdef", gates=gates[:1], unverified="")
+    assert landing_lines(verified) == (
+        ("verified on exactly this tree (0123456789ab)", "good"),
+        ("A: make test: passed", "dim"),
+    )
+    broken = replace(verified, gates=gates, unverified="make lint of B: failed", left_out=("C: cancelled",))
+    assert landing_lines(broken) == (
+        ("UNVERIFIED: make lint of B: failed", "bad"),
+        ("A: make test: passed", "dim"),
+        ("B: make lint: failed", "bad"),
+        ("left out: C: cancelled", "bad"),
+    )
 
 
 def test_a_workers_questions_have_titles() -> None:

@@ -8,6 +8,7 @@ from interlock.domain.messages.commands.epic_commands import PlanEpic, ProposeTr
 from interlock.domain.messages.commands.landing_commands import AskLanding
 from interlock.domain.messages.commands.track_commands import AddTrack, PauseTrack, StartTrack
 from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.messages.events.track_events import LandingStarted, TrackAdded, TrackLanded
 from interlock.domain.values.approvals import MergePayload, SpawnPayload, ToolPayload, digest
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.epics import TrackPlan
@@ -82,6 +83,15 @@ def test_a_chosen_track_is_shown_and_one_that_only_waits_counts_as_active() -> N
     assert mma_status(project.state, {})["pending_merge"]
     project.send(PauseTrack("x"))
     assert mma_status(project.state, {})["active_track"] == "x"
+
+
+def test_a_landing_that_has_begun_is_named_until_it_has_ended() -> None:
+    begun = (TrackAdded("y", "Y", ""), LandingStarted("y", "main", "b", "c"))
+    status = mma_status(given(*begun), {})
+    sentence = "the landing of track y on main is not finished: it is under way or was interrupted"
+    assert (status["mma_status"], status["unfinished_landings"]) == ("landing", [sentence])
+    ended = mma_status(given(*begun, TrackLanded("y", "c", "your versions are kept")), {})
+    assert (ended["mma_status"], ended["unfinished_landings"]) == ("idle", [])
 
 
 def test_the_oldest_ask_is_shown_with_its_arguments() -> None:

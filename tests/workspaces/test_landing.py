@@ -30,7 +30,8 @@ def test_landing_moves_the_branch_and_the_files_and_leaves_the_rest(desk: Desk) 
         desk.write({"untracked": "mine", "noise.log": "mine"})
         before = desk.git("rev-parse", "HEAD")
         landing = await store.landing("t")
-        assert landing == LandingPlan("main", before, desk.git("rev-parse", "interlock/t"), landing.diff)
+        assert landing == LandingPlan("main", before, desk.git("rev-parse", "interlock/t"), landing.diff, landing.tree)
+        assert landing.tree == desk.git("rev-parse", "interlock/t^{tree}")
         assert "+better" in landing.diff and "rename" not in landing.diff
         assert not await store.is_landed(landing.after)
         assert desk.git("status", "--porcelain") == "?? untracked", "a preview changes nothing"
@@ -198,7 +199,8 @@ def test_a_landing_cut_off_anywhere_can_be_repeated(desk: Desk) -> None:
             store = await desk.open()
             assert desk.git("rev-parse", "main") in (start, landing.after)
         assert steps > 5
-        (desk.project / ".git/index.lock").unlink(missing_ok=True)
+        await store.land("t", landing)
+        assert not (desk.project / ".git/index.lock").exists()
         assert desk.git("status", "--porcelain") == ""
         assert (desk.project / "README").read_text() == "better\n"
         assert list((desk.project / ".git").glob("index.interlock*")) == []

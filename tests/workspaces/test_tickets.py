@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec import UNSET
 
 from interlock.domain.values.tickets import Saved
 from interlock.errors import Rejected
@@ -79,14 +80,23 @@ def test_all_kinds_of_changes_are_saved_and_ignored_files_are_not(desk: Desk) ->
     desk.assert_sound()
 
 
-def test_an_attempt_that_changed_nothing_is_saved_too(desk: Desk) -> None:
+def test_an_attempt_that_changed_nothing_makes_no_commit_on_the_branch(desk: Desk) -> None:
     async def story() -> None:
         store = await desk.repository().open()
         await store.start_track("t")
         workspace, saved = await attempt(store, "t", "T-1", lambda folder: None)
         assert saved.tree == desk.git("rev-parse", f"{workspace.base}^{{tree}}")
+        assert saved.empty is True
         combined = await merge(store, "t", "T-1", saved)
-        assert await store.merged_commit("t", "T-1") == combined.commit
+        assert combined == Combined(workspace.base, workspace.base, saved.tree, empty=True)
+        assert desk.git("rev-parse", "interlock/t") == workspace.base
+        _, one = await attempt(store, "t", "T-2", writes("x", "1"))
+        assert one.empty is UNSET
+        first = await store.combine("t", "T-2", one, "Do it")
+        assert isinstance(first, Combined)
+        chained = await store.combine("t", "T-1", saved, "Nothing", first.commit)
+        assert chained == Combined(first.commit, first.commit, first.tree, empty=True)
+        assert await store.publish("t", Combined(first.tip, first.commit, first.tree))
 
     run(story())
     desk.assert_sound()

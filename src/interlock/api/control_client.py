@@ -40,6 +40,7 @@ class ControlClient:
         return self._receipt({**request, "id": submission} if submission else request)
 
     def ask_landing(self, actor: Actor, track: str) -> Receipt:
+        """Waits for the gates that verify what would be landed."""
         return self._receipt({"do": "land", "actor": actor, "track": track})
 
     def say(self, actor: Actor, discussion: str, text: str) -> Receipt:

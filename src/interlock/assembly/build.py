@@ -42,6 +42,7 @@ from interlock.engine.agents.judge import JudgedGates
 from interlock.engine.bench.load_state import load_state
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.effects.conductor import Conductor
+from interlock.engine.effects.landing import finish_landings, needs_finishing
 from interlock.engine.effects.test_retention import Retention
 from interlock.engine.models.activity import Activity
 from interlock.engine.models.calls import CallLimits, ModelCalls, Observers, Timing
@@ -136,6 +137,9 @@ async def open_workbench(
             await workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
         if conducting is None:
             await _keep_out_of_git(base)
+            if needs_finishing(workbench.state, workspaces):
+                await workspaces.open()
+                base.warnings.extend(await finish_landings(workbench, workspaces))
         storage = await _storage(base)
         for warning in base.warnings:
             storage.files.warn(warning)
@@ -212,6 +216,7 @@ async def _conduct(
     env = _stable_env()
     await workspaces.open()
     await _keep_out_of_git(base)
+    base.warnings.extend(await finish_landings(workbench, workspaces))
     redact = redactor(os.environ)
     setup = WorkspaceSetup(sandbox, workspaces, env, setup_command, project.settings.workspace.setup_timeout_s)
     vault = project_vault(project)
@@ -237,7 +242,7 @@ async def _conduct(
     gates = JudgedGates(shell, calls, workspaces, lambda: workbench.state)
     conductor = Conductor(workbench, workspaces, crew, gates, policy, base.clock, agents)
     await conductor.start(conduct)
-    return Conducting(conductor, sandbox.level, ModelSlot(calls, sandbox, logs))
+    return Conducting(conductor, gates, sandbox.level, ModelSlot(calls, sandbox, logs))
 
 
 def _model_calls(base: Base, model: Model) -> ModelCalls:

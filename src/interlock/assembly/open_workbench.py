@@ -27,6 +27,7 @@ from interlock.engine.planning.survey import Surveyor
 from interlock.errors import BadValue, Misconfigured
 from interlock.ports.front import Following, Receipt
 from interlock.ports.processes import Sandbox
+from interlock.ports.work import GateRunner
 from interlock.trackfiles.writing import TrackFiles
 from interlock.workspaces.git_workspaces import GitWorkspaces
 
@@ -70,6 +71,7 @@ class Conducting(Struct, frozen=True):
     """Runs tickets in a sandbox."""
 
     conductor: Conductor
+    gates: GateRunner
     sandbox_level: str
     models: ModelSlot
 
@@ -144,7 +146,8 @@ class OpenWorkbench:
 
     async def ask_landing(self, actor: Actor, track: str) -> Receipt:
         await self._workspaces.open()
-        return await ask_landing(self.workbench, self._workspaces, actor, track)
+        gates = self._conducting.gates if self._conducting else None
+        return await ask_landing(self.workbench, self._workspaces, actor, track, gates)
 
     async def say(self, actor: Actor, discussion: str, text: str, base_dir: str = "") -> Receipt:
         """Adds the user's message to a discussion about the project or one of its folders."""

@@ -35,6 +35,13 @@ class Failed(Struct, frozen=True):
     output: str = ""
 
 
+class Unsaved(Struct, frozen=True):
+    """The attempt succeeded, but its work could not be saved. It is only in its folder."""
+
+    reason: str
+    summary: str = ""
+
+
 class NotAllowed(Struct, frozen=True):
     """The rules no longer allow the script in its worktree, so it did not run."""
 
@@ -53,7 +60,7 @@ class Prepared(Struct, frozen=True):
     """
 
     terms: ScriptPayload
-    run: Callable[[str, LastCheck | None], Awaitable[Done | Failed | NotAllowed]]
+    run: Callable[[str, LastCheck | None], Awaitable[Done | Failed | Unsaved | NotAllowed]]
 
 
 class Crew(Protocol):
@@ -65,6 +72,10 @@ class Crew(Protocol):
 
     async def make_ready(self, assignment: Assignment) -> Failed | None:
         """Makes the worktree of an attempt, so that its script can be judged in it. Returns a failure, or None."""
+        ...
+
+    async def save_again(self, assignment: Assignment, summary: str) -> Done | Unsaved | None:
+        """Saves the work that an earlier attempt left in its folder; None if the folder is gone."""
         ...
 
 

@@ -55,6 +55,7 @@ class Combined(Struct, frozen=True):
     tip: str
     commit: str
     tree: str
+    empty: bool = False  # the branch has these files already: `commit` is `tip`, and nothing is published
 
 
 class LandingPlan(Struct, frozen=True):
@@ -64,6 +65,7 @@ class LandingPlan(Struct, frozen=True):
     before: str
     after: str
     diff: str
+    tree: str = ""  # the files of `after`
 
 
 class Survey(Struct, frozen=True):
@@ -134,6 +136,18 @@ class Workspaces(Protocol):
 
     async def remove(self, track: str, ticket: str) -> None: ...
     async def landing(self, track: str) -> LandingPlan: ...
-    async def land(self, track: str, landing: LandingPlan) -> None: ...
+
+    async def land(self, track: str, landing: LandingPlan) -> str:
+        """Lands, or continues an interrupted landing. Returns a sentence about the user's own files, or nothing."""
+        ...
+
+    def has_begun_landing(self) -> bool:
+        """Whether a landing of this project began and did not end. Also before `open`."""
+        ...
+
+    async def settle_landing(self) -> str:
+        """Ends a landing that was interrupted and will not be continued. Returns what was done, or nothing."""
+        ...
+
     async def is_landed(self, landing_after: str) -> bool: ...
     async def sweep(self, live: frozenset[tuple[str, str]]) -> None: ...

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from interlock.domain.values.approvals import ScriptPayload, digest
-from interlock.errors import Rejected
+from interlock.errors import Rejected, Unavailable
 from interlock.ports.processes import Finished, Sandbox
 from interlock.ports.secrets import NoVault, Vault
-from interlock.ports.work import Assignment, Done, Failed, LastCheck, NotAllowed, Prepared
+from interlock.ports.work import Assignment, Done, Failed, LastCheck, NotAllowed, Prepared, Unsaved
 from interlock.ports.workspaces import Workspace, Workspaces
 from interlock.runners.setup import WorkspaceSetup
 from interlock.runners.shell_job import shell_job
@@ -74,7 +74,7 @@ class LocalCrew:
         env: Mapping[str, str],
         approved: str,
         last_check: LastCheck | None,
-    ) -> Done | Failed | NotAllowed:
+    ) -> Done | Failed | Unsaved | NotAllowed:
         """Runs exactly `terms`, if `approved` is their digest and `last_check` finds nothing."""
         ticket = assignment.ticket
         if ticket.assigned_to != "shell":
@@ -100,10 +100,21 @@ class LocalCrew:
         finished = await self._sandbox.run(shell_job(workspace, exact, env))
         if not finished.succeeded:
             return self._failed("the script", finished)
-        saved = await self._workspaces.save(
-            workspace, assignment.track, ticket.id, assignment.attempt, ticket.description or ticket.id
-        )
-        return Done(saved, self._redact(_last_lines(finished.stdout)))
+        return await self._save(workspace, assignment, self._redact(_last_lines(finished.stdout)))
+
+    async def save_again(self, assignment: Assignment, summary: str) -> Done | Unsaved | None:
+        workspace = await self._workspaces.current(assignment.track, assignment.ticket.id)
+        return None if workspace is None else await self._save(workspace, assignment, summary)
+
+    async def _save(self, workspace: Workspace, assignment: Assignment, summary: str) -> Done | Unsaved:
+        ticket = assignment.ticket
+        try:
+            saved = await self._workspaces.save(
+                workspace, assignment.track, ticket.id, assignment.attempt, ticket.description or ticket.id
+            )
+        except Unavailable as error:
+            return Unsaved(str(error), summary)
+        return Done(saved, summary)
 
     def _failed(self, what: str, finished: Finished) -> Failed:
         output = self._redact(_last_lines(finished.stderr) or _last_lines(finished.stdout))

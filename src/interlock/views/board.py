@@ -48,6 +48,7 @@ class WorkerRow(Struct, frozen=True):
 def track_row(track: Track) -> TrackRow:
     counts = track.counts
     landed = track.landing is not None and track.landing.state == "landed"
+    ended = track.status == "done" or (track.status == "blocked" and counts.completed > 0 and not counts.in_progress)
     return TrackRow(
         track.id,
         track.title,
@@ -57,7 +58,7 @@ def track_row(track: Track) -> TrackRow:
         counts.in_progress,
         counts.blocked,
         counts.cancelled,
-        track.status == "done" and not landed,
+        ended and not landed,
         track.created_at,
         track.updated_at,
     )

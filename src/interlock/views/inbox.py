@@ -3,12 +3,14 @@
 from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET
 
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import (
     ALLOWED,
     Answered,
     Approval,
+    GateOnTree,
     GatePayload,
     MergePayload,
     Pending,
@@ -61,7 +63,8 @@ def approval_title(approval: Approval) -> str:
         case GatePayload(_, command, attempts, most):
             return f"{approval.ticket}: gate failed {attempts}/{most}: {command}"
         case MergePayload(branch):
-            return f"land {approval.track} on {branch}"
+            part = " in part" if approval.payload.left_out else ""
+            return f"land {approval.track}{part} on {branch}{' (unverified)' if approval.payload.unverified else ''}"
         case ToolPayload():
             return f"{whose}: {approval.payload.title}"
         case SpawnPayload(role, model):
@@ -70,6 +73,27 @@ def approval_title(approval: Approval) -> str:
             return f"epic {epic} as {counted(len(tracks), 'track')}"
         case _:
             return approval.payload.what
+
+
+Tone = Literal["good", "bad", "dim"]
+
+
+def landing_lines(payload: MergePayload) -> tuple[tuple[str, Tone], ...]:
+    """What a person should know before landing, with its tone: what was verified, and which tickets are missing."""
+    first: tuple[str, Tone] = (f"verified on exactly this tree ({(payload.tree or '')[:12]})", "good")
+    if payload.unverified is UNSET:
+        first = ("unverified: no result of a gate is recorded for this tree", "bad")
+    elif payload.unverified:
+        first = (f"UNVERIFIED: {payload.unverified}", "bad")
+    return (
+        first,
+        *((f"{one.ticket}: {one.gate}: {one.status}", _tone(one)) for one in payload.gates or ()),
+        *((f"left out: {one}", "bad") for one in payload.left_out or ()),
+    )
+
+
+def _tone(gate: GateOnTree) -> Tone:
+    return "dim" if gate.status in ("passed", "judged") else "bad"
 
 
 def approval_dict(approval: Approval) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from interlock.domain.values.model_calls import OpenCall
 from interlock.domain.values.tickets import Working
 from interlock.views.board import activity_of, track_rows
 
-IDLE = "idle"
+IDLE, LANDING = "idle", "landing"
 
 
 class RunStatus(Struct, frozen=True):
@@ -34,7 +34,7 @@ def run_status(state: State, track_id: str | None = None, show: "ShowTicket | No
     track = active_track(state, track_id)
     tiers = active_tiers(state)
     return RunStatus(
-        track.status if track else IDLE,
+        track.status if track else LANDING if unfinished_landings(state) else IDLE,
         tiers[-1] if tiers else "",
         tiers,
         tier_usage(state),
@@ -50,6 +50,16 @@ def active_track(state: State, track_id: str | None = None) -> Track | None:
         return state.tracks[state.running[0]]
     moving = [name for name in state.track_order if state.tracks[name].counts.in_progress]
     return state.tracks[moving[0]] if moving else None
+
+
+def unfinished_landings(state: State) -> tuple[str, ...]:
+    """Sentences about landings that have begun: they are under way, or were interrupted."""
+    tracks = (state.tracks[name] for name in state.track_order)
+    return tuple(
+        f"the landing of track {track.id} on {track.landing.branch} is not finished: it is under way or was interrupted"
+        for track in tracks
+        if track.landing is not None and track.landing.state == "started"
+    )
 
 
 def active_tiers(state: State) -> tuple[str, ...]:
@@ -109,6 +119,7 @@ def mma_status(
         "pending_merge": "merge" in kinds,
         "pending_approvals": [{"id": a.id, "kind": a.kind, "ticket": a.ticket} for a in pending],
         "ask": _ask(ask),
+        "unfinished_landings": list(unfinished_landings(state)),
     }
 
 

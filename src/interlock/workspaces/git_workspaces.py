@@ -12,6 +12,7 @@ from pathlib import Path
 from types import CoroutineType
 from typing import Any, ParamSpec, TypeVar
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from interlock.domain.checks.test_tampering import ChangedFile
@@ -25,8 +26,8 @@ from interlock.workspaces.checkouts.staging import stage, unlock
 from interlock.workspaces.checkouts.worktrees import Worktrees
 from interlock.workspaces.committed import committed
 from interlock.workspaces.git import shown
-from interlock.workspaces.integration import Integration
-from interlock.workspaces.landing import Landings
+from interlock.workspaces.integration import Integration, attempts_ref
+from interlock.workspaces.landings.landing import RECORD, Landings
 from interlock.workspaces.objects import with_trailers
 from interlock.workspaces.repository import Finder, Repository, RepositoryLocation
 from interlock.workspaces.snapshots import Snapshots
@@ -121,6 +122,7 @@ class GitWorkspaces:
         self._finder = Finder(self._project, state / "git" / key, run)
         self._opened: _OpenRepository | None = None
         self._trusts = trusts
+        self._bases: dict[tuple[str, str], tuple[str, str]] = {}  # commit and tree before the work, by ticket
         self._read: dict[tuple[str, str], bytes | Link | None] = {}  # files by full commit id: they never change
 
     async def open(self) -> None:
@@ -182,7 +184,9 @@ class GitWorkspaces:
 
     @_translate_os_errors
     async def prepare(self, track: str, ticket: str) -> Workspace:
-        tip = await self._now.integration.tip(track)
+        tip, tree = await self._now.integration.tip_and_tree(track)
+        self._bases[track, ticket] = (tip, tree)
+        await self._keep_left(track, ticket)
         await self._now.worktrees.make(track, ticket, tip, before_work=True)
         return self._workspace(track, ticket, tip)
 
@@ -215,13 +219,19 @@ class GitWorkspaces:
     async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved:
         if not self._now.worktrees.exists(track, ticket):
             raise Unavailable(f"the folder of {track}/{ticket} is gone")
-        folder, index = str(self._now.worktrees.folder(track, ticket)), self._now.worktrees.index(track, ticket)
-        unlock(index)
-        tree = await stage(self._now.repository.plumbing, folder, index, self._now.worktrees.included(track, ticket))
+        tree = await self._stage(track, ticket)
         full = with_trailers(message, ticket, attempt)
         commit = await self._now.repository.objects.commit(tree, (workspace.base,), full)
         await self._now.integration.keep(track, ticket, attempt, commit)
-        return Saved(base=workspace.base, commit=commit, tree=tree)
+        name = (track, ticket)
+        return Saved(workspace.base, commit, tree, True if tree == await self._tree_before(workspace, name) else UNSET)
+
+    async def _tree_before(self, workspace: Workspace, name: tuple[str, str]) -> str:
+        """The files before the attempt's work."""
+        commit, tree = self._bases.get(name, ("", ""))
+        if commit != workspace.base:
+            tree = await self._now.repository.refs.line("rev-parse", f"{workspace.base}^{{tree}}")
+        return tree
 
     @_translate_os_errors
     async def changed(self, base: str, commit: str) -> str:
@@ -267,18 +277,45 @@ class GitWorkspaces:
 
     @_translate_os_errors
     async def retire(self, track: str, ticket: str, attempt: int, message: str) -> None:
-        exists = self._now.worktrees.exists(track, ticket)
-        if exists and not await self._now.integration.is_kept(track, ticket, attempt):
-            workspace = self._workspace(track, ticket, self._now.worktrees.base(track, ticket))
-            await self.save(workspace, track, ticket, attempt, message)
+        if self._now.worktrees.exists(track, ticket):
+            if await self._now.integration.is_kept(track, ticket, attempt):
+                await self._keep_left(track, ticket)
+            else:
+                workspace = self._workspace(track, ticket, self._now.worktrees.base(track, ticket))
+                await self.save(workspace, track, ticket, attempt, message)
         await self.remove(track, ticket)
+
+    async def _stage(self, track: str, ticket: str) -> str:
+        """The tree of the ticket's folder."""
+        folder, index = str(self._now.worktrees.folder(track, ticket)), self._now.worktrees.index(track, ticket)
+        unlock(index)
+        return await stage(self._now.repository.plumbing, folder, index, self._now.worktrees.included(track, ticket))
+
+    async def _keep_left(self, track: str, ticket: str) -> None:
+        """Stores what is in the ticket's folder under a ref, unless it is merged, stored, or no work at all."""
+        worktrees, integration = self._now.worktrees, self._now.integration
+        if not worktrees.exists(track, ticket) or await integration.merged_commit(track, ticket) is not None:
+            return
+        tree = await self._stage(track, ticket)
+        if tree in await integration.known_trees(track, ticket, worktrees.shown(track, ticket)):
+            return
+        base = worktrees.base(track, ticket)
+        message = with_trailers(f"What was left in the folder of {ticket}", ticket, None)
+        commit = await self._now.repository.objects.commit(tree, (base,), message)
+        await integration.point(f"{attempts_ref(track, ticket)}/left-{tree[:12]}", commit)
 
     @_translate_os_errors
     async def remove(self, track: str, ticket: str) -> None:
+        self._bases.pop((track, ticket), None)
         await self._now.worktrees.remove(track, ticket)
 
     @_translate_os_errors
     async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
+        for track, ticket in self._now.worktrees.swept(live):
+            try:
+                await self._keep_left(track, ticket)
+            except (Unavailable, OSError):  # no room: its work is nowhere else, so the folder stays
+                live |= {(track, ticket)}
         await self._now.worktrees.sweep(live)
         self._now.integration.unlock()
 
@@ -287,8 +324,15 @@ class GitWorkspaces:
         return await self._now.landings.prepare(track)
 
     @_translate_os_errors
-    async def land(self, track: str, landing: LandingPlan) -> None:
-        await self._now.landings.land(landing)
+    async def land(self, track: str, landing: LandingPlan) -> str:
+        return await self._now.landings.land(landing)
+
+    def has_begun_landing(self) -> bool:
+        return (self._finder.scratch / RECORD).exists()
+
+    @_translate_os_errors
+    async def settle_landing(self) -> str:
+        return await self._now.landings.settle()
 
     @_translate_os_errors
     async def is_landed(self, landing_after: str) -> bool:

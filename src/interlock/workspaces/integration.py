@@ -1,6 +1,7 @@
 """The track's branch: its tickets, and merging an attempt exactly once."""
 
 import asyncio
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +29,12 @@ def base_ref(track: str) -> str:
     return f"refs/interlock/base/{track}"
 
 
+def attempts_ref(track: str, ticket: str) -> str:
+    return f"refs/interlock/attempts/{track}/{ticket}"
+
+
 def attempt_ref(track: str, ticket: str, attempt: int) -> str:
-    return f"refs/interlock/attempts/{track}/{ticket}/{attempt}"
+    return f"{attempts_ref(track, ticket)}/{attempt}"
 
 
 @dataclass
@@ -73,12 +78,28 @@ class Integration:
             raise Rejected(f"track {track!r} has no branch interlock/{track}")
         return commit
 
+    async def tip_and_tree(self, track: str) -> tuple[str, str]:
+        """The tip of the branch and its files, with one git process."""
+        names = (f"{branch(track)}^{{commit}}", f"{branch(track)}^{{tree}}")
+        output = await self._repository.refs("rev-parse", "--quiet", *names, ok=(0, 1, 128))
+        if output.code != 0:
+            raise Rejected(f"track {track!r} has no branch interlock/{track}")
+        tip, tree = text(output.stdout).split()
+        return tip, tree
+
     async def keep(self, track: str, ticket: str, attempt: int, commit: str) -> None:
         """Stores the commit of an attempt on its own ref."""
         await self.point(attempt_ref(track, ticket, attempt), commit)
 
     async def is_kept(self, track: str, ticket: str, attempt: int) -> bool:
         return await self._repository.resolve(attempt_ref(track, ticket, attempt)) is not None
+
+    async def known_trees(self, track: str, ticket: str, commits: Iterable[str]) -> frozenset[str]:
+        """The trees of these commits and of all attempts that are stored."""
+        names = [f"{commit}^{{tree}}" for commit in commits]
+        trees = text((await self._repository.refs("rev-parse", *names)).stdout).split()
+        stored = await self._repository.refs("for-each-ref", "--format=%(tree)", f"{attempts_ref(track, ticket)}/")
+        return frozenset((*trees, *text(stored.stdout).split()))
 
     async def merged_tickets(self, track: str) -> frozenset[str]:
         """All tickets with a commit on the track's branch."""
@@ -94,14 +115,17 @@ class Integration:
         self, track: str, ticket: str, saved: Saved, message: str, onto: str | None = None
     ) -> Combined | Conflict:
         """The attempt's change on top of the branch (or of `onto`); the existing commit if the ticket is merged."""
-        tip, attempt = await self._read_tip_and_attempt(track, saved)
+        tip, tip_tree, attempt = await self._read_tip_and_attempt(track, saved)
         if done := (await self._merged_at(track, tip)).get(ticket):
             tree = text((await self._repository.refs("rev-parse", f"{done}^{{tree}}")).stdout)
             return Combined(tip=done, commit=done, tree=tree)
-        tip = tip if onto is None else onto
+        if onto is not None and onto != tip:
+            tip, tip_tree = onto, await self._repository.refs.line("rev-parse", f"{onto}^{{tree}}")
         tree = saved.tree if tip == saved.base else await self._merge(track, ticket, tip, saved.commit)
         if isinstance(tree, Conflict):
             return tree
+        if tree == tip_tree:
+            return Combined(tip=tip, commit=tip, tree=tree, empty=True)
         commit = await self._repository.objects.commit(tree, (tip,), with_trailers(message, ticket, attempt))
         self._made[commit] = (ticket, tip)
         return Combined(tip=tip, commit=commit, tree=tree)
@@ -134,8 +158,8 @@ class Integration:
         tip = await self._repository.resolve(branch(track))
         return None if tip is None else (await self._merged_at(track, tip)).get(ticket)
 
-    async def _read_tip_and_attempt(self, track: str, saved: Saved) -> tuple[str, int | None]:
-        """The tip of the branch and the number of the attempt, with one git process."""
+    async def _read_tip_and_attempt(self, track: str, saved: Saved) -> tuple[str, str, int | None]:
+        """The tip of the branch, its tree, and the number of the attempt, with one git process."""
         names = f"{branch(track)}\n{saved.commit}\n".encode()
         output = (await self._repository.refs("cat-file", "--batch", stdin=names)).stdout
         commits: list[tuple[str, bytes]] = []
@@ -147,8 +171,8 @@ class Integration:
             size = int(words[2])
             commits.append((words[0].decode(), rest[:size]))
             output = rest[size + 1 :]
-        (tip, _), (_, commit) = commits
-        return tip, attempt_of(commit) if tree_of(commit) == saved.tree else None
+        (tip, last), (_, commit) = commits
+        return tip, tree_of(last), attempt_of(commit) if tree_of(commit) == saved.tree else None
 
     async def _merge(self, track: str, ticket: str, tip: str, commit: str) -> str | Conflict:
         how = ("--write-tree", "--name-only", "-z")

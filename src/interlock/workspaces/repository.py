@@ -57,7 +57,7 @@ class Finder:
 
     def __init__(self, project: Path, scratch: Path, run: Sandbox) -> None:
         self._project = project
-        self._scratch = scratch
+        self.scratch = scratch  # our own git folder for this project
         self._run = run
         self.around: RepositoryLocation | None = None  # the repository that contains the project, used or not
 
@@ -142,8 +142,8 @@ class Finder:
         for source in (self._global_ignores(config), Path(place.common_dir, "info", "exclude")):
             if source.is_file():
                 ignored.append(source.read_bytes())
-        write_for_work(self._scratch, place.object_format, shared, b"\n".join([*ignored, b""]))
-        users_dir = self._scratch / "users_files"
+        write_for_work(self.scratch, place.object_format, shared, b"\n".join([*ignored, b""]))
+        users_dir = self.scratch / "users_files"
         write_for_users_files(users_dir, place.object_format, shared, place.git_dir)
         keys = () if private else (*_MIRRORED, *_SPARSE)
         mirrored = tuple(f"{key}={config[key]}" for key in keys if key in config)
@@ -151,10 +151,10 @@ class Finder:
             place=place,
             private=private,
             refs=Git(self._run, place.git_dir, env=env),
-            plumbing=Git(self._run, str(self._scratch), settings=("core.autocrlf=false",), env=own_env),
+            plumbing=Git(self._run, str(self.scratch), settings=("core.autocrlf=false",), env=own_env),
             users_files=Git(self._run, str(users_dir), settings=mirrored, env=own_env),
             objects=Objects(objects, place.object_format, who),
-            scratch=self._scratch,
+            scratch=self.scratch,
         )
 
     def _global_ignores(self, config: dict[str, str]) -> Path:

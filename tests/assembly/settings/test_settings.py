@@ -103,8 +103,11 @@ def test_the_project_counts_over_the_user_key_by_key(load: Load) -> None:
         ),
         (
             '[provider]\nname = "anthropc"',
-            "interlock.toml:2: provider.name must be 'anthropic' or 'gemini' or 'openai' or 'deepseek' or 'openrouter' or"
-            " 'ollama' or 'llama.cpp' or 'vllm' or 'gemini_cli' or 'scripted', not 'anthropc'; did you mean 'anthropic'?",
+            (
+                "interlock.toml:2: provider.name must be 'anthropic' or 'gemini' or 'openai' or 'deepseek' or"
+                " 'openrouter' or 'ollama' or 'llama.cpp' or 'vllm' or 'gemini_cli' or 'scripted', not 'anthropc';"
+                " did you mean 'anthropic'?"
+            ),
         ),
         ("[conductor]\nauto_queue = 1", "interlock.toml:2: conductor.auto_queue must be true or false, not 1"),
         (

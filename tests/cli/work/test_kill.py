@@ -65,7 +65,8 @@ def killed_run(project: Project, chance: random.Random, kills: int) -> None:
 
 def check_once(project: Project) -> None:
     names = [ticket["id"] for ticket in EVERYTHING]
-    assert sorted(project.branch_tickets("g")) == sorted(names), "one commit per ticket"
+    changing = [name for name in names if name != "d2"]
+    assert sorted(project.branch_tickets("g")) == sorted(changing), "one commit per ticket that changes something"
     events = [row["event"] for row in project.journal()]
     completed = Counter(event["ticket"] for event in events if event["type"] == "ticket_completed")
     assert completed == dict.fromkeys(names, 1)

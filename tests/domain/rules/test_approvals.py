@@ -9,7 +9,7 @@ from interlock.domain.messages.commands.approval_commands import AnswerApproval,
 from interlock.domain.messages.commands.attempt_commands import AskScript, FailWork, ReportGate
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.landing_commands import AskLanding, FailLanding, FinishLanding
-from interlock.domain.messages.commands.ticket_commands import KillWorker, SkipTicket
+from interlock.domain.messages.commands.ticket_commands import CancelTicket, KillWorker, SkipTicket
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested, ApprovalWithdrawn
@@ -301,10 +301,41 @@ def test_an_approval_closed_twice_stays_closed() -> None:
 
 def test_only_a_done_track_is_landed_and_asked_about_once() -> None:
     project = bench(shell("T"))
-    with pytest.raises(Rejected, match="track 'x' is running; only a done track can be landed"):
+    with pytest.raises(Rejected, match="track 'x' is running; only a track that has ended can be landed"):
         project.send(AskLanding("x", LANDING))
     with pytest.raises(Rejected, match="the landing of track 'x' is already requested"):
         landing().send(AskLanding("x", LANDING))
+
+
+def test_a_track_with_cancelled_and_blocked_tickets_is_landed_in_part_and_names_them() -> None:
+    project = bench(shell("A"), shell("B"), shell("C"), shell("D", "B"))
+    project.send(CancelTicket("x", "B", "not needed"))
+    project.send(FailWork("x", "C", 1, "broken\nlong output"), SYSTEM)
+    with pytest.raises(Rejected, match="track 'x' is running"):
+        project.send(AskLanding("x", LANDING))
+    project.submit("A", None)
+    project.send(AskLanding("x", LANDING))
+    payload = project.approval("A-1").payload
+    assert isinstance(payload, MergePayload)
+    assert payload.left_out == ("B: cancelled: not needed", "C: blocked: broken", "D: todo")
+    assert project.approval("A-1").digest == digest(payload)
+
+
+def test_a_track_without_a_completed_ticket_has_nothing_to_land() -> None:
+    project = bench(shell("A"))
+    project.send(CancelTicket("x", "A", ""))
+    with pytest.raises(Rejected, match="no ticket of track 'x' is completed"):
+        project.send(AskLanding("x", LANDING))
+
+
+def test_a_cancelled_ticket_without_a_reason_is_named() -> None:
+    project = bench(shell("A"), shell("B"))
+    project.send(CancelTicket("x", "B", ""))
+    project.submit("A", None)
+    project.send(AskLanding("x", LANDING, "the branch moved"))
+    approval = project.approval("A-1")
+    assert isinstance(approval.payload, MergePayload)
+    assert (approval.payload.left_out, approval.why) == (("B: cancelled",), "the branch moved")
 
 
 def test_an_approval_begins_the_landing_and_its_outcome_ends_it() -> None:

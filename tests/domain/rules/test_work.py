@@ -1,7 +1,9 @@
 """Reports from the engine: work, gates, merges, and late reports."""
 
 import pytest
+from msgspec.structs import replace
 
+from interlock.domain.messages.commands.approval_commands import ApproveTask
 from interlock.domain.messages.commands.attempt_commands import (
     AskScript,
     FailWork,
@@ -12,7 +14,14 @@ from interlock.domain.messages.commands.attempt_commands import (
 )
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.conductor_commands import StopConductor
-from interlock.domain.messages.commands.ticket_commands import KillWorker, RetryTicket
+from interlock.domain.messages.commands.ticket_commands import (
+    CancelTicket,
+    EditTicket,
+    KillWorker,
+    RetryTicket,
+    SkipTicket,
+    TicketChanges,
+)
 from interlock.domain.messages.commands.track_commands import PauseTrack
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
@@ -28,7 +37,18 @@ from interlock.domain.messages.events.ticket_events import TicketBlocked, Ticket
 from interlock.domain.messages.events.track_events import TrackEnded
 from interlock.domain.values.approvals import GatePayload, digest
 from interlock.domain.values.gates import Gate
-from interlock.domain.values.tickets import Completed, Escalated, Merging, Queued, Ticket, Todo, Verifying, Working
+from interlock.domain.values.tickets import (
+    Blocked,
+    Completed,
+    Escalated,
+    Merging,
+    Queued,
+    Ticket,
+    TicketSpec,
+    Todo,
+    Verifying,
+    Working,
+)
 from interlock.errors import Rejected
 from tests.domain.given import AT, FAIL, PASS, SAVED, SCRIPT, SLOW, Bench, bench, given, shell
 
@@ -242,3 +262,56 @@ def test_facts_that_no_longer_fit_leave_the_ticket_as_it_is() -> None:
     lost = given(*before, AttemptReturned("x", "T", 1, "why"), AttemptResumed("x", "T", 1))
     assert lost.tracks["x"].tickets["T"].stage == Working()
     assert given(*before, AttemptReturned("x", "T", 1, "why")).tracks["x"].tickets["T"].stage == Todo(cleared=True)
+
+
+def test_finished_work_that_could_not_be_saved_is_retried_without_a_new_start() -> None:
+    project = bench(shell("T", step_mode=True))
+    project.send(ApproveTask("x", "T"))
+    project.send(FailWork("x", "T", 1, "no room", unsaved="did it"), SYSTEM)
+    ticket = project.ticket("T")
+    assert (ticket.stage, ticket.unsaved) == (Blocked("no room"), "did it")
+    project.send(RetryTicket("x", "T"))
+    ticket = project.ticket("T")
+    assert (ticket.stage, ticket.attempts, ticket.unsaved, ticket.failures) == (Working(), 2, "did it", 0)
+    project.submit("T", summary="did it")
+    assert project.ticket("T").unsaved is None
+
+
+@pytest.mark.parametrize(
+    "command", [CancelTicket("x", "T"), SkipTicket("x", "T"), EditTicket("x", "T", TicketChanges(description="other"))]
+)
+def test_work_that_was_not_saved_counts_no_more_after_a_persons_decision(command: Command) -> None:
+    project = bench(shell("T"))
+    project.send(FailWork("x", "T", 1, "no room", unsaved=""), SYSTEM)
+    project.send(command)
+    assert project.ticket("T").unsaved is None
+
+
+def test_an_attempt_that_is_returned_has_nothing_left_to_save() -> None:
+    project = bench(shell("T"))
+    project.send(FailWork("x", "T", 1, "no room", unsaved=""), SYSTEM)
+    project.send(RetryTicket("x", "T"))
+    project.send(RedoAttempt("x", "T", 2, "its folder was gone"), SYSTEM)
+    assert project.ticket("T").unsaved is None
+
+
+@pytest.mark.parametrize(
+    ("summary", "said"), [("all fine already\nreally", ": all fine already;"), ("", "to merge; retry it")]
+)
+def test_a_worker_that_changed_nothing_is_blocked_with_its_words(summary: str, said: str) -> None:
+    project = bench(TicketSpec(id="T", verify=(ONCE,)))
+    project.submit("T", replace(SAVED, empty=True), summary)
+    stage = project.ticket("T").stage
+    assert isinstance(stage, Blocked)
+    assert stage.failed
+    assert stage.reason.startswith("the worker changed no file, so there is nothing to verify or to merge")
+    assert said in stage.reason
+
+
+@pytest.mark.parametrize("spec", [shell("T"), TicketSpec(id="T", returns=True)])
+def test_a_script_or_a_typed_command_may_change_nothing_and_has_no_commit(spec: TicketSpec) -> None:
+    project = bench(spec)
+    project.submit("T", replace(SAVED, empty=True), "looked around")
+    project.send(FinishMerge("x", "T", 1, None), SYSTEM)
+    ticket = project.ticket("T")
+    assert (ticket.stage, ticket.unverified, ticket.result) == (Completed(None), True, "looked around")

@@ -11,10 +11,11 @@ from interlock.domain.messages.commands.track_commands import AbortTrack
 from interlock.domain.messages.events.attempt_events import GateFinished
 from interlock.domain.messages.events.ticket_events import TicketCompleted
 from interlock.domain.state.state import State
+from interlock.domain.state.tracks import TrackLanding
 from interlock.domain.values.approvals import Answered, GatePayload, MergePayload, Pending, ScriptPayload
 from interlock.domain.values.gates import Gate
-from interlock.engine.effects.landing import LandingConductor, ask_landing
-from interlock.errors import JournalError, Rejected
+from interlock.engine.effects.landing import LandingConductor, ask_landing, finish_landings, needs_finishing
+from interlock.errors import BranchMoved, JournalError, Rejected
 from tests.engine.world import ANN, Ask, Deny, Rules, Stricter, World, shell
 
 
@@ -334,6 +335,179 @@ def test_a_landing_that_fails_reports_why_and_can_be_requested_again() -> None:
             assert landing is not None
             assert landing.detail == "a.txt is modified"
             await ask_landing(process.workbench, world.workspaces, ANN, "a")
+
+    asyncio.run(story())
+
+
+def test_a_landing_that_a_killed_process_left_is_finished_before_anything_else() -> None:
+    async def story() -> None:
+        world = World()
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await process.until_status("done")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
+            await process.conductor.stop("closed")
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
+            world.workspaces.begun = True
+            assert needs_finishing(process.state, world.workspaces)
+            assert await finish_landings(process.workbench, world.workspaces) == (
+                "the landing of track a was interrupted; it is finished: landed on main",
+                "an interrupted landing was taken back",
+            )
+            assert not needs_finishing(process.state, world.workspaces)
+            world.workspaces.begun, world.workspaces.settle_error = True, Rejected("another git command is running")
+            (said,) = await finish_landings(process.workbench, world.workspaces)
+            assert said.startswith("a landing was interrupted and cannot be taken back yet: another git command")
+
+    asyncio.run(story())
+
+
+def test_stopping_waits_for_a_landing_instead_of_cutting_it_off() -> None:
+    async def story() -> None:
+        world = World()
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await process.until_status("done")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
+            world.workspaces.land_release = asyncio.Event()
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
+            stopping = asyncio.ensure_future(process.conductor.stop("closed"))
+            await asyncio.wait([stopping], timeout=0.05)
+            assert not stopping.done()
+            world.workspaces.land_release.set()
+            await stopping
+            assert landed(process.state)
+
+    asyncio.run(story())
+
+
+def test_work_that_could_not_be_saved_is_saved_later_without_doing_it_again() -> None:
+    async def story() -> None:
+        world = World()
+        world.workspaces.full = True
+        async with world.process() as process:
+            await process.run(shell("one"))
+            state = await process.until_status("blocked")
+            reason = state.ticket("a", "one").blocked_reason or ""
+            assert reason.startswith(
+                "the work is done, but it could not be saved: git write-tree failed: No space left"
+            )
+            await process.workbench.submit(ANN, RetryTicket("a", "one"))
+            await process.until_status("blocked")
+        async with world.process() as process:  # still no room
+            await process.until_status("blocked")
+            assert world.workspaces.removed == []
+            assert all(("a", "one") in live for live in world.workspaces.swept[1:])
+        world.workspaces.full = False
+        async with world.process() as process:
+            state = await process.until_status("done")
+            assert state.ticket("a", "one").result == "made it"
+        assert world.crew.started == [("one", 1)]
+        assert world.workspaces.published == ["one"]
+
+    asyncio.run(story())
+
+
+def _verdict(state: State, approval: str = "A-1") -> tuple[list[tuple[str, str]], object]:
+    payload = state.approvals[approval].payload
+    assert isinstance(payload, MergePayload) and payload.gates
+    return [(one.gate, one.status) for one in payload.gates], payload.unverified
+
+
+def test_the_gates_run_again_on_what_would_be_landed_each_once() -> None:
+    async def story() -> None:
+        world = World()
+        async with world.process() as process:
+            test, lint = Gate("make test"), Gate("make lint")
+            await process.run(shell("one", verify=(test, lint)), shell("two", "one", verify=(test,)))
+            await process.until_status("done")
+            world.gates.runs.clear()
+            await ask_landing(process.workbench, world.workspaces, ANN, "a", world.gates)
+            assert world.gates.runs == [("make test", "after"), ("make lint", "after")]
+            results = [("make test", "passed"), ("make lint", "passed"), ("make test", "passed")]
+            assert _verdict(process.state) == (results, "")
+            assert sorted(world.workspaces.removed[-1:]) == ["one"]
+
+    asyncio.run(story())
+
+
+def test_what_the_last_ticket_was_verified_on_needs_no_second_run() -> None:
+    async def story() -> None:
+        world = World()
+        world.workspaces.lands = "merge-of-one"
+        async with world.process() as process:
+            await process.run(shell("one", verify=(Gate("make test"),)))
+            await process.until_status("done")
+            world.gates.runs.clear()
+            await ask_landing(process.workbench, world.workspaces, ANN, "a", world.gates)
+            assert (world.gates.runs, _verdict(process.state)) == ([], ([("make test", "passed")], ""))
+
+    asyncio.run(story())
+
+
+def test_a_landing_says_unverified_if_gates_fail_or_cannot_run_or_are_missing() -> None:
+    async def story() -> None:
+        world = World()
+        async with world.process() as process:
+            criteria = Gate("", criteria="it is good")
+            await process.run(shell("one", verify=(Gate("make test"), criteria)), shell("two"))
+            await process.until_status("done")
+            world.gates.broken_trees.add("after")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a", world.gates)
+            results = [("make test", "failed"), ("it is good", "judged")]
+            assert _verdict(process.state) == (results, "make test of one: failed")
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "reject"))
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
+            results = [("make test", "not run"), ("it is good", "judged")]
+            assert _verdict(process.state, "A-2") == (results, "make test of one: not run")
+            await process.workbench.submit(ANN, AnswerApproval("A-2", "reject"))
+            world.gates.broken_trees.clear()
+            await ask_landing(process.workbench, world.workspaces, ANN, "a", world.gates)
+            assert _verdict(process.state, "A-3")[1] == "two: completed without a passed gate"
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("conducts", [True, False])
+def test_a_branch_that_moves_after_the_approval_is_asked_about_again(conducts: bool) -> None:
+    async def story() -> None:
+        world = World()
+        async with world.process() as process:
+            await process.run(shell("one", verify=(Gate("make test"),)))
+            await process.until_status("done")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a", world.gates)
+            world.workspaces.land_error = BranchMoved("main changed since this landing was prepared")
+            if conducts:
+                await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
+                state = await process.until(lambda state: _landing(state) == "failed")
+            else:
+                await process.conductor.stop("closed")
+                landing = LandingConductor(process.workbench, world.workspaces)
+                await landing.submit(ANN, AnswerApproval("A-1", "approve"))
+                state = process.state
+            asked = state.pending_approvals()[0]
+            assert (asked.id, asked.kind, asked.asker) == ("A-2", "merge", "system")
+            assert asked.why.startswith("the branch moved after the landing of a was approved")
+            assert _verdict(state, "A-2")[1] == ("" if conducts else "make test of one: not run")
+            assert "waits as approval A-2" in (state.tracks["a"].landing or TrackLanding("", "", "", "asked")).detail
+
+    asyncio.run(story())
+
+
+def test_a_branch_that_moved_into_a_conflict_is_not_asked_about_again() -> None:
+    async def story() -> None:
+        world = World()
+        async with world.process() as process:
+            await process.run(shell("one"))
+            await process.until_status("done")
+            await ask_landing(process.workbench, world.workspaces, ANN, "a")
+            world.workspaces.land_error = BranchMoved("main changed")
+            world.workspaces.plan_error = Rejected("interlock/a conflicts with main in x")
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "approve"))
+            state = await process.until(lambda state: _landing(state) == "failed")
+            assert state.tracks["a"].landing == TrackLanding(
+                "main", "before", "after", "failed", "main changed: interlock/a conflicts with main in x"
+            )
 
     asyncio.run(story())
 

@@ -30,7 +30,7 @@ class MmaStatus(Struct, frozen=True):
     """The state of the run and its pending approvals."""
 
     mma_status: Annotated[
-        str, Meta(description="The status of the selected track, else of the running track, else `idle`.")
+        str, Meta(description="The status of the selected track, else of the running track, else `landing` or `idle`.")
     ]
     active_tier: str
     active_tiers: list[str]
@@ -50,3 +50,6 @@ class MmaStatus(Struct, frozen=True):
     pending_merge: bool
     pending_approvals: list[PendingLine]
     ask: AskLine | None
+    unfinished_landings: Annotated[
+        list[str], Meta(description="A sentence for each landing that is under way or was interrupted.")
+    ]

@@ -11,7 +11,7 @@ from interlock.domain.values.budgets import Usage
 from interlock.views.costs import cost_shown
 from interlock.views.display import counted, one_line, safe
 from interlock.views.inbox import approval_title
-from interlock.views.mma_status import mma_status, run_status
+from interlock.views.mma_status import mma_status, run_status, unfinished_landings
 
 MOST = 20
 
@@ -35,6 +35,8 @@ def status_(args: StatusArgs) -> int:
     for ticket in [t for t in now.tickets if t["status"] in ("in_progress", "blocked")][:MOST]:
         mark = paint(SYMBOL[ticket["status"]], STATUS_COLOUR.get(ticket["status"]))
         say(f"  {mark} {ticket['id']:12} {one_line(ticket['doing'], 90)}")
+    for sentence in unfinished_landings(state):
+        say(paint(f"{safe(sentence)}; 'interlock resume' finishes it", "bad"))
     if now.active_tiers:
         say(f"at work: {', '.join(safe(tier) for tier in now.active_tiers[:MOST])}")
     pending = state.pending_approvals()

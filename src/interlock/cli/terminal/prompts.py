@@ -26,7 +26,7 @@ from interlock.errors import JournalError, Rejected
 from interlock.journal.blobs import Blobs
 from interlock.sandbox.jobs.foreground import run_editor
 from interlock.views.display import counted, exact, safe
-from interlock.views.inbox import approval_title
+from interlock.views.inbox import approval_title, landing_lines
 from interlock.wire import pretty
 
 _DECISIONS: dict[str, dict[str, Decision]] = {
@@ -138,6 +138,7 @@ def describe(approval: Approval) -> list[str]:
             lines += [f"  {safe(line)}" for line in payload.message.splitlines()]
         case MergePayload():
             lines.append(f"  onto {exact(payload.branch)}: {payload.before[:12]} -> {payload.after[:12]}")
+            lines += [paint(f"  {_inline(line)}", tone) for line, tone in landing_lines(payload)]
             lines += _exact_lines(payload.diff)
             if payload.diff_blob:
                 lines.append(f"  … the whole diff: .interlock/blobs/{payload.diff_blob.sha256}")

@@ -28,6 +28,7 @@ from interlock.errors import Unavailable
 from interlock.views.board import track_row, waits_for_person
 from interlock.views.display import counted, safe
 from interlock.views.inbox import approval_dict
+from interlock.views.mma_status import unfinished_landings
 from interlock.wire import to_plain
 
 
@@ -176,7 +177,9 @@ def _report(session: Session, goal: Goal, code: int, args: DriveArgs) -> int:
         pending = [approval_dict(a) for a in waiting]
         say_json({"exit_code": code, "epics": planned, "tracks": shown, "pending_approvals": pending})
         return code
-    if not tracks and not epics:
+    for sentence in unfinished_landings(state):
+        say(safe(sentence), sys.stderr)
+    if not tracks and not epics and not unfinished_landings(state):
         say("nothing is unfinished")
         if blocked := [track.id for track in state.tracks.values() if track.status == "blocked"]:
             say(f"blocked: {', '.join(sorted(blocked))}; 'interlock tickets retry' (or skip) lets them continue")

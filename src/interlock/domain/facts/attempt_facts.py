@@ -31,13 +31,14 @@ def apply(state: State, event: AttemptEvent, at: str) -> State:
         case TicketStarted():
             stage = Working(ticket.stage.tried if isinstance(ticket.stage, Todo) else None)
             started_at = ticket.started_at or at
+            session = () if ticket.unsaved is None else ticket.session
             return put(
-                state, replace(ticket, stage=stage, attempts=event.attempt, started_at=started_at, session=()), at
+                state, replace(ticket, stage=stage, attempts=event.attempt, started_at=started_at, session=session), at
             )
         case WorkSubmitted():
             tried = ticket.stage.tried if isinstance(ticket.stage, Working) else None
             stage = _at_gate(event.saved, 0, tried) if ticket.spec.verify else Merging(event.saved, unverified=True)
-            return put(state, replace(ticket, stage=stage, grant=None, result=event.summary or None), at)
+            return put(state, replace(ticket, stage=stage, grant=None, result=event.summary or None, unsaved=None), at)
         case GateFinished():
             return _gate_finished(state, ticket, event, at)
         case SessionStarted():
@@ -64,7 +65,9 @@ def apply(state: State, event: AttemptEvent, at: str) -> State:
             stage = ticket.stage
             return place(state, ticket.track, ticket.id, Queued(stage), at) if isinstance(stage, Verifying) else state
         case AttemptReturned():
-            returned = replace(_with_carried_grant(state, ticket), stage=Todo(cleared=True), why=event.why)
+            returned = replace(
+                _with_carried_grant(state, ticket), stage=Todo(cleared=True), why=event.why, unsaved=None
+            )
             return put(lose_calls(state, track=ticket.track, ticket=ticket.id), returned, at)
         case _:
             assert_never(event)

@@ -29,28 +29,31 @@ def apply(state: State, event: TicketEvent, at: str) -> State:
         case TicketSkipped(track_id, ticket_id):
             ticket = state.tracks[track_id].tickets[ticket_id]
             skipped = replace(ticket, stage=Completed(), finished_at=at, unverified=True, result="skipped", grant=None)
-            return put(state, skipped, at)
-        case TicketBlocked(track_id, ticket_id, reason, budget, failed):
+            return put(state, replace(skipped, unsaved=None), at)
+        case TicketBlocked(track_id, ticket_id, reason, budget, failed, unsaved):
             ticket = state.tracks[track_id].tickets[ticket_id]
-            blocked = replace(ticket, stage=Blocked(reason, budget, failed), finished_at=at, grant=None)
+            stage = Blocked(reason, budget, failed)
+            blocked = replace(ticket, stage=stage, finished_at=at, grant=None, unsaved=unsaved)
             return put(lose_calls(state, track=track_id, ticket=ticket_id), blocked, at)
         case TicketReopened(track_id, ticket_id):
             ticket = state.tracks[track_id].tickets[ticket_id]
             failures = ticket.failures + (isinstance(ticket.stage, Blocked) and ticket.stage.failed)
+            # Finished work only has to be saved: nothing new starts that a person would have to approve.
+            stage = Todo(cleared=ticket.unsaved is not None)
             reopened = replace(
-                ticket, stage=Todo(), finished_at=None, grant=None, spawn=None, failures=failures, carried=()
+                ticket, stage=stage, finished_at=None, grant=None, spawn=None, failures=failures, carried=()
             )
             return put(state, reopened, at)
         case TicketCancelled(track_id, ticket_id, reason):
             ticket = state.tracks[track_id].tickets[ticket_id]
-            cancelled = replace(ticket, stage=Cancelled(reason), finished_at=at, grant=None)
+            cancelled = replace(ticket, stage=Cancelled(reason), finished_at=at, grant=None, unsaved=None)
             return put(lose_calls(state, track=track_id, ticket=ticket_id), cancelled, at)
         case TicketEdited(track_id, spec):
             tickets = state.tracks[track_id].tickets
             ticket = tickets[spec.id]
             stage = Todo() if isinstance(ticket.stage, Todo) else ticket.stage
             # Approvals of the ticket were given for its old text.
-            edited = replace(ticket, spec=spec, stage=stage, grant=None, carried=())
+            edited = replace(ticket, spec=spec, stage=stage, grant=None, carried=(), unsaved=None)
             return _with_tickets(state, track_id, tickets.set(spec.id, edited), at)
         case TicketMoved(track_id, ticket_id, position):
             track = state.tracks[track_id]

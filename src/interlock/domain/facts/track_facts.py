@@ -44,10 +44,10 @@ def apply(state: State, event: TrackEvent, at: str) -> State:
             return replace(state, tracks=state.tracks.set(track_id, edited))
         case LandingStarted(track_id, branch, before, after):
             return _set_landing(state, track_id, TrackLanding(branch, before, after, "started"), at)
-        case TrackLanded(track_id, commit):
+        case TrackLanded(track_id, commit, detail):
             started = state.tracks[track_id].landing
             branch, before = (started.branch, started.before) if started else ("", "")
-            return _set_landing(state, track_id, TrackLanding(branch, before, commit, "landed"), at)
+            return _set_landing(state, track_id, TrackLanding(branch, before, commit, "landed", detail), at)
         case LandingFailed(track_id, reason):
             started = state.tracks[track_id].landing
             failed = replace(started, state="failed", detail=reason) if started else None

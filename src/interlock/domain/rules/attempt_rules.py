@@ -73,6 +73,8 @@ def submit_work(state: State, command: SubmitWork) -> Events:
         return (AttemptResumed(*name, command.attempt),)
     if command.saved is None:
         return (TicketCompleted(*name, command.attempt, unverified=True, result=command.summary or None),)
+    if command.saved.empty and ticket.spec.assigned_to == "tier3-worker" and not ticket.spec.returns:
+        return (TicketBlocked(*name, _changed_nothing(command.summary), failed=True),)
     submitted = WorkSubmitted(*name, command.attempt, command.saved, command.summary)
     changed = tuple(file for file in command.tampered if file not in ticket.accepted)
     if not changed:
@@ -86,6 +88,14 @@ def submit_work(state: State, command: SubmitWork) -> Events:
         0, gate.shown if gate else "", 0, most, test_tampering.tampering_question(changed), files=changed
     )
     return (submitted, request_for_attempt(state, ticket, payload, "it has changed existing tests"))
+
+
+def _changed_nothing(summary: str) -> str:
+    said = summary.strip().partition("\n")[0][:200]
+    return (
+        "the worker changed no file, so there is nothing to verify or to merge"
+        f"{': ' + said if said else ''}; retry it, or skip it if there was nothing to do"
+    )
 
 
 def report_gate(state: State, command: ReportGate) -> Events:
@@ -183,7 +193,8 @@ def finish_tool(state: State, command: FinishTool) -> Events:
 
 def fail_work(state: State, command: FailWork) -> Events:
     ticket = _ticket_at(state, command, Working, Verifying, Merging)
-    return (TicketBlocked(ticket.track, ticket.id, command.reason, command.budget, failed=not command.budget),)
+    failed = not command.budget and command.unsaved is None
+    return (TicketBlocked(ticket.track, ticket.id, command.reason, command.budget, failed, command.unsaved),)
 
 
 def redo_attempt(state: State, command: RedoAttempt) -> Events:

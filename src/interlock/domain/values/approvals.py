@@ -76,14 +76,26 @@ class GatePayload(Struct, frozen=True, gc=False, tag="gate"):
     fresh: bool = False
 
 
+class GateOnTree(Struct, frozen=True, gc=False):
+    """A gate of a track and its result on the tree that would be landed."""
+
+    ticket: str
+    gate: str
+    status: str  # of the gate's result, or `judged`: criteria count for the ticket's own change
+
+
 class MergePayload(Struct, frozen=True, gc=False, tag="merge"):
-    """Landing a track on the user's branch."""
+    """Landing a track on the user's branch. The fields after `diff_blob` are unset before 0.7."""
 
     branch: str
     before: str
     after: str
     diff: str
     diff_blob: Blob | None = None
+    tree: str | UnsetType = UNSET  # the files of `after`: the results below are valid for this tree only
+    gates: tuple[GateOnTree, ...] | UnsetType = UNSET
+    unverified: str | UnsetType = UNSET  # why the tree does not count as verified; empty if it does
+    left_out: tuple[str, ...] | UnsetType = UNSET  # tickets of the track that are not completed, and why
 
 
 class TracksPayload(Struct, frozen=True, gc=False, tag="tracks"):

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from interlock.domain.values.gates import Blob, Gate, GateResult
 
@@ -37,6 +37,7 @@ class Saved(Struct, frozen=True, gc=False):
     base: str
     commit: str
     tree: str
+    empty: Literal[True] | UnsetType = UNSET  # it changes nothing; unset also before 0.7
 
 
 class Grant(Struct, frozen=True, gc=False):
@@ -145,6 +146,7 @@ class Ticket(
     notes: tuple[str, ...] = ()  # the user's notes to its workers; every new conversation gets all of them
     delivered: int = 0  # how many of them this conversation has
     accepted: tuple[str, ...] = ()  # changes to test files that a person accepted
+    unsaved: str | None = None  # the summary of finished work that could not be saved yet; it is only in its folder
 
     @property
     def id(self) -> str:

@@ -88,6 +88,10 @@ class Worker:
     async def work(self, ticket: Ticket) -> Command:
         """Returns the command that reports the result or asks the question."""
         name = (ticket.track, ticket.id, ticket.attempts)
+        if ticket.unsaved is not None:
+            left = await self._workspaces.current(ticket.track, ticket.id)
+            if left is not None:
+                return await self._submit_work(ticket, left, ticket.unsaved)
         if ticket.session:
             workspace = await self._workspaces.current(ticket.track, ticket.id)
             if workspace is None:
@@ -159,7 +163,10 @@ class Worker:
             return FailWork(*name, text.lstrip().removeprefix("BLOCKED").lstrip(" :\n") or "the worker is blocked")
         if ticket.spec.assigned_to != "tier3-worker":
             return SubmitWork(*name, None, text[:2_000])
-        saved = await self._workspaces.save(workspace, *name, ticket.spec.description or ticket.id)
+        try:
+            saved = await self._workspaces.save(workspace, *name, ticket.spec.description or ticket.id)
+        except Unavailable as error:
+            return FailWork(*name, not_saved(str(error)), unsaved=text[:2_000])
         changes = await self._workspaces.changes(saved.base, saved.commit)
         texts = await self._judging_texts(changes, ticket, saved)
         spec = ticket.spec
@@ -193,6 +200,13 @@ class Worker:
                 if digest(allowed) == grant.digest:
                     return _first(allowed.prompt, context, grant)
         return AskWorker(ticket.track, ticket.id, ticket.attempts, payload, "a worker is about to start")
+
+
+def not_saved(why: str) -> str:
+    return (
+        f"the work is done, but it could not be saved: {why}; it stays in its folder, and 'interlock resume' (or retry)"
+        " saves it without doing it again"
+    )
 
 
 def _first(prompt: str, context: str, grant: Grant) -> str:

@@ -14,6 +14,7 @@ from interlock.domain.messages.commands.conductor_commands import Recover, Start
 from interlock.domain.messages.commands.discussion_commands import EndTurn
 from interlock.domain.messages.commands.epic_commands import FailPlanning
 from interlock.domain.messages.commands.landing_commands import FailLanding
+from interlock.domain.messages.commands.ticket_commands import RetryTicket
 from interlock.domain.messages.envelopes import SYSTEM, Recorded, reporter
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.messages.events.event import Event
@@ -24,13 +25,23 @@ from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import Answered, Approval, Pending
 from interlock.domain.values.discussions import Discussion, Doing, Thinking
 from interlock.domain.values.epics import Epic
-from interlock.domain.values.tickets import Asking, Completed, Escalated, Merging, Queued, Ticket, Verifying, Working
+from interlock.domain.values.tickets import (
+    Asking,
+    Blocked,
+    Completed,
+    Escalated,
+    Merging,
+    Queued,
+    Ticket,
+    Verifying,
+    Working,
+)
 from interlock.engine.agents.chat import Chat
 from interlock.engine.agents.context import Send
 from interlock.engine.agents.worker import Worker
 from interlock.engine.bench.workbench import Workbench
-from interlock.engine.effects.effects import Effect, Effects, token_of, touched
-from interlock.engine.effects.landing import do_landing
+from interlock.engine.effects.effects import LAND, Effect, Effects, token_of, touched
+from interlock.engine.effects.landing import land_or_ask_again
 from interlock.engine.effects.merge_queue import MergeQueue, commit_message
 from interlock.engine.effects.shell_attempt import HOW, do_work, run_gate
 from interlock.engine.planning.planner import Planner
@@ -88,6 +99,8 @@ class Conductor:
         self._workbench.on_durable(self._react)
         self._on = True
         await self._workbench.submit(SYSTEM, settings)
+        for name in _unsaved(self._workbench.state):  # there may be room now
+            await self._workbench.submit(SYSTEM, RetryTicket(*name))
         self._catch_up(self._workbench.state)
 
     async def stop(self, reason: str) -> None:
@@ -149,8 +162,8 @@ class Conductor:
         effect = None
         if track.landing is not None and track.landing.state == "started":
             effect = Effect(
-                ("land", track.landing.after),
-                lambda: do_landing(track, self._workspaces),
+                (LAND, track.landing.after),
+                lambda: land_or_ask_again(track, self._workbench, self._workspaces, self._gates),
                 lambda why: FailLanding(track_id, why),
             )
         self._effects.require(f"land {track_id}", effect)
@@ -254,7 +267,7 @@ class Conductor:
     async def _remove(self, ticket: Ticket) -> None:
         """Removes the ticket's folder. A failure is ignored: the next start sweeps the folder away."""
         with suppress(InterlockError):
-            if isinstance(ticket.stage, Completed):
+            if isinstance(ticket.stage, Completed) and ticket.stage.commit is not None:
                 await self._workspaces.remove(ticket.track, ticket.id)
             else:
                 await self._workspaces.retire(ticket.track, ticket.id, ticket.attempts, commit_message(ticket))
@@ -282,13 +295,25 @@ def _with_workspace(state: State) -> set[tuple[str, str]]:
     live: set[tuple[str, str]] = set()
     for track_id in state.track_order:
         track = state.tracks[track_id]
-        if track.counts.in_progress:
+        if track.counts.in_progress or track.counts.blocked or track.counts.todo:
             for name in track.order:
                 ticket = track.tickets[name]
-                needed = isinstance(ticket.stage, (Merging, Escalated, Queued, Verifying))
+                needed = isinstance(ticket.stage, (Merging, Escalated, Queued, Verifying)) or ticket.unsaved is not None
                 if needed or (isinstance(ticket.stage, Asking) and ticket.session):
                     live.add((track_id, name))
     return live
+
+
+def _unsaved(state: State) -> list[tuple[str, str]]:
+    """Blocked tickets whose work is done and could not be saved."""
+    tracks = [state.tracks[name] for name in state.track_order if state.conductor.runs_track(name)]
+    return [
+        (track.id, name)
+        for track in tracks
+        if track.counts.blocked and track.status != "aborted"
+        for name in track.order
+        if track.tickets[name].unsaved is not None and isinstance(track.tickets[name].stage, Blocked)
+    ]
 
 
 def _parse_time(text: str) -> datetime:

@@ -22,6 +22,9 @@ Token = tuple[object, ...]
 CLEAN = "clean"
 """The effect that removes a ticket's folder: short, so it is finished rather than cancelled."""
 
+LAND = "land"
+"""The effect that changes the user's files: it is never cancelled half-way."""
+
 
 class Effect(Struct, frozen=True):
     """Work that the state requires. Effects with equal tokens are the same piece of work."""
@@ -87,12 +90,12 @@ class Effects:
                 del self._running[name]
 
     async def stop(self) -> None:
-        """Cancels every effect except the removal of folders, and waits until all have ended."""
-        cleaning = {running.task for running in self._running.values() if running.token[0] == CLEAN}
+        """Cancels every effect except landings and the removal of folders, and waits until all have ended."""
+        finished = {running.task for running in self._running.values() if running.token[0] in (CLEAN, LAND)}
         self._running.clear()
         ending = tuple(self._ending)
         for task in ending:
-            if task not in cleaning:
+            if task not in finished:
                 task.cancel()
         if ending:
             await asyncio.wait(ending)
@@ -114,8 +117,10 @@ def token_of(ticket: Ticket) -> Token | None:
             return ("gate", ticket.attempts, stage.gate, stage.attempt_count, stage.saved.commit)
         case Merging():
             return ("merge", ticket.attempts)
-        case Completed(commit) if commit is not None or ticket.spec.assigned_to == "tier4-qa":
+        case Completed() if ticket.attempts:
             return (CLEAN, ticket.attempts)
+        case Blocked() if ticket.unsaved is not None:
+            return None  # its work is only in its folder
         case Blocked() | Cancelled() if ticket.attempts:
             return (CLEAN, ticket.attempts)
         case _:

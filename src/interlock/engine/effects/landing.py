@@ -3,46 +3,178 @@
 Landing is a lasting effect: a person approves it first, and after a crash git shows whether it happened.
 """
 
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.landing_commands import AskLanding, FailLanding, FinishLanding
 from interlock.domain.messages.envelopes import SYSTEM, Actor
+from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.rules.landing_rules import check_landable
+from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
-from interlock.domain.values.approvals import MergePayload
-from interlock.domain.values.gates import Blob
+from interlock.domain.values.approvals import GateOnTree, MergePayload
+from interlock.domain.values.gates import Blob, Gate
+from interlock.domain.values.tickets import Completed, Ticket
 from interlock.engine.bench.workbench import Workbench
-from interlock.errors import InterlockError, Rejected
+from interlock.errors import BranchMoved, InterlockError, Rejected
 from interlock.ports.front import Receipt
+from interlock.ports.work import GateRunner
 from interlock.ports.workspaces import LandingPlan, Workspaces
+
+T = TypeVar("T")
+
+_MOST_NAMED = 5
 
 INLINE = 4_000
 """Characters of a diff shown in the approval itself; a longer diff is stored whole beside the journal."""
 
 
-async def ask_landing(workbench: Workbench, workspaces: Workspaces, actor: str, track_id: str) -> Receipt:
+async def ask_landing(
+    workbench: Workbench,
+    workspaces: Workspaces,
+    actor: str,
+    track_id: str,
+    gates: GateRunner | None = None,
+    why: str = "",
+) -> Receipt:
+    """Verifies what would be landed, then asks. Without `gates` the approval says that nothing was verified."""
     track = workbench.state.track(track_id)
-    if track.status != "done":
-        raise Rejected(f"track {track.id!r} is {track.status}; only a done track can be landed")
-    if track.landing is not None and track.landing.state == "landed":
-        raise Rejected(f"track {track.id!r} has landed on {track.landing.branch} already")
+    check_landable(track)
     plan = await workspaces.landing(track_id)
+    if track.landing is not None and track.landing.state == "landed" and plan.before == plan.after:
+        raise Rejected(f"track {track.id!r} has landed on {track.landing.branch} already")
+    results, unverified = await verify_landing(track, plan, workspaces, gates)
     whole = None
     if len(plan.diff) > INLINE:
         content = plan.diff.encode(errors="surrogateescape")
         whole = Blob(await workbench.keep(content), len(content))
-    payload = MergePayload(plan.branch, plan.before, plan.after, plan.diff[:INLINE], whole)
-    return await workbench.submit(actor, AskLanding(track_id, payload))
+    payload = MergePayload(
+        plan.branch, plan.before, plan.after, plan.diff[:INLINE], whole, plan.tree, results, unverified
+    )
+    return await workbench.submit(actor, AskLanding(track_id, payload, why))
+
+
+async def verify_landing(
+    track: Track, plan: LandingPlan, workspaces: Workspaces, gates: GateRunner | None
+) -> tuple[tuple[GateOnTree, ...], str]:
+    """The results of the track's gates on exactly this tree, and why it does not count as verified, or nothing.
+
+    A gate that passed when the last ticket was merged has seen this tree, unless the user's branch has moved.
+    """
+    results: list[GateOnTree] = []
+    seen: dict[bytes, str] = {}
+    for ticket, _, gate in _gates_of(track):
+        if ticket.stage == Completed(plan.after) and not ticket.unverified:
+            seen[msgspec.json.encode(gate)] = "passed"
+    ran: set[str] = set()
+    try:
+        for ticket, number, gate in _gates_of(track):
+            key = msgspec.json.encode(gate)
+            if gate.criteria is not None:
+                seen[key] = "judged"
+            elif key not in seen and gates is None:
+                seen[key] = "not run"
+            elif key not in seen:
+                ran.add(ticket.id)
+                seen[key] = (await gates.run(track.id, ticket.spec, number, plan.after)).status if gates else "not run"
+            results.append(GateOnTree(ticket.id, gate.shown, seen[key]))
+    finally:
+        for name in ran:
+            await workspaces.remove(track.id, name)
+    return tuple(results), _why_unverified(track, results)
+
+
+def _gates_of(track: Track) -> list[tuple[Ticket, int, Gate]]:
+    """Every gate of a ticket that is merged."""
+    merged = [track.tickets[name] for name in track.order]
+    merged = [ticket for ticket in merged if isinstance(ticket.stage, Completed) and ticket.stage.commit is not None]
+    return [(ticket, number, gate) for ticket in merged for number, gate in enumerate(ticket.spec.verify)]
+
+
+def _why_unverified(track: Track, results: Sequence[GateOnTree]) -> str:
+    bad = [one for one in results if one.status not in ("passed", "judged")]
+    if bad:
+        return "; ".join(f"{one.gate} of {one.ticket}: {one.status}" for one in bad[:_MOST_NAMED])
+    if not any(one.status == "passed" for one in results):
+        return "no gate of this track has run on this tree"
+    without = [name for name in track.order if track.tickets[name].unverified]
+    return f"{', '.join(without[:_MOST_NAMED])}: completed without a passed gate" if without else ""
 
 
 async def do_landing(track: Track, workspaces: Workspaces) -> Command:
     landing = track.landing
     assert landing is not None
-    if await workspaces.is_landed(landing.after):
+    if not workspaces.has_begun_landing() and await workspaces.is_landed(landing.after):
         return FinishLanding(track.id, landing.after)
+    plan = LandingPlan(landing.branch, landing.before, landing.after, "")
     try:
-        await workspaces.land(track.id, LandingPlan(landing.branch, landing.before, landing.after, ""))
+        said = await _to_its_end(workspaces.land(track.id, plan))
+    except BranchMoved as moved:
+        return FailLanding(track.id, str(moved), moved=True)
     except InterlockError as error:
         return FailLanding(track.id, str(error))
-    return FinishLanding(track.id, landing.after)
+    return FinishLanding(track.id, landing.after, said)
+
+
+async def land_or_ask_again(
+    track: Track, workbench: Workbench, workspaces: Workspaces, gates: GateRunner | None
+) -> Command:
+    """Lands. If the user's branch has moved since the approval, what would be landed now is verified and asked anew."""
+    outcome = await do_landing(track, workspaces)
+    if not isinstance(outcome, FailLanding) or not outcome.moved:
+        return outcome
+    try:
+        why = f"the branch moved after the landing of {track.id} was approved; this is what would be landed now"
+        receipt = await ask_landing(workbench, workspaces, SYSTEM, track.id, gates, why)
+    except InterlockError as error:
+        return FailLanding(track.id, f"{outcome.reason}: {error}")
+    asked = [r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested)]
+    return FailLanding(track.id, f"{outcome.reason}: it was verified again and waits as approval {', '.join(asked)}")
+
+
+async def finish_landings(workbench: Workbench, workspaces: Workspaces) -> tuple[str, ...]:
+    """Ends the landings that a killed process left, and returns a sentence for each. `workspaces` is open.
+
+    A landing that the journal calls started is continued. Any other is taken back.
+    """
+    said: list[str] = []
+    for track in _started(workbench.state):
+        await workbench.submit(SYSTEM, await land_or_ask_again(track, workbench, workspaces, None))
+        landing = workbench.state.tracks[track.id].landing
+        outcome = f"is finished: {landing.state} on {landing.branch}" if landing else "is over"
+        detail = f"; {landing.detail}" if landing and landing.detail else ""
+        said.append(f"the landing of track {track.id} was interrupted; it {outcome}{detail}")
+    if workspaces.has_begun_landing():
+        try:
+            said.append(await workspaces.settle_landing())
+        except InterlockError as error:
+            said.append(
+                f"a landing was interrupted and cannot be taken back yet: {error}; the next command tries again"
+            )
+    return tuple(said)
+
+
+def needs_finishing(state: State, workspaces: Workspaces) -> bool:
+    return bool(_started(state)) or workspaces.has_begun_landing()
+
+
+def _started(state: State) -> list[Track]:
+    tracks = (state.tracks[name] for name in state.track_order)
+    return [track for track in tracks if track.landing is not None and track.landing.state == "started"]
+
+
+async def _to_its_end(work: Coroutine[Any, Any, T]) -> T:
+    """A landing is not cancelled half-way: whoever cancels it waits."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 class LandingConductor:
@@ -55,10 +187,8 @@ class LandingConductor:
     async def submit(self, actor: Actor, command: Command, submission: str = "") -> Receipt:
         """Returns after the landings that the command approved."""
         receipt = await self._workbench.submit(actor, command, submission)
-        state = self._workbench.state
-        for track_id in state.track_order:
-            track = state.tracks[track_id]
-            if track.landing is not None and track.landing.state == "started":
-                await self._workspaces.open()
-                await self._workbench.submit(SYSTEM, await do_landing(track, self._workspaces))
+        for track in _started(self._workbench.state):
+            await self._workspaces.open()
+            outcome = await land_or_ask_again(track, self._workbench, self._workspaces, None)
+            await self._workbench.submit(SYSTEM, outcome)
         return receipt

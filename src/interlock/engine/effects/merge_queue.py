@@ -81,7 +81,7 @@ class MergeQueue:
         if await self._workspaces.publish(chain[0][0].ticket.track, Combined(first.tip, last.commit, last.tree)):
             for entry, combined in chain:
                 ticket = entry.ticket
-                entry.outcome = FinishMerge(ticket.track, ticket.id, ticket.attempts, combined.commit)
+                entry.outcome = FinishMerge(ticket.track, ticket.id, ticket.attempts, _commit_of(combined))
 
     async def _chain(self, entries: list[_Entry]) -> list[tuple[_Entry, Combined]]:
         """Commits stacked on one another; tickets with conflicts or already merged are left out."""
@@ -142,7 +142,7 @@ class MergeQueue:
                 if failure is not None:
                     return RedoAttempt(*name, failure)
             if await spaces.publish(ticket.track, combined):
-                return FinishMerge(*name, combined.commit)
+                return FinishMerge(*name, _commit_of(combined))
 
     async def _verify_again(self, ticket: Ticket, combined: Combined) -> str | None:
         """Runs the gates again: the branch has moved since they passed. Returns the failure, or None."""
@@ -153,6 +153,10 @@ class MergeQueue:
             if not result.passed:
                 return f"After merging with the other tickets' work:\n\n{bounce_back(result, 1, 1)}"
         return None
+
+
+def _commit_of(combined: Combined) -> str | None:
+    return None if combined.empty else combined.commit
 
 
 def _is_verified_on(ticket: Ticket, tree: str) -> bool:

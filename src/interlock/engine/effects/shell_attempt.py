@@ -24,11 +24,11 @@ from interlock.domain.state.state import State
 from interlock.domain.values.approvals import digest
 from interlock.domain.values.gates import Blob, Gate, GateResult
 from interlock.domain.values.tickets import Ticket, Verifying
-from interlock.engine.agents.worker import Worker
+from interlock.engine.agents.worker import Worker, not_saved
 from interlock.engine.blobs import Keep
 from interlock.errors import InterlockError, OverBudget
 from interlock.ports.model import Message
-from interlock.ports.work import Assignment, Crew, Done, Failed, GateRunner, NotAllowed, Policy, PolicyVerdict
+from interlock.ports.work import Assignment, Crew, Done, Failed, GateRunner, NotAllowed, Policy, PolicyVerdict, Unsaved
 from interlock.ports.workspaces import Workspaces
 
 HOW = (
@@ -55,6 +55,14 @@ async def _run_script(ticket: Ticket, crew: Crew, policy: Policy, *, granted_by_
     spec, grant = ticket.spec, ticket.grant
     edited = grant.edited if grant else None
     assignment = Assignment(ticket.track, spec, ticket.attempts, edited or spec.script or "", why=ticket.why)
+    if ticket.unsaved is not None:
+        match await crew.save_again(assignment, ticket.unsaved):
+            case Done(saved, summary):
+                return SubmitWork(*name, saved, summary)
+            case Unsaved() as unsaved:
+                return FailWork(*name, not_saved(unsaved.reason), unsaved=unsaved.summary)
+            case None:
+                pass  # its folder is gone: the script runs again
     prepared = crew.prepare(assignment)
     directory = prepared.terms.directory
     env: tuple[tuple[str, str], ...] = ()
@@ -89,6 +97,8 @@ async def _run_script(ticket: Ticket, crew: Crew, policy: Policy, *, granted_by_
             return SubmitWork(*name, saved, summary)
         case Failed(reason):
             return FailWork(*name, reason)
+        case Unsaved(reason, summary):
+            return FailWork(*name, not_saved(reason), unsaved=summary)
         case NotAllowed(now) if now.verdict == "deny":
             return FailWork(*name, f"denied by {now.rule}: {now.reason}")
         case NotAllowed(now):

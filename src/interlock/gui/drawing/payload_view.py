@@ -23,6 +23,7 @@ from interlock.gui.drawing.text_widgets import clipped
 from interlock.gui.drawing.theme import NORMAL, SMALL
 from interlock.gui.drawing.widgets import Ui
 from interlock.views.display import exact, one_line, pieces, safe
+from interlock.views.inbox import landing_lines
 
 
 class AnswerDraft:
@@ -74,6 +75,9 @@ def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -
             draw_prose(ui, payload.message, ui.look.dim)
         case MergePayload():
             _draw_facts(ui, ("onto", payload.branch), ("from", payload.before[:10]), ("to", payload.after[:10]))
+            tones = {"good": ui.look.good, "bad": ui.look.bad, "dim": ui.look.dim}
+            for line, tone in landing_lines(payload):
+                ui.wrapped(safe(line), tones[tone])
             diff = send.text(payload.diff_blob.sha256) if payload.diff_blob else payload.diff
             _draw_sides_button(ui, draft)
             draw_hunks(ui, read(diff or payload.diff), None, scope=approval.id, both_sides=draft.both_sides)

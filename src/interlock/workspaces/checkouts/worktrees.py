@@ -99,9 +99,16 @@ class Worktrees:
             await self.make(track, ticket, commit, before_work=False)
             return "", ()
         setup, removed = await self._clean(track, ticket, commit, tracked)
+        (self._notes(track, ticket) / "shown").write_text(commit)
         self._register(track, ticket, commit)
         self._inside(track, ticket)
         return setup, removed
+
+    def shown(self, track: str, ticket: str) -> tuple[str, ...]:
+        """Commits whose files the folder showed: what equals one of them is no new work."""
+        with contextlib.suppress(FileNotFoundError):
+            return (self.base(track, ticket), (self._notes(track, ticket) / "shown").read_text())
+        return (self.base(track, ticket),)
 
     async def _clean(
         self, track: str, ticket: str, commit: str, tracked: frozenset[bytes]
@@ -168,12 +175,15 @@ class Worktrees:
         with contextlib.suppress(OSError):
             self.folder(track, ticket).parent.rmdir()
 
+    def swept(self, live: frozenset[tuple[str, str]]) -> list[tuple[str, str]]:
+        """The worktrees that `sweep` would remove."""
+        bases = (self._root, self._repository.scratch / "tickets")
+        return sorted({pair for base in bases for pair in _pairs(base)} - live)
+
     async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
         """Removes all worktrees except those of `live` tickets."""
-        for base in (self._root, self._repository.scratch / "tickets"):
-            for track, ticket in _pairs(base):
-                if (track, ticket) not in live:
-                    await self.remove(track, ticket)
+        for track, ticket in self.swept(live):
+            await self.remove(track, ticket)
         for track, ticket in live:
             unlock(self.index(track, ticket))
         known = {self._registration(track, ticket).name for track, ticket in live}

@@ -72,6 +72,7 @@ class FailWork(_Command, frozen=True):
     attempt: int
     reason: str
     budget: bool = False  # a budget was used up
+    unsaved: str | None = None  # the summary of finished work that could not be saved; its folder stays
 
 
 class RedoAttempt(_Command, frozen=True):
@@ -99,7 +100,7 @@ class FinishMerge(_Command, frozen=True):
     track: str
     ticket: str
     attempt: int
-    commit: str
+    commit: str | None  # None if the ticket changes nothing on its branch
 
 
 WorkerCommand = AskScript | AskWorker | StartSession | FinishTurn | FinishTool | SubmitWork

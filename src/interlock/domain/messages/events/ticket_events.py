@@ -18,6 +18,7 @@ class TicketBlocked(OfTicket, frozen=True):
     reason: str
     budget: bool = False
     failed: bool = False  # the work or its verification failed
+    unsaved: str | None = None  # the summary of finished work that is only in its folder
 
 
 class TicketReopened(OfTicket, frozen=True):

@@ -47,6 +47,7 @@ class LandingStarted(OfTrack, frozen=True):
 
 class TrackLanded(OfTrack, frozen=True):
     commit: str
+    detail: str = ""  # the user's own files that the landing met, and where they are kept
 
 
 class LandingFailed(OfTrack, frozen=True):
