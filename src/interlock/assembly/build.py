@@ -139,7 +139,7 @@ async def open_workbench(
         storage = await _storage(base)
         for warning in base.warnings:
             storage.files.warn(warning)
-        opened = OpenWorkbench(project.root, workspaces, storage, base.monitors, conducting)
+        opened = OpenWorkbench(project.root, project.names, workspaces, storage, base.monitors, conducting)
         await opened.serve(project.socket)
         opened.write_track_files()
     except BaseException:
