@@ -11,6 +11,7 @@ from interlock.assembly.agents import FileViews
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.redaction import redactor
+from interlock.assembly.secret_sweep import SecretSweep
 from interlock.domain.checks.closed_names import ClosedNames
 from interlock.domain.messages.envelopes import Actor
 from interlock.domain.state.state import State
@@ -46,6 +47,7 @@ class Storage(Struct, frozen=True):
     fetch: Fetch
     files: TrackFiles
     retention: Retention
+    sweep: SecretSweep
 
 
 class ModelSlot:
@@ -162,6 +164,7 @@ class OpenWorkbench:
             await self._control.stop()
         await self._storage.retention.close()
         await self.workbench.settled()
+        await self._storage.sweep.close(self.workbench.state)
         # Before the lock is released, so that no other process writes newer files in between.
         await self._storage.files.close(self.workbench.state)
         await self.workbench.close()
