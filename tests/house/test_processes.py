@@ -100,7 +100,7 @@ def world_calls(name: str, source: str) -> Iterator[str]:
 
 def test_no_test_signals_every_process_unless_it_is_confined() -> None:
     """Such a script ends everything on the machine if its sandbox fails."""
-    signals = re.compile(r"kill +-\w+ +-1\b|kill\(-1, *(?!0\))")
+    signals = re.compile(r"kill +-\w+ +-1\b|kill\(-1,(?! *0\))")
     found = {
         path.name: path.read_text().count("only_if_confined(script)")
         for path in SOURCE.parents[1].joinpath("tests").rglob("*.py")
