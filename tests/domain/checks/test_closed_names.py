@@ -82,3 +82,8 @@ def test_the_names_of_git_and_interlock_are_closed_but_hold_no_secrets() -> None
         assert (names.is_closed(path), names.may_hold_secrets(path.split("/"))) == (True, True)
     assert names.may_hold_secrets([".aws"], folder=True)
     assert not names.may_hold_secrets(["credentials"], folder=True)
+
+
+@pytest.mark.parametrize("name", [".env\u200b", "．env", ".ENV. ", "\u202e.env", "id_rsa\x07", "ſecrets.yml"])
+def test_a_name_that_a_lenient_file_system_takes_for_another_counts_as_that(name: str) -> None:
+    assert ClosedNames().is_closed(name)
