@@ -402,7 +402,7 @@ class Folder:
                 (folder / "identity").write_text(self.chance.choice(("../../x", "", "0" * 32, "\0" * 100)))
             case "stolen":  # of another project of the same user: the folder is a copy of it
                 own = self.case / "own"
-                own.mkdir()
+                own.mkdir(exist_ok=True)
                 self.scene.run(self.case, ["init"], own)
                 shutil.copy(own / ".interlock" / "identity", folder / "identity")
             case _:
