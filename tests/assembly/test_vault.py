@@ -1,12 +1,11 @@
 """Texts with secrets are restored exactly where they run, and nowhere else."""
 
-import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from interlock.assembly.vault import KEEP_S, MARK, SecretVault
+from interlock.assembly.vault import MARK, SecretVault, name_of
 from interlock.errors import Rejected
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
@@ -74,18 +73,39 @@ def test_only_the_user_can_read_the_files(vault: SecretVault, tmp_path: Path) ->
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
 
 
-def test_old_texts_go_unless_unfinished_work_needs_them(vault: SecretVault, tmp_path: Path) -> None:
-    kept, gone = vault.conceal(f"x {TOKEN}"), vault.conceal(f"x {OTHER}")
-    files = {path.name for path in (tmp_path / "secrets").iterdir()}
-    folder = tmp_path / "secrets"
-    used = next(name for name in files if (folder / name).read_bytes() == f"x {TOKEN}".encode())
-    vault.prune(used.__eq__)
-    assert vault.reveal(gone)  # not old yet
-    later = max(os.stat(tmp_path / "secrets" / name).st_mtime for name in files) + KEEP_S + 1
-    vault.prune(used.__eq__, later)
-    assert vault.reveal(kept) == f"x {TOKEN}"
+def test_texts_that_nothing_needs_go_and_new_ones_stay_for_a_moment(tmp_path: Path) -> None:
+    now, later = SecretVault(tmp_path / "secrets", {}), SecretVault(tmp_path / "secrets", {}, grace_s=0)
+    assert not now.stores_texts
+    kept, gone = now.conceal(f"x {TOKEN}"), now.conceal(f"x {OTHER}")
+    needed = frozenset([name_of(kept)])
+    assert now.stores_texts and now.has_fresh_texts
+    now.remove_all_but(needed, grace=True)
+    assert now.reveal(gone)  # its command may not be recorded yet
+    later.remove_all_but(needed, grace=True)
+    assert later.reveal(kept) == f"x {TOKEN}"
     with pytest.raises(Rejected):
-        vault.reveal(gone)
+        later.reveal(gone)
+    later.remove_all_but(frozenset(), grace=True)
+    assert [path.name for path in (tmp_path / "secrets").iterdir()] == ["key"]
+    assert not later.stores_texts
+
+
+def test_a_text_that_was_needed_once_goes_at_once_when_it_is_not(vault: SecretVault) -> None:
+    concealed = vault.conceal(f"x {TOKEN}")
+    vault.remove_all_but(frozenset([name_of(concealed)]), grace=True)
+    assert vault.reveal(concealed)
+    vault.remove_all_but(frozenset(), grace=True)
+    with pytest.raises(Rejected):
+        vault.reveal(concealed)
+
+
+def test_half_written_files_of_a_crash_go_when_nothing_can_be_writing(vault: SecretVault, tmp_path: Path) -> None:
+    vault.conceal(f"x {TOKEN}")
+    (tmp_path / "secrets" / "0123.abcdef").write_bytes(TOKEN.encode())
+    vault.remove_all_but(frozenset(), grace=True)
+    assert (tmp_path / "secrets" / "0123.abcdef").exists()
+    vault.remove_all_but(frozenset(), grace=False)
+    assert [path.name for path in (tmp_path / "secrets").iterdir()] == ["key"]
 
 
 def test_values_of_secret_variables_are_concealed(tmp_path: Path) -> None:

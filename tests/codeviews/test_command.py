@@ -91,6 +91,24 @@ def test_json(project: Project) -> None:
     assert totals["tokens_before"] == file["tokens_before"] > 0
 
 
+def test_the_names_of_secrets_are_those_of_the_tools_and_of_the_users_settings(project: Project) -> None:
+    names = ("prod.env", "main.tfvars", "kubeconfig", ".bash_history", "notes.private", "test.pem", ".aws/config")
+    for name in names:
+        project.write(name, "PASSWORD=hunter2\n")
+    config = Path(project.env["XDG_CONFIG_HOME"]) / "interlock" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('[secrets]\nfiles = ["*.private"]\nexceptions = ["test.pem"]\n', encoding="utf-8")
+    data = project.run("view", "curated", ".", "--json").json
+    assert {file["path"] for file in data["files"]} == {"./a.py", "./test.pem"}
+    assert {(file["path"], file["reason"]) for file in data["skipped"]} == {
+        (f"./{name.partition('/')[0]}", "it may hold secrets") for name in names if name != "test.pem"
+    }
+    for path in (".aws", ".aws/config"):
+        assert project.run("view", "curated", path, "--json").json["skipped"] == [
+            {"path": path, "reason": "it may hold secrets"}
+        ]
+
+
 def test_unknown_languages(project: Project) -> None:
     text = "".join(f"line {number}\n" for number in range(20))
     project.write("x.css", text)

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from interlock.codeviews.python.structure import PythonStructure
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.domain.values.budgets import Usage
 from interlock.engine.agents.tool_outputs import READ_TOOL_OUTPUT
 from interlock.errors import Misconfigured, Unavailable
@@ -207,7 +208,10 @@ def test_names_that_others_have_given_are_made_fit_and_stay_apart(vendor: Vendor
 def test_the_vendor_accepts_every_tool_of_interlock(vendor: Vendor) -> None:
     async def story() -> None:
         async with serving(vendor.playing(lambda _: TEXT_REPLY)) as server:
-            tools = (*WorkerTools(BubblewrapSandbox(), {}, PythonStructure()).offered(changing=True), READ_TOOL_OUTPUT)
+            tools = (
+                *WorkerTools(BubblewrapSandbox(), {}, PythonStructure(), ClosedNames()).offered(changing=True),
+                READ_TOOL_OUTPUT,
+            )
             await vendor.create_model(server.url).complete(request(tools=tools), ignore_text)
             assert tool_names(vendor.asked(server)[0]) == [tool.name for tool in tools]
             assert len(tools) > 20

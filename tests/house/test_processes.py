@@ -1,6 +1,7 @@
 """Only `sandbox` starts processes, also without an import; the pure packages open no file."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,3 +96,14 @@ def world_calls(name: str, source: str) -> Iterator[str]:
                 yield f"{name}:{node.lineno}"
             case _:
                 pass
+
+
+def test_no_test_signals_every_process_unless_it_is_confined() -> None:
+    """Such a script ends everything on the machine if its sandbox fails."""
+    signals = re.compile(r"kill +-\w+ +-1\b|kill\(-1,(?! *0\))")
+    found = {
+        path.name: path.read_text().count("only_if_confined(script)")
+        for path in SOURCE.parents[1].joinpath("tests").rglob("*.py")
+        if path != Path(__file__) and signals.search(path.read_text())
+    }
+    assert found == {"test_landlock.py": 1, "test_bubblewrap.py": 1}

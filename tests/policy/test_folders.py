@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.policy.folders import located
 from interlock.policy.paths import place_at
 from interlock.policy.reading.shell_ast import parse
-from interlock.tools.files.names import refusal
 from tests.security.policy_scene import shipped_policy
 
 
@@ -22,7 +22,7 @@ def root(tmp_path: Path) -> Path:
 def folders(root: Path, script: str) -> dict[str, set[str]]:
     """For each `pwd N`, the folders in which it may run."""
     found: dict[str, set[str]] = {}
-    for command, places in located(parse(script), place_at(str(root), "/users/me", refusal)):
+    for command, places in located(parse(script), place_at(str(root), "/users/me", ClosedNames().refusal)):
         if command.words and command.words[0].text == "pwd":
             found[command.words[1].text] = {str(Path(place.cwd).relative_to(root)) for place in places}
     return found

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.policy import git_safety
 from interlock.policy.sources import shipped_rules
 from interlock.policy.verdict import ShellPolicy
 from interlock.ports.work import PolicyVerdict
-from interlock.tools.files.names import refusal
 
 BARE = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
 
@@ -39,7 +39,7 @@ def planted(root: Path) -> Path:
 
 
 def judged(root: Path, script: str = "git status") -> PolicyVerdict:
-    return ShellPolicy(shipped_rules, refusal, "/users/me").script(script, str(root))
+    return ShellPolicy(shipped_rules, ClosedNames().refusal, "/users/me").script(script, str(root))
 
 
 def run(root: Path, script: str, *, safely: bool) -> None:

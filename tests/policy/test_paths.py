@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.policy.paths import classify, place_at
 from interlock.policy.sources import shipped_rules
 from interlock.policy.verdict import ShellPolicy
-from interlock.tools.files.names import refusal
 
 
 @pytest.fixture
@@ -20,11 +20,11 @@ def root(tmp_path: Path) -> Path:
 
 
 def verdict(root: Path, script: str) -> str:
-    return ShellPolicy(shipped_rules, refusal, "/users/me").script(script, str(root)).verdict
+    return ShellPolicy(shipped_rules, ClosedNames().refusal, "/users/me").script(script, str(root)).verdict
 
 
 def test_a_word_resolves_to_a_path() -> None:
-    place = place_at("/project", "/users/me", refusal)
+    place = place_at("/project", "/users/me", ClosedNames().refusal)
     targets = {
         text: classify(text, place)
         for text in ("a", ".", "a/../b", "..", "/etc", "/tmp/x", "/dev/null", "/*", "*", "../*")

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.policy.programs import Programs
 from interlock.policy.rule_files import read_rules
 from interlock.policy.sources import shipped_rules
 from interlock.policy.verdict import ShellPolicy
-from interlock.tools.files.names import refusal
 
 
 def verdict(root: Path, path: str, script: str = "ls", own: tuple[str, ...] = ()) -> str:
-    policy = ShellPolicy(shipped_rules, refusal, "/users/me", Programs(path, own))
+    policy = ShellPolicy(shipped_rules, ClosedNames().refusal, "/users/me", Programs(path, own))
     return policy.script(script, str(root)).verdict
 
 
@@ -82,7 +82,7 @@ def test_a_rule_of_the_user_may_name_a_program_of_the_project(root: Path) -> Non
     rules = read_rules('[[policy]]\nverdict = "allow"\ncommand = "pytest"\n', "config.toml", "user")
 
     def verdict_of(path: str) -> str:
-        policy = ShellPolicy(lambda: (*rules, *shipped_rules()), refusal, "/users/me", Programs(path))
+        policy = ShellPolicy(lambda: (*rules, *shipped_rules()), ClosedNames().refusal, "/users/me", Programs(path))
         return policy.script("pytest", str(root)).verdict
 
     assert verdict_of(f"{folder}:/usr/bin") == "allow"

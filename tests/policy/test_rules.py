@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.errors import Misconfigured
 from interlock.policy.flags import Parsed, has_loosely, known_options, parsed
 from interlock.policy.reading.words import Word
@@ -12,7 +13,6 @@ from interlock.policy.rules import Rule, Source
 from interlock.policy.sources import RuleSources, project_policy, shipped_rules
 from interlock.policy.verdict import PersonOnly, ShellPolicy
 from interlock.ports.work import PolicyVerdict
-from interlock.tools.files.names import refusal
 
 
 def harmless(parts: tuple[str, ...]) -> str | None:
@@ -42,7 +42,7 @@ def rule(verdict: str, command: str, name: str) -> str:
 
 
 def test_every_example_of_the_shipped_rules_holds_and_each_rule_has_some() -> None:
-    assert failed_examples(shipped_rules(), refusal) == []
+    assert failed_examples(shipped_rules(), ClosedNames().refusal) == []
     assert [rule.name for rule in shipped_rules() if not rule.match or not rule.not_match] == []
 
 
@@ -228,7 +228,7 @@ def test_examples_are_checked(tmp_path: Path) -> None:
     text = allow("make", more='options = ["-s"]\nmatch = ["make -s", "make -j"]\nnot_match = ["make x"]')
     user = tmp_path / "config.toml"
     user.write_text(text)
-    sources = RuleSources(user, None, lambda _: False, refusal)
+    sources = RuleSources(user, None, lambda _: False, ClosedNames().refusal)
     assert sources.failed() == [
         f"{user}:1: rule 'mine' should match but does not: make -j",
         f"{user}:1: rule 'mine' matches but should not: make x",

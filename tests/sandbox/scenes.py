@@ -2,7 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+import subprocess
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from interlock.ports.processes import Finished, Job, Sandbox
@@ -55,6 +57,23 @@ def sh(folder: Path, script: str, *, timeout_s: float | None = 60, env: Mapping[
 
 def run(sandbox: Sandbox, job: Job) -> Finished:
     return asyncio.run(sandbox.run(job))
+
+
+UNCONFINED = 77
+
+
+@contextmanager
+def only_if_confined(script: str) -> Generator[str]:
+    """The script, which ends at once with UNCONFINED if it could signal a process outside its sandbox.
+
+    For scripts that signal every process they can reach: without a sandbox they would end everything on the machine.
+    """
+    with subprocess.Popen(["sleep", "1000"]) as bystander:
+        try:
+            yield f"if kill -0 {bystander.pid} 2>/dev/null; then echo unconfined; exit {UNCONFINED}; fi\n{script}"
+            assert bystander.poll() is None, "a process outside was ended"
+        finally:
+            bystander.kill()
 
 
 async def first_beat(folder: Path) -> None:

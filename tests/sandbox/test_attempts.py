@@ -12,8 +12,9 @@ import pytest
 
 from interlock.ports.processes import Job
 from interlock.sandbox.jobs import jobs
+from interlock.sandbox.levels.unconfined import UnconfinedSandbox
 from tests.sandbox.sandbox_levels import CONFINED, make_sandbox
-from tests.sandbox.scenes import ENV, run
+from tests.sandbox.scenes import ENV, UNCONFINED, only_if_confined, run, sh
 
 IPC_RMID, IPC_CREAT = 0, 0o1000
 
@@ -161,3 +162,9 @@ def test_an_action_that_succeeds_without_a_sandbox_is_refused_in_each(scene: Sce
 def test_with_network_a_command_reaches_the_network_and_no_socket_of_the_machine(scene: Scene, level: str) -> None:
     reached = {what: scene.attempt(level, what, network=True) for what in SOCKETS}
     assert reached == {what: what in ("connect by TCP", "send by UDP") for what in SOCKETS}
+
+
+def test_a_script_that_signals_everything_does_not_begin_without_a_sandbox(tmp_path: Path) -> None:
+    with only_if_confined("echo begun > begun") as guarded:
+        finished = run(UnconfinedSandbox(), sh(tmp_path, guarded))
+    assert (finished.exit_code, finished.stdout, (tmp_path / "begun").exists()) == (UNCONFINED, "unconfined\n", False)

@@ -8,11 +8,14 @@ import json
 import os
 import random
 import shutil
+import signal
 import socket
 import stat
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from tests.processes import forked
@@ -69,6 +72,9 @@ COMMANDS = (
 )
 
 
+SERVE = ["serve"]
+
+
 class Scene:
     """What lies around the hostile folders of one test process: a home with bait, a bait port, a bait program."""
 
@@ -108,6 +114,30 @@ class Scene:
         stdin = HOOK if words[0] == "ask-hook" else ""
         done = forked.run(argv, cwd=cwd, env=self.env(case), stdin=stdin, timeout=60)
         return done.returncode, done.stdout, done.stderr
+
+    def serve(self, case: Path, cwd: Path, meanwhile: list[list[str]]) -> tuple[int, str, str]:
+        """Starts `serve`; if it runs, runs these commands beside it, then stops it as a user would."""
+        argv = [sys.executable, "-m", "interlock.cli.main", "serve", "--json", "--port", "0"]
+        kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+        with subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env={**self.env(case), **kept},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            try:
+                assert process.stdout is not None
+                announced = process.stdout.readline()  # empty if it refuses to serve
+                outputs = [self.run(case, words, cwd) for words in meanwhile] if announced else []
+                process.send_signal(signal.SIGTERM)
+                out, err = process.communicate(timeout=20)
+            finally:
+                process.kill()
+        allowed = "".join(out for _, out, _ in outputs)
+        return process.returncode, announced + out + allowed, err + "".join(err for _, _, err in outputs)
 
     def check(self) -> list[str]:
         """What is wrong after a case; empty if everything held."""
@@ -157,6 +187,7 @@ class Folder:
         self.case = case
         self.chance = random.Random(seed)
         self.parts: list[str] = []
+        self._late: list[Callable[[], None]] = []
         self.root = case / "project"
         self.root.mkdir(parents=True)
         (self.root / "a.txt").write_text("hello\n")
@@ -171,16 +202,26 @@ class Folder:
             (0.3, self._names),
             (0.2, self._tracked),
             (0.2, self._modes),
+            (0.3, self._nested),
         )
         for probability, step in steps:
             if self.chance.random() < probability:
                 step()
+        for step in self._late:  # git itself would run these while the folder is made
+            step()
 
     def commands(self, count: int) -> Iterator[tuple[list[str], Path]]:
         sub = self.root / "sub"
         sub.mkdir(exist_ok=True)
-        for words in self.chance.sample(COMMANDS, count):
-            yield words, self.chance.choice((self.root, self.root, sub))
+        chosen = self.chance.sample(COMMANDS, count)
+        if self.chance.random() < 0.25:
+            chosen.append(SERVE)
+        for words in chosen:
+            yield words, self.chance.choice((self.root, self.root, sub, *self._inner()))
+
+    def _inner(self) -> tuple[Path, ...]:
+        nested = self.root / "nested"
+        return (nested, nested) if nested.is_dir() and not nested.is_symlink() else ()
 
     def _note(self, part: str) -> None:
         self.parts.append(part)
@@ -195,7 +236,9 @@ class Folder:
 
     def _repository(self) -> None:
         bait, git = self.scene.bait, self.root / ".git"
-        kind = self.chance.choice(("plain", "plain", "config", "config", "file", "link", "exclude", "index", "hooks"))
+        kind = self.chance.choice(
+            ("plain", "config", "config", "drivers", "drivers", "file", "link", "exclude", "index", "hooks")
+        )
         self._note(f"git {kind}")
         if kind == "file":
             git.write_text(f"gitdir: {self.scene.outside / 'repo' / '.git'}{self.chance.choice(['', ' ', chr(10)])}")
@@ -217,6 +260,8 @@ class Folder:
                 )
                 with (git / "config").open("a") as file:
                     file.write(self.chance.choice(hostile))
+            case "drivers":
+                self._late.append(partial(self._drivers, self.root))
             case "exclude":
                 (git / "info").mkdir(exist_ok=True)
                 (git / "info" / "exclude").unlink(missing_ok=True)
@@ -230,6 +275,64 @@ class Folder:
                     shutil.copy(bait, git / "hooks" / name)
             case _:
                 pass
+
+    def _drivers(self, root: Path) -> None:
+        """Filters and drivers for every file, with attributes in the tree or in git's own folder."""
+        bait, git = self.scene.bait, root / ".git"
+        if not git.is_dir():
+            return
+        clean = f"\tclean = {bait} %f\n\tsmudge = {bait} %f\n"
+        settings = (
+            f'[filter "evil"]\n{clean}\trequired = true\n',
+            f'[filter "evil"]\n\tprocess = {bait}\n\trequired = true\n',
+            f'[diff "evil"]\n\tcommand = {bait}\n\ttextconv = {bait}\n\tcachetextconv = true\n',
+            f'[merge "evil"]\n\tdriver = {bait} %O %A %B\n\trecursive = evil\n[merge]\n\tdefault = evil\n',
+            f'[filter "evil"]\n\tclean = \\\n{bait}\n[diff]\n\texternal = {bait}\n',
+        )
+        with (git / "config").open("a") as file:
+            file.write("".join(self.chance.sample(settings, 3)))
+        attributes = self.chance.choice((root / ".gitattributes", git / "info" / "attributes"))
+        attributes.parent.mkdir(exist_ok=True)
+        attributes.write_text("* filter=evil diff=evil merge=evil\na.txt filter=evil text eol=crlf ident\n")
+        if self.chance.random() < 0.5:
+            (root / "a.txt").write_text("changed: git looks at it again\n")
+
+    # ── projects in projects ─────────────────────────────────────────────────────────────
+
+    def _nested(self) -> None:
+        """A project in the project: a plain folder, a repository of its own, or a submodule, with `.interlock`."""
+        kind = self.chance.choice(("folder", "repository", "submodule", "worktree", "link"))
+        inner = self.root / "nested"
+        if inner.is_symlink() or inner.exists():
+            return
+        self._note(f"nested {kind}")
+        if kind == "link":
+            inner.symlink_to(self._target())
+            return
+        inner.mkdir()
+        outer, self.root = self.root, inner
+        try:
+            (inner / "a.txt").write_text("inner\n")
+            if kind != "folder":
+                _git(inner, "init", "-q")
+                _git(inner, "add", "-A")
+                _git(inner, "commit", "-q", "-m", "inner")
+                self._late.append(partial(self._drivers, inner))
+            self._interlock()
+            if self.chance.random() < 0.5:
+                self._settings()
+        finally:
+            self.root = outer
+        if kind == "submodule":
+            bait = self.scene.bait
+            (outer / ".gitmodules").write_text(
+                f'[submodule "nested"]\n\tpath = nested\n\turl = ext::{bait}\n\tupdate = !{bait}\n\tbranch = .\n'
+            )
+            if (outer / ".git" / "index").is_file() and not (outer / ".git").is_symlink():
+                _git(outer, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},nested")
+        if kind == "worktree":
+            shutil.rmtree(inner / ".git", ignore_errors=True)
+            (inner / ".git").write_text(f"gitdir: {outer / '.git'}\n")
 
     def _tracked(self) -> None:
         if (self.root / ".git" / "index").is_file() and not (self.root / ".git").is_symlink():
@@ -299,7 +402,7 @@ class Folder:
                 (folder / "identity").write_text(self.chance.choice(("../../x", "", "0" * 32, "\0" * 100)))
             case "stolen":  # of another project of the same user: the folder is a copy of it
                 own = self.case / "own"
-                own.mkdir()
+                own.mkdir(exist_ok=True)
                 self.scene.run(self.case, ["init"], own)
                 shutil.copy(own / ".interlock" / "identity", folder / "identity")
             case _:
@@ -453,7 +556,11 @@ def try_folder(scene: Scene, case: Path, seed: int, count: int) -> list[str]:
     wrong = [f"making the folder: {found}" for found in scene.check()]
     for words, cwd in folder.commands(count):
         try:
-            code, out, err = scene.run(case, words, cwd)
+            if words == SERVE:
+                code, out, err = scene.serve(case, cwd, [["status"], ["approvals", "list", "--json"]])
+                code = 0 if code == -signal.SIGTERM else code
+            else:
+                code, out, err = scene.run(case, words, cwd)
         except subprocess.TimeoutExpired:
             wrong.append(f"{' '.join(words)} hangs")
             continue
@@ -463,3 +570,20 @@ def try_folder(scene: Scene, case: Path, seed: int, count: int) -> list[str]:
         if words[0] == "ask-hook" and '"allow"' in out:
             wrong.append("ask-hook allows the tool")
     return [f"seed {seed} ({'; '.join(folder.parts)}): {found}" for found in wrong]
+
+
+def main(folder: str, first: str, last: str, commands: str) -> None:
+    """Tries the folders of these seeds, and prints everything that did not hold as JSON."""
+    scene = Scene(Path(folder) / "scene")
+    found: list[str] = []
+    try:
+        for seed in range(int(first), int(last)):
+            case = Path(folder) / str(seed)
+            found += try_folder(scene, case, seed, int(commands))
+    finally:
+        scene.close()
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.policy.sources import shipped_rules
 from interlock.policy.verdict import ShellPolicy
-from interlock.tools.files.names import refusal
 
 CORPUS = Path(__file__).with_name("policy_corpus.jsonl")
 FILES = {
@@ -41,4 +41,4 @@ def make_project(folder: Path) -> Path:
 
 def shipped_policy(home: str = "/users/me") -> ShellPolicy:
     """A policy with only the shipped rules."""
-    return ShellPolicy(shipped_rules, refusal, home)
+    return ShellPolicy(shipped_rules, ClosedNames().refusal, home)

@@ -8,26 +8,19 @@ import contextlib
 import json
 import os
 import shutil
-import stat
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-import interlock
 from interlock.sandbox.levels import landlock
 from tests.sandbox.sandbox_levels import CONFINED
 from tests.security.escape.main import MODULES
 from tests.security.escape.scene import Scene, siege
 from tests.security.escape.table import ATTEMPTS
-
-ORDINARY = 61_234  # no account has this number
-ROOT = Path(__file__).parents[2]
+from tests.security.ordinary_user import as_ordinary_user
 
 
 @pytest.fixture
@@ -50,39 +43,8 @@ def besiege(user: str, place: Path, level: str, *, whole: bool = False) -> dict[
         return asyncio.run(siege(place / "scene", level, whole=whole))
     if user == "root":
         pytest.skip("only root can try it as root")
-    os.chown(place, ORDINARY, ORDINARY)
-    packages = {Path(module.__path__[0]).parent for module in (interlock, msgspec)}
-    env = {
-        "HOME": str(place),
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "PYTHONPATH": ":".join(map(str, (ROOT, *packages))),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    as_user = ("setpriv", f"--reuid={ORDINARY}", f"--regid={ORDINARY}", "--clear-groups", "--bounding-set=-all")
-    words = (
-        python_for_everybody(),
-        "-m",
-        "tests.security.escape.scene",
-        str(place),
-        level,
-        *(["whole"] if whole else []),
-    )
-    done = subprocess.run(
-        (*as_user, *words), env=env, cwd="/", capture_output=True, text=True, check=False, timeout=110
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def python_for_everybody() -> str:
-    """An interpreter of this version that an ordinary user can run."""
-    named = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-    for path in (os.path.realpath(sys.executable), f"/usr/bin/{named}", f"/usr/local/bin/{named}"):
-        if os.path.exists(path) and all(
-            os.stat(folder).st_mode & stat.S_IXOTH for folder in (path, *map(str, Path(path).parents))
-        ):
-            return path
-    pytest.skip(f"no {named} here that an ordinary user can run")
+    words = (str(place), level, *(["whole"] if whole else []))
+    return json.loads(as_ordinary_user(place, "tests.security.escape.scene", *words))
 
 
 @pytest.mark.parametrize("user", ["root", "ordinary"])

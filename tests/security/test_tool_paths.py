@@ -17,10 +17,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.errors import ToolFailure
 from interlock.tools.files import files, paths
 from interlock.tools.files.beneath import Opener, best_opener, by_openat2, by_walking
-from interlock.tools.files.names import refusal
 from interlock.tools.files.paths import Root
 from interlock.tools.files.walking import Walk
 from interlock.tools.reads import searching
@@ -43,11 +43,11 @@ class Scene:
         (self.inside / "top").write_bytes(b"top")
 
     def read(self, path: str) -> bytes:
-        with Root(str(self.inside), self.opener) as root:
+        with Root(str(self.inside), ClosedNames(), self.opener) as root:
             return files.read(root, path).data
 
     def write(self, path: str, data: bytes = b"written") -> None:
-        with Root(str(self.inside), self.opener) as root:
+        with Root(str(self.inside), ClosedNames(), self.opener) as root:
             files.write(root, path, data)
 
     def denied(self, path: str) -> None:
@@ -137,7 +137,7 @@ def test_a_path_where_no_file_can_be_is_not_written(scene: Scene, path: str) -> 
 
 def test_a_folder_that_is_gone_is_a_failure_of_the_tool(tmp_path: Path) -> None:
     with pytest.raises(ToolFailure, match="worktree cannot be opened"):
-        Root(str(tmp_path / "gone"))
+        Root(str(tmp_path / "gone"), ClosedNames())
 
 
 def test_the_walk_takes_names_only(scene: Scene) -> None:
@@ -268,7 +268,7 @@ def test_they_are_denied_also_when_they_do_not_exist(scene: Scene, path: str) ->
     ],
 )
 def test_names_that_only_look_alike_are_fine(path: str) -> None:
-    assert refusal(tuple(path.split("/"))) is None
+    assert ClosedNames().refusal(tuple(path.split("/"))) is None
 
 
 def test_tools_neither_search_nor_find_what_they_may_not_open(desk: Desk) -> None:
@@ -337,7 +337,7 @@ def test_no_descriptor_is_left_open(scene: Scene) -> None:
             scene.read(path)
         with contextlib.suppress(ToolFailure):
             scene.write(path)
-        with Root(str(scene.inside), scene.opener) as root, contextlib.suppress(ToolFailure):
+        with Root(str(scene.inside), ClosedNames(), scene.opener) as root, contextlib.suppress(ToolFailure):
             list(Walk(root, path))
     assert os.listdir("/proc/self/fd") == before
 
@@ -420,8 +420,8 @@ def test_grep_does_not_follow_a_folder_that_becomes_a_link_after_it_was_chosen(
     """Swaps the folder between the selection of the files and their opening."""
     choose = searching._candidates
 
-    def and_swap(folder: str, args: searching.Grep) -> tuple[list[paths.Parts], list[str]]:
-        chosen = choose(folder, args)
+    def and_swap(opened: Root, args: searching.Grep) -> tuple[list[paths.Parts], list[str]]:
+        chosen = choose(opened, args)
         os.rename(scene.inside / "sub", scene.inside / "aside")
         (scene.inside / "sub").symlink_to("../outside")
         return chosen

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from interlock.codeviews.python.structure import PythonStructure
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.ports.processes import Sandbox
 from interlock.ports.tools import Preview, ToolOutcome, ToolPlace
 from interlock.sandbox.levels.unconfined import UnconfinedSandbox
@@ -16,7 +17,7 @@ class Desk:
     def __init__(self, folder: Path, sandbox: Sandbox | None = None) -> None:
         self.folder = folder
         self.place = ToolPlace(str(folder))
-        self.tools = WorkerTools(sandbox or UnconfinedSandbox(), ENV, PythonStructure())
+        self.tools = WorkerTools(sandbox or UnconfinedSandbox(), ENV, PythonStructure(), ClosedNames())
 
     def put(self, path: str, content: str | bytes) -> Path:
         file = self.folder / path

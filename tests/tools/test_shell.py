@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from interlock.codeviews.python.structure import PythonStructure
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.ports.processes import Finished, Job, OnOutput
 from interlock.ports.tools import ToolOutcome, ToolPlace
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
@@ -45,7 +46,7 @@ def test_a_script_is_announced_before_it_runs_and_one_that_cannot_run_is_not(des
     def before(script: str) -> None:
         announced.append((script, (desk.folder / "made").exists()))
 
-    desk.tools = WorkerTools(BubblewrapSandbox(), ENV, PythonStructure(), before)
+    desk.tools = WorkerTools(BubblewrapSandbox(), ENV, PythonStructure(), ClosedNames(), before)
     desk.does("run_shell", script="touch made")
     desk.refuses("run_shell", script="  ")
     assert announced == [("touch made", False)]
@@ -119,7 +120,7 @@ class Recorder:
 
 def test_the_job_is_as_small_as_can_be(desk: Desk) -> None:
     recorder = Recorder()
-    desk.tools = WorkerTools(recorder, {"PATH": "/nowhere"}, PythonStructure())  # pyright: ignore[reportArgumentType]
+    desk.tools = WorkerTools(recorder, {"PATH": "/nowhere"}, PythonStructure(), ClosedNames())  # pyright: ignore[reportArgumentType]
     assert desk.refuses("run_shell", script="ls").startswith("exit code: -1 (it could not be run: why)")
     folder = str(desk.folder)
     assert recorder.jobs == [

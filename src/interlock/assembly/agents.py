@@ -10,10 +10,10 @@ from msgspec import Struct
 from interlock.assembly.project import Project, kept_text, plain_git, read_state
 from interlock.assembly.redaction import Redact, redactor
 from interlock.assembly.revealing import RevealingTools
-from interlock.codeviews.folders.secrets import is_secret
 from interlock.codeviews.python.structure import PythonStructure
 from interlock.codeviews.syntax.detect import language_of
 from interlock.codeviews.views.view import view
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.domain.values.approvals import ScriptPayload
 from interlock.domain.values.tickets import Ticket
 from interlock.engine.agents.chat import Chat
@@ -31,7 +31,6 @@ from interlock.ports.processes import Sandbox
 from interlock.ports.secrets import Vault
 from interlock.ports.tools import ToolPlace
 from interlock.ports.work import Policy
-from interlock.tools.files.names import refusal
 from interlock.tools.registry import WorkerTools
 from interlock.workspaces.git_workspaces import GitWorkspaces
 from interlock.workspaces.read_only import ReadOnlyFiles
@@ -39,6 +38,9 @@ from interlock.workspaces.read_only import ReadOnlyFiles
 
 class FileViews:
     """Implements `CodeViews`: function bodies only where they matter."""
+
+    def __init__(self, names: ClosedNames) -> None:
+        self._names = names
 
     def curated(self, path: str, content: bytes) -> str:
         return view("curated", content, language_of(path, content)).decode(errors="replace")
@@ -48,7 +50,7 @@ class FileViews:
 
     def is_secret(self, path: str) -> bool:
         """Also true for names that no tool would open."""
-        return is_secret(path) or refusal(tuple(path.split("/"))) is not None
+        return self._names.is_closed(path)
 
 
 class Machine(Struct, frozen=True):
@@ -91,11 +93,11 @@ class Agents:
         def script_terms(script: str, directory: str, call: str) -> ScriptPayload:
             return ScriptPayload(script, directory, env_names, level, call=call)
 
-        tools = WorkerTools(machine.sandbox, machine.env, PythonStructure(), machine.before_script)
+        tools = WorkerTools(machine.sandbox, machine.env, PythonStructure(), project.names, machine.before_script)
         self._toolbox = Toolbox(RevealingTools(tools, machine.vault), script_terms, policy, machine.check)
 
     def worker(self, send: Send) -> Worker:
-        briefing = Briefing(self._workspaces.read, FileViews(), self._redact, self._answer)
+        briefing = Briefing(self._workspaces.read, FileViews(self._project.names), self._redact, self._answer)
         settings = self._project.settings.conductor
         options = Options(
             max_tool_rounds=settings.max_tool_rounds,
@@ -107,7 +109,7 @@ class Agents:
         return Worker(self._calls, self._toolbox, self._workspaces, journal, briefing.brief, options, _outline)
 
     def planner(self, send: Send) -> Planner:
-        return Planner(self._calls, Surveyor(self._workspaces, FileViews()), self._journal(send))
+        return Planner(self._calls, Surveyor(self._workspaces, FileViews(self._project.names)), self._journal(send))
 
     def chat(self, send: Send) -> Chat:
         rounds = self._project.settings.conductor.discussion_tool_rounds
@@ -133,8 +135,10 @@ async def worker_context(
         before = read_state(project).track(track).tickets[name]
         return last_answer(before, lambda text: kept_text(project, text))
 
-    blocks = await Briefing(looking.read, FileViews(), redactor(os.environ), answer).blocks(ticket, commit)
-    offered = WorkerTools(git, {}, PythonStructure()).offered(changing=ticket.spec.assigned_to == "tier3-worker")
+    blocks = await Briefing(looking.read, FileViews(project.names), redactor(os.environ), answer).blocks(ticket, commit)
+    offered = WorkerTools(git, {}, PythonStructure(), project.names).offered(
+        changing=ticket.spec.assigned_to == "tier3-worker"
+    )
     sent = with_reading(offered)
     specs = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in sent]
     return commit, (*blocks, BriefBlock("tools", str(len(specs)), "", msgspec.json.encode(specs).decode()))

@@ -32,8 +32,9 @@ from interlock.assembly.project import (
 )
 from interlock.assembly.redaction import redacted_bytes, redactor
 from interlock.assembly.revealing import RevealingPolicy
+from interlock.assembly.secret_sweep import SecretSweep
 from interlock.assembly.settings.settings import Budgets, Models
-from interlock.assembly.vault import SecretVault, texts_in_use
+from interlock.assembly.vault import SecretVault
 from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.values.budgets import Caps, Micros
@@ -102,6 +103,8 @@ class Base(Struct, frozen=True):
     workspaces: GitWorkspaces
     monitors: Monitors
     check: Callable[[], None]  # raises NotBelieved if the project does not count any more
+    vault: SecretVault
+    sweep: SecretSweep
     warnings: list[str]  # failures that harm nothing, from before the track files are open
 
 
@@ -126,10 +129,11 @@ async def open_workbench(
         clock, state = SystemClock(), load_state(journal)
         every = project.settings.journal.checkpoint_every
         vault = project_vault(project)
-        vault.prune(texts_in_use(state).__contains__)
+        sweep = SecretSweep(vault, journal.get_blob)
+        sweep.sweep(state, grace=False)  # nothing of an earlier process is on its way to the journal
         workbench = Workbench(journal, clock, RandomIds(), state, checkpoint_every=every, vault=vault)
         workspaces = GitWorkspaces(project.root, project.state_dir, git, partial(trusts_include, project))
-        base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check, [])
+        base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check, vault, sweep, [])
         conducting = None
         if conduct is not None and sandbox is not None:
             conducting = await _conduct(base, sandbox, setup_command, conduct, model)
@@ -143,7 +147,7 @@ async def open_workbench(
         storage = await _storage(base)
         for warning in base.warnings:
             storage.files.warn(warning)
-        opened = OpenWorkbench(project.root, workspaces, storage, base.monitors, conducting)
+        opened = OpenWorkbench(project.root, project.names, workspaces, storage, base.monitors, conducting)
         await opened.serve(project.socket)
         opened.write_track_files()
     except BaseException:
@@ -174,7 +178,8 @@ async def _storage(base: Base) -> Storage:
     )
     workbench.on_durable(retention.react)
     await retention.start()
-    return Storage(workbench, base.journal.get_blob, files, retention)
+    workbench.on_durable(base.sweep.react)
+    return Storage(workbench, base.journal.get_blob, files, retention, base.sweep)
 
 
 async def _keep_out_of_git(base: Base) -> None:
@@ -219,7 +224,7 @@ async def _conduct(
     base.warnings.extend(await finish_landings(workbench, workspaces))
     redact = redactor(os.environ)
     setup = WorkspaceSetup(sandbox, workspaces, env, setup_command, project.settings.workspace.setup_timeout_s)
-    vault = project_vault(project)
+    vault = base.vault
     crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script, vault)
     shell = ShellGates(
         sandbox,

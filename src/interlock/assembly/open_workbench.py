@@ -12,6 +12,8 @@ from interlock.assembly.agents import FileViews
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.redaction import redactor
+from interlock.assembly.secret_sweep import SecretSweep
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.domain.messages.envelopes import Actor, Recorded
 from interlock.domain.state.state import State
 from interlock.engine.agents.chat import say_command
@@ -47,6 +49,7 @@ class Storage(Struct, frozen=True):
     fetch: Fetch
     files: TrackFiles
     retention: Retention
+    sweep: SecretSweep
 
 
 class ModelSlot:
@@ -82,12 +85,14 @@ class OpenWorkbench:
     def __init__(
         self,
         root: Path,
+        names: ClosedNames,
         workspaces: GitWorkspaces,
         storage: Storage,
         monitors: Monitors,
         conducting: Conducting | None,
     ) -> None:
         self._root = root
+        self._names = names
         self._workspaces = workspaces
         self._storage = storage
         self._conducting = conducting
@@ -154,7 +159,7 @@ class OpenWorkbench:
         state = self.workbench.state.discussion(discussion)
         if self._conducting is None:
             await self._workspaces.open()
-        about = await Surveyor(self._workspaces, FileViews()).project_context()
+        about = await Surveyor(self._workspaces, FileViews(self._names)).project_context()
         texts = KeptTexts(self.workbench.keep, self.fetch)
         redact = redactor(os.environ)
         command = await say_command(texts, state, redact(text), redact(about), self._folder(base_dir))
@@ -183,6 +188,7 @@ class OpenWorkbench:
             await self._control.stop()
         await self._storage.retention.close()
         await self.workbench.settled()
+        await self._storage.sweep.close(self.workbench.state)
         # Before the lock is released, so that no other process writes newer files in between.
         await self._storage.files.close(self.workbench.state)
         await self.workbench.close()

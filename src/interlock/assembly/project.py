@@ -11,13 +11,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from interlock.assembly.locations import FOLDER, state_folder, user_folder, user_settings
 from interlock.assembly.settings.load import Start, load_settings, started_by, with_own_values
 from interlock.assembly.settings.rights import RIGHTS
+from interlock.assembly.settings.secret_files import closed_names, own_closed_names
 from interlock.assembly.settings.settings import Settings
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import Gate, GateDefaults, GateResult, limits
 from interlock.engine.bench.load_state import load_state
@@ -42,7 +44,6 @@ from interlock.sandbox.jobs.jobs import JobLimits
 from interlock.sandbox.levels.choose import choice, choose
 from interlock.sandbox.levels.promises import promises
 from interlock.sandbox.limits.environment import clean_env
-from interlock.tools.files.names import refusal, use_secret_names
 from interlock.views.display import safe
 from interlock.workspaces.checkouts.include import read_list
 from interlock.workspaces.git_workspaces import GitWorkspaces
@@ -55,6 +56,7 @@ class Project(Struct, frozen=True):
     settings: Settings  # the project's values only as far as they are trusted
     state_dir: Path
     starts: tuple[Start, ...] = ()  # what the project's file sets and needs trust, trusted or not
+    names: ClosedNames = field(default_factory=ClosedNames)  # of files that are not opened for a model
 
     @property
     def folder(self) -> Path:
@@ -87,10 +89,9 @@ class Project(Struct, frozen=True):
 def open_project(root: Path) -> Project:
     """Reads the settings of both files; uses nothing of the project's `.interlock`."""
     asked = load_settings(user_settings(), root / "interlock.toml")
-    use_secret_names(asked.secrets.files, asked.secrets.exceptions)  # a project cannot set these
     own = load_settings(user_settings(), Path(os.devnull))
     starts = started_by(asked, own)
-    project = Project(root, asked, state_folder(), starts)
+    project = Project(root, asked, state_folder(), starts, closed_names(asked))
     store = trust_store(project) if starts else None
     untrusted = [start.key for start in starts if store is not None and not store.trusts(start.digest)]
     return replace(project, settings=with_own_values(asked, own, untrusted))
@@ -343,13 +344,13 @@ def _check_trust(project: Project, key: str) -> None:
 def rule_sources(project: Project | None) -> RuleSources:
     """The user's rules, the shipped rules, and the project's rules if they are trusted."""
     if project is None:
-        return RuleSources(user_settings(), None, lambda _: False, refusal)
+        return RuleSources(user_settings(), None, lambda _: False, _names_of(project).refusal)
     store = trust_store(project)
     return RuleSources(
         user_settings(),
         project.root / "interlock.toml",
         lambda content: store.trusts(TrustItem(POLICY, content).digest),
-        refusal,
+        project.names.refusal,
         store.path,
         rules_of_project(project),
     )
@@ -366,7 +367,11 @@ def rules_of_project(project: Project) -> Path:
 
 
 def policy_of(project: Project | None) -> ShellPolicy:
-    return ShellPolicy(rule_sources(project).rules, refusal, programs=_programs(project))
+    return ShellPolicy(rule_sources(project).rules, _names_of(project).refusal, programs=_programs(project))
+
+
+def _names_of(project: Project | None) -> ClosedNames:
+    return own_closed_names() if project is None else project.names
 
 
 def _programs(project: Project | None) -> Programs:
@@ -379,7 +384,7 @@ def policy_with(project: Project, rule: str) -> ShellPolicy:
     """The policy with one more rule of the user."""
     added = read_rules(rule, "the new rule", "user")
     sources = rule_sources(project)
-    return ShellPolicy(lambda: (*added, *sources.rules()), refusal, programs=_programs(project))
+    return ShellPolicy(lambda: (*added, *sources.rules()), project.names.refusal, programs=_programs(project))
 
 
 async def exclude_from_git(project: Project) -> Literal["repository", "private"]:

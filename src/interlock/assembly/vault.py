@@ -3,29 +3,34 @@
 import contextlib
 import hashlib
 import hmac
+import math
 import os
 import re
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from interlock.assembly.redaction import HIDDEN, redactor
-from interlock.domain.state.state import State
 from interlock.errors import Rejected
 
 MARK = re.compile(r"\[concealed:[0-9a-f]{16}\]")
 _KEY = "key"
-KEEP_S = 7 * 86_400
-"""An exact text is removed when its command has ended, at the latest after this time."""
+GRACE_S = 60.0
+"""The time in which the command of a new text is recorded; until then nothing shows that the text is needed."""
 
 
 class SecretVault:
     """One file (0600) for each concealed text, named by the text's hash: a mark in another text restores nothing."""
 
-    def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, environ: Mapping[str, str], grace_s: float = GRACE_S) -> None:
         self._folder = folder
         self._environ = environ
+        self.grace_s = grace_s
         self._key: bytes | None = None
+        self._lock = threading.Lock()
+        self._fresh: dict[str, float] = {}  # names that this process stored, with the time
+        self._stores_texts = bool(self._files())
         self._redact = redactor(environ)
         self._conceal = redactor(environ, self._mark)
 
@@ -38,7 +43,7 @@ class SecretVault:
     def conceal(self, text: str) -> str:
         concealed = self._conceal(text)
         if concealed != text:
-            self._write(_name(concealed), text.encode(errors="surrogatepass"))
+            self._write(name_of(concealed), text.encode(errors="surrogatepass"))
         return concealed
 
     def conceal_answer(self, text: str) -> str:
@@ -55,19 +60,44 @@ class SecretVault:
         if not MARK.search(text):
             return text
         try:
-            return (self._folder / _name(text)).read_bytes().decode(errors="surrogatepass")
+            return (self._folder / name_of(text)).read_bytes().decode(errors="surrogatepass")
         except FileNotFoundError:
             raise Rejected(
                 "it contains a secret whose exact text is not stored any more; edit it and write the secret again"
             ) from None
 
-    def prune(self, still_used: Callable[[str], bool], now: float | None = None) -> None:
-        """Removes texts that are too old and not used by unfinished work. `still_used` gets a name of a text."""
-        oldest = (time.time() if now is None else now) - KEEP_S
-        with contextlib.suppress(FileNotFoundError):
-            for path in self._folder.iterdir():
-                if path.name != _KEY and path.stat().st_mtime < oldest and not still_used(path.name):
+    @property
+    def stores_texts(self) -> bool:
+        """False if there is nothing to remove."""
+        return self._stores_texts
+
+    @property
+    def has_fresh_texts(self) -> bool:
+        return bool(self._fresh)
+
+    def remove_all_but(self, needed: frozenset[str], *, grace: bool) -> None:
+        """Removes texts and secrets whose names are not in `needed`; with `grace`, none that was stored just now."""
+        left = False
+        for path in self._files():
+            with self._lock:
+                if not grace or path.name in needed or self._is_old(path.name):
+                    self._fresh.pop(path.name, None)
+                half_written = grace and "." in path.name
+                if path.name in needed or path.name in self._fresh or half_written:
+                    left = True
+                else:
                     path.unlink(missing_ok=True)
+        with self._lock:
+            self._stores_texts = left or bool(self._fresh)
+
+    def _is_old(self, name: str) -> bool:
+        return self._fresh.get(name, -math.inf) < time.monotonic() - self.grace_s
+
+    def _files(self) -> list[Path]:
+        try:
+            return [path for path in self._folder.iterdir() if path.name != _KEY]
+        except FileNotFoundError:
+            return []
 
     def _mark(self, secret: str) -> str:
         if MARK.search(secret) or HIDDEN in secret:  # a concealed text is concealed once
@@ -96,7 +126,10 @@ class SecretVault:
             file.flush()
             os.fsync(file.fileno())
         if replace:
-            part.replace(target)
+            with self._lock:
+                part.replace(target)
+                self._fresh[name] = time.monotonic()
+                self._stores_texts = True
         else:
             try:
                 os.link(part, target)
@@ -104,18 +137,6 @@ class SecretVault:
                 part.unlink()
 
 
-def texts_in_use(state: State) -> frozenset[str]:
-    """The names of the texts of unfinished tickets and of pending approvals."""
-    texts: list[str] = []
-    for track in state.tracks.values():
-        for ticket in track.tickets.values():
-            if ticket.status not in ("completed", "cancelled"):
-                spec, grant = ticket.spec, ticket.grant
-                texts += [spec.script or "", *(gate.command for gate in spec.verify)]
-                texts += [value for gate in spec.verify for value in gate.env.values()]
-                texts += [grant.edited or ""] if grant is not None else []
-    return frozenset(_name(text) for text in texts if MARK.search(text))
-
-
-def _name(concealed: str) -> str:
+def name_of(concealed: str) -> str:
+    """The name of the file with the exact text."""
     return hashlib.sha256(concealed.encode(errors="surrogatepass")).hexdigest()

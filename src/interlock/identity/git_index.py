@@ -33,6 +33,28 @@ def tracked_below(root: Path, folder: str) -> str:
     return ""
 
 
+def tracked_paths(git_dir: str) -> Iterator[str]:
+    """All paths that git tracks. Raises ValueError if the index is damaged, or does not name every file."""
+    for index in (Path(git_dir, "index"), *sorted(Path(git_dir).glob("sharedindex.*"))):
+        try:
+            data = read_plain(index, MOST_INDEX, follow=True)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise ValueError("git's index cannot be read") from error
+        if len(data) < 12 or data[:4] != b"DIRC":
+            raise ValueError("git's index is damaged")
+        version, count = struct.unpack(">II", data[4:12])
+        seen = 0
+        for path in _paths(data, version, count):
+            seen += 1
+            if path.endswith(b"/"):
+                raise ValueError("git's index names folders instead of files (a sparse index)")
+            yield os.fsdecode(path)
+        if seen != count:
+            raise ValueError("git's index is damaged")
+
+
 def _is_folder(root: Path, name: str, folder: str) -> bool:
     if name == folder:
         return True

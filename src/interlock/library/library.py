@@ -193,6 +193,7 @@ _LIMITS: dict[str, Read] = {
     "preset": _as(one_of(tuple(PRESETS))),
     "max_attempts": _as(lambda value: whole_number(1, MOST_ATTEMPTS)(_number(value))),
     "timeout_s": _as(lambda value: seconds(_number(value))),
+    "judges": lambda value: tuple(value.split()),
     "loop": _as(lambda value: one_of(("true", "false"))(value) == "true"),
 }
 _TITLES: dict[str, Read] = {"title": _as(text), "description": _as(text)}

@@ -92,6 +92,15 @@ def objection(folder: str) -> str | None:
     return None
 
 
+def repository_of(folder: str) -> tuple[str, str] | None:
+    """The work tree and the git folder that git uses from a folder to which there is no objection."""
+    try:
+        repository = _repository(folder)
+    except _NotPlain:
+        return None
+    return None if repository is None else repository[:2]
+
+
 class _NotPlain(Exception):
     """The reason why it is not certain which settings git would use."""
 

@@ -138,7 +138,7 @@ def _unless_expanded(word: Word, place: CommandLocation) -> Word:
 def _argument_objection(word: Word, place: CommandLocation, *, git: bool) -> str | None:
     if not git:
         return path_objection(word, place)
-    if word.glob or any(mark in word.text for mark in "*?["):
+    if word.glob or any(mark in word.text for mark in "*?[\\"):  # for git, \\.env is a pattern too
         return "a pattern may name private files"
     if word.text.startswith(":("):
         return "git interprets words after :( itself"

@@ -13,6 +13,7 @@ from interlock.policy.programs import Programs
 from interlock.policy.reading.shell_ast import Command, parse
 from interlock.policy.reading.wrappers import program
 from interlock.policy.rules import Hit, Rule, Source, Verdict, by_verdict, hit_of, matches_tool
+from interlock.policy.tracked import TrackedFiles
 from interlock.ports.work import Policy, PolicyVerdict
 
 # The order of sources. A deny always wins; a project can make the user's rules stricter, never looser.
@@ -78,6 +79,7 @@ class ShellPolicy:
         self._rules = rules
         self._index = _Index(())
         self._private = private
+        self._tracked = TrackedFiles(private)
         self._home = home or os.path.expanduser("~")
         self._programs = programs or Programs(os.environ.get("PATH", os.defpath))
 
@@ -102,7 +104,7 @@ class ShellPolicy:
         if self._index.rules is not rules:
             self._index = _Index(rules)
         place = place_at(directory, self._home, self._private)
-        verdict = _judged(script, self._index, place, self._programs)
+        verdict = _judged(script, self._index, place, self._programs, self._tracked)
         if verdict.verdict == "ask" and script in own:
             whole = self.tool("run_shell")
             if whole.rule == NO_RULE:
@@ -138,7 +140,9 @@ def _stricter(verdict: PolicyVerdict, tool: PolicyVerdict) -> PolicyVerdict:
 _Judged = tuple[Command, Places, CommandVerdict]
 
 
-def _judged(script: str, rules: _Index, start: CommandLocation, programs: Programs) -> PolicyVerdict:
+def _judged(
+    script: str, rules: _Index, start: CommandLocation, programs: Programs, tracked: TrackedFiles
+) -> PolicyVerdict:
     if not script.strip():
         return PolicyVerdict("ask", NO_RULE, "there is no command")
     read = parse(script, start.home)
@@ -156,7 +160,7 @@ def _judged(script: str, rules: _Index, start: CommandLocation, programs: Progra
             return PolicyVerdict("ask", one.rule.name if one.rule else NO_RULE, one.reason)
     if not judged:
         return PolicyVerdict("ask", NO_RULE, "there is no command")
-    if why := order_objection(read.steps) or _folder_objection(judged):
+    if why := order_objection(read.steps) or _folder_objection(judged, tracked):
         return PolicyVerdict("ask", NO_RULE, why)
     own = [command.words[0] for command, _, one in judged if one.rule is not None and one.rule.source != "default"]
     called = [word for command, _ in commands for word in (*command.words[:1], *command.through) if word not in own]
@@ -198,7 +202,7 @@ def _is_shipped_git(command: Command, one: CommandVerdict) -> bool:
     return program(command.words) == "git" and one.rule is not None and one.rule.source == "default"
 
 
-def _folder_objection(judged: Sequence[_Judged]) -> str | None:
+def _folder_objection(judged: Sequence[_Judged], tracked: TrackedFiles) -> str | None:
     for command, places, one in judged:
         if why := cd_objection(command, places):
             return why
@@ -207,6 +211,8 @@ def _folder_objection(judged: Sequence[_Judged]) -> str | None:
         for place in places:
             if not place.is_certain():
                 return "cd follows a link and goes up again: that can be read in two ways"
-            if _is_shipped_git(command, one) and (why := git_safety.objection(place.cwd)):
+            if one.rule is None or not _is_shipped_git(command, one):
+                continue
+            if why := git_safety.objection(place.cwd) or tracked.objection(command.words, one.rule.options, place):
                 return why
     return None

@@ -15,6 +15,7 @@ from interlock.ports.secrets import NoVault, Vault
 from interlock.ports.workspaces import Workspace, Workspaces
 from interlock.runners.setup import WorkspaceSetup
 from interlock.runners.shell_job import shell_job
+from interlock.views.display import quoted_path
 
 TAIL = 2_000
 """Characters of each stream in a result; longer output is stored as a blob too."""
@@ -143,7 +144,7 @@ def with_hint(result: GateResult, removed: tuple[str, ...]) -> GateResult:
     if result.passed or not removed:
         return result
     hint = (
-        f"Files that are not in git were removed before the gate: {', '.join(removed)}."
+        f"Files that are not in git were removed before the gate: {', '.join(map(quoted_path, removed))}."
         " If it needs them, make them by [workspace] setup, or list them in .worktreeinclude."
     )
     return replace(result, explanation=f"{result.explanation}\n{hint}".strip())

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.errors import ToolFailure
 from interlock.ports.processes import Sandbox
 from interlock.ports.tools import Preview, Structure, ToolOutcome, ToolPlace, ToolSpec
@@ -33,10 +34,12 @@ class WorkerTools:
         sandbox: Sandbox,
         env: Mapping[str, str],
         structure: Structure,
+        names: ClosedNames,
         before_script: Callable[[str], None] = lambda _: None,
     ) -> None:
+        self._names = names
         shell = Shell(sandbox, env, before_script)
-        self._tools = all_tools(Searching(sandbox, env), shell, GitDiff(sandbox, env), structure)
+        self._tools = all_tools(Searching(sandbox, env, names), shell, GitDiff(sandbox, env, names), structure)
         self._specs = tuple(
             ToolSpec(name, tool.description, _schema(tool.arguments), tool.changes)
             for name, tool in self._tools.items()
@@ -53,10 +56,10 @@ class WorkerTools:
             return Preview("Run a shell script", script=given.script)
         if tool.edits is None:
             return Preview(name)
-        return await _in_thread_uncancelled(lambda: applying.preview(_edits(place, tool, given)))
+        return await _in_thread_uncancelled(lambda: applying.preview(self._edits(place, tool, given)))
 
     async def texts(self, place: ToolPlace, paths: Sequence[str]) -> dict[str, str | None]:
-        return await _in_thread_uncancelled(lambda: texts_of(place.root, paths))
+        return await _in_thread_uncancelled(lambda: texts_of(place.root, self._names, paths))
 
     async def run(
         self, place: ToolPlace, name: str, args: dict[str, Any], hunks: tuple[int, ...] | None = None
@@ -68,7 +71,7 @@ class WorkerTools:
             if tool.asks is not None:
                 text = await tool.asks(place, given)
             else:
-                text = await _in_thread_uncancelled(lambda: _work(place, tool, given, hunks))
+                text = await _in_thread_uncancelled(lambda: self._work(place, tool, given, hunks))
         except ToolFailure as failure:
             return ToolOutcome(_cut(str(failure)), failed=True)
         return ToolOutcome(_cut(text))
@@ -79,6 +82,19 @@ class WorkerTools:
             near = get_close_matches(name, self._tools, n=3, cutoff=0.4) or list(self._tools)
             raise ToolFailure(f"There is no tool {name!r}. The nearest: {', '.join(near)}.")
         return tool, _arguments(name, tool, args)
+
+    def _work(self, place: ToolPlace, tool: Tool, given: Struct, hunks: tuple[int, ...] | None) -> str:
+        if tool.edits is not None:
+            return applying.write(place.root, self._names, self._edits(place, tool, given), hunks)
+        assert tool.reads is not None
+        with Root(place.root, self._names) as root:
+            return tool.reads(root, given)
+
+    def _edits(self, place: ToolPlace, tool: Tool, given: Struct) -> tuple[Edit, ...]:
+        assert tool.edits is not None
+        with Root(place.root, self._names) as root:
+            edits = tool.edits(root, given)
+        return edits if isinstance(edits, tuple) else (edits,)
 
 
 def _cut(text: str) -> str:
@@ -116,24 +132,6 @@ def _arguments(name: str, tool: Tool, args: dict[str, Any]) -> Struct:
 
 def _lower(sentence: str) -> str:
     return re.sub("^[A-Z]", lambda first: first[0].lower(), sentence)
-
-
-# ── files ────────────────────────────────────────────────────────────────────────────────
-
-
-def _work(place: ToolPlace, tool: Tool, given: Struct, hunks: tuple[int, ...] | None) -> str:
-    if tool.edits is not None:
-        return applying.write(place.root, _edits(place, tool, given), hunks)
-    assert tool.reads is not None
-    with Root(place.root) as root:
-        return tool.reads(root, given)
-
-
-def _edits(place: ToolPlace, tool: Tool, given: Struct) -> tuple[Edit, ...]:
-    assert tool.edits is not None
-    with Root(place.root) as root:
-        edits = tool.edits(root, given)
-    return edits if isinstance(edits, tuple) else (edits,)
 
 
 async def _in_thread_uncancelled(work: Callable[[], _T]) -> _T:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from interlock.codeviews.folders import read_file
 from interlock.codeviews.folders.read_file import LIMIT
 from interlock.codeviews.folders.walk import FoundFile, find
+from interlock.domain.checks.closed_names import ClosedNames
 
 IGNORES = {
     ".gitignore": "\n".join(
@@ -114,7 +115,7 @@ def wanted_by_git(root: Path, below: str = ".") -> set[str]:
 
 
 def names(root: Path, below: str = ".") -> set[str]:
-    return {os.path.relpath(file.path, root) for file in find([str(root / below)])}
+    return {os.path.relpath(file.path, root) for file in find([str(root / below)], ClosedNames())}
 
 
 @pytest.mark.parametrize("below", [".", "sub", "sub/inner", "docs"])
@@ -196,7 +197,7 @@ def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     def matched(pattern: str) -> list[str]:
-        return [file.path for file in find([pattern])]
+        return [file.path for file in find([pattern], ClosedNames())]
 
     assert matched("**/*.py") == ["a.py", "b/c.py", "b/d/e.py"]
     assert matched("*.py") == ["a.py"]
@@ -204,8 +205,8 @@ def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert matched("b/*") == ["b/c.py", "b/d/e.py", "b/f.txt"]
     assert matched("[ab]*/d") == ["b/d/e.py"]
     assert matched(f"{tmp_path}/b/**/e.py") == [f"{tmp_path}/b/d/e.py"]
-    assert list(find(["*.no"])) == [FoundFile("*.no", "nothing matches it", asked=True)]
-    assert [file.path for file in find(["a.py", "a.py", "./a.py", "."])] == [
+    assert list(find(["*.no"], ClosedNames())) == [FoundFile("*.no", "nothing matches it", asked=True)]
+    assert [file.path for file in find(["a.py", "a.py", "./a.py", "."], ClosedNames())] == [
         "a.py",
         "./b/c.py",
         "./b/d/e.py",
@@ -229,7 +230,7 @@ def test_every_trap_is_named_and_none_is_stepped_into(tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)  # a socket path must be short
     listener.bind("sock")
     listener.close()
-    contents = {os.path.basename(entry.path): was_read(entry) for entry in find([str(tmp_path)])}
+    contents = {os.path.basename(entry.path): was_read(entry) for entry in find([str(tmp_path)], ClosedNames())}
     assert contents == {
         "fine.py": b"x = 1\n",
         "binary": "a binary file",
@@ -257,7 +258,7 @@ def test_named_paths_are_opened_with_the_same_checks(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("file")
 
     def read_all(path: str) -> list[bytes | str]:
-        return [was_read(file) for file in find([path])]
+        return [was_read(file) for file in find([path], ClosedNames())]
 
     assert read_all(str(tmp_path / "pipe")) == ["a FIFO, not a file"]
     assert read_all(str(tmp_path / "around")) == ["Too many levels of symbolic links"]
@@ -271,7 +272,7 @@ def test_named_paths_are_opened_with_the_same_checks(tmp_path: Path) -> None:
 def test_a_file_that_changes_between_finding_and_reading(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("x")
-    (file,) = find([str(tmp_path)])
+    (file,) = find([str(tmp_path)], ClosedNames())
     path.unlink()
     assert was_read(file) == "it is gone"
     os.mkfifo(path)
@@ -285,7 +286,7 @@ def test_a_folder_that_may_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0)
     if os.access(tmp_path / "closed", os.R_OK):
         pytest.skip("this user may read everything")
-    assert list(find([str(tmp_path)])) == [FoundFile(str(tmp_path / "closed"), "Permission denied")]
+    assert list(find([str(tmp_path)], ClosedNames())) == [FoundFile(str(tmp_path / "closed"), "Permission denied")]
 
 
 def test_a_very_deep_folder(tmp_path: Path) -> None:
@@ -294,4 +295,4 @@ def test_a_very_deep_folder(tmp_path: Path) -> None:
         path = path / "d"
     path.mkdir(parents=True)
     (path / "a.py").write_text("x")
-    assert len(list(find([str(tmp_path)]))) == 1
+    assert len(list(find([str(tmp_path)], ClosedNames()))) == 1

@@ -14,6 +14,7 @@ from interlock.codeviews.folders.many import views
 from interlock.codeviews.folders.one import Skipped, Viewed
 from interlock.codeviews.folders.walk import FoundFile, find
 from interlock.codeviews.views import tokens
+from interlock.domain.checks.closed_names import ClosedNames
 
 SOURCE = b"def f():\n    return 1\n"
 
@@ -31,7 +32,7 @@ def test_views_come_in_order_from_processes_and_from_the_cache(tmp_path: Path, m
     monkeypatch.setattr(many, "BATCH", 40)
     (tmp_path / "src").mkdir()
     make_files(tmp_path / "src", 100)
-    files = list(find([str(tmp_path / "src")]))
+    files = list(find([str(tmp_path / "src")], ClosedNames()))
     pack = Cache(tmp_path / "cache").pack
     cold = list(views("skeleton", iter(files), pack("skeleton", ["src"]), 2))
     assert [one.path for one in cold] == [one.path for one in files]
@@ -50,6 +51,7 @@ def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, worth: int, thr
         "import os, sys, threading\n"
         "from interlock.codeviews.folders import many, one\n"
         "from interlock.codeviews.folders.walk import find\n"
+        "from interlock.domain.checks.closed_names import ClosedNames\n"
         "real = one.make\n"
         "def make(kind, found, *more):\n"
         "    if found.path.endswith('f0003.py') or found.path.endswith('f0017.py'): os._exit(11)\n"
@@ -58,7 +60,7 @@ def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, worth: int, thr
         f"many.WORTH_A_POOL, many.CHUNK_BYTES = {worth}, 50\n"
         "if __name__ == '__main__':\n"
         f"    if {threads}: threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
-        "    for got in many.views('skeleton', find([sys.argv[1]]), None, 2):\n"
+        "    for got in many.views('skeleton', find([sys.argv[1]], ClosedNames()), None, 2):\n"
         "        print(os.path.basename(got.path), getattr(got, 'reason', 'fine'))\n"
     )
     (tmp_path / "src").mkdir()
@@ -68,7 +70,7 @@ def test_a_process_that_dies_costs_its_file_only(tmp_path: Path, worth: int, thr
     crashed = {name for name, how in outcomes.items() if how != "fine"}
     assert len(outcomes) == 20
     assert crashed == {"f0003.py", "f0017.py"}
-    assert list(outcomes) == [os.path.basename(file.path) for file in find([str(tmp_path / "src")])]
+    assert list(outcomes) == [os.path.basename(file.path) for file in find([str(tmp_path / "src")], ClosedNames())]
 
 
 def test_without_processes_it_goes_on_alone(tmp_path: Path) -> None:
@@ -78,9 +80,10 @@ def test_without_processes_it_goes_on_alone(tmp_path: Path) -> None:
         "import sys, threading\n"
         "from interlock.codeviews.folders import many\n"
         "from interlock.codeviews.folders.walk import find\n"
+        "from interlock.domain.checks.closed_names import ClosedNames\n"
         "many.WORTH_A_POOL = 0\n"
         "threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
-        "print(len(list(many.views('skeleton', find([sys.argv[1]]), None, 2))))\n"
+        "print(len(list(many.views('skeleton', find([sys.argv[1]], ClosedNames()), None, 2))))\n"
     )
     (tmp_path / "src").mkdir()
     make_files(tmp_path / "src", 5)
@@ -107,14 +110,15 @@ def test_buffered_output_is_printed_once(tmp_path: Path) -> None:
         "import sys\n"
         "from interlock.codeviews.folders import many\n"
         "from interlock.codeviews.folders.walk import find\n"
+        "from interlock.domain.checks.closed_names import ClosedNames\n"
         "many.WORTH_A_POOL, many.CHUNK_BYTES = 100, 50\n"
         "print('begun')\n"
-        "for got in many.views('skeleton', find([sys.argv[1]]), None, 2): print(got.path)\n"
+        "for got in many.views('skeleton', find([sys.argv[1]], ClosedNames()), None, 2): print(got.path)\n"
     )
     (tmp_path / "src").mkdir()
     make_files(tmp_path / "src", 20)
     done = subprocess.run([sys.executable, script, tmp_path / "src"], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["begun", *(file.path for file in find([str(tmp_path / "src")]))]
+    assert done.stdout.splitlines() == ["begun", *(file.path for file in find([str(tmp_path / "src")], ClosedNames()))]
 
 
 def test_the_processes_die_with_the_one_that_started_them(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from interlock.codeviews.folders.pack import TICK_NS, FileState, Pack, SeenFile,
 from interlock.codeviews.folders.walk import FoundFile, find
 from interlock.codeviews.views import tokens
 from interlock.codeviews.views.view import KINDS
+from interlock.domain.checks.closed_names import ClosedNames
 
 OLD = b"def f():\n    return 1\nold = 1\n"
 NEW = b"def f():\n    return 1\nnew = 2\n"
@@ -45,13 +46,13 @@ def tick(place: Path) -> None:
 
 def cached(place: Path, cache: Path) -> list[Viewed | Skipped]:
     tick(place)
-    result = list(shown("skeleton", [str(place)], Cache(cache), 1))
+    result = list(shown("skeleton", [str(place)], Cache(cache), ClosedNames(), 1))
     tick(place)
     return result
 
 
 def uncached(place: Path) -> list[Viewed | Skipped]:
-    return list(views("skeleton", find([str(place)]), None, 1))
+    return list(views("skeleton", find([str(place)], ClosedNames()), None, 1))
 
 
 def the_pack(cache: Path) -> Path:
@@ -112,7 +113,7 @@ def test_a_pack_that_cannot_be_written_costs_only_time(tmp_path: Path) -> None:
     filled(tmp_path / "file" / "pack")
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "a.py").write_bytes(OLD)
-    (one,) = shown("skeleton", [str(tmp_path / "src")], Cache(tmp_path / "file" / "cache"), 1)
+    (one,) = shown("skeleton", [str(tmp_path / "src")], Cache(tmp_path / "file" / "cache"), ClosedNames(), 1)
     assert isinstance(one, Viewed)
 
 
@@ -206,8 +207,8 @@ def test_every_kind_and_every_way_of_counting_has_its_own_pack(tmp_path: Path, m
         monkeypatch.setattr(tokens, "method", lambda method=method: method)
         for kind in KINDS:
             for _ in range(2):
-                result = list(shown(kind, [str(folder)], Cache(tmp_path / "cache"), 1))
-                assert result == list(views(kind, find([str(folder)]), None, 1))
+                result = list(shown(kind, [str(folder)], Cache(tmp_path / "cache"), ClosedNames(), 1))
+                assert result == list(views(kind, find([str(folder)], ClosedNames()), None, 1))
     assert len(os.listdir(tmp_path / "cache")) == 2 * len(KINDS) + 1
 
 
@@ -233,7 +234,7 @@ def test_a_file_that_was_just_written_is_read_again(tmp_path: Path) -> None:
     for content in (OLD, NEW, OLD, NEW) * 20:
         (folder / "a.py").write_bytes(content)
         os.utime(folder / "a.py", (1, 1))
-        (one,) = shown("skeleton", [str(folder)], Cache(tmp_path / "cache"), 1)
+        (one,) = shown("skeleton", [str(folder)], Cache(tmp_path / "cache"), ClosedNames(), 1)
         assert isinstance(one, Viewed)
         assert one.view.endswith(content[-8:])
 
@@ -435,7 +436,7 @@ def test_a_run_that_stops_early_keeps_what_it_made_and_what_was_there(
     for number in range(10):
         (folder / f"f{number}.py").write_bytes(NEW)
     tick(folder)
-    some = shown("skeleton", [str(folder)], Cache(tmp_path / "cache"), 1)
+    some = shown("skeleton", [str(folder)], Cache(tmp_path / "cache"), ClosedNames(), 1)
     next(some)
     some.close()  # pyright: ignore[reportAttributeAccessIssue]  # a generator
     stored = Pack(str(the_pack(tmp_path / "cache")))
@@ -464,8 +465,9 @@ def test_two_runs_with_processes_at_once_and_a_kill_show_the_truth(tmp_path: Pat
         "from pathlib import Path\n"
         "from interlock.codeviews.folders import many\n"
         "from interlock.codeviews.folders.cache import Cache\n"
+        "from interlock.domain.checks.closed_names import ClosedNames\n"
         "many.WORTH_A_POOL, many.CHUNK_BYTES, many.BATCH = 10, 500, 50\n"
-        "for one in many.shown('skeleton', [sys.argv[1]], Cache(Path(sys.argv[2])), 2):\n"
+        "for one in many.shown('skeleton', [sys.argv[1]], Cache(Path(sys.argv[2])), ClosedNames(), 2):\n"
         "    print(one.path, flush=True)\n"
     )
     words = [sys.executable, "-c", script, str(folder), str(tmp_path / "cache")]
@@ -475,4 +477,4 @@ def test_two_runs_with_processes_at_once_and_a_kill_show_the_truth(tmp_path: Pat
     killed.kill()
     killed.communicate()
     assert len(whole.communicate()[0].splitlines()) == 200
-    assert list(shown("skeleton", [str(folder)], Cache(tmp_path / "cache"), 1)) == uncached(folder)
+    assert list(shown("skeleton", [str(folder)], Cache(tmp_path / "cache"), ClosedNames(), 1)) == uncached(folder)

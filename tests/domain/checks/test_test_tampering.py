@@ -189,6 +189,19 @@ def test_the_file_that_the_ticket_is_about_is_what_is_judged_unless_it_is_a_test
     )
 
 
+def test_a_file_that_a_gate_declares_is_a_judge() -> None:
+    gates = (Gate("make check", judges=("fixtures/**", "*.golden")), Gate("true"))
+    changes = [
+        ChangedFile("changed", "fixtures/deep/a.json", "abc"),
+        ChangedFile("deleted", "src/out.golden", ""),
+        ChangedFile("added", "fixtures/new.json", "abc"),
+        ChangedFile("changed", "src/a.json", "abc"),
+    ]
+    assert tampered_files(changes, gates, ()) == ("fixtures/deep/a.json@abc", "src/out.golden@deleted")
+    assert tampered_files(changes, gates, (), "src/out.golden") == ("fixtures/deep/a.json@abc",)
+    assert tampered_files(changes, (Gate("make check"),), ()) == ()
+
+
 def test_a_person_is_shown_which_files() -> None:
     text = tampering_question([f"tests/{number}.py@x" for number in range(25)])
     assert text.startswith("## Existing Tests Were Changed")

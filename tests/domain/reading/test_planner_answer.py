@@ -159,3 +159,12 @@ def test_a_planner_gives_its_gates_no_network() -> None:
     answer = json.dumps([{"id": "T", "verify": [{"command": "make", "network": True}]}])
     with pytest.raises(Rejected, match="a planner's gates have no network"):
         tickets_from_answer(answer)
+
+
+def test_a_planner_writes_no_script_and_sets_no_variables() -> None:
+    for more, why in (
+        ({"script": "make"}, "not to a script"),
+        ({"verify": [{"command": "make", "env": {"PATH": "."}}]}, "set no variables"),
+    ):
+        with pytest.raises(Rejected, match=why):
+            tickets_from_answer(json.dumps([{"id": "a", **more}]))

@@ -1,7 +1,7 @@
 """A conductor with a focus runs only the work that a person started while it runs."""
 
 from interlock.domain.consequences import APPROVE_ALL
-from interlock.domain.messages.commands.attempt_commands import AskScript
+from interlock.domain.messages.commands.attempt_commands import AskScript, FailWork
 from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor
 from interlock.domain.messages.commands.epic_commands import FailPlanning, PlanEpic, PlanTickets, ProposeTracks
 from interlock.domain.messages.commands.ticket_commands import BlockTicket, RetryTicket
@@ -11,6 +11,7 @@ from interlock.domain.messages.events.approval_events import ApprovalAnswered
 from interlock.domain.messages.events.attempt_events import TicketStarted
 from interlock.domain.messages.events.conductor_events import EpicAdmitted, TrackAdmitted
 from interlock.domain.messages.events.epic_events import EpicAdded, PlanningRetried
+from interlock.domain.messages.events.ticket_events import TicketReopened
 from interlock.domain.messages.events.track_events import TrackStarted
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.tickets import Todo
@@ -105,3 +106,18 @@ def test_approve_all_leaves_the_proposal_of_another_epic() -> None:
     project.send(ProposeTracks("E-1", (TrackPlan("p", "P"),)), SYSTEM)
     project.send(StartConductor(2, auto_queue=True, approve_all=True, focus=()), SYSTEM)
     assert [approval.id for approval in project.state.pending_approvals()] == ["A-1"]
+
+
+def test_starting_a_blocked_track_saves_work_again_that_could_not_be_saved() -> None:
+    project = Bench()
+    project.send(StartConductor(2, auto_queue=True))
+    project.send(AddTrack("a", "A", "", (shell("one"), shell("two"))))
+    project.send(StartTrack("a"))
+    project.send(FailWork("a", "one", 1, "no room", unsaved="did it"), SYSTEM)
+    project.send(FailWork("a", "two", 1, "it failed"), SYSTEM)
+    assert project.track("a").status == "blocked"
+    assert project.send(StartTrack("a")) == (
+        TicketReopened("a", "one"),
+        TrackStarted("a"),
+        TicketStarted("a", "one", 2),
+    )

@@ -62,8 +62,8 @@ def test_the_analysis_gets_the_script_its_result_and_the_ticket_and_nothing_else
     (seen,) = [request for request in world.requests if request.tier == "Tier 4"]
     assert seen.tools == ()
     assert [message.text for message in seen.messages] == [
-        "# A script failed\n\n## The ticket\n\nMake it blue\n\n## The script\n\nmake check\n\n## Exit code\n\n2"
-        "\n\n## The end of its output\n\n" + "x" * 2_000
+        "# A script failed\n\n## The ticket\n\nMake it blue\n\n## The script\n\n```\nmake check\n```"
+        "\n\n## Exit code\n\n2\n\n## The end of its output\n\n```\n" + "x" * 2_000 + "\n```"
     ]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.errors import ToolFailure
 from interlock.ports.processes import Sandbox
 from interlock.ports.tools import ToolPlace
@@ -65,7 +66,7 @@ def test_a_pattern_has_a_length(desk: Desk, pattern: str) -> None:
 def test_an_expression_that_never_ends_is_stopped_and_what_was_found_is_kept(desk: Desk) -> None:
     desk.put("a", "aaab\n")
     desk.put("b", "a" * 60 + "\n")
-    searching = Searching(UnconfinedSandbox(), ENV, seconds=0.2)
+    searching = Searching(UnconfinedSandbox(), ENV, ClosedNames(), seconds=0.2)
     begun = time.monotonic()
     text = asyncio.run(searching.grep(ToolPlace(str(desk.folder)), Grep("(a+a+)+b")))
     assert text.splitlines()[0] == "a:1: aaab"
@@ -76,14 +77,14 @@ def test_an_expression_that_never_ends_is_stopped_and_what_was_found_is_kept(des
 def test_a_search_that_takes_too_long_ends_with_what_it_found(desk: Desk) -> None:
     desk.put("a", "x\n")
     desk.put("b", "y\n" * 8_000_000)
-    searching = Searching(UnconfinedSandbox(), ENV, seconds=0.5)
+    searching = Searching(UnconfinedSandbox(), ENV, ClosedNames(), seconds=0.5)
     text = asyncio.run(searching.grep(ToolPlace(str(desk.folder)), Grep("[xz]")))
     assert text.splitlines() == ["a:1: x", "[… stopped: there was no time to search everything; give a path or a glob]"]
 
 
 def test_a_search_that_cannot_run_is_a_failure(desk: Desk) -> None:
     desk.put("a", "x")
-    searching = Searching(UnconfinedSandbox(), {"a=b": "c"})
+    searching = Searching(UnconfinedSandbox(), {"a=b": "c"}, ClosedNames())
     with pytest.raises(ToolFailure, match="could not be run: an environment name"):
         asyncio.run(searching.grep(ToolPlace(str(desk.folder)), Grep("x")))
 

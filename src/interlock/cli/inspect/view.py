@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from interlock.assembly.settings.secret_files import own_closed_names
 from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.cli.terminal.output import colour_on, say, say_json
@@ -36,7 +37,7 @@ def view(args: ViewArgs) -> int:
     printer = _Printer(alone=alone, terminal=sys.stdout.isatty())
     cache = None if args.no_cache else Cache(cache_folder(os.environ))
     gc.set_threshold(100_000)  # many small objects without reference cycles: collecting would only cost time
-    for result in _with_progress(shown(args.kind, paths, cache, processors(), done.count), done):
+    for result in _with_progress(shown(args.kind, paths, cache, own_closed_names(), processors(), done.count), done):
         if isinstance(result, Skipped):
             done.skip(result)
         else:

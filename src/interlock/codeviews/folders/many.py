@@ -12,6 +12,7 @@ from interlock.codeviews.folders.pack import Pack, PackedFile, SeenFile, see_fil
 from interlock.codeviews.folders.read_file import BY_CONTENT
 from interlock.codeviews.folders.walk import FoundFile, find
 from interlock.codeviews.views.view import Kind
+from interlock.domain.checks.closed_names import ClosedNames
 
 if TYPE_CHECKING:
     from interlock.codeviews.folders.pool import Pool
@@ -41,14 +42,15 @@ def shown(
     kind: Kind,
     paths: Sequence[str],
     cache: Cache | None,
+    names: ClosedNames,
     workers: int,
     counted: Callable[[Iterator[FoundFile]], Iterator[FoundFile]] = lambda files: files,
 ) -> Iterator[Viewed | Skipped]:
     """Views of files, folders and patterns as a user names them. Single files are made each time: that is quick."""
     if cache is None or all(os.path.isfile(path) for path in paths):
-        yield from views(kind, counted(find(paths)), None, workers)
+        yield from views(kind, counted(find(paths, names)), None, workers)
         return
-    yield from views(kind, counted(find(paths)), cache.pack(kind, paths), workers)
+    yield from views(kind, counted(find(paths, names)), cache.pack(kind, paths), workers)
     cache.prune()
 
 

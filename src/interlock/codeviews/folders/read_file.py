@@ -1,16 +1,17 @@
 """Reads files of any kind without blocking and within a size limit."""
 
 import os
+import re
 import stat
 from typing import NamedTuple
 
-from interlock.codeviews.folders.secrets import contains_key
 from interlock.codeviews.folders.walk import FoundFile, kind_of
 
 LIMIT = 50_000_000
 LARGE = f"larger than {LIMIT // 1_000_000} MB"
 BINARY = "a binary file"
 KEY = "it holds a private key"
+_PRIVATE_KEY = re.compile(rb"\s*-----BEGIN [A-Z ]*PRIVATE KEY")
 BY_CONTENT = frozenset([LARGE, BINARY, KEY])
 """Reasons that hold as long as the file does not change."""
 
@@ -44,7 +45,7 @@ def read(file: FoundFile) -> Read:
         return Read(b"", LARGE)
     if b"\0" in source[:8192]:
         return Read(b"", BINARY)
-    return Read(b"", KEY) if contains_key(source) else Read(source)
+    return Read(b"", KEY) if _PRIVATE_KEY.match(source[:200]) else Read(source)
 
 
 def _read_all(fd: int, size: int) -> bytes | None:

@@ -8,9 +8,10 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from interlock.codeviews.folders.ignore import IgnoreRules, translate
-from interlock.codeviews.folders.secrets import is_secret, is_secret_name
+from interlock.domain.checks.closed_names import ClosedNames
 
 NEVER = frozenset([".git", ".hg", ".svn", ".interlock", "__pycache__"])
+_SECRET = "it may hold secrets"
 _MAGIC = re.compile(r"[*?\[]")
 
 
@@ -22,36 +23,39 @@ class FoundFile(NamedTuple):
     asked: bool = False
 
 
-def find(paths: Sequence[str]) -> Iterator[FoundFile]:
+def find(paths: Sequence[str], names: ClosedNames) -> Iterator[FoundFile]:
     """Files in the order of the arguments, each once; sorted by name below a folder."""
     if len(paths) == 1:
-        yield from _files_of_argument(paths[0])
+        yield from _files_of_argument(paths[0], names)
         return
     seen: set[str] = set()
     for path in paths:
-        for file in _files_of_argument(path):
+        for file in _files_of_argument(path, names):
             name = os.path.normpath(file.path)
             if name not in seen:
                 seen.add(name)
                 yield file
 
 
-def _files_of_argument(path: str) -> Iterator[FoundFile]:
+def _files_of_argument(path: str, names: ClosedNames) -> Iterator[FoundFile]:
     try:
         folder = stat.S_ISDIR(os.stat(path).st_mode)
     except (OSError, ValueError) as why:
         if _MAGIC.search(path) and not os.path.islink(path):
-            yield from _matching(path)
+            yield from _matching(path, names)
         else:
             yield FoundFile(path, _reason(why), asked=True)
         return
-    if folder:
-        yield from walk(path)
+    parts = [part for part in path.split("/") if part not in ("", ".", "..")]
+    if parts and names.may_hold_secrets(parts, folder=folder):
+        yield FoundFile(path, _SECRET, asked=True)
+    elif folder:
+        yield from walk(path, names)
     else:
-        yield FoundFile(path, "it may hold secrets" if is_secret(path) else None, asked=True)
+        yield FoundFile(path, asked=True)
 
 
-def _matching(pattern: str) -> Iterator[FoundFile]:
+def _matching(pattern: str, names: ClosedNames) -> Iterator[FoundFile]:
     """Files of a pattern that the shell did not expand. `**` matches any number of folders; subtrees match too."""
     parts = pattern.split("/")
     plain = next(number for number, part in enumerate(parts) if _MAGIC.search(part))
@@ -59,7 +63,7 @@ def _matching(pattern: str) -> Iterator[FoundFile]:
     regex = translate("/".join(parts[plain:]).rstrip("/"))
     matches = re.compile(rf"{regex}(?:/.*)?", re.DOTALL) if regex is not None else None
     any_found = False
-    for file in walk(base or "."):
+    for file in walk(base or ".", names):
         path = file.path if base else file.path.removeprefix("./")
         below = path[len(base) :].lstrip("/") if base else path
         if matches is not None and matches.fullmatch(below):
@@ -69,10 +73,10 @@ def _matching(pattern: str) -> Iterator[FoundFile]:
         yield FoundFile(pattern, "nothing matches it", asked=True)
 
 
-def walk(top: str) -> Iterator[FoundFile]:
+def walk(top: str, names: ClosedNames) -> Iterator[FoundFile]:
     """Links are not followed, so there are no loops. Other kinds of entries are reported as skipped."""
     rules, relative = _outer_rules(top)
-    stack = [_entries(top, relative, rules)]
+    stack = [_entries(top, relative, rules, names)]
     while stack:
         step = next(stack[-1], None)
         if step is None:
@@ -80,14 +84,16 @@ def walk(top: str) -> Iterator[FoundFile]:
         elif isinstance(step, FoundFile):
             yield step
         else:
-            stack.append(_entries(*step))
+            stack.append(_entries(*step, names))
 
 
 _by_name = attrgetter("name")
 _Ruled = tuple[tuple[int, IgnoreRules], ...]  # each with the length of the path of its folder
 
 
-def _entries(folder: str, relative: str, rules: _Ruled) -> Iterator[FoundFile | tuple[str, str, _Ruled]]:
+def _entries(
+    folder: str, relative: str, rules: _Ruled, names: ClosedNames
+) -> Iterator[FoundFile | tuple[str, str, _Ruled]]:
     """The files of a folder, and the arguments to enter each subfolder."""
     try:
         with os.scandir(folder) as scan:
@@ -109,8 +115,8 @@ def _entries(folder: str, relative: str, rules: _Ruled) -> Iterator[FoundFile | 
                 continue
             if entry.is_symlink():
                 yield FoundFile(path, "a link, not followed")
-            elif is_secret_name(name):
-                yield FoundFile(path, "it may hold secrets")
+            elif names.may_hold_secrets((name,), folder=is_folder):
+                yield FoundFile(path, _SECRET)
             elif is_folder:
                 yield path, f"{below}/", rules
             elif entry.is_file(follow_symlinks=False):

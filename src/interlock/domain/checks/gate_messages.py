@@ -58,7 +58,7 @@ def fresh_brief(goal: str, results: Sequence[GateResult], changed: str, max_atte
 def _summary_line(result: GateResult) -> str:
     """One failure on one line: how it ended, and the last line of its output."""
     text = result.stderr if result.stderr.strip() else result.stdout
-    last = text.strip().rpartition("\n")[2].strip()[:200]
+    last = (text.strip().splitlines() or [""])[-1].strip()[:200]
     how = "timed out" if result.timed_out else f"exit code {result.exit_code}"
     return f"{how}: {last}" if last else how
 

@@ -53,11 +53,12 @@ def tampered_files(
     """`path@content` of each file by which the worker changed how its work is verified.
 
     A new test is fine. A new file counts if it configures a test runner or takes the place of one of its modules. The
-    ticket's own target file is ignored where only a gate names it. `library` names Python's standard modules.
+    ticket's own target file is ignored where only a gate names or declares it. `library`: Python's standard modules.
     """
     commands = [_GateCommand(gate.command, gate.cwd) for gate in gates if gate.command]
     scripts = [_GateCommand(text, dirname(path)) for path, text in texts.before.items() if mixed_part(path) is None]
     own = normpath(target) if target else None
+    declared = [pattern for gate in gates for pattern in gate.judges]
 
     def configures(change: ChangedFile) -> bool:
         path = change.path
@@ -71,9 +72,9 @@ def tampered_files(
             return True
         if change.how == "added":
             return bool(commands) and (shadows_runner(path, gates, library) or is_tracked_library(path))
-        if is_test(path) or any(_matches(path, pattern) for pattern in test_paths):
+        if is_test(path) or _fits(path, test_paths):
             return True
-        if any(command.names(path) for command in commands):
+        if any(command.names(path) for command in commands) or _fits(path, declared):
             return path != own
         return is_helper_script(path) and any(script.names(path) for script in scripts)
 
@@ -153,6 +154,10 @@ _SAME_FOLDER = re.compile(r"/(?:\.?/)+")
 _BEGINNING = re.compile(r"(?<![\w./-])(?:\./)+")
 _UP_AGAIN = re.compile(r"(?<![\w./-])(?!\.\./)[\w.-]+/\.\./")
 _ENTERED = re.compile(r"(?:\bcd|\bpushd|-C|--prefix|--cwd|--directory)[\s=]+(?:--\s+)?([^\s;&|)]+)")
+
+
+def _fits(path: str, patterns: Sequence[str]) -> bool:
+    return any(_matches(path, pattern) for pattern in patterns)
 
 
 def _matches(path: str, pattern: str) -> bool:

@@ -173,4 +173,5 @@ _GATE: dict[str, Read] = {
     "criteria": or_null(text),
     "name": or_null(text),
     "network": true_or_false,
+    "judges": texts,
 }

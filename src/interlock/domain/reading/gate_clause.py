@@ -55,8 +55,8 @@ def as_gate(criteria: Criteria) -> Gate:
 
 def write_clause(gate: Gate) -> str:
     """The clause of this gate: `parse_clause(write_clause(gate)) == gate`."""
-    if gate.cwd is not None or gate.env:
-        raise Rejected("a gate with a 'cwd' or an 'env' of its own is written as an object, not after '::'")
+    if gate.cwd is not None or gate.env or gate.judges:
+        raise Rejected("a gate with a 'cwd', an 'env' or 'judges' of its own is written as an object, not after '::'")
     if gate.criteria is not None:
         return f"{gate.name}:{quoted(gate.criteria)}" if gate.name else quoted(gate.criteria)
     parts = [f"verify:{quoted(gate.command)}"]

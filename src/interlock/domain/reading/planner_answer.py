@@ -110,10 +110,12 @@ def _ticket(table: Table, number: int) -> TicketSpec:
         fields.setdefault(right, _as_list(right, value))
     spec = spec_from_dict(fields, f"ticket {number} of the list")
     check_id(spec.id, "ticket")
-    if spec.assigned_to not in _PLANNED_ROLES:
+    if spec.assigned_to not in _PLANNED_ROLES or spec.script:
         raise Rejected(f"ticket {spec.id!r}: a planner assigns to {' or '.join(_PLANNED_ROLES)}, not to a script")
     if any(gate.network for gate in spec.verify):
         raise Rejected(f"ticket {spec.id!r}: a planner's gates have no network")
+    if any(gate.env for gate in spec.verify):  # nobody is shown them before they run
+        raise Rejected(f"ticket {spec.id!r}: a planner's gates set no variables; write them into the command")
     return spec
 
 

@@ -21,7 +21,7 @@ from interlock.domain.messages.events.approval_events import ApprovalWithdrawn
 from interlock.domain.messages.events.conductor_events import TrackAdmitted
 from interlock.domain.messages.events.epic_events import PlanningRetried
 from interlock.domain.messages.events.event import Events
-from interlock.domain.messages.events.ticket_events import TicketCancelled
+from interlock.domain.messages.events.ticket_events import TicketCancelled, TicketReopened
 from interlock.domain.messages.events.track_events import (
     TicketsAdded,
     TrackAborted,
@@ -34,7 +34,7 @@ from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.gates import Gate
 from interlock.domain.values.ids import check_id
-from interlock.domain.values.tickets import TERMINAL, Merging, Ticket, TicketSpec
+from interlock.domain.values.tickets import TERMINAL, Blocked, Merging, Ticket, TicketSpec
 from interlock.errors import Rejected
 
 TICKETS_PER_EVENT = 1_000
@@ -93,11 +93,23 @@ def start_track(state: State, command: StartTrack) -> Events:
         case "blocked" if not track.planned:
             return (*admitted(state, track), PlanningRetried(track.id))
         case "ready" | "paused" | "blocked":
-            return (*admitted(state, track), TrackStarted(track.id))
+            return (*admitted(state, track), *_saved_again(track), TrackStarted(track.id))
         case "proposed":
             raise Rejected(f"the tickets of track {track.id!r} are still being planned")
         case _:
             raise Rejected(f"track {track.id!r} is {track.status}; it cannot be started")
+
+
+def _saved_again(track: Track) -> Iterable[TicketReopened]:
+    """Finished work that could not be saved, as on a full disk, is saved when its track is started again."""
+    if not track.counts.blocked:
+        return ()
+    tickets = (track.tickets[name] for name in track.order)
+    return (
+        TicketReopened(track.id, ticket.id)
+        for ticket in tickets
+        if ticket.unsaved is not None and isinstance(ticket.stage, Blocked)
+    )
 
 
 def pause_track(state: State, command: PauseTrack) -> Events:

@@ -25,6 +25,7 @@ class Gate(Struct, frozen=True, gc=False, omit_defaults=True):
     criteria: str | None = None  # instead of a command: text that a model judges
     name: str | None = None  # of the criteria, if they have one
     network: bool = False  # its effects may last: after a crash a person decides whether it runs again
+    judges: tuple[str, ...] = ()  # patterns of files that decide its result: a worker that changes one stops
 
     @property
     def shown(self) -> str:

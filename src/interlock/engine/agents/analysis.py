@@ -3,11 +3,13 @@
 The analysis is optional: if it fails, the worker gets the script's result without it.
 """
 
+from interlock.domain.values.markdown import fenced
 from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.models.calls import ModelCalls
 from interlock.engine.prompts.load import load_prompt
 from interlock.errors import Misconfigured, OverBudget, Unavailable
 from interlock.ports.model import Message, ModelRequest
+from interlock.views.imitation import noted
 
 TIER = "Tier 4"
 HEADING = "\nQA ANALYSIS:\n"
@@ -25,7 +27,8 @@ async def analysed(
         reply = await calls.consult(party, f"Tier 4 (QA): {party.ticket}", request)
     except (OverBudget, Unavailable, Misconfigured) as error:
         return _none(str(error))
-    return HEADING + reply.message.text.strip() if reply.message.text.strip() else _none("the answer was empty")
+    text = reply.message.text.strip()
+    return HEADING + noted(text) if text else _none("the answer was empty")
 
 
 def failed_script(description: str, script: str, exit_code: int, output: str) -> str:
@@ -34,9 +37,9 @@ def failed_script(description: str, script: str, exit_code: int, output: str) ->
         (
             "# A script failed",
             f"## The ticket\n\n{description or '(no description)'}",
-            f"## The script\n\n{script}",
+            f"## The script\n\n{fenced(script)}",
             f"## Exit code\n\n{exit_code}",
-            f"## The end of its output\n\n{output[-TAIL:]}",
+            f"## The end of its output\n\n{fenced(output[-TAIL:])}",
         )
     )
 

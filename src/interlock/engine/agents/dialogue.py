@@ -33,6 +33,7 @@ from interlock.errors import ToolFailure
 from interlock.ports.model import Message, ModelRequest, ShownFile, ToolCall
 from interlock.ports.tools import Preview, ToolOutcome, ToolPlace, Tools, ToolSpec
 from interlock.ports.work import PolicyVerdict
+from interlock.views.imitation import noted
 
 READING = "policy:reading"
 """The actor that allows tools which change nothing."""
@@ -237,10 +238,10 @@ class Dialogue:
                 f"The arguments of {call.name} must be a JSON object, not: {call.unread[:200]}", failed=True
             )
         if call.name == READ_TOOL_OUTPUT.name:
-            return read_tool_output(self._messages, call.args)
+            return _noted(read_tool_output(self._messages, call.args))
         names = [spec.name for spec in self._terms.offered]
         if call.name in names:
-            return await self._tools.run(self._terms.place, call.name, call.args)
+            return _noted(await self._tools.run(self._terms.place, call.name, call.args))
         if any(spec.name == call.name for spec in self._tools.offered(changing=True)):
             return ToolOutcome(f"{call.name} changes things; your role only reads.", failed=True)
         near = get_close_matches(call.name, names, n=3, cutoff=0.4) or names
@@ -290,7 +291,8 @@ class Dialogue:
         await self._host.begin(call)
         place = replace(self._terms.place, env=env) if env else self._terms.place
         outcome = await self._observed(call, args, self._tools.run(place, call.name, args, hunks), by)
-        return ToolOutcome(outcome.text + await self._host.comment(call, args, outcome), outcome.failed)
+        comment = await self._host.comment(call, args, outcome)
+        return ToolOutcome(noted(outcome.text) + comment, outcome.failed)
 
     async def _observed(
         self, call: ToolCall, args: dict[str, Any], running: Awaitable[ToolOutcome], by: str
@@ -307,6 +309,10 @@ class Dialogue:
         took = round((now() - started) * 1000)
         tell(replace(execution, ended=True, result=outcome.text, failed=outcome.failed, duration_ms=took))
         return outcome
+
+
+def _noted(outcome: ToolOutcome) -> ToolOutcome:
+    return replace(outcome, text=noted(outcome.text))
 
 
 def _differs_from_approved(payload: ToolPayload | ScriptPayload, decided: Answered) -> bool:

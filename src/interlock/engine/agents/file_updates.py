@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from difflib import unified_diff
 
 from interlock.domain.values.markdown import fenced
+from interlock.views.display import quoted_path
 
 HEADING = "[SYSTEM: FILES UPDATED]\n\n"
 WHOLE_LINES = 200  # a file with no more is shown whole
@@ -22,7 +23,8 @@ def block(changes: Sequence[tuple[str, str | None, str | None]], outline: Outlin
     """`changes` are path, old text (None if unknown or new) and new text (None if deleted) of each file."""
     parts: list[str] = []
     left = MOST
-    for path, before, now in changes:
+    for name, before, now in changes:
+        path = quoted_path(name)
         part = _note(path, before, now, outline)
         if len(part) > left:
             part = f"{path} has changed too; read it again."

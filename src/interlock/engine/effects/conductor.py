@@ -306,7 +306,7 @@ def _with_workspace(state: State) -> set[tuple[str, str]]:
 
 def _unsaved(state: State) -> list[tuple[str, str]]:
     """Blocked tickets whose work is done and could not be saved."""
-    tracks = [state.tracks[name] for name in state.track_order if state.conductor.runs_track(name)]
+    tracks = [state.tracks[name] for name in state.track_order if state.conductor.runs_track(state.tracks[name])]
     return [
         (track.id, name)
         for track in tracks

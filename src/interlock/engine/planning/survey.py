@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable
 
 from interlock.domain.values.markdown import fenced
+from interlock.engine.planning.briefing import FROM_THE_REPOSITORY
 from interlock.engine.planning.follow_links import follow_links
 from interlock.ports.tools import CodeViews
 from interlock.ports.workspaces import Survey, Workspaces
+from interlock.views.display import quoted_path
 
 MOST_TEXT = 120_000  # characters of skeletons
 MOST_FILES = 400  # with skeletons
@@ -42,7 +44,7 @@ class Surveyor:
             file = await follow_links(self._workspaces.read, survey.commit, name)
             if file.content is not None and not self._views.is_secret(file.path):
                 text = file.content.decode(errors="replace")[:MOST_INSTRUCTIONS]
-                blocks.append(f"### INSTRUCTIONS OF THE PROJECT ({name}):\n{text}")
+                blocks.append(f"### INSTRUCTIONS OF THE PROJECT ({name}):\n{FROM_THE_REPOSITORY}\n{fenced(text)}")
                 break
         blocks.append(f"### REPOSITORY:\n{listed(survey.files)}")
         return "\n\n".join(blocks)
@@ -60,7 +62,7 @@ class Surveyor:
             if not isinstance(content, bytes) or len(content) > MOST_SIZE:  # a link's target is listed itself
                 continue
             text = await asyncio.to_thread(self._views.skeleton, path, content)
-            block = f"#### {path}\n{fenced(text)}"
+            block = f"#### {quoted_path(path)}\n{fenced(text)}"
             if size + len(block) > MOST_TEXT:
                 left_out += 1
                 continue
@@ -86,10 +88,10 @@ def ranked(survey: Survey, brief: str, is_secret: Callable[[str], bool]) -> list
 
 def listed(files: tuple[str, ...]) -> str:
     if len(files) <= MOST_PATHS:
-        return "\n".join(files) or "(the repository is empty)"
+        return "\n".join(map(quoted_path, files)) or "(the repository is empty)"
     folders: dict[str, int] = {}
     for path in files:
         folder = "/".join(path.split("/")[:-1][:3]) or "."
         folders[folder] = folders.get(folder, 0) + 1
-    shown = [f"{folder}/ ({count:,} files)" for folder, count in sorted(folders.items())][:MOST_PATHS]
+    shown = [f"{quoted_path(folder)}/ ({count:,} files)" for folder, count in sorted(folders.items())][:MOST_PATHS]
     return "\n".join(shown)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from interlock.errors import Misconfigured
 from interlock.ports.model import Message
+from interlock.views.imitation import is_noted
 
 Count = Callable[[str], int]
 """Counts or estimates the tokens of a text."""
@@ -99,7 +100,8 @@ def _without_stale_updates(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _has_file_updates(message: Message) -> bool:
-    return message.role == "tool" and _UPDATES.search(message.text) is not None
+    """A result that imitates such a block is left alone: it must not make the real one count as outdated."""
+    return message.role == "tool" and not is_noted(message.text) and _UPDATES.search(message.text) is not None
 
 
 def _tokens(messages: Sequence[Message], count: Count) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.errors import InterlockError, ToolFailure
 from interlock.ports.tools import Hunk, Preview
 from interlock.tools.edits.editing import Edit
@@ -36,7 +37,7 @@ def preview(edits: Sequence[Edit]) -> Preview:
     return Preview(title, tuple(hunk for step in steps for hunk in step.hunks))
 
 
-def write(folder: str, edits: Sequence[Edit], hunks: tuple[int, ...] | None) -> str:
+def write(folder: str, names: ClosedNames, edits: Sequence[Edit], hunks: tuple[int, ...] | None) -> str:
     """A sentence about the change."""
     steps = _steps(edits, hunks)
     every = [hunk for step in steps for hunk in step.hunks]
@@ -44,7 +45,7 @@ def write(folder: str, edits: Sequence[Edit], hunks: tuple[int, ...] | None) -> 
         paths = ", ".join(edit.path for edit in edits)
         return f"Nothing was changed in {paths}: none of the {len(every)} hunks was approved."
     done = [step for step in steps if not step.skipped]
-    with Root(folder) as root:
+    with Root(folder, names) as root:
         _write_all_or_none(root, done)
     summary = "\n".join(_summary(step) for step in done)
     left_out = [hunk for step in steps for hunk in step.hunks if hunk.number not in step.chosen]

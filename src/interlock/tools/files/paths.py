@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.errors import ToolFailure
 from interlock.tools.files.beneath import Opener, best_opener
-from interlock.tools.files.names import refusal
 
 _MOST_LINKS = 40  # the kernel's own limit
 _DEEPEST = 200
@@ -30,7 +30,8 @@ Parts = tuple[str, ...]
 class Root:
     """An open folder. Paths are relative to it, or absolute and inside it."""
 
-    def __init__(self, folder: str, opener: Opener | None = None) -> None:
+    def __init__(self, folder: str, names: ClosedNames, opener: Opener | None = None) -> None:
+        self.names = names
         self._folder = folder
         self._open = opener or _opener
         try:
@@ -68,7 +69,7 @@ class Root:
                 if error.errno != errno.ELOOP:
                     raise failure(path, error) from None
             else:
-                if why := refusal(parts, folder=folder):
+                if why := self.names.refusal(parts, folder=folder):
                     raise denied(path, why)
                 return parts
         raise denied(path, _RESTLESS)

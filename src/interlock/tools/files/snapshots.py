@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.errors import ToolFailure
 from interlock.tools.files import files, texts
 from interlock.tools.files.paths import Root
 
 
-def texts_of(folder: str, paths: Sequence[str]) -> dict[str, str | None]:
+def texts_of(folder: str, names: ClosedNames, paths: Sequence[str]) -> dict[str, str | None]:
     """Texts by path; None for a missing file. Unreadable, binary and large files are left out."""
     by_path: dict[str, str | None] = {}
-    with Root(folder) as root:
+    with Root(folder, names) as root:
         for path in paths:
             try:
                 content = files.read_if_exists(root, path)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Literal
 
-from interlock.tools.files.names import refusal
 from interlock.tools.files.paths import Parts, Root, failure, shown
 
 Kind = Literal["folder", "link", "file"]
@@ -71,6 +70,7 @@ class Walk:
             self._stopped = _stopped(MOST_ENTRIES)
         generated = {name for name, kind in kinds.items() if kind == "folder" and name in _MADE}
         self._left_out.update(f"{name}/" for name in generated)
+        refusal = self._root.names.refusal
         seen = [
             name for name in kinds if name not in generated and not refusal((name,), folder=kinds[name] == "folder")
         ]

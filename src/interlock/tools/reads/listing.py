@@ -7,7 +7,6 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from interlock.tools.files.globs import matcher
-from interlock.tools.files.names import refusal
 from interlock.tools.files.paths import Parts, Root, failure, shown
 from interlock.tools.files.walking import Walk
 
@@ -37,7 +36,7 @@ def list_directory(root: Root, args: ListDirectory) -> str:
     try:
         with os.scandir(fd) as entries:
             listed = sorted(islice(entries, _MOST_READ), key=lambda entry: entry.name)
-            rows = [_row(entry) for entry in listed[:_MOST_SHOWN]]
+            rows = [_row(root, entry) for entry in listed[:_MOST_SHOWN]]
     except OSError as error:
         raise failure(args.path, error) from None
     finally:
@@ -83,10 +82,10 @@ def get_tree(root: Root, args: GetTree) -> str:
     return _bounded(rows[:_MOST_SHOWN], len(rows), walk.notes)
 
 
-def _row(entry: os.DirEntry[str]) -> str:
+def _row(root: Root, entry: os.DirEntry[str]) -> str:
     name = shown((entry.name,))
     is_folder = entry.is_dir(follow_symlinks=False)
-    closed = "  [no access]" if refusal((entry.name,), folder=is_folder) else ""
+    closed = "  [no access]" if root.names.refusal((entry.name,), folder=is_folder) else ""
     if is_folder:
         return f"{name}/{closed}"
     if entry.is_symlink():

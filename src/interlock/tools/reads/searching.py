@@ -17,6 +17,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.errors import ToolFailure
 from interlock.ports.processes import Finished, Job, Sandbox
 from interlock.ports.tools import ToolPlace
@@ -39,20 +40,21 @@ class Grep(Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Searching:
-    def __init__(self, sandbox: Sandbox, env: Mapping[str, str], seconds: float = _SECONDS) -> None:
+    def __init__(self, sandbox: Sandbox, env: Mapping[str, str], names: ClosedNames, seconds: float = _SECONDS) -> None:
         self._sandbox = sandbox
         self._env = env
+        self._names = names
         self._seconds = seconds
 
     async def grep(self, place: ToolPlace, args: Grep) -> str:
         if not args.pattern or len(args.pattern) > _LONGEST_PATTERN:
             raise ToolFailure(f"A pattern has 1 to {_LONGEST_PATTERN:,} characters.")
-        paths, notes = await asyncio.to_thread(_candidates, place.root, args)
+        paths, notes = await asyncio.to_thread(_candidates, Root(place.root, self._names), args)
         if not paths:
             return "\n".join(("There is no file to search.", *(f"[… {note}]" for note in notes)))
         with tempfile.TemporaryDirectory() as folder:
             finished = await self._sandbox.run(self._job(place, args, paths, folder))
-            output = kept_output(folder)
+            output = _kept_output(folder)
         return "\n".join((_search_result(finished, output, self._seconds), *(f"[… {note}]" for note in notes)))
 
     def _job(self, place: ToolPlace, args: Grep, paths: list[Parts], keep: str) -> Job:
@@ -76,10 +78,10 @@ class Searching:
         )
 
 
-def _candidates(folder: str, args: Grep) -> tuple[list[Parts], list[str]]:
+def _candidates(opened: Root, args: Grep) -> tuple[list[Parts], list[str]]:
     """The files to search, in order, and notes about skipped ones."""
     fits = matcher(args.glob) if args.glob else None
-    with Root(folder) as root:
+    with opened as root:
         fd, top = root.open(args.path, os.O_RDONLY, folder=True)
         try:
             status = os.fstat(fd)
@@ -92,7 +94,7 @@ def _candidates(folder: str, args: Grep) -> tuple[list[Parts], list[str]]:
         return files, walk.notes
 
 
-def kept_output(folder: str) -> str:
+def _kept_output(folder: str) -> str:
     try:
         return Path(folder, "stdout").read_text(encoding="utf-8", errors="replace").removesuffix("\n")
     except OSError:

@@ -1,10 +1,8 @@
-"""Names of files that no tool opens, and the user's own additions."""
-
-from collections.abc import Iterator
+"""Names of files that are not opened for a model, and the user's own additions."""
 
 import pytest
 
-from interlock.tools.files.names import refusal, use_secret_names
+from interlock.domain.checks.closed_names import ClosedNames
 
 _SECRET = """
 .env .env.local .env.production .envrc prod.env production.env staging.env app.env.local
@@ -29,10 +27,7 @@ main.tf variables.tf values.yaml Dockerfile docker-compose.yml settings.json hos
 SECRET, OPEN = _SECRET.split(), _OPEN.split()
 
 
-@pytest.fixture
-def names_of_the_user() -> Iterator[None]:
-    yield
-    use_secret_names((), ())
+refusal = ClosedNames().refusal
 
 
 @pytest.mark.parametrize("name", SECRET)
@@ -57,21 +52,38 @@ def test_a_folder_may_have_the_name_of_a_secret_file() -> None:
     assert refusal(("credentials",), folder=True) is None
 
 
-@pytest.mark.usefixtures("names_of_the_user")
+def test_names_of_keys_and_credentials_that_code_views_refused_are_in_the_same_table() -> None:
+    names = "my-credential.toml app.secret.ini db_secrets.txt release.asc npmrc dockercfg vault-token id_ed25519_sk"
+    assert [name for name in names.split() if refusal((name,)) is None] == []
+
+
 def test_the_user_adds_names_and_exceptions() -> None:
+    own = ClosedNames(["*.private"], ["test.pem"]).refusal
+    assert own(("Notes.PRIVATE",)) == "'Notes.PRIVATE' may hold secrets"
+    assert (own(("test.pem",)), own(("server.pem",)) is None) == (None, False)
     assert (refusal(("notes.private",)), refusal(("test.pem",)) is None) == (None, False)
-    use_secret_names(["*.private"], ["test.pem"])
-    assert refusal(("Notes.PRIVATE",)) == "'Notes.PRIVATE' may hold secrets"
-    assert (refusal(("test.pem",)), refusal(("server.pem",)) is None) == (None, False)
-    use_secret_names((), ())
-    assert refusal(("test.pem",)) is not None
 
 
-@pytest.mark.usefixtures("names_of_the_user")
 def test_an_exception_opens_neither_git_nor_interlock_nor_a_folder_of_secrets() -> None:
-    use_secret_names((), ["*"])
-    assert [refusal(tuple(path.split("/"))) is None for path in (".git/config", ".interlock/x", ".ssh/id_rsa")] == [
-        False,
-        False,
+    names = ClosedNames((), ["*"])
+    assert [names.is_closed(path) for path in (".git/config", ".interlock/x", ".ssh/id_rsa", "a.pem")] == [
+        True,
+        True,
+        True,
         False,
     ]
+
+
+def test_the_names_of_git_and_interlock_are_closed_but_hold_no_secrets() -> None:
+    names = ClosedNames()
+    for path in ("interlock.toml", ".git/config"):
+        assert (names.is_closed(path), names.may_hold_secrets(path.split("/"))) == (True, False)
+    for path in (".env", "src/.env", ".aws/config", ".ssh/x"):
+        assert (names.is_closed(path), names.may_hold_secrets(path.split("/"))) == (True, True)
+    assert names.may_hold_secrets([".aws"], folder=True)
+    assert not names.may_hold_secrets(["credentials"], folder=True)
+
+
+@pytest.mark.parametrize("name", [".env\u200b", "．env", ".ENV. ", "\u202e.env", "id_rsa\x07", "ſecrets.yml"])
+def test_a_name_that_a_lenient_file_system_takes_for_another_counts_as_that(name: str) -> None:
+    assert ClosedNames().is_closed(name)

@@ -1,9 +1,13 @@
-"""Names that no tool opens in any folder: secrets, git's own files, Interlock's own files."""
+"""Names of files that are not opened for a model: secrets, git's own files, Interlock's own files.
+
+One table for tools, code views, briefings, searches and the policy. The assembly makes it from the user's settings.
+"""
 
 import re
 import unicodedata
 from collections.abc import Iterable
 from fnmatch import translate
+from functools import lru_cache
 
 _OURS = "belongs to Interlock"
 _GIT = "belongs to git"
@@ -44,7 +48,17 @@ _FILES = (
     *("*.gpg", "*.pgp", "*.asc.key", "*.agekey", "*.age", "*.keytab", "*.jceks", "*.bks", "*.truststore", "*.snk"),
     *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "id_xmss*", "*_rsa", "*_dsa", "*_ecdsa", "*_ed25519"),
     *("ssh_host_*_key", "authorized_keys", "secring.*", "keystore.json", "wallet.dat", "*.wallet", "*.ovpn"),
-    *("master.key", "*.mobileprovision", "*.keychain", "*.keychain-db", "*.jwk", "jwks.private*"),
+    *(
+        "master.key",
+        "*.asc",
+        "access_tokens.db",
+        "adc.json",
+        "*.mobileprovision",
+        "*.keychain",
+        "*.keychain-db",
+        "*.jwk",
+        "jwks.private*",
+    ),
     # settings with passwords in them
     *("*.env", "env.*.local", "*.env.local", "*.env.production", "*.tfvars", "*.tfvars.json", "*.auto.tfvars*"),
     *("*.tfstate", "*.tfstate.*", "terraform.rc", ".terraformrc", "kubeconfig*", "*.kubeconfig", "kube.config"),
@@ -159,6 +173,14 @@ _FILES = (
         "api_keys.*",
     ),
     *("password.txt", "passwords.*", "passwd", "passwd-", "pass.txt", "*.pwd", "*.passwd", "*.password", "*.kdbx.bak"),
+    *(
+        f"*{sign}{word}.{suffix}"
+        for sign in "._-"
+        for word in ("credential", "credentials", "secret", "secrets")
+        for suffix in ("json", "toml", "y*ml", "ini", "csv", "xml", "txt", "env")
+    ),
+    *("*[._-]credential", "*[._-]credentials", "credential", "npmrc", "pypirc", "pgpass", "git-credentials"),
+    *("netrc", "dockercfg", "vault-token", "._netrc"),
     # what was typed, and what a program remembered
     *(".bash_history", ".zsh_history", ".zhistory", ".sh_history", ".ksh_history", ".history", "fish_history"),
     *(
@@ -233,6 +255,40 @@ _SAMPLES = (
 _Reasons = tuple[tuple[re.Pattern[str], str], ...]
 
 
+class ClosedNames:
+    """The table in effect: the built-in names, a user's additional names, and a user's exceptions."""
+
+    def __init__(self, more: Iterable[str] = (), exceptions: Iterable[str] = ()) -> None:
+        added = [_plain(name) for name in more]
+        self._of_folders = _reasons(_ANYWHERE)
+        self._of_files = _reasons(_ANYWHERE | dict.fromkeys((*_FILES, *added), _SECRET))
+        self._open = _any_of((*_SAMPLES, *(_plain(name) for name in exceptions)))
+        self._reason = lru_cache(4_096)(self._reason_of)  # most trees repeat the same names
+
+    def refusal(self, parts: tuple[str, ...], *, folder: bool = False) -> str | None:
+        """The reason why this path is never opened, by its names alone; None if it may be opened."""
+        for number, part in enumerate(parts, 1):
+            if why := self._reason(part, folder or number < len(parts)):
+                return f"{part!r} {why}"
+        return None
+
+    def is_closed(self, path: str) -> bool:
+        """Whether a file is never opened. The path is relative, with slashes."""
+        return self.refusal(tuple(path.split("/"))) is not None
+
+    def may_hold_secrets(self, parts: Iterable[str], *, folder: bool = False) -> bool:
+        """Like `refusal`, but for secrets only: the user may look at git's and Interlock's own files."""
+        *above, last = parts
+        return any(self._reason(name, True) == _SECRET for name in above) or self._reason(last, folder) == _SECRET
+
+    def _reason_of(self, name: str, folder: bool) -> str | None:
+        plain = _plain(name)
+        for pattern, why in self._of_folders if folder else self._of_files:
+            if pattern.match(plain) and not (why == _SECRET and not folder and self._open.match(plain)):
+                return why
+        return None
+
+
 def _reasons(patterns: dict[str, str]) -> _Reasons:
     """One regular expression for all patterns of a reason: it runs for every name of a folder."""
     by_reason: dict[str, list[str]] = {}
@@ -242,45 +298,7 @@ def _reasons(patterns: dict[str, str]) -> _Reasons:
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(map(translate, patterns)) or r"(?!)")
-
-
-class _Table:
-    """The names in effect. A user can add names of secrets and name exceptions; a project cannot."""
-
-    def __init__(self) -> None:
-        self.of_folders = _reasons(_ANYWHERE)
-        self.of_files = _reasons(_ANYWHERE | dict.fromkeys(_FILES, _SECRET))
-        self.samples = _any_of(_SAMPLES)
-        self.excepted = _any_of(())
-
-    def use(self, more: Iterable[str], exceptions: Iterable[str]) -> None:
-        added = [_plain(name) for name in more]
-        self.of_files = _reasons(_ANYWHERE | dict.fromkeys((*_FILES, *added), _SECRET))
-        self.excepted = _any_of(_plain(name) for name in exceptions)
-
-
-_table = _Table()
-
-
-def use_secret_names(more: Iterable[str], exceptions: Iterable[str]) -> None:
-    """Adds the user's patterns to the names of secret files, and the user's exceptions. Replaces earlier ones."""
-    _table.use(more, exceptions)
-
-
-def refusal(parts: tuple[str, ...], *, folder: bool = False) -> str | None:
-    """The reason why this path is never opened, by its names alone; None if it may be opened."""
-    for number, part in enumerate(parts, 1):
-        is_folder = folder or number < len(parts)
-        plain = _plain(part)
-        for pattern, why in _table.of_folders if is_folder else _table.of_files:
-            if pattern.match(plain) and not (why == _SECRET and not is_folder and _is_exception(plain)):
-                return f"{part!r} {why}"
-    return None
-
-
-def _is_exception(plain: str) -> bool:
-    return bool(_table.samples.match(plain) or _table.excepted.match(plain))
+    return re.compile("|".join(map(translate, patterns)))
 
 
 def _plain(name: str) -> str:
