@@ -214,12 +214,13 @@ def test_no_hunk_cannot_be_approved() -> None:
         bench.click("inbox.hunk@A-2.2")
         assert not bench.widget("btn_approve_tool").enabled
         bench.press(imgui.Key.a)
+        assert bench.window.send.held is None
         assert bench.front.heard == []
 
 
 def test_a_script_is_edited_in_place() -> None:
     with windowed(asking_all()) as bench:
-        chosen(bench, "A-1")
+        bench.click("inbox.row@A-1")
         bench.press(imgui.Key.e)
         bench.click("inbox.edit_script")
         bench.write("x")

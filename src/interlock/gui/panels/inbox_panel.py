@@ -15,6 +15,7 @@ from interlock.domain.values.approvals import (
 from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
+from interlock.gui.drawing.answering import give_answer
 from interlock.gui.drawing.payload_view import AnswerDraft, can_be_edited, draw_payload, editable
 from interlock.gui.drawing.text_widgets import clipped, fitted
 from interlock.gui.drawing.widgets import FLAT, Ui, Weight
@@ -66,7 +67,7 @@ class InboxPanel:
         self._chosen = pending[index].id
         self._start_glance(self._chosen)
         ui.small(f"{len(pending):,} waiting", ui.look.waiting, key="inbox.count")
-        ui.right("j / k to move", ui.look.faint)
+        ui.right("j / k to move" if ui.keyboard == self.name else "click here to use its letters", ui.look.faint)
         if len(pending) > 1:
             self._draw_list(ui, frame, index)
         ui.rule()
@@ -93,7 +94,7 @@ class InboxPanel:
 
     def _handle_keys(self, ui: Ui, index: int, count: int) -> int:
         self._moved = False
-        if ui.typing:
+        if not ui.letters:
             return index
         moved = index
         if imgui.is_key_pressed(imgui.Key.j):
@@ -189,7 +190,7 @@ class InboxPanel:
             pressed = self._draw_decision(ui, approval, decision, draft)
             long_enough = imgui.get_time() - self._seen_at >= _GLANCE_S
             if pressed and (long_enough or send.by.actor.startswith("test:")):
-                send.answer(_command(approval, decision, draft))
+                give_answer(ui, send, _command(approval, decision, draft))
             if decision == "approve" and can_be_edited(approval):
                 self._draw_edit(ui, approval, draft)
         self._draw_always(ui, approval, draft, send)
@@ -241,7 +242,7 @@ class InboxPanel:
         ui.beside("Approve, always" if draft.rule else "Always…")
         if draft.rule:
             if ui.button("inbox.always", "Approve, always", scope=approval.id, weight="go"):
-                send.approve_always(AnswerApproval(approval.id, "approve"), draft.rule)
+                give_answer(ui, send, AnswerApproval(approval.id, "approve"), draft.rule)
         elif ui.button(
             "inbox.rule",
             "Always…",
