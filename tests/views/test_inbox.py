@@ -11,6 +11,9 @@ from interlock.domain.messages.commands.ticket_commands import CancelTicket
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.values.approvals import (
+    Again,
+    Approval,
+    Change,
     GatePayload,
     MergePayload,
     SpawnPayload,
@@ -21,7 +24,7 @@ from interlock.domain.values.approvals import (
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Gate
 from interlock.domain.values.tickets import TicketSpec
-from interlock.views.inbox import approval_dict, approval_title, list_approvals
+from interlock.views.inbox import approval_dict, approval_title, list_approvals, what_changed
 from tests.domain.given import ADA, AT, FAIL, SAVED, SCRIPT, Bench, given, shell
 
 
@@ -115,6 +118,7 @@ def test_the_json_of_an_approval_has_everything() -> None:
         "requested_at": AT,
         "deadline": None,
         "discussion": "",
+        "again": None,
         "answers": ["approve", "reject", "abort"],
         "answer": {
             "decision": "reject",
@@ -128,3 +132,27 @@ def test_the_json_of_an_approval_has_everything() -> None:
         },
     }
     assert approval_dict(project.state.approvals["A-3"])["answer"] is None
+
+
+def test_a_question_that_is_asked_again_says_what_changed_and_that_the_edit_is_kept() -> None:
+    first = Approval(
+        id="A-1", kind="script", asker="worker:a/1", track="t", payload=SCRIPT, digest=digest(SCRIPT), requested_at=AT
+    )
+    changes = (Change("sandbox", "bubblewrap", "off"), Change("environment", "", "CC"))
+    again = replace(first, id="A-2", again=Again("A-1", changes, "make it"))
+    assert what_changed(first) == ()
+    assert what_changed(again) == (
+        "asked again: what was approved as A-1 has changed",
+        "sandbox: bubblewrap -> off",
+        "environment: (nothing) -> CC",
+        "your edit of A-1 is kept: it is part of what is shown",
+    )
+    assert what_changed(replace(first, again=Again("A-0")))[1:] == ()
+    assert approval_dict(again)["again"] == {
+        "of": "A-1",
+        "changes": (
+            {"field": "sandbox", "before": "bubblewrap", "after": "off"},
+            {"field": "environment", "before": "", "after": "CC"},
+        ),
+        "edited": "make it",
+    }

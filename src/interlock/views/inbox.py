@@ -71,6 +71,20 @@ def approval_title(approval: Approval) -> str:
             return approval.payload.what
 
 
+def what_changed(approval: Approval) -> tuple[str, ...]:
+    """For a question that is asked again: what changed since the earlier answer, one sentence each."""
+    again = approval.again
+    if not again:
+        return ()
+    lines = [f"asked again: what was approved as {again.of} has changed"]
+    lines += [
+        f"{change.field}: {change.before or '(nothing)'} -> {change.after or '(nothing)'}" for change in again.changes
+    ]
+    if again.edited is not None or again.edited_context is not None:
+        lines.append(f"your edit of {again.of} is kept: it is part of what is shown")
+    return tuple(lines)
+
+
 def approval_dict(approval: Approval) -> dict[str, Any]:
     """The approval as plain data for `--json`, with its most used fields at the top level."""
     plain: dict[str, Any] = msgspec.to_builtins(approval)
@@ -80,6 +94,7 @@ def approval_dict(approval: Approval) -> dict[str, Any]:
         "id": approval.id,
         "state": approval_status(approval),
         "title": approval_title(approval),
+        "again": None,
         **{key: value for key, value in plain.items() if key != "id"},
         "answers": list(ALLOWED[approval.kind]),
         "answer": state or None,

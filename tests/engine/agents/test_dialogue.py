@@ -12,7 +12,7 @@ from interlock.domain.messages.commands.call_commands import ReserveCall
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.call_events import CallReserved
-from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload, digest
+from interlock.domain.values.approvals import Answered, Approval, ScriptPayload, ToolPayload, digest
 from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.agents.conversation import distinct
 from interlock.engine.agents.dialogue import LAST_CALL, Answer, Dialogue, Question, Terms
@@ -61,11 +61,23 @@ class Notebook:
             return PolicyVerdict("allow", "git-status", "", (("GIT_PAGER", "cat"),))
         return PolicyVerdict("allow" if preview.script == "ls" else "ask", "harmless", "")
 
-    def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
+    def answer_to(self, call: ToolCall) -> tuple[Answered, Approval] | None:
         answer = self.answers.get(call.id)
-        return (answer, "A-1") if answer else None
+        if answer is None:
+            return None
+        asked = ScriptPayload(str(call.args.get("script", "")), "/here", (), "off", call=call.id)
+        return answer, Approval(
+            id="A-1",
+            kind="script",
+            asker="worker:D-1/1",
+            track="",
+            payload=asked,
+            digest=digest(asked),
+            requested_at="",
+            state=answer,
+        )
 
-    def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, str] | None:
+    def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, Approval] | None:
         return None
 
     async def begin(self, call: ToolCall) -> None: ...
@@ -150,7 +162,8 @@ def test_an_edited_answer_runs_exactly_the_edit_that_its_digest_names() -> None:
         chat.ask()
         chat.host.answers["call-1"] = Answered("approve", "human:ann", "", edited="rm y", digest=digest(allowed))
         ended = asyncio.run(chat.go_on(Message("user", "go"), *chat.host.kept))
-        assert ended == (Answer("Gone.") if ran else Question(payload, "what it would do has changed"))
+        again = Question(replace(payload, script="rm y"), "what it would do has changed since A-1 was answered", "A-1")
+        assert ended == (Answer("Gone.") if ran else again)
         assert chat.tools.ran == ([("run_shell", {"script": "rm y"}, None)] if ran else [])
 
 

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 from imgui_bundle import imgui
+from msgspec.structs import replace
 
 from interlock.desk.authority import Authority
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.epic_commands import PlanEpic
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
-from interlock.domain.values.approvals import Answered, Decision, Kind
+from interlock.domain.values.approvals import Again, Answered, Change, Decision, Kind
 from interlock.gui.panels.inbox_panel import button_key
 from tests.api.serving import ADA, ticket
 from tests.gui.bench import RULES, Bench, asking_all, windowed
@@ -195,6 +196,19 @@ def chosen(bench: Bench, approval: str) -> None:
     inbox = next(panel for panel in bench.window.panels if panel.name == "Inbox")
     inbox._chosen = approval  # pyright: ignore[reportAttributeAccessIssue]
     bench.draw()
+
+
+def test_a_question_that_is_asked_again_says_what_changed() -> None:
+    state = asking_all()
+    again = Again("A-0", (Change("sandbox", "bubblewrap", "off"),), "make it")
+    approvals = state.approvals.set("A-1", replace(state.approvals["A-1"], again=again))
+    with windowed(replace(state, approvals=approvals)) as bench:
+        shown = [each.value for each in bench.window.ui.shown.all() if each.key == "inbox.changed"]
+        assert shown == [
+            "asked again: what was approved as A-0 has changed",
+            "sandbox: bubblewrap -> off",
+            "your edit of A-0 is kept: it is part of what is shown",
+        ]
 
 
 def test_hunks_are_taken_one_by_one() -> None:

@@ -24,6 +24,10 @@ class ApprovalShape(Struct, frozen=True):
     requested_at: str
     deadline: str | None
     discussion: str
+    again: Annotated[
+        dict[str, Any] | None,
+        Meta(description="If it is asked again: the earlier approval (of), what changed, and the kept edit."),
+    ]
     answers: Annotated[list[Decision], Meta(description="The decisions that this approval accepts.")]
     answer: dict[str, Any] | None
 

@@ -26,7 +26,7 @@ from interlock.errors import JournalError, Rejected
 from interlock.journal.blobs import Blobs
 from interlock.sandbox.jobs.foreground import run_editor
 from interlock.views.display import exact, safe
-from interlock.views.inbox import approval_title
+from interlock.views.inbox import approval_title, what_changed
 from interlock.wire import pretty
 
 _DECISIONS: dict[str, dict[str, Decision]] = {
@@ -105,6 +105,7 @@ def describe(approval: Approval) -> list[str]:
         f"{paint(approval.id, 'bold')}  {paint(title_line(approval), 'waiting')}",
         f"  asked by {_inline(approval.asker)}{where}" + (f": {_inline(approval.why)}" if approval.why else ""),
     ]
+    lines += [paint(f"  {_inline(line)}", "waiting") for line in what_changed(approval)]
     payload = approval.payload
     match payload:
         case ScriptPayload():

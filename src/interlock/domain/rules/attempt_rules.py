@@ -141,14 +141,20 @@ def finish_merge(state: State, command: FinishMerge) -> Events:
 def ask_script(state: State, command: AskScript) -> Events:
     ticket = _ticket_at(state, command, Working)
     asked = request_for_attempt(
-        state, ticket, command.payload, command.why, deadline=command.deadline, allowed_by=command.allowed_by
+        state,
+        ticket,
+        command.payload,
+        command.why,
+        deadline=command.deadline,
+        allowed_by=command.allowed_by,
+        again_of=command.again_of,
     )
     return (asked,)
 
 
 def ask_worker(state: State, command: AskWorker) -> Events:
     ticket = _ticket_at(state, command, Working)
-    return (request_for_attempt(state, ticket, command.payload, command.why),)
+    return (request_for_attempt(state, ticket, command.payload, command.why, again_of=command.again_of),)
 
 
 def start_session(state: State, command: StartSession) -> Events:

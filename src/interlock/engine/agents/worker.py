@@ -132,8 +132,8 @@ class Worker:
         except Unavailable as error:
             return FailWork(*name, f"the model does not answer: {error}")
         match ended:
-            case Question(payload, why):
-                return AskWorker(*name, payload, why)
+            case Question(payload, why, again_of):
+                return AskWorker(*name, payload, why, again_of)
             case Answer(text, limited=True):
                 rounds = self._options.max_tool_rounds
                 return FailWork(*name, f"the limit of {rounds} tool rounds was reached; its last text: {text[:500]}")
@@ -192,7 +192,16 @@ class Worker:
                     allowed, context = replace(allowed, context=grant.context, context_blob=None), grant.context
                 if digest(allowed) == grant.digest:
                     return _first(allowed.prompt, context, grant)
-        return AskWorker(ticket.track, ticket.id, ticket.attempts, payload, "a worker is about to start")
+        name = (ticket.track, ticket.id, ticket.attempts)
+        grant = ticket.grant
+        if grant is None or self._journal.state().approval(grant.approval).kind != "spawn":
+            return AskWorker(*name, payload, "a worker is about to start")
+        if grant.edited is not None:
+            payload = replace(payload, prompt=grant.edited)
+        if grant.context is not None:
+            payload = replace(payload, context=grant.context, context_blob=None)
+        why = f"what the worker would get has changed since {grant.approval} was answered"
+        return AskWorker(*name, payload, why, grant.approval)
 
 
 def _first(prompt: str, context: str, grant: Grant) -> str:

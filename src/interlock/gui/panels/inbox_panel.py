@@ -20,7 +20,7 @@ from interlock.gui.drawing.payload_view import AnswerDraft, can_be_edited, draw_
 from interlock.gui.drawing.text_widgets import clipped, fitted
 from interlock.gui.drawing.widgets import FLAT, Ui, Weight
 from interlock.views.display import one_line, safe
-from interlock.views.inbox import approval_title
+from interlock.views.inbox import approval_title, what_changed
 
 _KEYS: dict[str, str] = {
     "script": "script",
@@ -162,6 +162,8 @@ class InboxPanel:
             )  # in the scrolled part: a long text must not push the buttons out of sight
             words = f"{approval.id}   {safe(approval.asker)} asks{safe(why)}"
             ui.wrapped(words, look.dim, small=True, key="inbox.why", scope=approval.id)
+            for number, line in enumerate(what_changed(approval)):
+                ui.wrapped(safe(line), look.waiting, small=True, key="inbox.changed", scope=f"{approval.id}.{number}")
             ui.gap(2)
             draw_payload(ui, approval, draft, send)
         imgui.end_child()

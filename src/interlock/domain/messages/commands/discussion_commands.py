@@ -53,6 +53,7 @@ class AskInDiscussion(_Command, frozen=True):
     discussion: str
     payload: ToolPayload | ScriptPayload
     why: str
+    again_of: str = ""
 
 
 class EndTurn(_Command, frozen=True):
