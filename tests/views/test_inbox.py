@@ -22,9 +22,16 @@ from interlock.domain.values.approvals import (
     digest,
 )
 from interlock.domain.values.epics import TrackPlan
-from interlock.domain.values.gates import Gate
+from interlock.domain.values.gates import Blob, Gate
 from interlock.domain.values.tickets import TicketSpec
-from interlock.views.inbox import approval_dict, approval_title, list_approvals, what_changed
+from interlock.views.inbox import (
+    approval_dict,
+    approval_title,
+    cut_texts,
+    list_approvals,
+    what_changed,
+    with_whole_texts,
+)
 from tests.domain.given import ADA, AT, FAIL, SAVED, SCRIPT, Bench, given, shell
 
 
@@ -156,3 +163,25 @@ def test_a_question_that_is_asked_again_says_what_changed_and_that_the_edit_is_k
         ),
         "edited": "make it",
     }
+
+
+def test_cut_texts_are_named_and_replaced_by_the_whole_ones() -> None:
+    one, two = Blob("1" * 64, 9_000), Blob("2" * 64, 9_000)
+    whole = {one.sha256: "whole", two.sha256: "all of it"}
+    tool = ToolPayload("c", "edit", "cut", "00", "Edit", 1, "+", "/w", two, one)
+    ask = ToolPayload("c", "Bash", "cut", "00", "Bash", 0, "", "/w", one)
+    spawn = SpawnPayload("tier3-worker", "m", "p", "cut", one)
+    merge = MergePayload("main", "b4", "af", "cut", one)
+    for payload, blobs, restored in (
+        (tool, (one, two), ToolPayload("c", "edit", "whole", "00", "Edit", 1, "all of it", "/w")),
+        (ask, (one,), ToolPayload("c", "Bash", "whole", "00", "Bash", 0, "", "/w")),
+        (spawn, (one,), SpawnPayload("tier3-worker", "m", "p", "whole")),
+        (merge, (one,), MergePayload("main", "b4", "af", "whole")),
+        (SCRIPT, (), SCRIPT),
+    ):
+        approval = Approval(
+            id="A-1", kind="tool", asker="w", track="t", payload=payload, digest=digest(payload), requested_at=AT
+        )
+        assert cut_texts(approval) == blobs
+        assert with_whole_texts(approval, whole) == replace(approval, payload=restored)
+        assert with_whole_texts(approval, {}) == approval  # a removed text stays cut

@@ -13,6 +13,7 @@ from secrets import token_hex
 from msgspec import Struct
 
 from interlock.assembly.agents import Agents, Machine
+from interlock.assembly.answer_check import AnswerCheck
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.open_workbench import Conducting, ModelSlot, Monitors, OpenWorkbench, Storage
@@ -126,7 +127,9 @@ async def open_workbench(
         every = project.settings.journal.checkpoint_every
         vault = project_vault(project)
         vault.prune(texts_in_use(state).__contains__)
-        workbench = Workbench(journal, clock, RandomIds(), state, checkpoint_every=every, vault=vault)
+        workbench = Workbench(
+            journal, clock, RandomIds(), state, checkpoint_every=every, vault=vault, check=AnswerCheck(git)
+        )
         workspaces = GitWorkspaces(project.root, project.state_dir, git, partial(trusts_include, project))
         base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check, [])
         conducting = None

@@ -1,8 +1,11 @@
 """Read models of approvals: lists, titles, and the plain data with the allowed answers."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import (
@@ -19,6 +22,7 @@ from interlock.domain.values.approvals import (
     TracksPayload,
     approval_number,
 )
+from interlock.domain.values.gates import Blob
 
 ApprovalFilter = Literal["pending", "answered", "withdrawn", "all"]
 
@@ -69,6 +73,42 @@ def approval_title(approval: Approval) -> str:
             return f"epic {epic} as {len(tracks)} track{'s' if len(tracks) != 1 else ''}"
         case _:
             return approval.payload.what
+
+
+def cut_texts(approval: Approval) -> tuple[Blob, ...]:
+    """The stored texts of which the payload holds only the beginning."""
+    match approval.payload:
+        case ToolPayload() as payload:
+            blobs = (payload.whole_arguments, payload.diff_blob)
+        case SpawnPayload(context_blob=blob) | MergePayload(diff_blob=blob):
+            blobs = (blob,)
+        case _:
+            blobs = ()
+    return tuple(dict.fromkeys(filter(None, blobs)))
+
+
+def with_whole_texts(approval: Approval, texts: Mapping[str, str]) -> Approval:
+    """The approval with its cut texts replaced by these, by their hash; a text that is not there stays cut."""
+
+    def whole(blob: Blob | None) -> str | None:
+        return texts.get(blob.sha256) if blob else None
+
+    match approval.payload:
+        case ToolPayload() as payload:
+            if (arguments := whole(payload.whole_arguments)) is not None:
+                blob = payload.diff_blob if payload.arguments_blob else None
+                payload = replace(payload, arguments=arguments, arguments_blob=UNSET, diff_blob=blob)
+            if (diff := whole(payload.diff_blob)) is not None:
+                payload = replace(payload, diff=diff, diff_blob=None)
+        case SpawnPayload() as payload:
+            if (context := whole(payload.context_blob)) is not None:
+                payload = replace(payload, context=context, context_blob=None)
+        case MergePayload() as payload:
+            if (diff := whole(payload.diff_blob)) is not None:
+                payload = replace(payload, diff=diff, diff_blob=None)
+        case payload:
+            pass
+    return replace(approval, payload=payload)
 
 
 def what_changed(approval: Approval) -> tuple[str, ...]:

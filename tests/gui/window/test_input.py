@@ -1,5 +1,6 @@
 """Input in the window changes the workbench, and changes by others show in the window."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -8,13 +9,15 @@ from msgspec.structs import replace
 
 from interlock.desk.authority import Authority
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.attempt_commands import AskWorker
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.epic_commands import PlanEpic
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
-from interlock.domain.values.approvals import Again, Answered, Change, Decision, Kind
+from interlock.domain.values.approvals import Again, Answered, Change, Decision, Kind, ToolPayload
+from interlock.domain.values.gates import Blob
 from interlock.gui.panels.inbox_panel import button_key
 from tests.api.serving import ADA, ticket
-from tests.gui.bench import RULES, Bench, asking_all, windowed
+from tests.gui.bench import DIFF, RULES, Bench, asking_all, windowed
 
 
 @pytest.fixture
@@ -244,6 +247,29 @@ def test_a_script_is_edited_in_place() -> None:
         assert isinstance(command, AnswerApproval)
         assert command.edited is not None
         assert sorted(command.edited) == sorted("make\nmorex")
+
+
+def test_long_arguments_are_edited_whole_and_a_refused_edit_stays() -> None:
+    with windowed() as bench:
+        asking(bench, "a")
+        bench.submit(AnswerApproval("A-1", "approve"))
+        arguments = json.dumps({"content": "x" * 9_000, "path": "a.txt"})
+        name = bench.engine.call(bench.front.workbench.keep(arguments.encode()))
+        payload = ToolPayload(
+            "c1", "write_file", "cut", name, "Edit", 1, DIFF, "/w", arguments_blob=Blob(name, len(arguments))
+        )
+        bench.submit(AskWorker("demo", "a", 1, payload, "may it?"), "system")
+        bench.until(lambda: "inbox.edit" in bench.reachable())
+        bench.click("inbox.edit")
+        bench.draw(4)
+        assert bench.widget("inbox.edit_arguments").value == arguments
+        bench.click("inbox.edit_arguments")
+        bench.write("z")
+        bench.click("btn_approve_tool")
+        bench.until(lambda: "notification" in bench.reachable())
+        assert "must be a JSON object" in bench.widget("notification").value
+        assert len(bench.state.pending) == 1
+        assert sorted(bench.widget("inbox.edit_arguments").value) == sorted(arguments + "z")
 
 
 def test_always_shows_its_rule_before_it_is_kept() -> None:

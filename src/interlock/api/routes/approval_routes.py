@@ -15,7 +15,7 @@ from interlock.desk.buttons import answer
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.values.approvals import Approval
 from interlock.errors import BadValue
-from interlock.views.inbox import approval_dict, list_approvals
+from interlock.views.inbox import approval_dict, cut_texts, list_approvals, with_whole_texts
 
 Which = Literal["pending", "answered", "withdrawn", "all"]
 
@@ -48,11 +48,16 @@ def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         operation_id="ApiApprovalsOne",
         responses=FINDS,
         summary="Show an approval",
-        sync_to_thread=False,
     )
-    def show_approval(approval: FromPath[str]) -> Response[ApprovalShape]:
-        """Shows the actor, the reason and exactly what would run."""
-        return raw(wire.encode(approval_dict(bridge.front.state.approval(approval))))
+    async def show_approval(approval: FromPath[str]) -> Response[ApprovalShape]:
+        """Shows the actor, the reason and exactly what would run, with whole texts (a list cuts them at 4,000)."""
+        shown = bridge.front.state.approval(approval)
+        texts: dict[str, str] = {}
+        for blob in cut_texts(shown):
+            content = await bridge.run_on_engine(bridge.backstage.kept_text(blob.sha256))
+            if content is not None:
+                texts[blob.sha256] = content.decode(errors="replace")
+        return raw(wire.encode(approval_dict(with_whole_texts(shown, texts))))
 
     @post(
         "/api/approvals/{approval:str}",

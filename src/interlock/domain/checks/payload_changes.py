@@ -18,7 +18,7 @@ from interlock.domain.values.approvals import (
 
 MOST = 400  # characters of a value
 _NAMES = {"env_names": "environment", "diff": "change"}
-_HIDDEN = frozenset({"type", "call", "arguments_sha256", "diff_blob", "context_blob"})
+_HIDDEN = frozenset({"type", "call", "arguments_sha256", "arguments_blob", "diff_blob", "context_blob"})
 """Fields that say nothing to a person. The text beside a digest or a blob shows the change."""
 
 

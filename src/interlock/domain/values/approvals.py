@@ -42,6 +42,12 @@ class ToolPayload(Struct, frozen=True, gc=False, tag="tool"):
     diff: str
     directory: str
     diff_blob: Blob | None = None
+    arguments_blob: Blob | UnsetType = UNSET  # the whole arguments, if they are cut; unset before 0.7
+
+    @property
+    def whole_arguments(self) -> Blob | None:
+        """The blob of the whole arguments, if they are cut here. An ask has no diff and keeps them in its place."""
+        return self.arguments_blob or (None if self.diff or self.hunks else self.diff_blob)
 
 
 class SpawnPayload(Struct, frozen=True, gc=False, tag="spawn"):
@@ -190,7 +196,7 @@ def with_edit(payload: ScriptPayload | ToolPayload | SpawnPayload, text: str) ->
         return replace(payload, script=text)
     if isinstance(payload, SpawnPayload):
         return replace(payload, prompt=text)
-    return replace(payload, arguments=text)
+    return replace(payload, arguments=text, arguments_blob=UNSET)
 
 
 def is_allowed(payload: ScriptPayload | ToolPayload | SpawnPayload, answer: Answered) -> bool:

@@ -16,7 +16,7 @@ from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
 from interlock.gui.drawing.answering import give_answer
-from interlock.gui.drawing.payload_view import AnswerDraft, can_be_edited, draw_payload, editable
+from interlock.gui.drawing.payload_view import AnswerDraft, draw_payload, editable
 from interlock.gui.drawing.text_widgets import clipped, fitted
 from interlock.gui.drawing.widgets import FLAT, Ui, Weight
 from interlock.views.display import one_line, safe
@@ -193,8 +193,8 @@ class InboxPanel:
             long_enough = imgui.get_time() - self._seen_at >= _GLANCE_S
             if pressed and (long_enough or send.by.actor.startswith("test:")):
                 give_answer(ui, send, _command(approval, decision, draft))
-            if decision == "approve" and can_be_edited(approval):
-                self._draw_edit(ui, approval, draft)
+            if decision == "approve":
+                self._draw_edit(ui, approval, draft, send)
         self._draw_always(ui, approval, draft, send)
 
     def _draw_message(self, ui: Ui, approval: Approval, draft: AnswerDraft) -> None:
@@ -228,13 +228,16 @@ class InboxPanel:
             also=(f"inbox.{decision}",),
         )
 
-    def _draw_edit(self, ui: Ui, approval: Approval, draft: AnswerDraft) -> None:
+    def _draw_edit(self, ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -> None:
+        text = editable(approval, send)
+        if text is None:
+            return
         letter, shortcut = _LETTERS["edited"]
         label = "Discard edit" if draft.editing else "Edit"
         ui.beside(f"{label}  {letter}")
         if ui.button("inbox.edit", label, scope=approval.id, letter=letter, shortcut=shortcut):
             draft.editing = not draft.editing
-            draft.text = editable(approval)
+            draft.text = draft.original = text
 
     def _draw_always(self, ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -> None:
         """The first click shows the rule, the second approves it."""
@@ -288,7 +291,7 @@ def _command(approval: Approval, decision: Decision, draft: AnswerDraft) -> Answ
     if decision != "approve":
         return AnswerApproval(approval.id, decision, message=draft.message)
     payload = approval.payload
-    edited = draft.text if draft.editing and draft.text != editable(approval) else None
+    edited = draft.text if draft.editing and draft.text != draft.original else None
     some = edited is None and len(draft.hunks) < _hunks(approval)
     changed = draft.editing and isinstance(payload, SpawnPayload) and draft.context != payload.context
     return AnswerApproval(
