@@ -43,6 +43,7 @@ from interlock.engine.agents.judge import JudgedGates
 from interlock.engine.bench.load_state import load_state
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.effects.conductor import Conductor
+from interlock.engine.effects.deadlines import deny_overdue
 from interlock.engine.effects.test_retention import Retention
 from interlock.engine.models.activity import Activity
 from interlock.engine.models.calls import CallLimits, ModelCalls, Observers, Timing
@@ -138,6 +139,7 @@ async def open_workbench(
         elif state.conductor.on or state.busy:
             await workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
         if conducting is None:
+            await deny_overdue(workbench, clock)
             await _keep_out_of_git(base)
         storage = await _storage(base)
         for warning in base.warnings:

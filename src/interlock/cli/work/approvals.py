@@ -1,6 +1,7 @@
 """`interlock approvals …`."""
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +12,7 @@ from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import say, say_json, table
 from interlock.cli.terminal.prompts import describe
 from interlock.cli.terminal.sessions import open_session, project_of
+from interlock.domain.checks.deadlines import is_overdue
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.values.approvals import Answered, Approval, Decision, ScriptPayload, ToolPayload
 from interlock.errors import JournalError, Misconfigured, Rejected
@@ -55,13 +57,14 @@ def list_(args: ListArgs) -> int:
     if not approvals:
         say("no pending approvals" if args.state == "pending" else "none")
         return DONE
+    now = datetime.now(UTC).isoformat()
     table(
         ("ID", "KIND", "STATE", "TICKET", "WHAT"),
         [
             (
                 a.id,
                 a.kind,
-                approval_status(a),
+                "overdue" if is_overdue(a, now) else approval_status(a),
                 f"{a.track}/{a.ticket}" if a.ticket else a.track,
                 one_line(approval_title(a), 80),
             )

@@ -119,8 +119,9 @@ def started_by_approval(state: State, approval: Approval, plans: tuple[TrackPlan
 
 def _may_answer(approval: Approval, actor: str) -> None:
     match approval.state:
-        case Answered(decision, by, at):
-            raise Rejected(f"approval {approval.id} was already answered by {by}: {decision}, at {at}")
+        case Answered(decision, by, at, message):
+            why = f" ({message})" if message else ""
+            raise Rejected(f"approval {approval.id} was already answered by {by}: {decision}, at {at}{why}")
         case Withdrawn(why):
             raise Rejected(f"approval {approval.id} was withdrawn: {why}")
         case Pending():

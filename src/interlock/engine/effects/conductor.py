@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
 from typing import Protocol
 
+from interlock.domain.checks.deadlines import seconds_until
 from interlock.domain.consequences import APPROVE_ALL
 from interlock.domain.messages.commands.approval_commands import ExpireApproval
 from interlock.domain.messages.commands.attempt_commands import FailWork
@@ -29,6 +29,7 @@ from interlock.engine.agents.chat import Chat
 from interlock.engine.agents.context import Send
 from interlock.engine.agents.worker import Worker
 from interlock.engine.bench.workbench import Workbench
+from interlock.engine.effects.deadlines import deny_overdue
 from interlock.engine.effects.effects import Effect, Effects, token_of, touched
 from interlock.engine.effects.landing import do_landing
 from interlock.engine.effects.merge_queue import MergeQueue, commit_message
@@ -84,6 +85,7 @@ class Conductor:
         state = self._workbench.state
         if state.conductor.on or state.busy:
             await self._workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
+        await deny_overdue(self._workbench, self._clock)
         await self._workspaces.sweep(frozenset(_with_workspace(self._workbench.state)))
         self._workbench.on_durable(self._react)
         self._on = True
@@ -180,7 +182,7 @@ class Conductor:
     def _watch_deadline(self, approval: Approval) -> None:
         if approval.deadline is None or not isinstance(approval.state, Pending):
             return
-        left = (_parse_time(approval.deadline) - _parse_time(self._clock.now())).total_seconds()
+        left = seconds_until(approval.deadline, self._clock.now())
         asyncio.get_running_loop().call_later(max(left, 0), self._expire, approval.id)
 
     def _expire(self, approval_id: str) -> None:
@@ -289,10 +291,6 @@ def _with_workspace(state: State) -> set[tuple[str, str]]:
                 if needed or (isinstance(ticket.stage, Asking) and ticket.session):
                     live.add((track_id, name))
     return live
-
-
-def _parse_time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
 
 
 def _ignore_failure(answer: "asyncio.Future[Receipt]") -> None:
