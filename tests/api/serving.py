@@ -85,6 +85,8 @@ class Equipment:
         self.front = front
         self.chosen: list[tuple[str, str, str]] = []
         self.file: dict[str, str] = {}
+        self.desk: Desk | None = None
+        self.ended: list[tuple[str, bool, str, str]] = []  # turns, with the answer that the desk had at that moment
 
     def choose_model(self, provider: str, model: str, command_line: str) -> None:
         if provider == "nobody":
@@ -106,6 +108,9 @@ class Equipment:
 
     def status(self) -> str:
         return "idle"
+
+    def turn_ended(self, discussion: str, *, stopped: bool, error: str) -> None:
+        self.ended.append((discussion, stopped, error, self.desk.view.response if self.desk else ""))
 
     def reset_status(self) -> None:
         pass

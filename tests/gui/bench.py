@@ -158,6 +158,8 @@ class StillEquipment(Equipment):
     def __init__(self) -> None:
         self.chosen: list[tuple[str, str, str]] = []
         self.file: dict[str, str] = {}
+        self.desk = None
+        self.ended: list[tuple[str, bool, str, str]] = []
 
     def clear_streams(self) -> None:
         pass

@@ -93,6 +93,9 @@ class DeskServices:
     def status(self) -> str:
         return self._opened.activity.ai_status
 
+    def turn_ended(self, discussion: str, *, stopped: bool, error: str) -> None:
+        self._opened.activity.ended(f"Discussion: {discussion}", stopped=stopped, error=error)
+
     def reset_status(self) -> None:
         self._opened.activity.reset()
 

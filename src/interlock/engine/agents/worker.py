@@ -36,6 +36,7 @@ from interlock.errors import OverBudget, Unavailable
 from interlock.ports.model import Message
 from interlock.ports.tools import ToolPlace
 from interlock.ports.workspaces import Workspace, Workspaces
+from interlock.views.stream_keys import stream_key
 
 TIER = "Tier 3"
 _MOST_SCRIPT = 500_000  # bytes of a script or settings file that are searched for names
@@ -112,7 +113,7 @@ class Worker:
         party = CallOwner(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts)
         terms = Terms(
             party,
-            f"Tier 3 (Worker): {ticket.id}",
+            stream_key(self._journal.state(), party, TIER),
             TIER,
             brief.system,
             place,
@@ -149,7 +150,8 @@ class Worker:
     def _analyst(self, party: CallOwner, ticket: Ticket) -> Analyse:
         def analyse(script: str, exit_code: int, output: str) -> Awaitable[str]:
             description = ticket.spec.description
-            return analysed(self._calls, party, description, script, exit_code, self._redact(output))
+            key = stream_key(self._journal.state(), party, "Tier 4")
+            return analysed(self._calls, party, key, description, script, exit_code, self._redact(output))
 
         return analyse
 
