@@ -17,8 +17,10 @@ from interlock.views.board import (
     TrackRow,
     WorkerRow,
     activity_of,
+    not_verified,
     tickets_of,
     track_rows,
+    unverified_tickets,
     waits_for_person,
     worker_rows,
 )
@@ -88,7 +90,7 @@ def test_tickets_are_paged_in_the_tracks_order() -> None:
             "verified",
         ),
         ((SubmitWork("a", "x", 1, SAVED), FinishMerge("a", "x", 1, "c")), "x", "done, unverified"),
-        ((SkipTicket("a", "x"),), "x", "skipped"),
+        ((SkipTicket("a", "x"),), "x", "skipped, unverified"),
         ((FailWork("a", "x", 1, "exit 3"),), "x", "exit 3"),
         ((CancelTicket("a", "x", "not needed"),), "x", "not needed"),
     ],
@@ -147,3 +149,10 @@ def test_an_epic_moves_until_its_proposal_waits_for_an_answer() -> None:
     project.send(AnswerApproval("A-1", "approve"))
     assert not waits_for_person(project.state, ("p",), ("E-1",))
     assert [(row.id, row.status) for row in track_rows(project.state)] == [("p", "proposed")]
+
+
+def test_a_summary_names_the_unverified_tickets() -> None:
+    state = bench(SubmitWork("a", "x", 1, SAVED), FinishMerge("a", "x", 1, "c")).state
+    assert unverified_tickets(state.track("a")) == ("x",)
+    assert not_verified(state.track("a")) == ", 1 unverified (x)"
+    assert not_verified(bench().state.track("a")) == ""

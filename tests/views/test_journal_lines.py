@@ -70,6 +70,11 @@ CASES: Sequence[tuple[Event, str, str]] = (
     (TicketBlocked("t", "a", "no\nway"), "ticket", "blocked: no"),
     (ToolFinished("t", "a", 1, BLOB, "edit_file", False, "A-1"), "tool", "edit_file  done   by A-1"),
     (ToolFinished("t", "a", 1, BLOB, "edit_file", True, "A-1"), "tool", "edit_file  failed   by A-1"),
+    (
+        ToolFinished("t", "a", 1, BLOB, "edit_file", True, "A-1", "rejected"),
+        "tool",
+        "edit_file  rejected, not run   by A-1",
+    ),
     (TurnFinished("t", "a", 1, BLOB, "Tier 3", "m", USED), "turn", "m answered, 1,200 in, 34 out"),
     (DiscussionReplied("D-1", BLOB, "Discussion", "m", USED, "c"), "chat", "m answered, 1,200 in, 34 out"),
     (PlannerAnswered("E-1", "", (BLOB,), "Tier 1", "m", USED, "c"), "plan", "Tier 1 answered, 1,200 in, 34 out"),

@@ -110,6 +110,8 @@ def _text_of(recorded: Recorded, name: str) -> tuple[str, Role, str]:
             return ("done, unverified" if unverified else "verified") + where, "good", ""
         case TicketBlocked(reason=reason):
             return f"blocked: {one_line(reason, 200)}", "bad", ""
+        case ToolFinished(tool=tool, by=by, refused=refused) if refused:
+            return f"{one_line(tool, 60)}  {refused}, not run   by {one_line(by, 60)}", "bad", ""
         case ToolFinished(tool=tool, failed=failed, by=by):
             return (
                 f"{one_line(tool, 60)}  {'failed' if failed else 'done'}   by {one_line(by, 60)}",

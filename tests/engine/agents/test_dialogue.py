@@ -18,6 +18,7 @@ from interlock.engine.agents.conversation import distinct
 from interlock.engine.agents.dialogue import LAST_CALL, Answer, Dialogue, Question, Terms
 from interlock.engine.agents.shown_files import TrackedFiles
 from interlock.engine.blobs import KeptTexts
+from interlock.engine.models.activity import Happening, ToolExecution
 from interlock.engine.models.calls import Booked, ModelCalls, Observers, Timing
 from interlock.engine.models.streams import Streams
 from interlock.ports.front import Receipt
@@ -97,6 +98,7 @@ class Chat:
         self.streams = Streams()
         self.rounds = rounds
         self.waits: list[float] = []
+        self.happened: list[Happening] = []
         self.blobs: dict[str, bytes] = {}
         self._model = RecordingModel(ScriptedModel(msgspec.convert(list(rules), list[ScriptedRule])), self.requests)
 
@@ -116,6 +118,7 @@ class Chat:
 
     async def go_on(self, *messages: Message) -> Answer | Question:
         calls = ModelCalls(self._model, self._submit, Observers(self.streams), Timing(lambda: 1.0, self._wait))
+        calls.activity.listen(self.happened.append)
         tools = self.tools.offered(changing=True)
         terms = Terms(PARTY, "Chat", "Tier 1", "Be brief.", ToolPlace("/here"), tools, self.rounds)
         texts = KeptTexts(self._keep, self.blobs.__getitem__)
@@ -179,6 +182,14 @@ def test_a_call_that_a_rule_denies_goes_back_to_the_model_and_does_not_run() -> 
     chat = Chat({"match": "go", "tool_calls": [script]}, {"match": "DENIED by the rule 'no-rm'", "reply": "Oh."})
     assert chat.ask() == Answer("Oh.")
     assert (chat.tools.ran, chat.host.by) == ([], [("run_shell", True, "policy:no-rm")])
+    (denied,) = [each for each in chat.happened if isinstance(each, ToolExecution)]
+    assert (denied.tool, denied.by, denied.refused, denied.failed, denied.ended) == (
+        "run_shell",
+        "policy:no-rm",
+        "denied",
+        True,
+        True,
+    )
 
 
 def test_what_a_rule_allows_runs_with_the_environment_it_is_allowed_with() -> None:

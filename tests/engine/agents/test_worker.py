@@ -188,6 +188,8 @@ def test_a_rejected_call_goes_back_to_the_worker_and_did_not_run() -> None:
             state = await process.until_status("blocked")
             assert state.ticket("a", "one").blocked_reason == "I may not change it"
         assert last_texts(world)[-1] == "REJECTED by the human: not in this file. It did not run."
+        rejected = [event for event in events(world, ToolFinished) if event.refused]
+        assert [(event.tool, event.by, event.refused) for event in rejected] == [("change", "A-2", "rejected")]
         assert [call[0] for call in world.tools.ran] == ["look"]
 
     asyncio.run(story())

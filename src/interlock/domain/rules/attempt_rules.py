@@ -180,11 +180,8 @@ def finish_turn(state: State, command: FinishTurn) -> Events:
 
 def finish_tool(state: State, command: FinishTool) -> Events:
     ticket = _ticket_at(state, command, Working)
-    return (
-        ToolFinished(
-            ticket.track, ticket.id, command.attempt, command.message, command.tool, command.failed, command.by
-        ),
-    )
+    name = (ticket.track, ticket.id, command.attempt)
+    return (ToolFinished(*name, command.message, command.tool, command.failed, command.by, command.refused),)
 
 
 def fail_work(state: State, command: FailWork) -> Events:

@@ -95,7 +95,8 @@ def begin_tool(state: State, command: BeginDiscussionTool) -> Events:
 
 def finish_tool(state: State, command: FinishDiscussionTool) -> Events:
     discussion = _discussion_at(state, command.discussion, Thinking, Doing)
-    return (DiscussionToolFinished(discussion.id, command.message, command.tool, command.failed, command.by),)
+    finished = (command.message, command.tool, command.failed, command.by, command.refused)
+    return (DiscussionToolFinished(discussion.id, *finished),)
 
 
 def ask(state: State, command: AskInDiscussion) -> Events:

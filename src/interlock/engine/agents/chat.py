@@ -154,7 +154,8 @@ class _Host:
 
     async def keep_result(self, message: Message, call: ToolCall, outcome: ToolOutcome, by: str) -> None:
         kept = await self._texts.message(message)
-        await self._send(FinishDiscussionTool(self._name, kept, call.name, outcome.failed, by))
+        done = FinishDiscussionTool(self._name, kept, call.name, outcome.failed, by, outcome.refused)
+        await self._send(done)
 
     def notes(self) -> tuple[str, ...]:
         return undelivered_notes(self._state(), CallOwner(discussion=self._name))

@@ -32,7 +32,7 @@ from interlock.engine.models.activity import ToolExecution
 from interlock.engine.models.calls import Booked, ModelCalls
 from interlock.errors import ToolFailure
 from interlock.ports.model import Message, ModelRequest, ShownFile, ToolCall
-from interlock.ports.tools import Preview, ToolOutcome, ToolPlace, Tools, ToolSpec
+from interlock.ports.tools import Preview, Refused, ToolOutcome, ToolPlace, Tools, ToolSpec
 from interlock.ports.work import PolicyVerdict
 
 READING = "policy:reading"
@@ -262,7 +262,7 @@ class Dialogue:
             return await self._run(call, call.args, rule, env=verdict.env), rule
         if verdict is not None and verdict.verdict == "deny":
             denial = f"DENIED by the rule {verdict.rule!r}: {verdict.reason}. It did not run; do not ask again."
-            return ToolOutcome(denial, failed=True), f"policy:{verdict.rule}"
+            return self._refused(call, denial, "denied", f"policy:{verdict.rule}")
         payload = await self._host.payload(shown, preview)
         if answer is None:
             if (answer := self._host.answer_before(payload)) is None:
@@ -286,12 +286,18 @@ class Dialogue:
     async def _decided(self, call: ToolCall, decided: Answered, approval: str) -> tuple[ToolOutcome, str]:
         if decided.decision == "reject":
             reason = f": {decided.message}" if decided.message else ""
-            return ToolOutcome(f"REJECTED by the human{reason}. It did not run.", failed=True), approval
+            return self._refused(call, f"REJECTED by the human{reason}. It did not run.", "rejected", approval)
         args, note = edited_call(call, decided)
         if isinstance(args, str):
             return ToolOutcome(args, failed=True), approval
         outcome = await self._run(call, args, approval, decided.hunks)
         return ToolOutcome(note + outcome.text, outcome.failed), approval
+
+    def _refused(self, call: ToolCall, text: str, how: Refused, by: str) -> tuple[ToolOutcome, str]:
+        """The outcome of a call that does not run; it is published as well, so that logs have it."""
+        execution = ToolExecution(self._terms.key, self._terms.tier, call.name, call.args, by=by, refused=how)
+        self._calls.activity.publish(replace(execution, ended=True, result=text, failed=True))
+        return ToolOutcome(text, failed=True, refused=how), by
 
     async def _run(
         self,

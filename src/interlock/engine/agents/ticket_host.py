@@ -50,7 +50,7 @@ class TicketHost:
 
     async def keep_result(self, message: Message, call: ToolCall, outcome: ToolOutcome, by: str) -> None:
         kept = await self._texts.message(message)
-        await self._send(FinishTool(*self._name, kept, call.name, outcome.failed, by))
+        await self._send(FinishTool(*self._name, kept, call.name, outcome.failed, by, outcome.refused))
 
     def notes(self) -> tuple[str, ...]:
         return undelivered_notes(self._state(), self._party)

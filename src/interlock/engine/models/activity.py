@@ -54,6 +54,7 @@ class ToolExecution(Struct, frozen=True):
     failed: bool = False
     by: str = ""
     duration_ms: int = 0
+    refused: str = ""  # "rejected" or "denied": it did not run
 
 
 Happening = RequestStart | ResponseReceived | ToolExecution
@@ -119,6 +120,8 @@ def _status(happening: Happening) -> str | None:
             return ERROR
         case ResponseReceived(calls=calls):
             return None if calls or happening.tier == "Discussion" else DONE  # a turn is done when it is recorded
+        case ToolExecution(refused=refused) if refused:
+            return None
         case ToolExecution(tool="run_shell", ended=True):
             return SHELL_DONE
         case ToolExecution(tool=tool, ended=False):

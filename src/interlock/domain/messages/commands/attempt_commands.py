@@ -56,7 +56,8 @@ class FinishTool(_Command, frozen=True):
     message: Blob
     tool: str
     failed: bool
-    by: str  # the approval or the rule that allowed it
+    by: str  # the approval or the rule that allowed it, or refused it
+    refused: str = ""
 
 
 class SubmitWork(_Command, frozen=True):

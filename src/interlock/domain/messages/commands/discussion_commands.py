@@ -47,6 +47,7 @@ class FinishDiscussionTool(_Command, frozen=True):
     tool: str
     failed: bool
     by: str
+    refused: str = ""
 
 
 class AskInDiscussion(_Command, frozen=True):
