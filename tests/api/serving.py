@@ -22,6 +22,7 @@ from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.messages.envelopes import Actor, Recorded
 from interlock.domain.state.state import State
+from interlock.domain.values.approvals import Payload, ScriptPayload
 from interlock.domain.values.tickets import TicketSpec
 from interlock.engine.agents.chat import say_command
 from interlock.engine.bench.engine_thread import EngineThread
@@ -86,6 +87,7 @@ class Equipment:
         self.chosen: list[tuple[str, str, str]] = []
         self.file: dict[str, str] = {}
         self.desk: Desk | None = None
+        self.rules: list[tuple[str, bool]] = []
         self.ended: list[tuple[str, bool, str, str]] = []  # turns, with the answer that the desk had at that moment
 
     def choose_model(self, provider: str, model: str, command_line: str) -> None:
@@ -120,6 +122,14 @@ class Equipment:
 
     async def keep(self, content: bytes) -> str:
         return await self.front.workbench.keep(content)
+
+    async def rule_for(self, payload: Payload) -> str:
+        if not isinstance(payload, ScriptPayload):
+            raise Rejected("a rule can always allow a script or a tool, nothing else")
+        return f"[[policy]]\nscript = {payload.script!r}\n"
+
+    async def keep_rule(self, rule: str, *, everywhere: bool) -> None:
+        self.rules.append((rule, everywhere))
 
     def reveal(self, text: str) -> str:
         return text.replace("[concealed:0123456789abcdef]", "hunter2")

@@ -13,7 +13,7 @@ from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.external_ask_commands import AskPerson
 from interlock.domain.values.approvals import Answered, Pending, ScriptPayload, ToolPayload
 from interlock.domain.values.gates import Blob
-from tests.api.serving import Served, asking, served
+from tests.api.serving import Equipment, Served, asking, served
 
 
 @pytest.fixture
@@ -66,6 +66,37 @@ def test_arguments_of_an_ask_are_edited_as_an_object(bench: Served) -> None:
     answered = bench.state.approval("A-1").state
     assert isinstance(answered, Answered)
     assert answered.edited == '{"a": 2}'
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_always_takes_only_the_rule_that_was_shown(bench: Served, everywhere: bool) -> None:
+    name = script_asked(bench)
+    equipment = bench.desk.equipment
+    assert isinstance(equipment, Equipment)
+    token = f"Bearer {bench.tokens.approve}"
+    rule = bench.raw("GET", f"/api/approvals/{name}/rule")[2]["rule"]
+    assert rule == "[[policy]]\nscript = 'rm x'\n"
+
+    def answer(always: object, **more: object) -> int:
+        body = json.dumps({"decision": "approve", "always": always, **more}).encode()
+        return bench.raw("POST", f"/api/approvals/{name}", body, authorization=token)[0]
+
+    assert answer({"rule": "[[policy]]\nscript = 'rm -rf /'\n"}) == 422
+    assert answer({"rule": rule}, edits="echo y") == 422
+    assert answer({"rule": rule}, decision="reject") == 422
+    assert (equipment.rules, isinstance(bench.state.approval(name).state, Pending)) == ([], True)
+    assert answer({"rule": rule, "everywhere": everywhere}) == 200
+    assert equipment.rules == [(rule, everywhere)]
+    assert bench.raw("GET", "/api/approvals/A-1/rule")[0] == 409
+
+
+def test_a_test_may_answer_but_not_write_rules() -> None:
+    with served(test_policy=True) as bench:
+        name = script_asked(bench)
+        rule = bench.raw("GET", f"/api/approvals/{name}/rule")[2]["rule"]
+        body = json.dumps({"decision": "approve", "always": {"rule": rule}}).encode()
+        assert bench.raw("POST", f"/api/approvals/{name}", body)[0] == 403
+        assert isinstance(bench.state.approval(name).state, Pending)
 
 
 def edit_asked(bench: Served) -> tuple[str, str]:

@@ -272,15 +272,17 @@ def test_long_arguments_are_edited_whole_and_a_refused_edit_stays() -> None:
         assert sorted(bench.widget("inbox.edit_arguments").value) == sorted(arguments + "z")
 
 
-def test_always_shows_its_rule_before_it_is_kept() -> None:
+@pytest.mark.parametrize("key", ["inbox.always", "inbox.everywhere"])
+def test_always_shows_its_rule_before_it_is_kept(key: str) -> None:
     RULES.kept.clear()
     with windowed(asking_all()) as bench:
         chosen(bench, "A-1")
         bench.click("inbox.rule")
         bench.until(lambda: "inbox.always" in bench.reachable())
         assert (RULES.kept, bench.front.heard) == ([], [])
-        bench.click("inbox.always")
+        bench.click(key)
         bench.until(lambda: bool(RULES.kept))
+        assert RULES.everywhere == (key == "inbox.everywhere")
         assert bench.front.heard == [AnswerApproval("A-1", "approve")]
         assert RULES.kept == ['[[policy]]\nprefix = ["make"]\n']
 

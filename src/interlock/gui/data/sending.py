@@ -12,7 +12,7 @@ from interlock.desk.buttons import answer, click
 from interlock.desk.desk import Desk
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.values.approvals import Payload, Pending
-from interlock.errors import InterlockError, NotAllowed
+from interlock.errors import InterlockError
 from interlock.gui.data.fetched_texts import FetchedTexts
 from interlock.views.display import safe
 
@@ -35,6 +35,7 @@ class HeldAnswer(Struct, frozen=True):
 
     command: AnswerApproval
     rule: str  # the rule to store with it, if it is "always"
+    everywhere: bool  # the rule counts in all projects
     words: str  # what it does, such as "Approving A-1"
     by: Authority
     until: float
@@ -47,7 +48,7 @@ class RuleStore(Protocol):
         """The narrowest rule; raises Rejected if no rule can allow it."""
         ...
 
-    async def keep(self, rule: str) -> None: ...
+    def keep(self, rule: str, *, everywhere: bool) -> Coroutine[Any, Any, None]: ...
 
 
 class Sender:
@@ -86,19 +87,23 @@ class Sender:
     def select_discussion(self, name: str) -> None:
         self.run(_now(lambda: self.desk.select_discussion(name)))
 
-    def answer(self, command: AnswerApproval, rule: str = "", by: Authority | None = None) -> None:
+    def answer(
+        self, command: AnswerApproval, rule: str = "", *, everywhere: bool = False, by: Authority | None = None
+    ) -> None:
         """Send an answer; with `rule`, also store the rule that allows the same from now on."""
         if self.held is not None and self.held.command.approval == command.approval:
             self.held = None
         by = by or self.by
         if rule and self.rules is not None:
-            self.run(self._always(by, command, rule, self.rules))
+            self.run(self._always(by, command, self.rules.keep(rule, everywhere=everywhere)))
         else:
             self.run(answer(self.desk, by, command))
 
-    def hold(self, command: AnswerApproval, words: str, until: float, rule: str = "") -> None:
+    def hold(
+        self, command: AnswerApproval, words: str, until: float, rule: str = "", *, everywhere: bool = False
+    ) -> None:
         """Keep an answer that a key gave; `settle_held` sends it at `until`."""
-        self.held = HeldAnswer(command, rule, words, self.by, until)
+        self.held = HeldAnswer(command, rule, everywhere, words, self.by, until)
 
     def settle_held(self, now: float, *, any_key: bool) -> bool:
         """Once per frame, before it is drawn: drop, send or keep the held answer; True if a key took it back."""
@@ -111,18 +116,21 @@ class Sender:
         elif not isinstance(self.desk.state.approval(held.command.approval).state, Pending):
             self.held = None  # answered elsewhere, or withdrawn
         elif now >= held.until:
-            self.answer(held.command, held.rule, held.by)
+            self.answer(held.command, held.rule, everywhere=held.everywhere, by=held.by)
         return any_key
 
     def propose_rule(self, payload: Payload, then: Then) -> None:
         if self.rules is not None:
             self.run(self.rules.rule_for(payload), then)
 
-    async def _always(self, by: Authority, command: AnswerApproval, rule: str, rules: RuleStore) -> None:
-        if by.actor.startswith("test:"):
-            raise NotAllowed("a test may answer approvals, but not write policy rules")
-        await answer(self.desk, by, command)
-        await rules.keep(rule)
+    async def _always(self, by: Authority, command: AnswerApproval, keep: Coroutine[Any, Any, None]) -> None:
+        try:
+            by.must_write_rules()
+            await answer(self.desk, by, command)
+        except InterlockError:
+            keep.close()
+            raise
+        await keep
 
     def run(self, work: Coroutine[Any, Any, Any], then: Then | None = None, *, by_user: bool = True) -> None:
         try:

@@ -22,10 +22,11 @@ _DOING: dict[Decision, str] = {
 }
 
 
-def give_answer(ui: Ui, send: Sender, command: AnswerApproval, rule: str = "") -> None:
+def give_answer(ui: Ui, send: Sender, command: AnswerApproval, rule: str = "", *, everywhere: bool = False) -> None:
     """Call it right after the button that was pressed. `rule` is stored with the answer: it is allowed from now on."""
     if ui.by_key:
-        words = f"{_DOING[command.decision]} {command.approval}{' always' if rule else ''}"
-        send.hold(command, words, imgui.get_time() + PAUSE_S, rule)
+        for_ever = (" always, in all projects" if everywhere else " always") if rule else ""
+        words = f"{_DOING[command.decision]} {command.approval}{for_ever}"
+        send.hold(command, words, imgui.get_time() + PAUSE_S, rule, everywhere=everywhere)
     else:
-        send.answer(command, rule)
+        send.answer(command, rule, everywhere=everywhere)

@@ -248,6 +248,10 @@ class InboxPanel:
         if draft.rule:
             if ui.button("inbox.always", "Approve, always", scope=approval.id, weight="go"):
                 give_answer(ui, send, AnswerApproval(approval.id, "approve"), draft.rule)
+            ui.beside("…in all projects")
+            about = "Write the rule for all your projects, not only this one"
+            if ui.button("inbox.everywhere", "…in all projects", scope=approval.id, about=about):
+                give_answer(ui, send, AnswerApproval(approval.id, "approve"), draft.rule, everywhere=True)
         elif ui.button(
             "inbox.rule",
             "Always…",
