@@ -318,7 +318,7 @@ def read_api_file(file: Path) -> dict[str, Any]:
             raise ValueError("host, port or token is missing")
     except (OSError, ValueError, RecursionError) as error:
         raise NotServing(f"{file} cannot be used: {error}") from error
-    if file.parent.name == "run" and not _is_locked(file.parent.parent / "lock"):
+    if file.parent.name == "run" and not is_locked(file.parent.parent / "lock"):
         raise NotServing(f"{file} was left behind: no workbench has this project open")
     return content
 
@@ -336,7 +336,7 @@ def prove(connection: http.client.HTTPConnection, server: Server) -> None:
         raise NotServing(f"the server at {server.host}:{server.port} is not the workbench of this project")
 
 
-def _is_locked(lock: Path) -> bool:
+def is_locked(lock: Path) -> bool:
     """Whether a process holds this lock, read from the kernel without taking the lock."""
     try:
         status = lock.lstat()

@@ -14,13 +14,16 @@ from interlock.api.bridge import Bridge, WindowView
 from interlock.api.live import Live
 from interlock.api.server import ApiServer, bind
 from interlock.api.tokens import Tokens, new_tokens
+from interlock.assembly.answer_check import AnswerCheck
 from interlock.client import ApiHookClient, Server
 from interlock.desk.desk import Desk
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.messages.envelopes import Actor, Recorded
 from interlock.domain.state.state import State
+from interlock.domain.values.approvals import Payload, ScriptPayload
 from interlock.domain.values.tickets import TicketSpec
 from interlock.engine.agents.chat import say_command
 from interlock.engine.bench.engine_thread import EngineThread
@@ -53,7 +56,8 @@ class Front:
 
     def __init__(self, journal: MemoryJournal) -> None:
         self.journal = journal
-        self.workbench = Workbench(journal, Clock(), Ids(), State())
+        no_sandbox: Any = None  # nothing runs here
+        self.workbench = Workbench(journal, Clock(), Ids(), State(), check=AnswerCheck(no_sandbox, ClosedNames()))
         self.streams = Streams()
         self.stopped = asyncio.Event()
 
@@ -83,6 +87,9 @@ class Equipment:
         self.front = front
         self.chosen: list[tuple[str, str, str]] = []
         self.file: dict[str, str] = {}
+        self.desk: Desk | None = None
+        self.rules: list[tuple[str, bool]] = []
+        self.ended: list[tuple[str, bool, str, str]] = []  # turns, with the answer that the desk had at that moment
 
     def choose_model(self, provider: str, model: str, command_line: str) -> None:
         if provider == "nobody":
@@ -105,6 +112,9 @@ class Equipment:
     def status(self) -> str:
         return "idle"
 
+    def turn_ended(self, discussion: str, *, stopped: bool, error: str) -> None:
+        self.ended.append((discussion, stopped, error, self.desk.view.response if self.desk else ""))
+
     def reset_status(self) -> None:
         pass
 
@@ -113,6 +123,14 @@ class Equipment:
 
     async def keep(self, content: bytes) -> str:
         return await self.front.workbench.keep(content)
+
+    async def rule_for(self, payload: Payload) -> str:
+        if not isinstance(payload, ScriptPayload):
+            raise Rejected("a rule can always allow a script or a tool, nothing else")
+        return f"[[policy]]\nscript = {payload.script!r}\n"
+
+    async def keep_rule(self, rule: str, *, everywhere: bool) -> None:
+        self.rules.append((rule, everywhere))
 
     def reveal(self, text: str) -> str:
         return text.replace("[concealed:0123456789abcdef]", "hunter2")

@@ -1,16 +1,19 @@
 """The inbox over HTTP: pages, answers with edits, one winner, and answers of tests marked as such."""
 
+import json
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from interlock.client import ApiError, ApiHookClient
-from interlock.domain.messages.commands.attempt_commands import AskScript
+from interlock.domain.messages.commands.attempt_commands import AskScript, AskWorker
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.external_ask_commands import AskPerson
-from interlock.domain.values.approvals import Answered, ScriptPayload
-from tests.api.serving import Served, asking, served
+from interlock.domain.values.approvals import Answered, Pending, ScriptPayload, ToolPayload
+from interlock.domain.values.gates import Blob
+from tests.api.serving import Equipment, Served, asking, served
 
 
 @pytest.fixture
@@ -63,6 +66,86 @@ def test_arguments_of_an_ask_are_edited_as_an_object(bench: Served) -> None:
     answered = bench.state.approval("A-1").state
     assert isinstance(answered, Answered)
     assert answered.edited == '{"a": 2}'
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_always_takes_only_the_rule_that_was_shown(bench: Served, everywhere: bool) -> None:
+    name = script_asked(bench)
+    equipment = bench.desk.equipment
+    assert isinstance(equipment, Equipment)
+    token = f"Bearer {bench.tokens.approve}"
+    rule = bench.raw("GET", f"/api/approvals/{name}/rule")[2]["rule"]
+    assert rule == "[[policy]]\nscript = 'rm x'\n"
+
+    def answer(always: object, **more: object) -> int:
+        body = json.dumps({"decision": "approve", "always": always, **more}).encode()
+        return bench.raw("POST", f"/api/approvals/{name}", body, authorization=token)[0]
+
+    assert answer({"rule": "[[policy]]\nscript = 'rm -rf /'\n"}) == 422
+    assert answer({"rule": rule}, edits="echo y") == 422
+    assert answer({"rule": rule}, decision="reject") == 422
+    assert (equipment.rules, isinstance(bench.state.approval(name).state, Pending)) == ([], True)
+    assert answer({"rule": rule, "everywhere": everywhere}) == 200
+    assert equipment.rules == [(rule, everywhere)]
+    assert bench.raw("GET", "/api/approvals/A-1/rule")[0] == 409
+
+
+def test_a_test_may_answer_but_not_write_rules() -> None:
+    with served(test_policy=True) as bench:
+        name = script_asked(bench)
+        rule = bench.raw("GET", f"/api/approvals/{name}/rule")[2]["rule"]
+        body = json.dumps({"decision": "approve", "always": {"rule": rule}}).encode()
+        assert bench.raw("POST", f"/api/approvals/{name}", body)[0] == 403
+        assert isinstance(bench.state.approval(name).state, Pending)
+
+
+def edit_asked(bench: Served) -> tuple[str, str]:
+    """A pending approval of a tool call with long arguments; its id and the arguments."""
+    script_asked(bench)
+    person(bench).answer("A-2", "approve")
+    arguments = json.dumps({"content": "x" * 9_000, "path": "a.txt"})
+    digest = bench.engine.call(bench.front.workbench.keep(arguments.encode()))
+    blob = Blob(digest, len(arguments))
+    payload = ToolPayload(
+        "c1", "write_file", arguments[:4_000], digest, "Edit a.txt", 1, "+x", "/w", arguments_blob=blob
+    )
+    bench.submit(AskWorker("demo", "a", 1, payload, "may it?"), "system")
+    return "A-3", arguments
+
+
+def test_the_arguments_of_one_approval_are_whole(bench: Served) -> None:
+    name, arguments = edit_asked(bench)
+    assert bench.client().get_approval(name)["payload"]["arguments"] == arguments
+    assert bench.client().list_approvals()[0]["payload"]["arguments"] == arguments[:4_000]
+
+
+@pytest.mark.parametrize(
+    ("edits", "sentence"),
+    [
+        ({"arguments": {"path": "a.txt"}}, "the edit cannot run: write_file needs the argument 'content'."),
+        ({"arguments": {"path": "a", "contents": "x"}}, "write_file has no argument 'contents'; did you mean"),
+        ({"arguments": {"path": 7, "content": []}}, "the edit cannot run: write_file: the argument"),
+        ("[1]", "the edited arguments must be a JSON object"),
+        ('{"path": ', "the edited arguments must be a JSON object"),
+    ],
+)
+def test_edited_arguments_that_the_tool_does_not_take_are_refused_at_once(
+    bench: Served, edits: Any, sentence: str
+) -> None:
+    name, _ = edit_asked(bench)
+    with pytest.raises(ApiError) as refusal:
+        person(bench).answer(name, "approve", edits=edits)
+    assert refusal.value.status == 422
+    assert sentence in str(refusal.value)
+    assert isinstance(bench.state.approval(name).state, Pending)
+    person(bench).answer(name, "approve", edits={"arguments": {"path": "a.txt", "content": "y"}})
+
+
+def test_an_edited_script_that_no_shell_can_run_is_refused_at_once(bench: Served) -> None:
+    name = script_asked(bench)
+    with pytest.raises(ApiError, match="a character that no command can hold") as refusal:
+        person(bench).answer(name, "approve", edits="echo \0")
+    assert refusal.value.status == 422
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ import pytest
 from interlock.api.live import StreamFollower
 from interlock.client import Frame, NotServing
 from interlock.domain.messages.commands.conductor_commands import StartConductor
+from interlock.domain.messages.commands.discussion_commands import EndTurn
 from interlock.domain.messages.commands.external_ask_commands import AskPerson
 from interlock.domain.messages.commands.track_commands import AddTrack, EditTrack, StartTrack
-from tests.api.serving import Served, asking, served, ticket, until
+from tests.api.serving import Equipment, Served, asking, served, ticket, until
 
 
 @pytest.fixture
@@ -90,12 +91,24 @@ def test_texts_come_so_far_and_then_by_deltas_without_ids(bench: Served) -> None
 
 def test_the_state_is_pushed_and_approvals_by_their_own_names(bench: Served) -> None:
     stream = bench.client().events()
-    assert next(frame for frame in stream if frame.event == "mma_state_update").data["mma_status"] == "idle"
+    first = next(frame for frame in stream if frame.event == "mma_state_update").data
+    assert first == {
+        "status": "idle",
+        "active_tier": "",
+        "active_tiers": [],
+        "tier_usage": {},
+        "track": None,
+        "tickets": [],
+        "streams": {},
+        "pending_approvals": [],
+    }
     asking(bench, "a")
     step = next(frame for frame in stream if frame.event == "mma_step_approval")
     assert (step.data["id"], step.data["kind"]) == ("A-1", "step")
-    seen = next(f for f in stream if f.event == "mma_state_update" and f.data["pending_mma_step_approval"])
-    assert seen.data["active_tickets"][0]["id"] == "a"
+    seen = next(f for f in stream if f.event == "mma_state_update" and f.data["pending_approvals"]).data
+    assert (seen["tickets"][0]["id"], seen["track"]) == ("a", {"id": "demo", "title": "Demo"})
+    assert (seen["status"], seen["active_tier"]) == ("running", "Awaiting Approval: a")
+    assert seen["pending_approvals"] == [{"id": "A-1", "kind": "step", "ticket": "a"}]
     bench.client().set_value("ai_input", "hello")
     bench.client().click("btn_gen_send")
     bench.client().click("btn_gen_stop")
@@ -184,3 +197,21 @@ def test_the_stream_ends_when_the_server_does() -> None:
 def test_each_frame_is_one_line_of_json(bench: Served) -> None:
     bench.submit(AddTrack("t", "two\nlines\r\nthree\u2028four", "", (ticket("a"),)))
     assert journal(bench, 0, 1)[0].data["event"]["title"] == json.loads(json.dumps("two\nlines\r\nthree\u2028four"))
+
+
+def test_the_answer_is_there_before_the_status_says_done_and_a_stop_is_told_apart(bench: Served) -> None:
+    equipment = bench.desk.equipment
+    assert isinstance(equipment, Equipment)
+    equipment.desk = bench.desk
+    client = bench.client()
+    for ending in ("done", "stop"):
+        client.set_value("ai_input", "hello")
+        client.click("btn_gen_send")
+        if ending == "stop":
+            client.click("btn_gen_stop")
+        else:
+            bench.submit(EndTurn("D-1"), "system")
+    assert equipment.ended == [
+        ("D-1", False, "", "the answer in D-1"),
+        ("D-1", True, "stopped", "the answer in D-1"),
+    ]

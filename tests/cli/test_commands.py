@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from datetime import UTC, datetime
 
 from tests.cli.project import Project, shell
 
@@ -81,6 +82,29 @@ def test_a_deadline_denies_what_nobody_answers(project: Project) -> None:
     assert result.code == 3, result
     reason = project.run("tickets", "show", "one", "--json").json["blocked_reason"]
     assert reason.startswith("no answer by its deadline")
+
+
+def test_a_deadline_denies_while_nothing_runs(project: Project) -> None:
+    project.write("interlock.toml", "[approvals]\ndeadline_s = 1\n")
+    assert project.run("run", "--tickets", project.tickets("plan.json", [shell("one", "exit 0")])).code == 4
+    deadline = project.run("approvals", "show", "A-1", "--json").json["deadline"]
+    while datetime.now(UTC) < datetime.fromisoformat(deadline):
+        project.run("status")
+    assert "overdue" in project.run("approvals", "list").out
+    result = project.run("approvals", "answer", "A-1", "approve")
+    assert (result.code, "no answer by its deadline" in result.err) == (1, True), result
+    assert project.run("resume").code == 3
+    assert not [row for row in project.journal() if row["event"]["type"] == "work_submitted"]
+
+
+def test_approve_all_never_decides_about_a_failed_gate(project: Project) -> None:
+    file = project.tickets("plan.json", [shell("one", "echo 1 > b", verify=[{"command": "false", "max_attempts": 1}])])
+    assert project.run("run", "--tickets", file).code == 4
+    project.run("approvals", "answer", "A-1", "approve")
+    assert project.run("resume").code == 4
+    result = project.run("resume", "--approve", "all")
+    assert result.code == 3, result
+    assert "a person must decide (A-2, gate)" in project.run("tickets", "show", "one", "--json").json["blocked_reason"]
 
 
 def test_pause_and_resume(project: Project) -> None:

@@ -441,6 +441,7 @@ class World:
         self.streams = Streams()
         self.activity = Activity()
         self.options = Options()
+        self.sandbox = "bubblewrap"
         self.counts = True  # False: the project's folder was replaced
 
     def check(self) -> None:
@@ -490,7 +491,7 @@ class WorldAgents:
     def __init__(self, world: World, workbench: Workbench) -> None:
         self._world = world
         self._workbench = workbench
-        self._toolbox = Toolbox(world.tools, _script_terms, check=world.check)
+        self._toolbox = Toolbox(world.tools, self._script_terms, check=world.check)
 
     def worker(self, send: Send) -> Worker:
         world = self._world
@@ -513,9 +514,8 @@ class WorldAgents:
         texts = KeptTexts(self._workbench.keep, self._world.journal.get_blob)
         return JournalAccess(texts, send, lambda: self._workbench.state, self._world.redact)
 
-
-def _script_terms(script: str, directory: str, call: str) -> ScriptPayload:
-    return ScriptPayload(script, directory, ("PATH",), "bubblewrap", call=call)
+    def _script_terms(self, script: str, directory: str, call: str) -> ScriptPayload:
+        return ScriptPayload(script, directory, ("PATH",), self._world.sandbox, call=call)
 
 
 class RecordingModel:

@@ -116,6 +116,7 @@ class Rules:
 
     def __init__(self) -> None:
         self.kept: list[str] = []
+        self.everywhere = False
 
     async def rule_for(self, payload: Payload) -> str:
         match payload:
@@ -126,8 +127,9 @@ class Rules:
             case _:
                 raise Rejected("no rule can always allow this: it is more than one command")
 
-    async def keep(self, rule: str) -> None:
+    async def keep(self, rule: str, *, everywhere: bool) -> None:
         self.kept.append(rule)
+        self.everywhere = everywhere
 
 
 RULES = Rules()
@@ -158,6 +160,8 @@ class StillEquipment(Equipment):
     def __init__(self) -> None:
         self.chosen: list[tuple[str, str, str]] = []
         self.file: dict[str, str] = {}
+        self.desk = None
+        self.ended: list[tuple[str, bool, str, str]] = []
 
     def clear_streams(self) -> None:
         pass

@@ -129,15 +129,17 @@ def test_a_folder_outside_the_worktree_is_refused(bench: Bench, tmp_path: Path, 
 def test_a_result_holds_tails_and_the_whole_is_a_blob(bench: Bench) -> None:
     result = bench.run(Gate("seq 100000; seq 3 >&2"))
     whole = "".join(f"{n}\n" for n in range(1, 100_001))
-    assert (result.stdout, result.stderr, result.stderr_blob) == (whole[-2_000:], "1\n2\n3\n", None)
+    mark = "[… 583,895 bytes of 588,895 are not here; 'interlock tickets show ID --output' …]\n"
+    assert (result.stdout, result.stderr, result.stderr_blob) == (mark + whole[-5_000:], "1\n2\n3\n", None)
     assert result.stdout_blob == Blob(sha256(whole.encode()).hexdigest(), len(whole))
     assert list(bench.blobs.values()) == [whole.encode()]
 
 
-def test_output_between_a_tail_and_4_kb_is_not_lost(bench: Bench) -> None:
-    result = bench.run(Gate("head -c 2001 /dev/zero | tr '\\0' x"))
-    assert result.stdout == "x" * 2_000
-    assert result.stdout_blob is not None and bench.blobs[result.stdout_blob.sha256] == b"x" * 2_001
+def test_output_just_longer_than_a_tail_is_not_lost(bench: Bench) -> None:
+    result = bench.run(Gate("head -c 5001 /dev/zero | tr '\\0' x"))
+    assert result.stdout.partition("\n")[2] == "x" * 5_000
+    assert result.stdout_blob is not None and bench.blobs[result.stdout_blob.sha256] == b"x" * 5_001
+    assert bench.run(Gate("head -c 5000 /dev/zero | tr '\\0' x")).stdout == "x" * 5_000
 
 
 def test_quotes_and_operators_arrive_unchanged_at_the_shell(bench: Bench) -> None:

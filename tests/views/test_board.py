@@ -20,8 +20,10 @@ from interlock.views.board import (
     TrackRow,
     WorkerRow,
     activity_of,
+    not_verified,
     tickets_of,
     track_rows,
+    unverified_tickets,
     waits_for_person,
     work_besides,
     worker_rows,
@@ -92,7 +94,7 @@ def test_tickets_are_paged_in_the_tracks_order() -> None:
             "verified",
         ),
         ((SubmitWork("a", "x", 1, SAVED), FinishMerge("a", "x", 1, "c")), "x", "done, unverified"),
-        ((SkipTicket("a", "x"),), "x", "skipped"),
+        ((SkipTicket("a", "x"),), "x", "skipped, unverified"),
         ((FailWork("a", "x", 1, "exit 3"),), "x", "exit 3"),
         ((CancelTicket("a", "x", "not needed"),), "x", "not needed"),
     ],
@@ -193,3 +195,10 @@ def test_a_landing_under_way_is_work() -> None:
     project.send(AnswerApproval("A-1", "approve"))
     assert work_besides(project.state, ()) == ("a",)
     assert work_besides(project.state, ("a",)) == ()
+
+
+def test_a_summary_names_the_unverified_tickets() -> None:
+    state = bench(SubmitWork("a", "x", 1, SAVED), FinishMerge("a", "x", 1, "c")).state
+    assert unverified_tickets(state.track("a")) == ("x",)
+    assert not_verified(state.track("a")) == ", 1 unverified (x)"
+    assert not_verified(bench().state.track("a")) == ""

@@ -11,6 +11,9 @@ from interlock.domain.messages.commands.ticket_commands import CancelTicket
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.values.approvals import (
+    Again,
+    Approval,
+    Change,
     GateOnTree,
     GatePayload,
     MergePayload,
@@ -20,9 +23,17 @@ from interlock.domain.values.approvals import (
     digest,
 )
 from interlock.domain.values.epics import TrackPlan
-from interlock.domain.values.gates import Gate
+from interlock.domain.values.gates import Blob, Gate
 from interlock.domain.values.tickets import TicketSpec
-from interlock.views.inbox import approval_dict, approval_title, landing_lines, list_approvals
+from interlock.views.inbox import (
+    approval_dict,
+    approval_title,
+    cut_texts,
+    landing_lines,
+    list_approvals,
+    what_changed,
+    with_whole_texts,
+)
 from tests.domain.given import ADA, AT, FAIL, SAVED, SCRIPT, Bench, given, shell
 
 
@@ -137,6 +148,7 @@ def test_the_json_of_an_approval_has_everything() -> None:
         "requested_at": AT,
         "deadline": None,
         "discussion": "",
+        "again": None,
         "answers": ["approve", "reject", "abort"],
         "answer": {
             "decision": "reject",
@@ -150,3 +162,49 @@ def test_the_json_of_an_approval_has_everything() -> None:
         },
     }
     assert approval_dict(project.state.approvals["A-3"])["answer"] is None
+
+
+def test_a_question_that_is_asked_again_says_what_changed_and_that_the_edit_is_kept() -> None:
+    first = Approval(
+        id="A-1", kind="script", asker="worker:a/1", track="t", payload=SCRIPT, digest=digest(SCRIPT), requested_at=AT
+    )
+    changes = (Change("sandbox", "bubblewrap", "off"), Change("environment", "", "CC"))
+    again = replace(first, id="A-2", again=Again("A-1", changes, "make it"))
+    assert what_changed(first) == ()
+    assert what_changed(again) == (
+        "asked again: what was approved as A-1 has changed",
+        "sandbox: bubblewrap -> off",
+        "environment: (nothing) -> CC",
+        "your edit of A-1 is kept: it is part of what is shown",
+    )
+    assert what_changed(replace(first, again=Again("A-0")))[1:] == ()
+    assert approval_dict(again)["again"] == {
+        "of": "A-1",
+        "changes": (
+            {"field": "sandbox", "before": "bubblewrap", "after": "off"},
+            {"field": "environment", "before": "", "after": "CC"},
+        ),
+        "edited": "make it",
+    }
+
+
+def test_cut_texts_are_named_and_replaced_by_the_whole_ones() -> None:
+    one, two = Blob("1" * 64, 9_000), Blob("2" * 64, 9_000)
+    whole = {one.sha256: "whole", two.sha256: "all of it"}
+    tool = ToolPayload("c", "edit", "cut", "00", "Edit", 1, "+", "/w", two, one)
+    ask = ToolPayload("c", "Bash", "cut", "00", "Bash", 0, "", "/w", one)
+    spawn = SpawnPayload("tier3-worker", "m", "p", "cut", one)
+    merge = MergePayload("main", "b4", "af", "cut", one)
+    for payload, blobs, restored in (
+        (tool, (one, two), ToolPayload("c", "edit", "whole", "00", "Edit", 1, "all of it", "/w")),
+        (ask, (one,), ToolPayload("c", "Bash", "whole", "00", "Bash", 0, "", "/w")),
+        (spawn, (one,), SpawnPayload("tier3-worker", "m", "p", "whole")),
+        (merge, (one,), MergePayload("main", "b4", "af", "whole")),
+        (SCRIPT, (), SCRIPT),
+    ):
+        approval = Approval(
+            id="A-1", kind="tool", asker="w", track="t", payload=payload, digest=digest(payload), requested_at=AT
+        )
+        assert cut_texts(approval) == blobs
+        assert with_whole_texts(approval, whole) == replace(approval, payload=restored)
+        assert with_whole_texts(approval, {}) == approval  # a removed text stays cut

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
+from msgspec.structs import replace
 
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
@@ -21,7 +22,7 @@ from interlock.domain.messages.events.event import Event
 from interlock.domain.messages.events.test_history_events import TestExecuted, TestReportRead, TestsForgotten
 from interlock.domain.messages.events.ticket_events import TicketBlocked, TicketCompleted
 from interlock.domain.messages.events.track_events import LandingFailed, TrackEnded, TrackStarted
-from interlock.domain.values.approvals import ScriptPayload
+from interlock.domain.values.approvals import Again, Change, ScriptPayload
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Blob, GateResult
@@ -40,10 +41,17 @@ def line_of(event: Event, by: str = "human:ada") -> JournalLine:
     return journal_line(Recorded(7, AT, by, "c", event))
 
 
-def ask(**more: str) -> ApprovalRequested:
+def ask(allowed_by: str = "") -> ApprovalRequested:
     payload = ScriptPayload("make", "/w", (), "bubblewrap")
     return ApprovalRequested(
-        approval="A-1", kind="script", asker="w", track="t", ticket="a", payload=payload, digest="d", **more
+        approval="A-1",
+        kind="script",
+        asker="w",
+        track="t",
+        ticket="a",
+        payload=payload,
+        digest="d",
+        allowed_by=allowed_by,
     )
 
 
@@ -62,6 +70,11 @@ CASES: Sequence[tuple[Event, str, str]] = (
     (TicketBlocked("t", "a", "no\nway"), "ticket", "blocked: no"),
     (ToolFinished("t", "a", 1, BLOB, "edit_file", False, "A-1"), "tool", "edit_file  done   by A-1"),
     (ToolFinished("t", "a", 1, BLOB, "edit_file", True, "A-1"), "tool", "edit_file  failed   by A-1"),
+    (
+        ToolFinished("t", "a", 1, BLOB, "edit_file", True, "A-1", "rejected"),
+        "tool",
+        "edit_file  rejected, not run   by A-1",
+    ),
     (TurnFinished("t", "a", 1, BLOB, "Tier 3", "m", USED), "turn", "m answered, 1,200 in, 34 out"),
     (DiscussionReplied("D-1", BLOB, "Discussion", "m", USED, "c"), "chat", "m answered, 1,200 in, 34 out"),
     (PlannerAnswered("E-1", "", (BLOB,), "Tier 1", "m", USED, "c"), "plan", "Tier 1 answered, 1,200 in, 34 out"),
@@ -115,3 +128,9 @@ def test_whatever_happened_has_a_line_without_control_characters(recorded: Recor
     found = journal_line(recorded)
     assert "\n" not in found.text
     assert "\x1b" not in found.text
+
+
+def test_the_line_of_a_question_that_is_asked_again_says_what_changed() -> None:
+    again = Again("A-0", (Change("sandbox", "bubblewrap", "off"),))
+    line = line_of(replace(ask(), again=again))
+    assert line.more == "asked again: what was approved as A-0 has changed; sandbox: bubblewrap -> off"

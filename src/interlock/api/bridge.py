@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 from interlock.desk.desk import Desk
 from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.values.approvals import Payload
 from interlock.ports.front import Front
 
 T = TypeVar("T")
@@ -23,6 +24,14 @@ class Backstage(Protocol):
         ...
 
     async def kept_text(self, sha256: str) -> bytes | None: ...
+
+    async def rule_for(self, payload: Payload) -> str:
+        """The narrowest rule that would always allow this; raises Rejected if no rule can."""
+        ...
+
+    async def keep_rule(self, rule: str, *, everywhere: bool) -> None:
+        """Writes a rule of the user: for this project, or for all projects."""
+        ...
 
     def reveal(self, text: str) -> str:
         """The exact form of a text whose secrets were concealed; raises Rejected if it is not stored any more."""

@@ -27,7 +27,7 @@ from interlock.api.routes.epic_routes import epic_routes
 from interlock.api.routes.gui_routes import gui_routes
 from interlock.api.routes.journal_routes import journal_routes
 from interlock.api.routes.replies import failed, framework_error, known_query, refused, unreadable
-from interlock.api.routes.status_json import status_json
+from interlock.api.routes.status_json import status_json, update_json
 from interlock.api.routes.test_history_routes import test_history_routes
 from interlock.api.routes.ticket_routes import ticket_routes
 from interlock.api.routes.track_routes import track_routes
@@ -176,7 +176,7 @@ def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) 
             *ticket_routes(bridge),
             *worker_routes(bridge),
             *discussion_routes(bridge),
-            *journal_routes(bridge, live, status),
+            *journal_routes(bridge, live, update_json(bridge, live)),
             *test_history_routes(bridge),
         ],
         lifespan=[lifespan],

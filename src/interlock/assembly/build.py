@@ -13,6 +13,7 @@ from secrets import token_hex
 from msgspec import Struct
 
 from interlock.assembly.agents import Agents, Machine
+from interlock.assembly.answer_check import AnswerCheck
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.open_workbench import Conducting, ModelSlot, Monitors, OpenWorkbench, Storage
@@ -43,6 +44,7 @@ from interlock.engine.agents.judge import JudgedGates
 from interlock.engine.bench.load_state import load_state
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.effects.conductor import Conductor
+from interlock.engine.effects.deadlines import deny_overdue
 from interlock.engine.effects.landing import finish_landings, needs_finishing
 from interlock.engine.effects.test_retention import Retention
 from interlock.engine.models.activity import Activity
@@ -131,7 +133,15 @@ async def open_workbench(
         vault = project_vault(project)
         sweep = SecretSweep(vault, journal.get_blob)
         sweep.sweep(state, grace=False)  # nothing of an earlier process is on its way to the journal
-        workbench = Workbench(journal, clock, RandomIds(), state, checkpoint_every=every, vault=vault)
+        workbench = Workbench(
+            journal,
+            clock,
+            RandomIds(),
+            state,
+            checkpoint_every=every,
+            vault=vault,
+            check=AnswerCheck(git, project.names),
+        )
         workspaces = GitWorkspaces(project.root, project.state_dir, git, partial(trusts_include, project))
         base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check, vault, sweep, [])
         conducting = None
@@ -140,6 +150,7 @@ async def open_workbench(
         elif state.conductor.on or state.busy:
             await workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
         if conducting is None:
+            await deny_overdue(workbench, clock)
             await _keep_out_of_git(base)
             if needs_finishing(workbench.state, workspaces):
                 await workspaces.open()

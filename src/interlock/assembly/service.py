@@ -18,6 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from interlock.assembly.build import open_workbench, project_vault
+from interlock.assembly.lasting_rules import keep_rule, lasting_rule
 from interlock.assembly.model_choice import AsksAt, ModelMaker, first_provider, make_model
 from interlock.assembly.open_workbench import OpenWorkbench
 from interlock.assembly.project import Project, open_project, trust_starts
@@ -26,6 +27,7 @@ from interlock.assembly.settings.writing import write_keys
 from interlock.desk.desk import Desk
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.values.approvals import Payload
 from interlock.engine.bench.engine_thread import ENDING_S, EngineThread
 from interlock.errors import BadValue, JournalCorrupt, JournalError, Misconfigured
 from interlock.identity.standing import approve_file as approve_file_of
@@ -93,6 +95,9 @@ class DeskServices:
     def status(self) -> str:
         return self._opened.activity.ai_status
 
+    def turn_ended(self, discussion: str, *, stopped: bool, error: str) -> None:
+        self._opened.activity.ended(f"Discussion: {discussion}", stopped=stopped, error=error)
+
     def reset_status(self) -> None:
         self._opened.activity.reset()
 
@@ -103,6 +108,12 @@ class DeskServices:
 
     async def keep(self, content: bytes) -> str:
         return await self._opened.workbench.keep(redacted_bytes(redactor(os.environ), content))
+
+    async def rule_for(self, payload: Payload) -> str:
+        return await asyncio.to_thread(lasting_rule, self._project, payload)
+
+    async def keep_rule(self, rule: str, *, everywhere: bool) -> None:
+        await asyncio.to_thread(keep_rule, self._project, rule, everywhere=everywhere)
 
     def reveal(self, text: str) -> str:
         return project_vault(self._project).reveal(text)

@@ -54,8 +54,8 @@ class Rules:
     async def rule_for(self, payload: Payload) -> str:
         return await asyncio.to_thread(lasting_rule, self._project, payload)
 
-    async def keep(self, rule: str) -> None:
-        await asyncio.to_thread(keep_rule, self._project, rule)
+    async def keep(self, rule: str, *, everywhere: bool) -> None:
+        await asyncio.to_thread(keep_rule, self._project, rule, everywhere=everywhere)
 
 
 def make_window(

@@ -12,6 +12,11 @@ class Authority(Struct, frozen=True):
     places: bool  # may set fields that name a program or a folder
     why_not: str = ""  # why answers are refused for every caller, if they are
 
+    def must_write_rules(self) -> None:
+        """A rule outlives its test, so a test may not write one."""
+        if self.actor.startswith("test:"):
+            raise NotAllowed("a test may answer approvals, but not write policy rules")
+
     def must_answer(self) -> None:
         if not self.answers:
             raise NotAllowed(

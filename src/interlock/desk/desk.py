@@ -15,7 +15,7 @@ from interlock.desk.authority import Authority
 from interlock.desk.fields import TABS, check, find
 from interlock.domain.messages.commands.discussion_commands import StartDiscussion, StopTurn
 from interlock.domain.messages.commands.external_ask_commands import WithdrawAsk
-from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.envelopes import SYSTEM, Recorded
 from interlock.domain.messages.events.discussion_events import DiscussionStarted, DiscussionTurnEnded
 from interlock.domain.state.state import State
 from interlock.domain.values.discussions import Quiet
@@ -62,6 +62,11 @@ class Equipment(Protocol):
 
     def clear_streams(self) -> None: ...
     def status(self) -> str: ...
+
+    def turn_ended(self, discussion: str, *, stopped: bool, error: str) -> None:
+        """Updates the status after a turn: idle if a person stopped it, else error or done."""
+        ...
+
     def reset_status(self) -> None: ...
 
 
@@ -183,11 +188,12 @@ class Desk:
         """Called after each durable batch."""
         for recorded in records:
             if isinstance(recorded.event, DiscussionTurnEnded):
-                self._turn_ended(recorded.event)
+                self._turn_ended(recorded.event, stopped=recorded.actor != SYSTEM)
 
-    def _turn_ended(self, event: DiscussionTurnEnded) -> None:
+    def _turn_ended(self, event: DiscussionTurnEnded, *, stopped: bool) -> None:
         text = "" if event.error else self.equipment.last_answer(event.discussion)
         self.change(error=event.error, **({"response": text} if text else {}))
+        self.equipment.turn_ended(event.discussion, stopped=stopped, error=event.error)  # after the answer is there
         self._publish("response", {"discussion": event.discussion, "text": text, "error": event.error or None})
 
     def _publish(self, name: str, data: dict[str, Any]) -> None:

@@ -8,16 +8,17 @@ from collections.abc import Iterator
 from msgspec import UNSET
 
 from interlock.domain.messages.envelopes import SYSTEM, Actor
-from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
+from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested, ApprovalWithdrawn
 from interlock.domain.messages.events.attempt_events import AttemptResumed, TicketStarted
 from interlock.domain.messages.events.conductor_events import ConductorStarted, EpicAdmitted, TrackAdmitted
 from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.ticket_events import TicketBlocked
 from interlock.domain.messages.events.track_events import TrackEnded
 from interlock.domain.rules.approval_request import request
 from interlock.domain.rules.approval_rules import automatic_answer, started_by_approval
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
-from interlock.domain.values.approvals import Approval, StepPayload, TracksPayload
+from interlock.domain.values.approvals import NEVER_AUTOMATIC, Approval, StepPayload, TracksPayload
 from interlock.domain.values.tickets import Queued, Ticket
 
 APPROVE_ALL: Actor = "policy:approve-all"
@@ -53,9 +54,13 @@ def automatic_answers(state: State, event: Event) -> Iterator[tuple[Actor, Event
     if not (state.conductor.on and state.conductor.approve_all):
         return
     for approval in asked:
-        if _is_in_focus(state, approval) and (answer := automatic_answer(approval)):
+        if not _is_in_focus(state, approval):
+            continue
+        if answer := automatic_answer(approval):
             yield APPROVE_ALL, answer
             yield from ((SYSTEM, begun) for begun in started_by_approval(state, approval))
+        elif not isinstance(event, ApprovalRequested):
+            yield from _block_undecided(approval)
 
 
 def _is_in_focus(state: State, approval: Approval) -> bool:
@@ -63,6 +68,14 @@ def _is_in_focus(state: State, approval: Approval) -> bool:
     if isinstance(approval.payload, TracksPayload):
         return state.conductor.runs_epic(approval.payload.epic)
     return not approval.track or state.conductor.runs_track(state.tracks[approval.track])
+
+
+def _block_undecided(approval: Approval) -> Iterator[tuple[Actor, Event]]:
+    """`--approve all` never answers a gate or an unknown outcome, and no person will: their tickets are blocked."""
+    if approval.kind in NEVER_AUTOMATIC and approval.ticket:
+        yield SYSTEM, ApprovalWithdrawn(approval.id, "--approve all answers no approval of this kind")
+        reason = f"a person must decide ({approval.id}, {approval.kind}), and --approve all does not"
+        yield SYSTEM, TicketBlocked(approval.track, approval.ticket, reason, failed=True)
 
 
 def _start_or_ask(state: State, track: Track) -> Event | None:

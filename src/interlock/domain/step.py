@@ -1,13 +1,14 @@
 """The pure transition: apply a submission to a state, or raise Rejected."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from interlock.domain.checks.deadlines import is_overdue, time_after
 from interlock.domain.consequences import automatic_answers, next_move
 from interlock.domain.facts.evolve import evolve
+from interlock.domain.messages.commands.approval_commands import AnswerApproval, ApproveTask
 from interlock.domain.messages.commands.command import Bulk
 from interlock.domain.messages.envelopes import Actor, Recorded, Submission
 from interlock.domain.messages.events.approval_events import ApprovalRequested
@@ -29,7 +30,7 @@ def step(state: State, submission: Submission, at: str) -> Transition:
     def record(actor: Actor, event: Event) -> None:
         nonlocal state
         if isinstance(event, ApprovalRequested) and event.deadline is None and state.conductor.deadline_s:
-            event = replace(event, deadline=_time_after(at, state.conductor.deadline_s))
+            event = replace(event, deadline=time_after(at, state.conductor.deadline_s))
         recorded = Recorded(state.version + 1, at, actor, submission.id, event)
         records.append(recorded)
         state = evolve(state, recorded)
@@ -42,6 +43,8 @@ def step(state: State, submission: Submission, at: str) -> Transition:
     else:
         parts = [submission]
     for part in parts:
+        if isinstance(part.command, AnswerApproval | ApproveTask):
+            _refuse_late_answer(state, part.command, at)
         for event in decide(state, part):
             record(part.actor, event)
             for actor, answer in automatic_answers(state, event):
@@ -53,9 +56,14 @@ def step(state: State, submission: Submission, at: str) -> Transition:
     return Transition(tuple(records), state)
 
 
-def _time_after(at: str, seconds: int) -> str:
-    moment = datetime.fromisoformat(at) + timedelta(seconds=seconds)
-    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+def _refuse_late_answer(state: State, command: AnswerApproval | ApproveTask, at: str) -> None:
+    """Raises Rejected for an answer after the approval's deadline, also if nothing has recorded the denial yet."""
+    if isinstance(command, AnswerApproval):
+        approval = state.approvals.get(command.approval)
+    else:
+        approval = state.approval_of(command.track, command.ticket)
+    if approval is not None and is_overdue(approval, at):
+        raise Rejected(f"approval {approval.id} was not answered by its deadline, {approval.deadline}: it is denied")
 
 
 def replay(records: Iterable[Recorded], state: State | None = None) -> State:

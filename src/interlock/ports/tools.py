@@ -47,10 +47,14 @@ class Preview(Struct, frozen=True):
     script: str | None = None
 
 
+Refused = Literal["", "rejected", "denied"]
+
+
 class ToolOutcome(Struct, frozen=True):
     text: str
     failed: bool = False
     exit_code: int | None = None  # of a script that ran
+    refused: Refused = ""  # why it did not run: a person rejected it, or a rule denied it
 
 
 class Tools(Protocol):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
+from interlock.domain.checks.fingerprints import CUT
 from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateResult, GateStatus, limits
 from interlock.domain.values.tickets import TicketSpec
 from interlock.errors import Rejected
@@ -17,7 +18,7 @@ from interlock.runners.setup import WorkspaceSetup
 from interlock.runners.shell_job import shell_job
 from interlock.views.display import quoted_path
 
-TAIL = 2_000
+TAIL = 5_000  # characters of each stream in a result; a blob holds all of it
 """Characters of each stream in a result; longer output is stored as a blob too."""
 
 PutBlob = Callable[[bytes], str]
@@ -100,12 +101,14 @@ class ShellGates:
             return await asyncio.to_thread(self._with_blobs, to_result(finished, gate.command), keep)
 
     def _with_blobs(self, result: GateResult, keep: str) -> GateResult:
+        stdout_blob = self._blob(os.path.join(keep, "stdout"), result.stdout)
+        stderr_blob = self._blob(os.path.join(keep, "stderr"), result.stderr)
         return replace(
             result,
-            stdout=self._redact(result.stdout),
-            stderr=self._redact(result.stderr),
-            stdout_blob=self._blob(os.path.join(keep, "stdout"), result.stdout),
-            stderr_blob=self._blob(os.path.join(keep, "stderr"), result.stderr),
+            stdout=marked(self._redact(result.stdout), stdout_blob),
+            stderr=marked(self._redact(result.stderr), stderr_blob),
+            stdout_blob=stdout_blob,
+            stderr_blob=stderr_blob,
         )
 
     def _blob(self, path: str, tail: str) -> Blob | None:
@@ -116,6 +119,14 @@ class ShellGates:
         except FileNotFoundError:
             return None
         return None if len(whole) <= len(tail.encode()) else Blob(self._put_blob(whole), len(whole))
+
+
+def marked(tail: str, whole: Blob | None) -> str:
+    """The end of a stream, with a first line that names what is left out."""
+    if whole is None:
+        return tail
+    dropped = whole.size - len(tail.encode(errors="replace"))
+    return f"{CUT}{dropped:,} bytes of {whole.size:,} are not here; 'interlock tickets show ID --output' …]\n{tail}"
 
 
 def to_result(finished: Finished, command: str, *, tail: int | None = TAIL) -> GateResult:

@@ -76,6 +76,14 @@ class WorkerTools:
             return ToolOutcome(_cut(str(failure)), failed=True)
         return ToolOutcome(_cut(text))
 
+    def problem(self, name: str, args: dict[str, Any]) -> str | None:
+        """Why this tool does not take these arguments; None if it does."""
+        try:
+            _, given = self._call(name, args)
+        except ToolFailure as failure:
+            return str(failure)
+        return problem_with(given.script) if isinstance(given, RunShell) else None
+
     def _call(self, name: str, args: dict[str, Any]) -> tuple[Tool, Struct]:
         tool = self._tools.get(name)
         if tool is None:

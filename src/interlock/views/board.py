@@ -17,6 +17,8 @@ from interlock.domain.values.tickets import (
     Working,
 )
 
+_NAMED = 5  # unverified tickets named in a summary
+
 
 class TrackProgress(Struct, frozen=True):
     completed: int
@@ -106,9 +108,27 @@ def activity_of(ticket: Ticket, track: Track) -> str:
         case Merging():
             return "merging"
         case Completed():
-            return "skipped" if ticket.result == "skipped" else "done, unverified" if ticket.unverified else "verified"
+            if ticket.result == "skipped":
+                return "skipped, unverified"
+            return "done, unverified" if ticket.unverified else "verified"
         case _:
             return stage.reason
+
+
+def unverified_tickets(track: Track) -> tuple[str, ...]:
+    """The completed tickets that no gate verified, in order."""
+    return tuple(name for name in track.order if track.tickets[name].unverified and _is_done(track.tickets[name]))
+
+
+def not_verified(track: Track) -> str:
+    """For summaries: `, 2 unverified (a, b)`; empty if every completed ticket is verified."""
+    names = unverified_tickets(track)
+    more = ", …" if len(names) > _NAMED else ""
+    return f", {len(names)} unverified ({', '.join(names[:_NAMED])}{more})" if names else ""
+
+
+def _is_done(ticket: Ticket) -> bool:
+    return isinstance(ticket.stage, Completed)
 
 
 def worker_rows(state: State) -> tuple[WorkerRow, ...]:

@@ -1,9 +1,11 @@
 """Read models of approvals: lists, titles, and the plain data with the allowed answers."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import (
@@ -21,6 +23,7 @@ from interlock.domain.values.approvals import (
     TracksPayload,
     approval_number,
 )
+from interlock.domain.values.gates import Blob
 from interlock.views.display import counted
 
 ApprovalFilter = Literal["pending", "answered", "withdrawn", "all"]
@@ -96,6 +99,56 @@ def _tone(gate: GateOnTree) -> Tone:
     return "dim" if gate.status in ("passed", "judged") else "bad"
 
 
+def cut_texts(approval: Approval) -> tuple[Blob, ...]:
+    """The stored texts of which the payload holds only the beginning."""
+    match approval.payload:
+        case ToolPayload() as payload:
+            blobs = (payload.whole_arguments, payload.diff_blob)
+        case SpawnPayload(context_blob=blob) | MergePayload(diff_blob=blob):
+            blobs = (blob,)
+        case _:
+            blobs = ()
+    return tuple(dict.fromkeys(filter(None, blobs)))
+
+
+def with_whole_texts(approval: Approval, texts: Mapping[str, str]) -> Approval:
+    """The approval with its cut texts replaced by these, by their hash; a text that is not there stays cut."""
+
+    def whole(blob: Blob | None) -> str | None:
+        return texts.get(blob.sha256) if blob else None
+
+    match approval.payload:
+        case ToolPayload() as payload:
+            if (arguments := whole(payload.whole_arguments)) is not None:
+                blob = payload.diff_blob if payload.arguments_blob else None
+                payload = replace(payload, arguments=arguments, arguments_blob=UNSET, diff_blob=blob)
+            if (diff := whole(payload.diff_blob)) is not None:
+                payload = replace(payload, diff=diff, diff_blob=None)
+        case SpawnPayload() as payload:
+            if (context := whole(payload.context_blob)) is not None:
+                payload = replace(payload, context=context, context_blob=None)
+        case MergePayload() as payload:
+            if (diff := whole(payload.diff_blob)) is not None:
+                payload = replace(payload, diff=diff, diff_blob=None)
+        case payload:
+            pass
+    return replace(approval, payload=payload)
+
+
+def what_changed(approval: Approval) -> tuple[str, ...]:
+    """For a question that is asked again: what changed since the earlier answer, one sentence each."""
+    again = approval.again
+    if not again:
+        return ()
+    lines = [f"asked again: what was approved as {again.of} has changed"]
+    lines += [
+        f"{change.field}: {change.before or '(nothing)'} -> {change.after or '(nothing)'}" for change in again.changes
+    ]
+    if again.edited is not None or again.edited_context is not None:
+        lines.append(f"your edit of {again.of} is kept: it is part of what is shown")
+    return tuple(lines)
+
+
 def approval_dict(approval: Approval) -> dict[str, Any]:
     """The approval as plain data for `--json`, with its most used fields at the top level."""
     plain: dict[str, Any] = msgspec.to_builtins(approval)
@@ -105,6 +158,7 @@ def approval_dict(approval: Approval) -> dict[str, Any]:
         "id": approval.id,
         "state": approval_status(approval),
         "title": approval_title(approval),
+        "again": None,
         **{key: value for key, value in plain.items() if key != "id"},
         "answers": list(ALLOWED[approval.kind]),
         "answer": state or None,

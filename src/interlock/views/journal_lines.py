@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from msgspec import Struct, to_builtins
+from msgspec import UNSET, Struct, to_builtins
 
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
@@ -26,7 +26,7 @@ from interlock.domain.messages.events.track_events import TrackEnded
 from interlock.domain.values.approvals import Approval
 from interlock.domain.values.gates import GateResult
 from interlock.views.display import one_line, safe
-from interlock.views.inbox import approval_title
+from interlock.views.inbox import approval_title, what_changed
 
 Role = Literal["text", "dim", "faint", "good", "running", "waiting", "bad", "accent", "planner"]
 
@@ -110,6 +110,8 @@ def _text_of(recorded: Recorded, name: str) -> tuple[str, Role, str]:
             return ("done, unverified" if unverified else "verified") + where, "good", ""
         case TicketBlocked(reason=reason):
             return f"blocked: {one_line(reason, 200)}", "bad", ""
+        case ToolFinished(tool=tool, by=by, refused=refused) if refused:
+            return f"{one_line(tool, 60)}  {refused}, not run   by {one_line(by, 60)}", "bad", ""
         case ToolFinished(tool=tool, failed=failed, by=by):
             return (
                 f"{one_line(tool, 60)}  {'failed' if failed else 'done'}   by {one_line(by, 60)}",
@@ -129,7 +131,8 @@ def _text_of(recorded: Recorded, name: str) -> tuple[str, Role, str]:
         case ApprovalRequested():
             asked = one_line(approval_title(_approval(event, recorded)), 160)
             by = f"   allowed by {event.allowed_by}" if event.allowed_by else ""
-            return f"{event.approval} {asked}{by}", "dim" if by else "waiting", ""
+            changed = "; ".join(what_changed(_approval(event, recorded)))
+            return f"{event.approval} {asked}{by}", "dim" if by else "waiting", one_line(changed, 400)
         case ApprovalAnswered(approval=approval, decision=decision, message=message):
             why = f": {one_line(message, 120)}" if message else ""
             return f"{approval} {decision} by {recorded.actor}{why}", "text", ""
@@ -165,6 +168,7 @@ def _approval(event: ApprovalRequested, recorded: Recorded) -> Approval:
         digest=event.digest,
         requested_at=recorded.at,
         discussion=event.discussion,
+        again=event.again or UNSET,
     )
 
 

@@ -11,9 +11,9 @@ from interlock.domain.reading.ticket_data import ticket_to_dict
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import Approval, ToolPayload
-from interlock.domain.values.model_calls import OpenCall
 from interlock.domain.values.tickets import Working
 from interlock.views.board import activity_of, track_rows
+from interlock.views.stream_keys import stream_key, ticket_name
 
 IDLE, LANDING = "idle", "landing"
 
@@ -64,30 +64,32 @@ def unfinished_landings(state: State) -> tuple[str, ...]:
 
 def active_tiers(state: State) -> tuple[str, ...]:
     """Every tier that works or waits for an answer, in order of start."""
-    tiers = [(call.at, stream_key(call)) for call in state.calls.values()]
-    asking = {call.party.ticket for call in state.calls.values()}
-    tiers += [(a.requested_at, f"Awaiting Approval: {_subject(a)}") for a in state.pending_approvals()]
+    tiers = [(call.at, stream_key(state, call.party, call.tier)) for call in state.calls.values()]
+    asking = {(call.party.track, call.party.ticket) for call in state.calls.values()}
+    tiers += [(a.requested_at, f"Awaiting Approval: {_subject(state, a)}") for a in state.pending_approvals()]
     for track_id in state.running:
         track = state.tracks[track_id]
         for name in track.order if track.counts.in_progress else ():
             ticket = track.tickets[name]
-            if isinstance(ticket.stage, Working) and name not in asking:  # it runs a tool or a script
-                tiers.append((ticket.started_at or "", f"Tier 3 (Worker): {name}"))
+            if isinstance(ticket.stage, Working) and (track_id, name) not in asking:  # it runs a tool or a script
+                tiers.append((ticket.started_at or "", f"Tier 3 (Worker): {ticket_name(state, track_id, name)}"))
     return tuple(dict.fromkeys(text for _, text in sorted(tiers)))
-
-
-def stream_key(call: OpenCall) -> str:
-    """The key under which a call's text is streamed."""
-    party = call.party
-    if party.ticket:
-        return f"Tier 4 (QA): {party.ticket}" if call.tier == "Tier 4" else f"Tier 3 (Worker): {party.ticket}"
-    if party.discussion:
-        return f"Discussion: {party.discussion}"
-    return "Tier 2 (Tech Lead)" if party.track else "Tier 1 (Orchestrator)"
 
 
 def tier_usage(state: State) -> dict[str, dict[str, Any]]:
     return {tier: {**to_builtins(used), "cost_usd": used.cost_usd} for tier, used in sorted(state.usage.items())}
+
+
+def state_update(
+    state: State, streams: dict[str, str], track_id: str | None = None, show: "ShowTicket | None" = None
+) -> dict[str, Any]:
+    """The data of `mma_state_update`: the run's status, its streams by the same keys, and the pending approvals."""
+    now = run_status(state, track_id, show)
+    return {
+        **{name: getattr(now, name) for name in RunStatus.__struct_fields__},
+        "streams": streams,
+        "pending_approvals": _pending_lines(state.pending_approvals()),
+    }
 
 
 def mma_status(
@@ -117,10 +119,14 @@ def mma_status(
         "pending_tracks": "tracks" in kinds,
         "pending_gate": "gate" in kinds,
         "pending_merge": "merge" in kinds,
-        "pending_approvals": [{"id": a.id, "kind": a.kind, "ticket": a.ticket} for a in pending],
+        "pending_approvals": _pending_lines(pending),
         "ask": _ask(ask),
         "unfinished_landings": list(unfinished_landings(state)),
     }
+
+
+def _pending_lines(pending: tuple[Approval, ...]) -> list[dict[str, Any]]:
+    return [{"id": a.id, "kind": a.kind, "ticket": a.ticket} for a in pending]
 
 
 def _row(row: Any) -> dict[str, Any]:
@@ -142,5 +148,7 @@ def _ask(approval: Approval | None) -> dict[str, Any] | None:
     return {"id": approval.id, "tool": approval.payload.tool, "args": decode(approval.payload.arguments)}
 
 
-def _subject(approval: Approval) -> str:
-    return approval.ticket or approval.discussion or approval.track or approval.id
+def _subject(state: State, approval: Approval) -> str:
+    if approval.ticket:
+        return ticket_name(state, approval.track, approval.ticket)
+    return approval.discussion or approval.track or approval.id

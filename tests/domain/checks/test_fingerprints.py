@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.domain.checks.fingerprints import fingerprint, is_stuck, normalised
+from interlock.domain.checks.fingerprints import CUT, fingerprint, is_stuck, normalised
 from interlock.domain.values.gates import GateResult
 
 
@@ -63,3 +63,11 @@ def test_stuck_is_the_same_failure_so_often_in_a_row() -> None:
 @given(st.text())
 def test_a_normalised_text_stays_unchanged(text: str) -> None:
     assert normalised(normalised(text)) == normalised(text)
+
+
+def test_the_line_that_says_how_much_was_cut_off_is_no_part_of_the_failure() -> None:
+    one, two = (
+        GateResult(status="failed", exit_code=1, command="make", duration_ms=1, stdout=f"{CUT}{size} …]\nno")
+        for size in (7, 8)
+    )
+    assert fingerprint(one) == fingerprint(two)

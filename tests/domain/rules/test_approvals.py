@@ -427,3 +427,26 @@ def test_with_a_deadline_every_question_has_one() -> None:
     project.send(AddTrack("x", "X", "", (shell("T", step_mode=True),)))
     project.send(StartTrack("x"))
     assert project.state.approvals["A-1"].deadline == "2026-01-01T00:01:30.000000Z"
+
+
+def test_approve_all_blocks_the_tickets_whose_questions_only_a_person_answers() -> None:
+    project = escalated()
+    events = project.send(StartConductor(approve_all=True, auto_queue=True), SYSTEM)
+    reason = "a person must decide (A-1, gate), and --approve all does not"
+    assert events[1:3] == (
+        ApprovalWithdrawn("A-1", "--approve all answers no approval of this kind"),
+        TicketBlocked("x", "T", reason, failed=True),
+    )
+    assert (project.state.pending_approvals(), project.track().status) == ((), "blocked")
+
+
+def test_approve_all_for_one_track_leaves_the_questions_of_others() -> None:
+    project = escalated()
+    project.send(StartConductor(approve_all=True, focus=("other",)), SYSTEM)
+    assert [approval.id for approval in project.state.pending_approvals()] == ["A-1"]
+
+
+def test_without_approve_all_a_restart_leaves_the_question_to_a_person() -> None:
+    project = escalated()
+    project.send(StartConductor(), SYSTEM)
+    assert [approval.id for approval in project.state.pending_approvals()] == ["A-1"]

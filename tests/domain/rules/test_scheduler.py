@@ -14,7 +14,7 @@ from interlock.domain.messages.events.conductor_events import ConductorStarted, 
 from interlock.domain.messages.events.ticket_events import TicketBlocked
 from interlock.domain.messages.events.track_events import TrackEnded, TrackStarted
 from interlock.domain.state.state import ConductorState
-from interlock.domain.values.approvals import StepPayload, digest
+from interlock.domain.values.approvals import StepPayload, Withdrawn, digest
 from interlock.domain.values.gates import Gate, GateDefaults
 from interlock.domain.values.tickets import Grant, Queued, Todo, Verifying, Working
 from interlock.errors import Rejected
@@ -228,10 +228,11 @@ def test_approve_all_ends_with_its_process() -> None:
     assert project.state.conductor.approve_all is False
 
 
-def test_approve_all_leaves_an_open_escalation_to_a_person() -> None:
+def test_approve_all_never_answers_an_open_escalation_and_blocks_its_ticket() -> None:
     project = bench(shell("v", verify=[Gate("true", max_attempts=1)]))
     project.submit("v")
     project.send(ReportGate("x", "v", 1, 0, FAIL), SYSTEM)
     project.send(StopConductor(), SYSTEM)
-    assert project.send(StartConductor(4, True, approve_all=True), SYSTEM)[1:] == ()
-    assert [approval.kind for approval in project.state.pending_approvals()] == ["gate"]
+    project.send(StartConductor(4, True, approve_all=True), SYSTEM)
+    assert isinstance(project.approval("A-1").state, Withdrawn)
+    assert project.ticket("v").status == "blocked"

@@ -12,12 +12,13 @@ from interlock.domain.messages.commands.call_commands import ReserveCall
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.call_events import CallReserved
-from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload, digest
+from interlock.domain.values.approvals import Answered, Approval, ScriptPayload, ToolPayload, digest
 from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.agents.conversation import distinct
 from interlock.engine.agents.dialogue import LAST_CALL, Answer, Dialogue, Question, Terms
 from interlock.engine.agents.shown_files import TrackedFiles
 from interlock.engine.blobs import KeptTexts
+from interlock.engine.models.activity import Happening, ToolExecution
 from interlock.engine.models.calls import Booked, ModelCalls, Observers, Timing
 from interlock.engine.models.streams import Streams
 from interlock.ports.front import Receipt
@@ -61,11 +62,23 @@ class Notebook:
             return PolicyVerdict("allow", "git-status", "", (("GIT_PAGER", "cat"),))
         return PolicyVerdict("allow" if preview.script == "ls" else "ask", "harmless", "")
 
-    def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
+    def answer_to(self, call: ToolCall) -> tuple[Answered, Approval] | None:
         answer = self.answers.get(call.id)
-        return (answer, "A-1") if answer else None
+        if answer is None:
+            return None
+        asked = ScriptPayload(str(call.args.get("script", "")), "/here", (), "off", call=call.id)
+        return answer, Approval(
+            id="A-1",
+            kind="script",
+            asker="worker:D-1/1",
+            track="",
+            payload=asked,
+            digest=digest(asked),
+            requested_at="",
+            state=answer,
+        )
 
-    def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, str] | None:
+    def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, Approval] | None:
         return None
 
     async def begin(self, call: ToolCall) -> None: ...
@@ -85,6 +98,7 @@ class Chat:
         self.streams = Streams()
         self.rounds = rounds
         self.waits: list[float] = []
+        self.happened: list[Happening] = []
         self.blobs: dict[str, bytes] = {}
         self._model = RecordingModel(ScriptedModel(msgspec.convert(list(rules), list[ScriptedRule])), self.requests)
 
@@ -104,6 +118,7 @@ class Chat:
 
     async def go_on(self, *messages: Message) -> Answer | Question:
         calls = ModelCalls(self._model, self._submit, Observers(self.streams), Timing(lambda: 1.0, self._wait))
+        calls.activity.listen(self.happened.append)
         tools = self.tools.offered(changing=True)
         terms = Terms(PARTY, "Chat", "Tier 1", "Be brief.", ToolPlace("/here"), tools, self.rounds)
         texts = KeptTexts(self._keep, self.blobs.__getitem__)
@@ -150,7 +165,8 @@ def test_an_edited_answer_runs_exactly_the_edit_that_its_digest_names() -> None:
         chat.ask()
         chat.host.answers["call-1"] = Answered("approve", "human:ann", "", edited="rm y", digest=digest(allowed))
         ended = asyncio.run(chat.go_on(Message("user", "go"), *chat.host.kept))
-        assert ended == (Answer("Gone.") if ran else Question(payload, "what it would do has changed"))
+        again = Question(replace(payload, script="rm y"), "what it would do has changed since A-1 was answered", "A-1")
+        assert ended == (Answer("Gone.") if ran else again)
         assert chat.tools.ran == ([("run_shell", {"script": "rm y"}, None)] if ran else [])
 
 
@@ -166,6 +182,14 @@ def test_a_call_that_a_rule_denies_goes_back_to_the_model_and_does_not_run() -> 
     chat = Chat({"match": "go", "tool_calls": [script]}, {"match": "DENIED by the rule 'no-rm'", "reply": "Oh."})
     assert chat.ask() == Answer("Oh.")
     assert (chat.tools.ran, chat.host.by) == ([], [("run_shell", True, "policy:no-rm")])
+    (denied,) = [each for each in chat.happened if isinstance(each, ToolExecution)]
+    assert (denied.tool, denied.by, denied.refused, denied.failed, denied.ended) == (
+        "run_shell",
+        "policy:no-rm",
+        "denied",
+        True,
+        True,
+    )
 
 
 def test_what_a_rule_allows_runs_with_the_environment_it_is_allowed_with() -> None:

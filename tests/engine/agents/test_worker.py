@@ -11,11 +11,12 @@ from interlock.domain.messages.commands.ticket_commands import KillWorker, Retry
 from interlock.domain.messages.commands.track_commands import StartTrack
 from interlock.domain.messages.events.attempt_events import ToolFinished, TurnFinished
 from interlock.domain.state.state import State
-from interlock.domain.values.approvals import GatePayload, SpawnPayload, ToolPayload
+from interlock.domain.values.approvals import Again, Change, GatePayload, ScriptPayload, SpawnPayload, ToolPayload
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.gates import Gate, GateDefaults
 from interlock.domain.values.tickets import TicketSpec
 from interlock.engine.agents.worker import Options
+from interlock.errors import BadValue
 from tests.engine.world import ANN, Process, World
 
 TICKET = TicketSpec(
@@ -187,6 +188,8 @@ def test_a_rejected_call_goes_back_to_the_worker_and_did_not_run() -> None:
             state = await process.until_status("blocked")
             assert state.ticket("a", "one").blocked_reason == "I may not change it"
         assert last_texts(world)[-1] == "REJECTED by the human: not in this file. It did not run."
+        rejected = [event for event in events(world, ToolFinished) if event.refused]
+        assert [(event.tool, event.by, event.refused) for event in rejected] == [("change", "A-2", "rejected")]
         assert [call[0] for call in world.tools.ran] == ["look"]
 
     asyncio.run(story())
@@ -246,15 +249,17 @@ def test_an_edited_prompt_and_context_are_exactly_what_the_worker_gets(edits: di
 
 
 @pytest.mark.parametrize("edited", ["no json", "[1]"])
-def test_an_edit_that_is_no_arguments_does_not_run(edited: str) -> None:
+def test_an_edit_that_is_no_arguments_is_refused_at_once_and_the_question_stays(edited: str) -> None:
     async def story() -> None:
-        world = make_world(START, CHANGE, {"match": "did not run", "reply": "BLOCKED"})
+        world = make_world(START, CHANGE, {"match": "REJECTED", "reply": "BLOCKED"})
         async with world.process() as process:
             await process.run(TICKET)
             await answer(process, 1)
-            await answer(process, 2, edited=edited)
-            state = await process.until_status("blocked")
-            assert state.ticket("a", "one").blocked_reason == "the worker is blocked"
+            await process.until(lambda state: "A-2" in state.approvals)
+            with pytest.raises(BadValue, match="the edited arguments must be a JSON object"):
+                await process.workbench.submit(ANN, AnswerApproval("A-2", "approve", edited=edited))
+            await answer(process, 2, "reject")
+            await process.until_status("blocked")
         assert [call[0] for call in world.tools.ran] == ["look"]
 
     asyncio.run(story())
@@ -270,8 +275,80 @@ def test_a_call_whose_effect_changed_meanwhile_is_asked_about_again() -> None:
             world.tools.hunks = 3
             await answer(process, 2)
             state = await process.until(lambda s: "A-3" in s.approvals)
-            assert state.approvals["A-3"].why == "what it would do has changed"
+            asked = state.approvals["A-3"]
+            assert asked.why == "what it would do has changed since A-2 was answered"
+            assert asked.again
+            assert [change.field for change in asked.again.changes] == ["hunks", "change"]
             assert [call[0] for call in world.tools.ran] == ["look"]
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("second", [None, '{"to": "red"}'])
+def test_an_edit_of_a_call_stays_when_its_effect_changed_before_it_ran(second: str | None) -> None:
+    async def story() -> None:
+        world = make_world()
+        async with world.process() as process:
+            await process.run(TICKET)
+            await answer(process, 1)
+            await process.until(lambda state: "A-2" in state.approvals)
+            world.tools.hunks = 3
+            await answer(process, 2, edited='{"to": "green"}')
+            state = await process.until(lambda s: "A-3" in s.approvals)
+            payload = state.approvals["A-3"].payload
+            assert isinstance(payload, ToolPayload)
+            assert (payload.arguments, payload.hunks) == ('{"to": "green"}', 3)
+            await answer(process, 3, edited=second)
+            await process.until_status("done")
+        changes = [call for call in world.tools.ran if call[0] == "change"]
+        assert changes == [("change", {"to": "red" if second else "green"}, None)]
+        assert "The human changed the arguments to:" in "\n".join(last_texts(world))
+
+    asyncio.run(story())
+
+
+def test_an_edited_script_of_a_worker_stays_when_the_environment_changed_before_it_ran() -> None:
+    async def story() -> None:
+        world = make_world(
+            {"match": "# Ticket one", "tool_calls": [{"name": "run_shell", "args": {"script": "rm -rf /"}}]},
+            {"match": "changed the script", "reply": "done"},
+        )
+        async with world.process() as process:
+            await process.run(TICKET)
+            await answer(process, 1)
+            await process.until(lambda state: "A-2" in state.approvals)
+            world.sandbox = "off"
+            await answer(process, 2, edited="true")
+            state = await process.until(lambda s: "A-3" in s.approvals)
+            asked = state.approvals["A-3"]
+            assert asked.again == Again("A-2", (Change("sandbox", "bubblewrap", "off"),), "true")
+            assert isinstance(asked.payload, ScriptPayload)
+            assert asked.payload.script == "true"
+            await answer(process, 3)
+            await process.until_status("done")
+        assert world.tools.ran == [("run_shell", {"script": "true"}, None)]
+
+    asyncio.run(story())
+
+
+def test_an_edited_prompt_stays_when_the_context_changed_before_the_worker_started() -> None:
+    async def story() -> None:
+        world = make_world({"match": "", "reply": "done"})
+        async with world.process() as process:
+            await process.run(TicketSpec(id="one", target_file="a.py"))
+            await process.until(lambda s: "A-1" in s.approvals)
+            world.workspaces.files["a.py"] = b"x = 2"
+            await answer(process, 1, edited="Be green.")
+            state = await process.until(lambda s: "A-2" in s.approvals)
+            asked = state.approvals["A-2"]
+            assert asked.why == "what the worker would get has changed since A-1 was answered"
+            assert asked.again
+            assert ([c.field for c in asked.again.changes], asked.again.edited) == (["context"], "Be green.")
+            assert isinstance(asked.payload, SpawnPayload)
+            assert (asked.payload.prompt, "x = 2" in asked.payload.context) == ("Be green.", True)
+            await answer(process, 2)
+            await process.until_status("done")
+        assert world.requests[0].messages[0].text.startswith("Be green.\n\n")
 
     asyncio.run(story())
 

@@ -12,7 +12,7 @@ from interlock.domain.messages.events.attempt_events import GateFinished
 from interlock.domain.messages.events.ticket_events import TicketCompleted
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import TrackLanding
-from interlock.domain.values.approvals import Answered, GatePayload, MergePayload, Pending, ScriptPayload
+from interlock.domain.values.approvals import Again, Answered, Change, GatePayload, MergePayload, Pending, ScriptPayload
 from interlock.domain.values.gates import Gate
 from interlock.engine.effects.landing import LandingConductor, ask_landing, finish_landings, needs_finishing
 from interlock.errors import BranchMoved, JournalError, Rejected
@@ -74,6 +74,31 @@ def test_a_script_changed_after_the_answer_is_asked_about_again_and_did_not_run(
             assert again.why == "what would run has changed since A-1 was answered"
             assert isinstance(again.payload, ScriptPayload)
             assert again.payload.sandbox == "off"
+            assert again.again == Again("A-1", (Change("sandbox", "bubblewrap", "off"),))
+
+    asyncio.run(story())
+
+
+def test_an_edited_script_stays_edited_when_the_environment_changed_before_it_ran() -> None:
+    async def story() -> None:
+        world = World(policy=Ask())
+        async with world.process(workers=1) as process:
+            await process.run(shell("one"))
+            await process.until(lambda s: bool(s.pending))
+            world.crew.sandbox = "off"
+            await process.workbench.submit(ANN, AnswerApproval("A-1", "approve", edited="make it better"))
+            state = await process.until(lambda s: "A-2" in s.approvals)
+            again = state.approvals["A-2"]
+            assert again.again == Again("A-1", (Change("sandbox", "bubblewrap", "off"),), "make it better")
+            assert isinstance(again.payload, ScriptPayload)
+            assert again.payload.script == "make it better"
+            await process.workbench.submit(ANN, AnswerApproval("A-2", "approve"))
+            state = await process.until_status("done")
+            answered = state.approvals["A-2"].state
+            assert isinstance(answered, Answered)
+            assert answered.edited == "make it better"
+        assert [a.script for a in world.crew.assignments] == ["make it better"]
+        assert set(state.approvals) == {"A-1", "A-2"}
 
     asyncio.run(story())
 

@@ -56,7 +56,7 @@ def statuses(*happenings: Happening) -> list[str]:
 @pytest.mark.parametrize(
     ("happenings", "expected"),
     [
-        ((start(), response(text="Hi.")), ["idle", "sending...", "done"]),
+        ((start(), response(text="Hi.")), ["idle", "sending...", "sending..."]),  # done when the turn is recorded
         ((start(), response(error="429")), ["idle", "sending...", "error"]),
         (
             (
@@ -74,7 +74,7 @@ def statuses(*happenings: Happening) -> list[str]:
                 "running shell...",
                 "shell done, awaiting AI...",
                 "sending...",
-                "done",
+                "sending...",
             ],
         ),
         ((start(), tool("fetch_url"), tool("fetch_url", ended=True)), ["idle", "sending...", *["fetching url..."] * 2]),
@@ -104,6 +104,7 @@ def test_each_request_has_its_own_status_beside_the_latest() -> None:
     activity.publish(start(key="D-1"))
     activity.publish(start(key="D-2"))
     activity.publish(response(key="D-1", text="Hi."))
+    activity.ended("D-1", stopped=False, error="")
     assert (activity.status("D-1"), activity.status("D-2"), activity.ai_status) == ("done", "sending...", "done")
     activity.withdrawn("D-2")
     assert (activity.status("D-2"), activity.ai_status) == ("idle", "idle")
@@ -187,7 +188,7 @@ def test_a_chats_script_moves_the_status_through_the_shell() -> None:
             "running shell...",
             "shell done, awaiting AI...",
             "sending...",
-            "done",
+            "sending...",
         ]
         assert world.activity.ai_response == "It ran."
         ended = world.activities[3]
@@ -248,3 +249,11 @@ def test_a_call_over_its_budget_is_an_error() -> None:
         assert world.seen == ["sending...", "error"]
 
     asyncio.run(story())
+
+
+def test_a_recorded_turn_is_done_failed_or_idle() -> None:
+    activity = Activity()
+    for stopped, error, status in ((False, "", "done"), (False, "429", "error"), (True, "stopped", "idle")):
+        activity.publish(start())
+        activity.ended("D-1", stopped=stopped, error=error)
+        assert activity.ai_status == status

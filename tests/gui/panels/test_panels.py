@@ -196,6 +196,7 @@ def test_rows_of_the_inbox_stand_where_the_list_counts_them() -> None:
         inbox = next(each for each in bench.window.panels if each.name == "Inbox")
         tops = [each.rect[1] for each in bench.window.ui.shown.all() if each.key == "inbox.row"]
         assert {round(low - high) for high, low in pairwise(tops)} == {28}
+        bench.click("inbox.row@A-1")  # the keyboard is in the inbox now
         inbox._chosen = "A-305"  # pyright: ignore[reportAttributeAccessIssue]
         bench.draw()
         bench.press(imgui.Key.j)

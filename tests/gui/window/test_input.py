@@ -1,19 +1,23 @@
 """Input in the window changes the workbench, and changes by others show in the window."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
 from imgui_bundle import imgui
+from msgspec.structs import replace
 
 from interlock.desk.authority import Authority
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.attempt_commands import AskWorker
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.epic_commands import PlanEpic
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
-from interlock.domain.values.approvals import Answered, Decision, Kind
+from interlock.domain.values.approvals import Again, Answered, Change, Decision, Kind, ToolPayload
+from interlock.domain.values.gates import Blob
 from interlock.gui.panels.inbox_panel import button_key
 from tests.api.serving import ADA, ticket
-from tests.gui.bench import RULES, Bench, asking_all, windowed
+from tests.gui.bench import DIFF, RULES, Bench, asking_all, windowed
 
 
 @pytest.fixture
@@ -197,6 +201,19 @@ def chosen(bench: Bench, approval: str) -> None:
     bench.draw()
 
 
+def test_a_question_that_is_asked_again_says_what_changed() -> None:
+    state = asking_all()
+    again = Again("A-0", (Change("sandbox", "bubblewrap", "off"),), "make it")
+    approvals = state.approvals.set("A-1", replace(state.approvals["A-1"], again=again))
+    with windowed(replace(state, approvals=approvals)) as bench:
+        shown = [each.value for each in bench.window.ui.shown.all() if each.key == "inbox.changed"]
+        assert shown == [
+            "asked again: what was approved as A-0 has changed",
+            "sandbox: bubblewrap -> off",
+            "your edit of A-0 is kept: it is part of what is shown",
+        ]
+
+
 def test_hunks_are_taken_one_by_one() -> None:
     with windowed(asking_all()) as bench:
         chosen(bench, "A-2")
@@ -214,12 +231,13 @@ def test_no_hunk_cannot_be_approved() -> None:
         bench.click("inbox.hunk@A-2.2")
         assert not bench.widget("btn_approve_tool").enabled
         bench.press(imgui.Key.a)
+        assert bench.window.send.held is None
         assert bench.front.heard == []
 
 
 def test_a_script_is_edited_in_place() -> None:
     with windowed(asking_all()) as bench:
-        chosen(bench, "A-1")
+        bench.click("inbox.row@A-1")
         bench.press(imgui.Key.e)
         bench.click("inbox.edit_script")
         bench.write("x")
@@ -231,15 +249,40 @@ def test_a_script_is_edited_in_place() -> None:
         assert sorted(command.edited) == sorted("make\nmorex")
 
 
-def test_always_shows_its_rule_before_it_is_kept() -> None:
+def test_long_arguments_are_edited_whole_and_a_refused_edit_stays() -> None:
+    with windowed() as bench:
+        asking(bench, "a")
+        bench.submit(AnswerApproval("A-1", "approve"))
+        arguments = json.dumps({"content": "x" * 9_000, "path": "a.txt"})
+        name = bench.engine.call(bench.front.workbench.keep(arguments.encode()))
+        payload = ToolPayload(
+            "c1", "write_file", "cut", name, "Edit", 1, DIFF, "/w", arguments_blob=Blob(name, len(arguments))
+        )
+        bench.submit(AskWorker("demo", "a", 1, payload, "may it?"), "system")
+        bench.until(lambda: "inbox.edit" in bench.reachable())
+        bench.click("inbox.edit")
+        bench.draw(4)
+        assert bench.widget("inbox.edit_arguments").value == arguments
+        bench.click("inbox.edit_arguments")
+        bench.write("z")
+        bench.click("btn_approve_tool")
+        bench.until(lambda: "notification" in bench.reachable())
+        assert "must be a JSON object" in bench.widget("notification").value
+        assert len(bench.state.pending) == 1
+        assert sorted(bench.widget("inbox.edit_arguments").value) == sorted(arguments + "z")
+
+
+@pytest.mark.parametrize("key", ["inbox.always", "inbox.everywhere"])
+def test_always_shows_its_rule_before_it_is_kept(key: str) -> None:
     RULES.kept.clear()
     with windowed(asking_all()) as bench:
         chosen(bench, "A-1")
         bench.click("inbox.rule")
         bench.until(lambda: "inbox.always" in bench.reachable())
         assert (RULES.kept, bench.front.heard) == ([], [])
-        bench.click("inbox.always")
+        bench.click(key)
         bench.until(lambda: bool(RULES.kept))
+        assert RULES.everywhere == (key == "inbox.everywhere")
         assert bench.front.heard == [AnswerApproval("A-1", "approve")]
         assert RULES.kept == ['[[policy]]\nprefix = ["make"]\n']
 

@@ -10,12 +10,13 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from interlock import wire
 from interlock.api.bridge import Bridge
 from interlock.api.routes.replies import FINDS, READS, WRITES, Asking, Limit, Offset, authority_of, next_offset, raw
-from interlock.api.schemas.approvals import AnswerShape, Approvals, ApprovalShape, Edits
+from interlock.api.schemas.approvals import AlwaysShape, AnswerShape, Approvals, ApprovalShape, Edits, RuleShape
+from interlock.desk.authority import Authority
 from interlock.desk.buttons import answer
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
-from interlock.domain.values.approvals import Approval
+from interlock.domain.values.approvals import Approval, ScriptPayload, ToolPayload
 from interlock.errors import BadValue
-from interlock.views.inbox import approval_dict, list_approvals
+from interlock.views.inbox import approval_dict, cut_texts, list_approvals, with_whole_texts
 
 Which = Literal["pending", "answered", "withdrawn", "all"]
 
@@ -48,11 +49,27 @@ def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         operation_id="ApiApprovalsOne",
         responses=FINDS,
         summary="Show an approval",
-        sync_to_thread=False,
     )
-    def show_approval(approval: FromPath[str]) -> Response[ApprovalShape]:
-        """Shows the actor, the reason and exactly what would run."""
-        return raw(wire.encode(approval_dict(bridge.front.state.approval(approval))))
+    async def show_approval(approval: FromPath[str]) -> Response[ApprovalShape]:
+        """Shows the actor, the reason and exactly what would run, with whole texts (a list cuts them at 4,000)."""
+        shown = bridge.front.state.approval(approval)
+        texts: dict[str, str] = {}
+        for blob in cut_texts(shown):
+            content = await bridge.run_on_engine(bridge.backstage.kept_text(blob.sha256))
+            if content is not None:
+                texts[blob.sha256] = content.decode(errors="replace")
+        return raw(wire.encode(approval_dict(with_whole_texts(shown, texts))))
+
+    @get(
+        "/api/approvals/{approval:str}/rule",
+        operation_id="ApiApprovalsRule",
+        responses=FINDS,
+        summary="Preview the rule that would always allow this",
+    )
+    async def show_rule(approval: FromPath[str]) -> Response[RuleShape]:
+        """Shows the narrowest rule for a script or a tool call. Nothing is stored."""
+        payload = bridge.front.state.approval(approval).payload
+        return raw(wire.encode({"rule": await bridge.run_on_engine(bridge.backstage.rule_for(payload))}))
 
     @post(
         "/api/approvals/{approval:str}",
@@ -70,11 +87,29 @@ def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         """
         by = authority_of(bridge, request)
         by.must_answer()
-        command = _command(bridge.front.state.approval(approval), data)
-        await bridge.run_on_engine(answer(bridge.desk, by, command))
+        asked = bridge.front.state.approval(approval)
+        command = _command(asked, data)
+        if data.always is None:
+            await bridge.run_on_engine(answer(bridge.desk, by, command))
+        else:
+            by.must_write_rules()
+            await bridge.run_on_engine(_answer_always(bridge, by, asked, command, data.always))
         return raw(wire.encode(approval_dict(bridge.front.state.approval(approval))))
 
-    return [show_approvals, show_approval, answer_approval]
+    return [show_approvals, show_approval, show_rule, answer_approval]
+
+
+async def _answer_always(
+    bridge: Bridge, by: Authority, asked: Approval, command: AnswerApproval, always: AlwaysShape
+) -> None:
+    """Answers and stores the rule, if the rule is the one that was shown."""
+    whole = command.decision == "approve" and command.edited is None and command.hunks is None
+    if not whole or not isinstance(asked.payload, ScriptPayload | ToolPayload):
+        raise BadValue("always is for approving a script or a tool call as it is")
+    if await bridge.backstage.rule_for(asked.payload) != always.rule:
+        raise BadValue(f"the rule is not the one that /api/approvals/{asked.id}/rule shows; read it again")
+    await answer(bridge.desk, by, command)
+    await bridge.backstage.keep_rule(always.rule, everywhere=always.everywhere)
 
 
 def _command(approval: Approval, data: AnswerShape) -> AnswerApproval:

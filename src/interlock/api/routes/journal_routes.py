@@ -35,7 +35,7 @@ _EVENTS = ResponseSpec(
 )
 
 
-def journal_routes(bridge: Bridge, live: Live, status: StatusJson) -> list[HTTPRouteHandler]:
+def journal_routes(bridge: Bridge, live: Live, update: StatusJson) -> list[HTTPRouteHandler]:
     @get("/api/journal", operation_id="ApiJournalJournal", responses=READS, summary="List journal events")
     async def read_journal(after: Version = 0, limit: Limit = 100) -> Response[JournalPage]:
         """Lists events after a version, in order. The version of the last one is the `after` of the next page."""
@@ -72,10 +72,10 @@ def journal_routes(bridge: Bridge, live: Live, status: StatusJson) -> list[HTTPR
             raise NotFound(f"no text {sha256}")
         return KeptText(sha256, len(content), content.decode(errors="replace"))
 
-    return [read_journal, read_usage, read_text, _events_route(bridge, live, status)]
+    return [read_journal, read_usage, read_text, _events_route(bridge, live, update)]
 
 
-def _events_route(bridge: Bridge, live: Live, status: StatusJson) -> HTTPRouteHandler:
+def _events_route(bridge: Bridge, live: Live, update: StatusJson) -> HTTPRouteHandler:
     @get(
         "/api/events",
         operation_id="ApiEventsEvents",
@@ -102,7 +102,7 @@ def _events_route(bridge: Bridge, live: Live, status: StatusJson) -> HTTPRouteHa
                 follower,
                 lambda version: bridge.run_on_engine(bridge.backstage.records(version)),
                 lambda: bridge.front.state,
-                status,
+                update,
             ),
         )
 

@@ -24,6 +24,10 @@ class ApprovalShape(Struct, frozen=True):
     requested_at: str
     deadline: str | None
     discussion: str
+    again: Annotated[
+        dict[str, Any] | None,
+        Meta(description="If it is asked again: the earlier approval (of), what changed, and the kept edit."),
+    ]
     answers: Annotated[list[Decision], Meta(description="The decisions that this approval accepts.")]
     answer: dict[str, Any] | None
 
@@ -46,6 +50,17 @@ class Edits(Struct, frozen=True, forbid_unknown_fields=True):
     tracks: Annotated[list[dict[str, Any]] | None, Meta(description="The edited list of proposed tracks.")] = None
 
 
+class AlwaysShape(Struct, frozen=True, forbid_unknown_fields=True):
+    """Allows the same from now on. The rule must be the one that `GET /api/approvals/{approval}/rule` shows."""
+
+    rule: Annotated[str, Meta(max_length=100_000)]
+    everywhere: Annotated[bool, Meta(description="In all projects of the user, not only in this one.")] = False
+
+
+class RuleShape(Struct, frozen=True):
+    rule: Annotated[str, Meta(description="The narrowest policy rule that would allow exactly this, as TOML.")]
+
+
 class AnswerShape(Struct, frozen=True, forbid_unknown_fields=True):
     decision: Annotated[Decision, Meta(examples=["approve"])]
     edits: Annotated[
@@ -58,6 +73,10 @@ class AnswerShape(Struct, frozen=True, forbid_unknown_fields=True):
     message: Annotated[
         str, Meta(description="The reason, sent to the program or model that asked.", max_length=10_000)
     ] = ""
+    always: Annotated[
+        AlwaysShape | None,
+        Meta(description="With `approve` of an unedited script or tool call: also store this rule."),
+    ] = None
 
 
 class AskShape(Struct, frozen=True, forbid_unknown_fields=True):

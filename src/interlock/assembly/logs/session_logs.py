@@ -94,10 +94,11 @@ class ToolCallsLog:
 
     def _section(self, at: str, call: ToolExecution) -> str:
         ended = "failed" if call.failed else "ok"
+        how = f"{ended} after {call.duration_ms} ms, allowed by" if not call.refused else f"{call.refused}, not run, by"
         args = json.dumps(_safe(call.args, self._redact), ensure_ascii=False, indent=2)
         return (
             f"## {at} {_one_line(call.key)}: {_one_line(call.tool)}\n\n"
-            f"{ended} after {call.duration_ms} ms, allowed by {_one_line(call.by)}\n\n"
+            f"{how} {_one_line(call.by)}\n\n"
             f"{fenced(_head(args, _ARGUMENTS), 'json')}\n\n"
             f"{fenced(_head(self._redact(call.result), _RESULT))}\n\n"
         )

@@ -7,6 +7,7 @@ from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json
 from interlock.cli.terminal.sessions import project_of
+from interlock.client import is_locked
 from interlock.domain.values.budgets import Usage
 from interlock.views.costs import cost_shown
 from interlock.views.display import counted, one_line, safe
@@ -21,9 +22,11 @@ class StatusArgs(CommandArgs, frozen=True):
 
 
 def status_(args: StatusArgs) -> int:
-    state = read_state(project_of(args))
+    project = project_of(args)
+    state = read_state(project)
+    held = is_locked(project.folder / "lock")
     if args.json:
-        say_json(mma_status(state, {}, args.track))
+        say_json({**mma_status(state, {}, args.track), "at_work": held and state.conductor.on})
         return DONE
     now = run_status(state, args.track)
     if now.track is None:
@@ -31,13 +34,17 @@ def status_(args: StatusArgs) -> int:
     else:
         done = sum(ticket["status"] == "completed" for ticket in now.tickets)
         head = f"{paint(now.track['id'], 'bold')}  {paint(now.status, STATUS_COLOUR.get(now.status))}"
-        say(f"{head}  {done}/{len(now.tickets)}  {safe(now.track['title'])}")
+        unverified = sum(ticket["status"] == "completed" and ticket["unverified"] for ticket in now.tickets)
+        words = f" ({unverified} unverified)" if unverified else ""
+        say(f"{head}  {done}/{len(now.tickets)}{words}  {safe(now.track['title'])}")
     for ticket in [t for t in now.tickets if t["status"] in ("in_progress", "blocked")][:MOST]:
         mark = paint(SYMBOL[ticket["status"]], STATUS_COLOUR.get(ticket["status"]))
         say(f"  {mark} {ticket['id']:12} {one_line(ticket['doing'], 90)}")
     for sentence in unfinished_landings(state):
         say(paint(f"{safe(sentence)}; 'interlock resume' finishes it", "bad"))
-    if now.active_tiers:
+    if not held and (state.conductor.on or state.busy):
+        say(paint("nobody is at work: the process ended in the middle; 'interlock resume' continues", "waiting"))
+    elif now.active_tiers and held:
         say(f"at work: {', '.join(safe(tier) for tier in now.active_tiers[:MOST])}")
     pending = state.pending_approvals()
     if pending:

@@ -181,6 +181,8 @@ def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
             back = "; back to the worker" if feedback is not None else ""
             how = result.explanation or error_line(result) or f"exit code {result.exit_code}, without output"
             return f"{gate}: failed: {one_line(how, 80)}{back}", "bad"
+        case ToolFinished(_, ticket, _, _, tool, _, by, refused) if refused:
+            return f"{ticket}  {safe(tool)}: {refused} by {by}, not run", "waiting"
         case ToolFinished(_, ticket, _, _, tool, failed, by) if by != "policy:reading":
             return (
                 f"{ticket}  {safe(tool)}: {'failed' if failed else 'done'} (allowed by {by})",

@@ -5,6 +5,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import msgspec
+
 from interlock.cli.terminal.output import paint, say
 from interlock.cli.terminal.sessions import Session
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
@@ -22,11 +24,12 @@ from interlock.domain.values.approvals import (
     UnknownPayload,
     Withdrawn,
 )
+from interlock.domain.values.gates import Blob
 from interlock.errors import JournalError, Rejected
 from interlock.journal.blobs import Blobs
 from interlock.sandbox.jobs.foreground import run_editor
 from interlock.views.display import counted, exact, safe
-from interlock.views.inbox import approval_title, landing_lines
+from interlock.views.inbox import approval_title, landing_lines, what_changed
 from interlock.wire import pretty
 
 _DECISIONS: dict[str, dict[str, Decision]] = {
@@ -63,12 +66,13 @@ class Prompts:
         for line in describe(approval):
             say(line)
         decisions = _DECISIONS.get(approval.kind, _DECISIONS["merge"])
+        refused: dict[str, str] = {}  # edits that were refused: the next edit begins with them
         while True:
             letter = _read(_QUESTIONS.get(approval.kind, _QUESTIONS["merge"])).strip().lower()[:1]
             if letter not in decisions:
                 continue
-            edited = _edit(approval) if letter == "e" else None
-            context = self._edit_context(approval) if letter == "c" else None
+            edited = self._edit(approval, refused.get("e")) if letter == "e" else None
+            context = self._edit_context(approval, refused.get("c")) if letter == "c" else None
             if letter in "ec" and edited is None and context is None:
                 say("not changed")
                 continue
@@ -76,24 +80,44 @@ class Prompts:
             try:
                 session.submit(AnswerApproval(approval.id, decisions[letter], edited, message, edited_context=context))
             except Rejected as refusal:
-                say(paint(str(refusal), "waiting"))
+                say(paint(safe(str(refusal)), "waiting"))
+                refused = {name: text for name, text in (("e", edited), ("c", context)) if text is not None}
                 if not isinstance(session.state.approval(approval.id).state, Answered | Withdrawn):
                     continue
             return
 
-    def _edit_context(self, approval: Approval) -> str | None:
-        """Edit the whole context, also if the approval itself holds only its beginning."""
+    def _edit(self, approval: Approval, refused: str | None) -> str | None:
+        """The whole text after editing; None if it is unchanged."""
+        match approval.payload:
+            case ScriptPayload(script):
+                text, suffix = script, "sh"
+            case ToolPayload() as payload:
+                whole = self._whole(payload.whole_arguments, payload.arguments)
+                text, suffix = None if whole is None else _indented(whole), "json"
+            case SpawnPayload():
+                text, suffix = approval.payload.prompt, "md"
+            case TracksPayload():
+                text, suffix = pretty(approval.payload.tracks), "json"
+            case _:
+                return None
+        return None if text is None else _edit_text(approval, text, suffix, refused)
+
+    def _edit_context(self, approval: Approval, refused: str | None) -> str | None:
         payload = approval.payload
         if not isinstance(payload, SpawnPayload):
             return None
-        text = payload.context
-        if payload.context_blob is not None:
-            try:
-                text = Blobs(self._blobs).get(payload.context_blob.sha256).decode()
-            except (JournalError, UnicodeDecodeError) as error:
-                say(paint(f"the whole context cannot be read: {error}", "waiting"))
-                return None
-        return _edit_text(approval, text, "md")
+        text = self._whole(payload.context_blob, payload.context)
+        return None if text is None else _edit_text(approval, text, "md", refused)
+
+    def _whole(self, blob: Blob | None, text: str) -> str | None:
+        """The whole text, also if the approval holds only its beginning; None, with a message, if it is gone."""
+        if blob is None:
+            return text
+        try:
+            return Blobs(self._blobs).get(blob.sha256).decode()
+        except (JournalError, UnicodeDecodeError) as error:
+            say(paint(f"the whole text cannot be read, so it cannot be edited: {error}", "waiting"))
+            return None
 
 
 def describe(approval: Approval) -> list[str]:
@@ -105,6 +129,7 @@ def describe(approval: Approval) -> list[str]:
         f"{paint(approval.id, 'bold')}  {paint(title_line(approval), 'waiting')}",
         f"  asked by {_inline(approval.asker)}{where}" + (f": {_inline(approval.why)}" if approval.why else ""),
     ]
+    lines += [paint(f"  {_inline(line)}", "waiting") for line in what_changed(approval)]
     payload = approval.payload
     match payload:
         case ScriptPayload():
@@ -117,17 +142,16 @@ def describe(approval: Approval) -> list[str]:
                 lines += _exact_lines(payload.diff)
             else:
                 lines.append(f"  {_inline(payload.tool)} {exact(payload.arguments)}")
-            if payload.diff_blob:
-                lines.append(f"  … the whole change: .interlock/blobs/{payload.diff_blob.sha256}")
-            lines.append(
-                f"  in {_inline(payload.directory)}" + (f"   {counted(payload.hunks, 'hunk')}" if payload.hunks else "")
-            )
+            if payload.diff_blob or (payload.arguments_blob and not payload.diff):
+                lines.append(f"  … 'interlock approvals show {approval.id}' shows all of it")
+            hunks = f"   {counted(payload.hunks, 'hunk')}" if payload.hunks else ""
+            lines.append(f"  in {_inline(payload.directory)}{hunks}")
         case SpawnPayload():
             lines += _exact_lines(payload.prompt)
             lines.append(paint("  context:", "dim"))
             lines += _exact_lines(payload.context)
             if payload.context_blob:
-                lines.append(f"  … the whole context: .interlock/blobs/{payload.context_blob.sha256}")
+                lines.append(f"  … 'interlock approvals show {approval.id}' shows all of it")
         case StepPayload():
             lines.append(f"  {safe(payload.description)}   ({payload.role})")
             if payload.script:
@@ -141,7 +165,7 @@ def describe(approval: Approval) -> list[str]:
             lines += [paint(f"  {_inline(line)}", tone) for line, tone in landing_lines(payload)]
             lines += _exact_lines(payload.diff)
             if payload.diff_blob:
-                lines.append(f"  … the whole diff: .interlock/blobs/{payload.diff_blob.sha256}")
+                lines.append(f"  … 'interlock approvals show {approval.id}' shows all of it")
         case TracksPayload():
             lines += [f"  {safe(line)}" for line in payload.text.splitlines()]
             for plan in payload.tracks:
@@ -189,27 +213,20 @@ def _read(question: str) -> str:
         raise KeyboardInterrupt from None
 
 
-def _edit(approval: Approval) -> str | None:
-    """The text after editing; None if it is unchanged."""
-    match approval.payload:
-        case ScriptPayload(script):
-            text, suffix = script, "sh"
-        case ToolPayload():
-            text, suffix = approval.payload.arguments, "json"
-        case SpawnPayload():
-            text, suffix = approval.payload.prompt, "md"
-        case TracksPayload():
-            text, suffix = pretty(approval.payload.tracks), "json"
-        case _:
-            return None
-    return _edit_text(approval, text, suffix)
+def _indented(arguments: str) -> str:
+    """Arguments as a person can edit them."""
+    try:
+        return msgspec.json.format(arguments, indent=2)
+    except msgspec.MsgspecError:
+        return arguments
 
 
-def _edit_text(approval: Approval, text: str, suffix: str) -> str | None:
+def _edit_text(approval: Approval, text: str, suffix: str, refused: str | None = None) -> str | None:
+    """`refused` is an earlier edit that was not accepted; editing begins with it."""
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory(prefix="interlock-edit-") as folder:
         file = Path(folder) / f"{approval.ticket or approval.id}.{suffix}"
-        file.write_text(text)
+        file.write_text(text if refused is None else refused)
         if not run_editor(command, file):
             return None
         edited = file.read_text()

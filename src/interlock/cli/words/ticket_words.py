@@ -27,8 +27,10 @@ def add_tickets(commands: Commands) -> None:
         "work.tickets:show",
         "show one ticket with its attempts and gates",
         "interlock tickets show demo/T-001",
+        "interlock tickets show demo/T-001 --output",
     )
     show.add_argument("ticket", metavar="TICKET", help=TICKET)
+    show.add_argument("--output", action="store_true", help="print all output of its gates in the latest attempt")
     _add_changes_of_status(group)
     _add_edit(group)
     _add_move(group)

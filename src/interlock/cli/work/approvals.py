@@ -1,21 +1,30 @@
 """`interlock approvals …`."""
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 from interlock.assembly.lasting_rules import keep_rule, lasting_rule, rule_file
-from interlock.assembly.project import Project, read_state
+from interlock.assembly.project import Project, kept_text, read_state
 from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import say, say_json, table
 from interlock.cli.terminal.prompts import describe
 from interlock.cli.terminal.sessions import open_session, project_of
+from interlock.domain.checks.deadlines import is_overdue
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.values.approvals import Answered, Approval, Decision, ScriptPayload, ToolPayload
-from interlock.errors import Misconfigured, Rejected
+from interlock.errors import JournalError, Misconfigured, Rejected
 from interlock.views.display import one_line, safe
-from interlock.views.inbox import approval_dict, approval_status, approval_title, list_approvals
+from interlock.views.inbox import (
+    approval_dict,
+    approval_status,
+    approval_title,
+    cut_texts,
+    list_approvals,
+    with_whole_texts,
+)
 
 
 class ListArgs(CommandArgs, frozen=True):
@@ -48,13 +57,14 @@ def list_(args: ListArgs) -> int:
     if not approvals:
         say("no pending approvals" if args.state == "pending" else "none")
         return DONE
+    now = datetime.now(UTC).isoformat()
     table(
         ("ID", "KIND", "STATE", "TICKET", "WHAT"),
         [
             (
                 a.id,
                 a.kind,
-                approval_status(a),
+                "overdue" if is_overdue(a, now) else approval_status(a),
                 f"{a.track}/{a.ticket}" if a.ticket else a.track,
                 one_line(approval_title(a), 80),
             )
@@ -65,13 +75,26 @@ def list_(args: ListArgs) -> int:
 
 
 def show(args: ShowArgs) -> int:
-    approval = read_state(project_of(args)).approval(args.approval)
+    project = project_of(args)
+    approval = read_state(project).approval(args.approval)
+    approval = with_whole_texts(approval, _stored_texts(project, approval))
     if args.json:
         say_json(approval_dict(approval))
     else:
         for line in describe(approval):
             say(line)
     return DONE
+
+
+def _stored_texts(project: Project, approval: Approval) -> dict[str, str]:
+    """The texts of which the approval holds only the beginning; a removed text is left out."""
+    texts: dict[str, str] = {}
+    for blob in cut_texts(approval):
+        try:
+            texts[blob.sha256] = kept_text(project, blob.sha256).decode(errors="replace")
+        except JournalError as error:
+            say(f"warning: {error}", sys.stderr)
+    return texts
 
 
 def answer(args: AnswerArgs) -> int:

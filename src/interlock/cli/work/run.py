@@ -25,7 +25,7 @@ from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import ALLOWED
 from interlock.errors import Unavailable
-from interlock.views.board import track_row, waits_for_person
+from interlock.views.board import not_verified, track_row, waits_for_person
 from interlock.views.display import counted, safe
 from interlock.views.inbox import approval_dict
 from interlock.views.mma_status import unfinished_landings
@@ -202,7 +202,7 @@ def _report(session: Session, goal: Goal, code: int, args: DriveArgs) -> int:
 
 def _say_track(track: Track) -> None:
     row = track_row(track)
-    say(f"track {track.id}: {track.status}, {row.progress.completed} of {row.progress.total} done")
+    say(f"track {track.id}: {track.status}, {row.progress.completed} of {row.progress.total} done{not_verified(track)}")
     if track.fault:
         say(f"  its tickets could not be planned: {safe(track.fault)}; 'interlock resume {track.id}' tries again")
     for ticket in (track.tickets[name] for name in track.order):

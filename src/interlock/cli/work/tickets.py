@@ -10,6 +10,7 @@ from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
 from interlock.cli.terminal.sessions import open_session, project_of
+from interlock.cli.work.gate_output import gate_runs, output_dicts, say_output
 from interlock.domain.messages.commands.command import Bulk, BulkPart
 from interlock.domain.messages.commands.ticket_commands import (
     BlockTicket,
@@ -40,6 +41,10 @@ class ListArgs(CommandArgs, frozen=True):
 
 class TicketArgs(CommandArgs, frozen=True):
     ticket: str
+
+
+class ShowArgs(TicketArgs, frozen=True):
+    output: bool
 
 
 class TicketsArgs(CommandArgs, frozen=True):
@@ -93,10 +98,18 @@ def list_(args: ListArgs) -> int:
     return DONE
 
 
-def show(args: TicketArgs) -> int:
-    state = read_state(project_of(args))
+def show(args: ShowArgs) -> int:
+    project = project_of(args)
+    state = read_state(project)
     track_id, ticket_id = find(state, args.ticket)
     ticket, track = state.ticket(track_id, ticket_id), state.track(track_id)
+    if args.output:
+        runs = gate_runs(project, track_id, ticket_id)
+        if args.json:
+            say_json(output_dicts(project, runs))
+        else:
+            say_output(project, runs)
+        return DONE
     if args.json:
         say_json(ticket_to_dict(ticket))
         return DONE
@@ -117,6 +130,8 @@ def show(args: TicketArgs) -> int:
         say(f"  {safe(ticket.result)}")
     for line in _failures(ticket):
         say(line)
+    if ticket.spec.verify and ticket.attempts and ticket.status in ("blocked", "in_progress"):
+        say(f"output:      interlock tickets show {ticket.name} --output")
     return DONE
 
 

@@ -33,7 +33,7 @@ from interlock.domain.values.approvals import Approval, MergePayload, TracksPayl
 from interlock.domain.values.ids import is_id
 from interlock.errors import Misconfigured, Rejected
 from interlock.ports.front import Receipt
-from interlock.views.board import activity_of, tickets_of, track_row, track_rows
+from interlock.views.board import activity_of, not_verified, tickets_of, track_row, track_rows, unverified_tickets
 from interlock.views.display import counted, one_line, safe
 from interlock.views.inbox import approval_dict, landing_lines
 from interlock.wire import to_plain
@@ -81,7 +81,8 @@ class RejectArgs(ProposalArgs, frozen=True):
 
 def list_(args: CommandArgs) -> int:
     project = project_of(args)
-    rows = track_rows(read_state(project)) or filed_rows(project)
+    state = read_state(project)
+    rows = track_rows(state) or filed_rows(project)
     if args.json:
         say_json(to_plain(rows))
         return DONE
@@ -94,7 +95,7 @@ def list_(args: CommandArgs) -> int:
             (
                 row.id,
                 row.status,
-                f"{row.progress.completed}/{row.progress.total}",
+                f"{row.progress.completed}/{row.progress.total}{_unverified(state, row.id)}",
                 str(row.blocked),
                 one_line(row.title),
             )
@@ -103,6 +104,11 @@ def list_(args: CommandArgs) -> int:
         [STATUS_COLOUR.get(row.status) for row in rows],
     )
     return DONE
+
+
+def _unverified(state: State, track_id: str) -> str:
+    names = unverified_tickets(state.tracks[track_id]) if track_id in state.tracks else ()
+    return f" ({len(names)} unverified)" if names else ""
 
 
 def show(args: TrackArgs) -> int:
@@ -118,7 +124,8 @@ def show(args: TrackArgs) -> int:
         return DONE
     row = track_row(track)
     say(f"{paint(track.id, 'bold')}  {paint(row.status, STATUS_COLOUR.get(row.status))}  {safe(track.title)}")
-    say(f"{row.progress.completed} of {row.progress.total} done, {row.blocked} blocked, {row.cancelled} cancelled")
+    done = f"{row.progress.completed} of {row.progress.total} done{not_verified(track)}"
+    say(f"{done}, {row.blocked} blocked, {row.cancelled} cancelled")
     if track.landing:
         say(f"landing on {safe(track.landing.branch)}: {track.landing.state} {safe(track.landing.detail)}".rstrip())
     say()

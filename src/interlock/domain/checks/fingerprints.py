@@ -6,6 +6,9 @@ from hashlib import sha256
 
 from interlock.domain.values.gates import GateResult
 
+CUT = "[… "
+"""The beginning of the line that says how much of a stream was cut off: no part of the failure."""
+
 LINES = 25  # the last lines of each stream, because its beginning may be cut off
 
 _NOISE = tuple(
@@ -45,4 +48,5 @@ def is_stuck(results: Sequence[GateResult], after: int) -> bool:
 
 
 def _last_lines(text: str) -> str:
-    return normalised("\n".join(line.rstrip() for line in text.strip().splitlines()[-LINES:]))
+    lines = [line.rstrip() for line in text.strip().splitlines() if not line.startswith(CUT)]
+    return normalised("\n".join(lines[-LINES:]))

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from interlock.domain.facts import discussion_facts
@@ -80,6 +81,7 @@ def _requested(state: State, event: ApprovalRequested, at: str) -> State:
         requested_at=at,
         deadline=event.deadline,
         discussion=event.discussion,
+        again=event.again or UNSET,
     )
     state = replace(
         state,

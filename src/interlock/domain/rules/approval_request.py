@@ -1,9 +1,13 @@
 """The only place that builds ApprovalRequested."""
 
+from interlock.domain.checks.payload_changes import approved, payload_changes
 from interlock.domain.messages.envelopes import worker
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import (
+    Again,
+    Answered,
+    Approval,
     GatePayload,
     Kind,
     MergePayload,
@@ -42,11 +46,13 @@ def request(
     discussion: str = "",
     deadline: str | None = None,
     allowed_by: str = "",
+    again_of: str = "",
     earlier: int = 0,
 ) -> ApprovalRequested:
     """The request with the next free id. `earlier` counts the requests of the same batch that come before it.
 
-    The payload's type determines the kind, unless `kind` is given.
+    The payload's type determines the kind, unless `kind` is given. `again_of` names the answered approval whose payload
+    would no longer run as it was approved; the person's edit of it stays with the new request.
     """
     return ApprovalRequested(
         approval=state.next_approval_id(earlier),
@@ -60,7 +66,15 @@ def request(
         deadline=deadline,
         discussion=discussion,
         allowed_by=allowed_by,
+        again=_again(state.approval(again_of), payload) if again_of else None,
     )
+
+
+def _again(before: Approval, payload: Payload) -> Again:
+    answer = before.state
+    if not isinstance(answer, Answered):
+        return Again(before.id)
+    return Again(before.id, payload_changes(approved(before, answer), payload), answer.edited, answer.edited_context)
 
 
 def request_for_attempt(
@@ -71,6 +85,7 @@ def request_for_attempt(
     *,
     deadline: str | None = None,
     allowed_by: str = "",
+    again_of: str = "",
     earlier: int = 0,
 ) -> ApprovalRequested:
     """A request by the worker of the ticket's current attempt."""
@@ -83,5 +98,6 @@ def request_for_attempt(
         ticket=ticket.id,
         deadline=deadline,
         allowed_by=allowed_by,
+        again_of=again_of,
         earlier=earlier,
     )

@@ -26,6 +26,7 @@ from interlock.domain.state.state import State
 from interlock.domain.values.approvals import (
     ALLOWED,
     NEVER_AUTOMATIC,
+    Again,
     Answered,
     Approval,
     MergePayload,
@@ -38,6 +39,7 @@ from interlock.domain.values.approvals import (
     Withdrawn,
     digest,
     is_call,
+    kept_edit,
     with_edit,
 )
 from interlock.domain.values.epics import TrackPlan
@@ -93,7 +95,15 @@ def automatic_answer(approval: Approval) -> ApprovalAnswered | None:
     """The answer of `--approve all`, or None for a kind that only a person answers."""
     if approval.kind in NEVER_AUTOMATIC:
         return None
-    return ApprovalAnswered(approval.id, "approve", message="--approve all", digest=approval.digest)
+    kept = approval.again or Again("")
+    return ApprovalAnswered(
+        approval.id,
+        "approve",
+        message="--approve all",
+        edited=kept.edited,
+        digest=approval.digest,
+        edited_context=kept.edited_context,
+    )
 
 
 def started_by_approval(state: State, approval: Approval, plans: tuple[TrackPlan, ...] | None = None) -> Events:
@@ -109,8 +119,9 @@ def started_by_approval(state: State, approval: Approval, plans: tuple[TrackPlan
 
 def _may_answer(approval: Approval, actor: str) -> None:
     match approval.state:
-        case Answered(decision, by, at):
-            raise Rejected(f"approval {approval.id} was already answered by {by}: {decision}, at {at}")
+        case Answered(decision, by, at, message):
+            why = f" ({message})" if message else ""
+            raise Rejected(f"approval {approval.id} was already answered by {by}: {decision}, at {at}{why}")
         case Withdrawn(why):
             raise Rejected(f"approval {approval.id} was withdrawn: {why}")
         case Pending():
@@ -125,9 +136,8 @@ def _may_answer(approval: Approval, actor: str) -> None:
 def _consequences(state: State, approval: Approval, command: AnswerApproval) -> Events:
     message = command.message.strip()
     allowed = _digest_allowed(approval, command)
-    answered = ApprovalAnswered(
-        approval.id, command.decision, message, command.edited, allowed, command.hunks, command.edited_context
-    )
+    edited, context = _edits(approval, command)
+    answered = ApprovalAnswered(approval.id, command.decision, message, edited, allowed, command.hunks, context)
     track, ticket = approval.track, approval.ticket
     if approval.discussion:
         ends = command.decision == "abort"
@@ -152,6 +162,15 @@ def _consequences(state: State, approval: Approval, command: AnswerApproval) -> 
     return (answered,)
 
 
+def _edits(approval: Approval, command: AnswerApproval) -> tuple[str | None, str | None]:
+    """The edits that count: those of the answer, else those that came with the question."""
+    edited, context = command.edited, command.edited_context
+    if command.decision == "approve" and command.hunks is None and approval.again:
+        edited = approval.again.edited if edited is None else edited
+        context = approval.again.edited_context if context is None else context
+    return edited, context
+
+
 def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
     """The digest of what may run after this answer. Raises BadValue for an edit that is not possible."""
     payload, edited = approval.payload, command.edited
@@ -159,7 +178,7 @@ def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
         _check_hunks(approval, command)
     if command.edited_context is not None:
         payload = _with_context(payload, command)
-    if edited is None:
+    if edited is None or edited == kept_edit(approval):  # the question itself contains this edit
         return digest(payload)
     if command.decision != "approve" or not isinstance(
         payload, ScriptPayload | SpawnPayload | ToolPayload | TracksPayload
@@ -172,13 +191,13 @@ def _digest_allowed(approval: Approval, command: AnswerApproval) -> str:
         raise BadValue("the edited text is empty; reject it instead")
     if isinstance(payload, TracksPayload):
         return digest(replace(payload, tracks=plans_from_json(edited)))
-    if approval.kind == "ask":
+    if isinstance(payload, ToolPayload):
         _check_arguments(edited)
     return digest(with_edit(payload, edited))
 
 
 def _check_arguments(edited: str) -> None:
-    """Raises BadValue unless the text is a JSON object, the only form the asking program can use."""
+    """Raises BadValue unless the text is a JSON object, the only form that a tool can use."""
     try:
         decode(edited, type=dict[str, Any])
     except MsgspecError as error:

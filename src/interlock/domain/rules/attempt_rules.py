@@ -151,14 +151,20 @@ def finish_merge(state: State, command: FinishMerge) -> Events:
 def ask_script(state: State, command: AskScript) -> Events:
     ticket = _ticket_at(state, command, Working)
     asked = request_for_attempt(
-        state, ticket, command.payload, command.why, deadline=command.deadline, allowed_by=command.allowed_by
+        state,
+        ticket,
+        command.payload,
+        command.why,
+        deadline=command.deadline,
+        allowed_by=command.allowed_by,
+        again_of=command.again_of,
     )
     return (asked,)
 
 
 def ask_worker(state: State, command: AskWorker) -> Events:
     ticket = _ticket_at(state, command, Working)
-    return (request_for_attempt(state, ticket, command.payload, command.why),)
+    return (request_for_attempt(state, ticket, command.payload, command.why, again_of=command.again_of),)
 
 
 def start_session(state: State, command: StartSession) -> Events:
@@ -184,11 +190,8 @@ def finish_turn(state: State, command: FinishTurn) -> Events:
 
 def finish_tool(state: State, command: FinishTool) -> Events:
     ticket = _ticket_at(state, command, Working)
-    return (
-        ToolFinished(
-            ticket.track, ticket.id, command.attempt, command.message, command.tool, command.failed, command.by
-        ),
-    )
+    name = (ticket.track, ticket.id, command.attempt)
+    return (ToolFinished(*name, command.message, command.tool, command.failed, command.by, command.refused),)
 
 
 def fail_work(state: State, command: FailWork) -> Events:

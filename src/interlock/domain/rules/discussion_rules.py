@@ -95,12 +95,13 @@ def begin_tool(state: State, command: BeginDiscussionTool) -> Events:
 
 def finish_tool(state: State, command: FinishDiscussionTool) -> Events:
     discussion = _discussion_at(state, command.discussion, Thinking, Doing)
-    return (DiscussionToolFinished(discussion.id, command.message, command.tool, command.failed, command.by),)
+    finished = (command.message, command.tool, command.failed, command.by, command.refused)
+    return (DiscussionToolFinished(discussion.id, *finished),)
 
 
 def ask(state: State, command: AskInDiscussion) -> Events:
     discussion = _discussion_at(state, command.discussion, Thinking)
-    return (_request(state, discussion, command.payload, command.why),)
+    return (_request(state, discussion, command.payload, command.why, again_of=command.again_of),)
 
 
 def end(state: State, command: EndTurn) -> Events:
@@ -132,10 +133,10 @@ def _question(state: State, stage: Doing) -> UnknownPayload:
 
 
 def _request(
-    state: State, discussion: Discussion, payload: Payload, why: str, *, earlier: int = 0
+    state: State, discussion: Discussion, payload: Payload, why: str, *, again_of: str = "", earlier: int = 0
 ) -> ApprovalRequested:
     asker = f"worker:{discussion.id}/{discussion.turns}"
-    return request(state, payload, asker=asker, why=why, discussion=discussion.id, earlier=earlier)
+    return request(state, payload, asker=asker, why=why, discussion=discussion.id, again_of=again_of, earlier=earlier)
 
 
 def _discussion_at(state: State, discussion_id: str, *stages: type[DiscussionStage]) -> Discussion:

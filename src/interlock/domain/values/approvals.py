@@ -42,6 +42,12 @@ class ToolPayload(Struct, frozen=True, gc=False, tag="tool"):
     diff: str
     directory: str
     diff_blob: Blob | None = None
+    arguments_blob: Blob | UnsetType = UNSET  # the whole arguments, if they are cut; unset before 0.7
+
+    @property
+    def whole_arguments(self) -> Blob | None:
+        """The blob of the whole arguments, if they are cut here. An ask has no diff and keeps them in its place."""
+        return self.arguments_blob or (None if self.diff or self.hunks else self.diff_blob)
 
 
 class SpawnPayload(Struct, frozen=True, gc=False, tag="spawn"):
@@ -125,6 +131,23 @@ Payload = (
 )
 
 
+class Change(Struct, frozen=True, gc=False):
+    """A field of a payload that changed between two questions."""
+
+    field: str
+    before: str
+    after: str
+
+
+class Again(Struct, frozen=True, gc=False, omit_defaults=True):
+    """The approval was asked once more, because what was approved is no longer what would run."""
+
+    of: str  # the earlier approval
+    changes: tuple[Change, ...] = ()
+    edited: str | None = None  # the person's edit of the earlier approval; this payload contains it
+    edited_context: str | None = None
+
+
 class Pending(Struct, frozen=True, gc=False, tag="pending"):
     pass
 
@@ -157,6 +180,7 @@ class Approval(Struct, frozen=True, gc=False, kw_only=True):
     requested_at: str
     deadline: str | None = None
     discussion: str = ""
+    again: Again | UnsetType = UNSET  # unset before 0.7, and for a first question
     state: Pending | Answered | Withdrawn = Pending()
 
 
@@ -184,13 +208,31 @@ def with_edit(payload: ScriptPayload | ToolPayload | SpawnPayload, text: str) ->
         return replace(payload, script=text)
     if isinstance(payload, SpawnPayload):
         return replace(payload, prompt=text)
-    return replace(payload, arguments=text)
+    return replace(payload, arguments=text, arguments_blob=UNSET)
 
 
 def is_allowed(payload: ScriptPayload | ToolPayload | SpawnPayload, answer: Answered) -> bool:
     """Whether the answer allows exactly this payload, or exactly this payload with its edit."""
     allowed = payload if answer.edited is None else with_edit(payload, answer.edited)
     return answer.decision == "approve" and digest(allowed) == answer.digest
+
+
+def allows(approval: Approval, payload: ScriptPayload | ToolPayload) -> bool:
+    """Whether the approval's answer allows exactly this payload.
+
+    An edit that came with the question is part of the payload; an edit of the answer is not.
+    """
+    answer = approval.state
+    if not isinstance(answer, Answered):
+        return False
+    if approval.again and approval.again.edited is not None and answer.edited == approval.again.edited:
+        return answer.decision == "approve" and digest(payload) == answer.digest
+    return is_allowed(payload, answer)
+
+
+def kept_edit(approval: Approval) -> str | None:
+    """The edit that came with the question."""
+    return approval.again.edited if approval.again else None
 
 
 def approval_number(approval_id: str) -> int:

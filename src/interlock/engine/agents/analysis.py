@@ -17,14 +17,14 @@ TAIL = 2_000  # characters of the output in the request
 
 
 async def analysed(
-    calls: ModelCalls, party: CallOwner, description: str, script: str, exit_code: int, output: str
+    calls: ModelCalls, party: CallOwner, key: str, description: str, script: str, exit_code: int, output: str
 ) -> str:
     """The text that is appended to the script's result."""
     report = failed_script(description, script, exit_code, output)
     system = load_prompt("tier4_analysis")
     request = ModelRequest(TIER, party.ticket or None, None, system, (Message("user", report),), ())
     try:
-        reply = await calls.consult(party, f"Tier 4 (QA): {party.ticket}", request)
+        reply = await calls.consult(party, key, request)
     except (OverBudget, Unavailable, Misconfigured) as error:
         return _none(str(error))
     text = reply.message.text.strip()

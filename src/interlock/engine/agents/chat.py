@@ -21,7 +21,7 @@ from interlock.domain.messages.commands.discussion_commands import (
 )
 from interlock.domain.messages.commands.steering_commands import Hear
 from interlock.domain.rules.steering_rules import undelivered_notes
-from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload
+from interlock.domain.values.approvals import Answered, Approval, ScriptPayload, ToolPayload
 from interlock.domain.values.discussions import Discussion
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.model_calls import CallOwner
@@ -104,8 +104,8 @@ class Chat:
         except Unavailable as error:
             return EndTurn(discussion.id, f"the model does not answer: {error}")
         match ended:
-            case Question(payload, why):
-                return AskInDiscussion(discussion.id, payload, why)
+            case Question(payload, why, again_of):
+                return AskInDiscussion(discussion.id, payload, why, again_of)
             case Answer(_, limited):
                 return EndTurn(discussion.id, f"the limit of {self._rounds} tool rounds was reached" if limited else "")
 
@@ -154,7 +154,8 @@ class _Host:
 
     async def keep_result(self, message: Message, call: ToolCall, outcome: ToolOutcome, by: str) -> None:
         kept = await self._texts.message(message)
-        await self._send(FinishDiscussionTool(self._name, kept, call.name, outcome.failed, by))
+        done = FinishDiscussionTool(self._name, kept, call.name, outcome.failed, by, outcome.refused)
+        await self._send(done)
 
     def notes(self) -> tuple[str, ...]:
         return undelivered_notes(self._state(), CallOwner(discussion=self._name))
@@ -166,16 +167,16 @@ class _Host:
     async def permission(self, call: ToolCall, preview: Preview) -> PolicyVerdict:
         return await permission(self._toolbox.policy, call, preview, self._place)
 
-    def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
+    def answer_to(self, call: ToolCall) -> tuple[Answered, Approval] | None:
         grant = self._state().discussion(self._name).grant
         if grant is None:
             return None
         approval = self._state().approvals[grant.approval]
         payload = approval.payload
         asked = payload.call if isinstance(payload, ToolPayload | ScriptPayload) else ""
-        return (approval.state, approval.id) if asked == call.id and isinstance(approval.state, Answered) else None
+        return (approval.state, approval) if asked == call.id and isinstance(approval.state, Answered) else None
 
-    def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, str] | None:
+    def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, Approval] | None:
         return None  # a turn is never repeated: an interrupted call becomes an approval of kind `unknown`
 
     async def begin(self, call: ToolCall) -> None:

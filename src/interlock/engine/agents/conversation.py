@@ -77,6 +77,14 @@ def approval_reason(preview: Preview, reason: str = "") -> str:
     return "no rule allows this script" if preview.script is not None else "no rule allows this change"
 
 
+def with_edit_of(call: ToolCall, edited: str | None) -> ToolCall:
+    """The call with a person's edit; the call itself if the edit cannot be used."""
+    if edited is None:
+        return call
+    args, _ = edited_call(call, Answered("approve", "", "", edited=edited))
+    return call if isinstance(args, str) else replace(call, args=args)
+
+
 def edited_call(call: ToolCall, decided: Answered) -> tuple[dict[str, Any] | str, str]:
     """The arguments to use and a note about them for the model; or, as a text, why the edit cannot be used."""
     if decided.edited is None:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload, is_allowed
+from interlock.domain.values.approvals import Answered, Approval, ScriptPayload, ToolPayload, allows, kept_edit
 from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.agents.conversation import (
     approval_reason,
@@ -23,6 +23,7 @@ from interlock.engine.agents.conversation import (
     for_request,
     rounds_since_asked,
     unanswered,
+    with_edit_of,
 )
 from interlock.engine.agents.shown_files import TrackedFiles
 from interlock.engine.agents.tool_outputs import READ_TOOL_OUTPUT, read_tool_output, with_reading
@@ -31,7 +32,7 @@ from interlock.engine.models.activity import ToolExecution
 from interlock.engine.models.calls import Booked, ModelCalls
 from interlock.errors import ToolFailure
 from interlock.ports.model import Message, ModelRequest, ShownFile, ToolCall
-from interlock.ports.tools import Preview, ToolOutcome, ToolPlace, Tools, ToolSpec
+from interlock.ports.tools import Preview, Refused, ToolOutcome, ToolPlace, Tools, ToolSpec
 from interlock.ports.work import PolicyVerdict
 from interlock.views.imitation import noted
 
@@ -69,6 +70,7 @@ class Question(Struct, frozen=True):
 
     payload: ToolPayload | ScriptPayload
     why: str
+    again_of: str = ""  # the answered approval that no longer fits
 
 
 class Answer(Struct, frozen=True):
@@ -97,11 +99,11 @@ class Host(Protocol):
         """The verdict of the rules on a changing call."""
         ...
 
-    def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
-        """A person's answer to this call, and the approval's id."""
+    def answer_to(self, call: ToolCall) -> tuple[Answered, Approval] | None:
+        """A person's answer to this call, and the approval."""
         ...
 
-    def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, str] | None:
+    def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, Approval] | None:
         """A person's answer to exactly this payload in an attempt that a crash ended."""
         ...
 
@@ -249,36 +251,54 @@ class Dialogue:
 
     async def _change(self, call: ToolCall) -> Question | tuple[ToolOutcome, str]:
         """The outcome and the actor or rule that allowed it, or the question."""
-        place = self._terms.place
+        answer = self._host.answer_to(call)
+        shown = call if answer is None else with_edit_of(call, kept_edit(answer[1]))  # as the question showed it
         try:
-            preview = await self._tools.preview(place, call.name, call.args)
+            preview = await self._tools.preview(self._terms.place, shown.name, shown.args)
         except ToolFailure as failure:
             return ToolOutcome(str(failure), failed=True), READING
-        answer = self._host.answer_to(call)
         verdict = await self._host.permission(call, preview) if answer is None else None
         if verdict is not None and verdict.verdict == "allow":
             rule = f"policy:{verdict.rule}"
             return await self._run(call, call.args, rule, env=verdict.env), rule
         if verdict is not None and verdict.verdict == "deny":
             denial = f"DENIED by the rule {verdict.rule!r}: {verdict.reason}. It did not run; do not ask again."
-            return ToolOutcome(denial, failed=True), f"policy:{verdict.rule}"
-        payload = await self._host.payload(call, preview)
+            return self._refused(call, denial, "denied", f"policy:{verdict.rule}")
+        payload = await self._host.payload(shown, preview)
         if answer is None:
             if (answer := self._host.answer_before(payload)) is None:
                 return Question(payload, approval_reason(preview, verdict.reason if verdict else ""))
-        elif _differs_from_approved(payload, answer[0]):
-            return Question(payload, "what it would do has changed")
-        return await self._decided(call, *answer)
+        elif answer[0].decision != "reject" and not allows(answer[1], payload):  # a rejection holds for any payload
+            return await self._ask_again(call, *answer)
+        return await self._decided(call, answer[0], answer[1].id)
+
+    async def _ask_again(
+        self, call: ToolCall, decided: Answered, approval: Approval
+    ) -> Question | tuple[ToolOutcome, str]:
+        """The question about the call as the person edited it: the edit stays until the question is answered."""
+        edited = with_edit_of(call, decided.edited)
+        try:
+            preview = await self._tools.preview(self._terms.place, edited.name, edited.args)
+        except ToolFailure as failure:
+            return ToolOutcome(str(failure), failed=True), approval.id
+        payload = await self._host.payload(edited, preview)
+        return Question(payload, f"what it would do has changed since {approval.id} was answered", approval.id)
 
     async def _decided(self, call: ToolCall, decided: Answered, approval: str) -> tuple[ToolOutcome, str]:
         if decided.decision == "reject":
             reason = f": {decided.message}" if decided.message else ""
-            return ToolOutcome(f"REJECTED by the human{reason}. It did not run.", failed=True), approval
+            return self._refused(call, f"REJECTED by the human{reason}. It did not run.", "rejected", approval)
         args, note = edited_call(call, decided)
         if isinstance(args, str):
             return ToolOutcome(args, failed=True), approval
         outcome = await self._run(call, args, approval, decided.hunks)
         return ToolOutcome(note + outcome.text, outcome.failed), approval
+
+    def _refused(self, call: ToolCall, text: str, how: Refused, by: str) -> tuple[ToolOutcome, str]:
+        """The outcome of a call that does not run; it is published as well, so that logs have it."""
+        execution = ToolExecution(self._terms.key, self._terms.tier, call.name, call.args, by=by, refused=how)
+        self._calls.activity.publish(replace(execution, ended=True, result=text, failed=True))
+        return ToolOutcome(text, failed=True, refused=how), by
 
     async def _run(
         self,
@@ -313,8 +333,3 @@ class Dialogue:
 
 def _noted(outcome: ToolOutcome) -> ToolOutcome:
     return replace(outcome, text=noted(outcome.text))
-
-
-def _differs_from_approved(payload: ToolPayload | ScriptPayload, decided: Answered) -> bool:
-    """Whether the payload, with the person's edit, differs from the approved one. Rejections hold for any payload."""
-    return decided.decision != "reject" and not is_allowed(payload, decided)

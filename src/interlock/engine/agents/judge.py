@@ -17,6 +17,7 @@ from interlock.errors import InterlockError, OverBudget
 from interlock.ports.model import Message, ModelRequest
 from interlock.ports.work import GateRunner
 from interlock.ports.workspaces import Workspaces
+from interlock.views.stream_keys import stream_key
 
 TIER = "Tier 4"
 AGAIN = 'That is neither a pass nor a fail. Answer with one JSON object: {"verdict": "pass" or "fail", "reason": "…"}'
@@ -56,7 +57,7 @@ class JudgedGates:
 
     async def _judged(self, calls: ModelCalls, party: CallOwner, criteria: str, diff: str) -> tuple[bool, str] | None:
         messages = (Message("user", judge_question(criteria, diff)),)
-        key = f"Tier 4 (QA): {party.ticket}"
+        key = stream_key(self._state(), party, TIER)
         for _ in range(2):
             reply = await calls.consult(
                 party, key, ModelRequest(TIER, party.ticket, None, load_prompt("judge"), messages, ())

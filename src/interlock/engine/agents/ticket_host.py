@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from interlock.domain.messages.commands.attempt_commands import FinishTool, FinishTurn
 from interlock.domain.messages.commands.steering_commands import Hear
 from interlock.domain.rules.steering_rules import undelivered_notes
-from interlock.domain.values.approvals import Answered, ScriptPayload, ToolPayload, digest, is_allowed
+from interlock.domain.values.approvals import Answered, Approval, ScriptPayload, ToolPayload, allows, digest, kept_edit
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import Ticket
 from interlock.engine.agents.context import JournalAccess, Toolbox
@@ -50,7 +50,7 @@ class TicketHost:
 
     async def keep_result(self, message: Message, call: ToolCall, outcome: ToolOutcome, by: str) -> None:
         kept = await self._texts.message(message)
-        await self._send(FinishTool(*self._name, kept, call.name, outcome.failed, by))
+        await self._send(FinishTool(*self._name, kept, call.name, outcome.failed, by, outcome.refused))
 
     def notes(self) -> tuple[str, ...]:
         return undelivered_notes(self._state(), self._party)
@@ -63,15 +63,15 @@ class TicketHost:
         own = tuple(gate.command for gate in self._ticket.spec.verify if gate.command)
         return await permission(self._toolbox.policy, call, preview, self._place, own)
 
-    def answer_to(self, call: ToolCall) -> tuple[Answered, str] | None:
+    def answer_to(self, call: ToolCall) -> tuple[Answered, Approval] | None:
         if self._ticket.grant is None:
             return None
         approval = self._state().approvals[self._ticket.grant.approval]
         payload = approval.payload
         asked = payload.call if isinstance(payload, ToolPayload | ScriptPayload) else ""
-        return (approval.state, approval.id) if asked == call.id and isinstance(approval.state, Answered) else None
+        return (approval.state, approval) if asked == call.id and isinstance(approval.state, Answered) else None
 
-    def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, str] | None:
+    def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, Approval] | None:
         state = self._state()
         for name in state.ticket(self._ticket.track, self._ticket.id).carried:
             approval = state.approvals[name]
@@ -79,9 +79,11 @@ class TicketHost:
             if not isinstance(asked, ToolPayload | ScriptPayload) or not isinstance(approval.state, Answered):
                 continue
             same = replace(payload, call=asked.call)  # equal except for the call's id
+            if isinstance(same, ScriptPayload) and (edited := kept_edit(approval)) is not None:
+                same = replace(same, script=edited)
             rejected = approval.state.decision == "reject"
-            if digest(same) == approval.digest and (rejected or is_allowed(same, approval.state)):
-                return approval.state, name
+            if digest(same) == approval.digest and (rejected or allows(approval, same)):
+                return approval.state, approval
         return None
 
     async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:

@@ -3,7 +3,10 @@
 import json
 from hashlib import sha256
 
+from msgspec import UNSET, UnsetType
+
 from interlock.domain.values.approvals import ToolPayload
+from interlock.domain.values.gates import Blob
 from interlock.engine.blobs import INLINE, KeptTexts
 from interlock.ports.model import ToolCall
 from interlock.ports.tools import Preview
@@ -15,6 +18,10 @@ async def tool_payload(texts: KeptTexts, call: ToolCall, preview: Preview, direc
     )
     arguments = json.dumps(call.args, ensure_ascii=False, sort_keys=True)
     named = sha256(arguments.encode(errors="replace")).hexdigest()
-    if len(arguments) > INLINE:  # the model's message holds all of it; the payload has its digest
+    blob: Blob | UnsetType = UNSET
+    if len(arguments) > INLINE:
+        _, kept = await texts.shortened(arguments)
+        blob = kept or UNSET
         arguments = arguments[:INLINE] + f"… ({len(arguments):,} characters)"
-    return ToolPayload(call.id, call.name, arguments, named, preview.title, len(preview.hunks), diff, directory, whole)
+    hunks = len(preview.hunks)
+    return ToolPayload(call.id, call.name, arguments, named, preview.title, hunks, diff, directory, whole, blob)

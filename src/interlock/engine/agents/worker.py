@@ -36,6 +36,7 @@ from interlock.errors import OverBudget, Unavailable
 from interlock.ports.model import Message
 from interlock.ports.tools import ToolPlace
 from interlock.ports.workspaces import Workspace, Workspaces
+from interlock.views.stream_keys import stream_key
 
 TIER = "Tier 3"
 _MOST_SCRIPT = 500_000  # bytes of a script or settings file that are searched for names
@@ -116,7 +117,7 @@ class Worker:
         party = CallOwner(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts)
         terms = Terms(
             party,
-            f"Tier 3 (Worker): {ticket.id}",
+            stream_key(self._journal.state(), party, TIER),
             TIER,
             brief.system,
             place,
@@ -136,8 +137,8 @@ class Worker:
         except Unavailable as error:
             return FailWork(*name, f"the model does not answer: {error}")
         match ended:
-            case Question(payload, why):
-                return AskWorker(*name, payload, why)
+            case Question(payload, why, again_of):
+                return AskWorker(*name, payload, why, again_of)
             case Answer(text, limited=True):
                 rounds = self._options.max_tool_rounds
                 return FailWork(*name, f"the limit of {rounds} tool rounds was reached; its last text: {text[:500]}")
@@ -153,7 +154,8 @@ class Worker:
     def _analyst(self, party: CallOwner, ticket: Ticket) -> Analyse:
         def analyse(script: str, exit_code: int, output: str) -> Awaitable[str]:
             description = ticket.spec.description
-            return analysed(self._calls, party, description, script, exit_code, self._redact(output))
+            key = stream_key(self._journal.state(), party, "Tier 4")
+            return analysed(self._calls, party, key, description, script, exit_code, self._redact(output))
 
         return analyse
 
@@ -199,7 +201,16 @@ class Worker:
                     allowed, context = replace(allowed, context=grant.context, context_blob=None), grant.context
                 if digest(allowed) == grant.digest:
                     return _first(allowed.prompt, context, grant)
-        return AskWorker(ticket.track, ticket.id, ticket.attempts, payload, "a worker is about to start")
+        name = (ticket.track, ticket.id, ticket.attempts)
+        grant = ticket.grant
+        if grant is None or self._journal.state().approval(grant.approval).kind != "spawn":
+            return AskWorker(*name, payload, "a worker is about to start")
+        if grant.edited is not None:
+            payload = replace(payload, prompt=grant.edited)
+        if grant.context is not None:
+            payload = replace(payload, context=grant.context, context_blob=None)
+        why = f"what the worker would get has changed since {grant.approval} was answered"
+        return AskWorker(*name, payload, why, grant.approval)
 
 
 def not_saved(why: str) -> str:

@@ -22,6 +22,7 @@ from interlock.ports.journal import Checkpoint, Clock, Ids, Journal
 from interlock.ports.secrets import NoVault, Vault
 
 Waiter = tuple["asyncio.Future[Receipt]", Receipt]
+Check = Callable[[Command, State], None]
 Reaction = Callable[[Sequence[Recorded], State], None]
 
 RECENT = 4_096
@@ -39,12 +40,17 @@ class Workbench:
         *,
         checkpoint_every: int = 20_000,
         vault: Vault | None = None,
+        check: Check | None = None,
     ) -> None:
-        """`vault` conceals secrets in texts before they are recorded."""
+        """`vault` conceals secrets in texts before they are recorded.
+
+        `check` is called with each command before it is decided, and may refuse it.
+        """
         self._journal = journal
         self._clock = clock
         self._ids = ids
         self._vault = vault or NoVault()
+        self._check = check
         self._durable = state
         self._ahead = state
         self._records: list[Recorded] = []
@@ -87,6 +93,8 @@ class Workbench:
             answer.set_exception(self._broken)
             return answer
         try:
+            if self._check is not None:
+                self._check(command, self._ahead)
             command = conceal_command(command, self._vault)
             sent = Submission(submission or self._ids.new(), actor, command)
             wire.encode(command)  # a text that cannot be encoded fails here, not with a whole batch later

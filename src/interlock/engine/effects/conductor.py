@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
 from typing import Protocol
 
+from interlock.domain.checks.deadlines import seconds_until
 from interlock.domain.consequences import APPROVE_ALL
 from interlock.domain.messages.commands.approval_commands import ExpireApproval
 from interlock.domain.messages.commands.attempt_commands import FailWork
@@ -40,6 +40,7 @@ from interlock.engine.agents.chat import Chat
 from interlock.engine.agents.context import Send
 from interlock.engine.agents.worker import Worker
 from interlock.engine.bench.workbench import Workbench
+from interlock.engine.effects.deadlines import deny_overdue
 from interlock.engine.effects.effects import LAND, Effect, Effects, token_of, touched
 from interlock.engine.effects.landing import land_or_ask_again
 from interlock.engine.effects.merge_queue import MergeQueue, commit_message
@@ -95,6 +96,7 @@ class Conductor:
         state = self._workbench.state
         if state.conductor.on or state.busy:
             await self._workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
+        await deny_overdue(self._workbench, self._clock)
         await self._workspaces.sweep(frozenset(_with_workspace(self._workbench.state)))
         self._workbench.on_durable(self._react)
         self._on = True
@@ -193,7 +195,7 @@ class Conductor:
     def _watch_deadline(self, approval: Approval) -> None:
         if approval.deadline is None or not isinstance(approval.state, Pending):
             return
-        left = (_parse_time(approval.deadline) - _parse_time(self._clock.now())).total_seconds()
+        left = seconds_until(approval.deadline, self._clock.now())
         asyncio.get_running_loop().call_later(max(left, 0), self._expire, approval.id)
 
     def _expire(self, approval_id: str) -> None:
@@ -314,10 +316,6 @@ def _unsaved(state: State) -> list[tuple[str, str]]:
         for name in track.order
         if track.tickets[name].unsaved is not None and isinstance(track.tickets[name].stage, Blocked)
     ]
-
-
-def _parse_time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
 
 
 def _ignore_failure(answer: "asyncio.Future[Receipt]") -> None:

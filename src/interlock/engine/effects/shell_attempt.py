@@ -78,7 +78,8 @@ async def _run_script(ticket: Ticket, crew: Crew, policy: Policy, *, granted_by_
             prepared = crew.prepare(replace(assignment, env=env))
         terms = prepared.terms
         if grant is not None and grant.digest != digest(terms):
-            return AskScript(*name, terms, f"what would run has changed since {grant.approval} was answered")
+            why = f"what would run has changed since {grant.approval} was answered"
+            return AskScript(*name, terms, why, again_of=grant.approval)
         if grant is None:
             if verdict.verdict == "deny":
                 return FailWork(*name, f"denied by {verdict.rule}: {verdict.reason}")

@@ -54,6 +54,7 @@ class ToolExecution(Struct, frozen=True):
     failed: bool = False
     by: str = ""
     duration_ms: int = 0
+    refused: str = ""  # "rejected" or "denied": it did not run
 
 
 Happening = RequestStart | ResponseReceived | ToolExecution
@@ -91,6 +92,10 @@ class Activity:
         if key in self._statuses:
             self._set(key, IDLE)
 
+    def ended(self, key: str, *, stopped: bool, error: str) -> None:
+        """A discussion's turn has ended and is recorded: its answer can be read."""
+        self._set(key, IDLE if stopped else ERROR if error else DONE)
+
     def reset(self) -> None:
         self._statuses.clear()
         self.ai_status = IDLE
@@ -114,7 +119,9 @@ def _status(happening: Happening) -> str | None:
         case ResponseReceived(error=error) if error:
             return ERROR
         case ResponseReceived(calls=calls):
-            return None if calls else DONE
+            return None if calls or happening.tier == "Discussion" else DONE  # a turn is done when it is recorded
+        case ToolExecution(refused=refused) if refused:
+            return None
         case ToolExecution(tool="run_shell", ended=True):
             return SHELL_DONE
         case ToolExecution(tool=tool, ended=False):

@@ -23,6 +23,7 @@ from interlock.engine.planning.survey import Surveyor
 from interlock.engine.prompts.load import load_prompt
 from interlock.errors import OverBudget, Rejected, Unavailable
 from interlock.ports.model import Message, ModelRequest
+from interlock.views.stream_keys import stream_key
 
 EPIC_PATH = "PATH: Epic Initialization"
 TRACK_PATH = "PATH: Sprint Planning"
@@ -47,7 +48,8 @@ class Planner:
             listing = await self._surveyor.listing()
             return f"{EPIC_PATH}\n\n### EPIC:\n{epic.text}\n\n### REPOSITORY:\n{listing}"
 
-        session = _Session(CallOwner(epic=epic.id), "Tier 1", "Tier 1 (Orchestrator)", EPIC_PATH, "tier1_orchestrator")
+        party = CallOwner(epic=epic.id)
+        session = _Session(party, "Tier 1", self._stream_key(party, "Tier 1"), EPIC_PATH, "tier1_orchestrator")
         try:
             plans = await self._converse(
                 session, epic.planning, question, lambda text: check_plans(self._state(), plans_from_answer(text))
@@ -67,12 +69,16 @@ class Planner:
                 "Write the tickets of this track."
             )
 
-        session = _Session(CallOwner(track=track.id), "Tier 2", "Tier 2 (Tech Lead)", TRACK_PATH, "tier2_tech_lead")
+        party = CallOwner(track=track.id)
+        session = _Session(party, "Tier 2", self._stream_key(party, "Tier 2"), TRACK_PATH, "tier2_tech_lead")
         try:
             tickets = await self._converse(session, track.planning, question, tickets_from_answer)
         except (Rejected, Unavailable) as error:
             return FailPlanning(track.epic, track.id, _failure_reason(error), isinstance(error, OverBudget))
         return PlanTickets(track.id, tickets)
+
+    def _stream_key(self, party: CallOwner, tier: str) -> str:
+        return stream_key(self._state(), party, tier)
 
     async def _converse(
         self,

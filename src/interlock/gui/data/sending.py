@@ -11,8 +11,8 @@ from interlock.desk.authority import Authority
 from interlock.desk.buttons import answer, click
 from interlock.desk.desk import Desk
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
-from interlock.domain.values.approvals import Payload
-from interlock.errors import InterlockError, NotAllowed
+from interlock.domain.values.approvals import Payload, Pending
+from interlock.errors import InterlockError
 from interlock.gui.data.fetched_texts import FetchedTexts
 from interlock.views.display import safe
 
@@ -30,6 +30,17 @@ class Note(Struct):
     until: float
 
 
+class HeldAnswer(Struct, frozen=True):
+    """An answer given by a key, not sent yet: until `until` (the window's time) any key takes it back."""
+
+    command: AnswerApproval
+    rule: str  # the rule to store with it, if it is "always"
+    everywhere: bool  # the rule counts in all projects
+    words: str  # what it does, such as "Approving A-1"
+    by: Authority
+    until: float
+
+
 class RuleStore(Protocol):
     """Writes rules that allow a script or a tool in this project from now on."""
 
@@ -37,7 +48,7 @@ class RuleStore(Protocol):
         """The narrowest rule; raises Rejected if no rule can allow it."""
         ...
 
-    async def keep(self, rule: str) -> None: ...
+    def keep(self, rule: str, *, everywhere: bool) -> Coroutine[Any, Any, None]: ...
 
 
 class Sender:
@@ -60,6 +71,7 @@ class Sender:
         self.effects: list[Future[Any]] | None = None  # while a test acts: the futures its action started
         self.on_result: Callable[[], None] = _nothing  # called from any thread when a future is done
         self.notes: list[Note] = []
+        self.held: HeldAnswer | None = None
         self.texts = FetchedTexts()  # by digest; empty while being fetched
 
     def click(self, item: str, user_data: Any = None) -> None:
@@ -75,23 +87,50 @@ class Sender:
     def select_discussion(self, name: str) -> None:
         self.run(_now(lambda: self.desk.select_discussion(name)))
 
-    def answer(self, command: AnswerApproval) -> None:
-        self.run(answer(self.desk, self.by, command))
+    def answer(
+        self, command: AnswerApproval, rule: str = "", *, everywhere: bool = False, by: Authority | None = None
+    ) -> None:
+        """Send an answer; with `rule`, also store the rule that allows the same from now on."""
+        if self.held is not None and self.held.command.approval == command.approval:
+            self.held = None
+        by = by or self.by
+        if rule and self.rules is not None:
+            self.run(self._always(by, command, self.rules.keep(rule, everywhere=everywhere)))
+        else:
+            self.run(answer(self.desk, by, command))
+
+    def hold(
+        self, command: AnswerApproval, words: str, until: float, rule: str = "", *, everywhere: bool = False
+    ) -> None:
+        """Keep an answer that a key gave; `settle_held` sends it at `until`."""
+        self.held = HeldAnswer(command, rule, everywhere, words, self.by, until)
+
+    def settle_held(self, now: float, *, any_key: bool) -> bool:
+        """Once per frame, before it is drawn: drop, send or keep the held answer; True if a key took it back."""
+        held = self.held
+        if held is None:
+            return False
+        if any_key:
+            self.held = None
+            self.note(f"{held.command.approval} was not answered: a key took the answer back", "dim")
+        elif not isinstance(self.desk.state.approval(held.command.approval).state, Pending):
+            self.held = None  # answered elsewhere, or withdrawn
+        elif now >= held.until:
+            self.answer(held.command, held.rule, everywhere=held.everywhere, by=held.by)
+        return any_key
 
     def propose_rule(self, payload: Payload, then: Then) -> None:
         if self.rules is not None:
             self.run(self.rules.rule_for(payload), then)
 
-    def approve_always(self, command: AnswerApproval, rule: str) -> None:
-        """Approve, and store the rule that allows it from now on."""
-        if self.rules is not None:
-            self.run(self._always(self.by, command, rule, self.rules))
-
-    async def _always(self, by: Authority, command: AnswerApproval, rule: str, rules: RuleStore) -> None:
-        if by.actor.startswith("test:"):
-            raise NotAllowed("a test may answer approvals, but not write policy rules")
-        await answer(self.desk, by, command)
-        await rules.keep(rule)
+    async def _always(self, by: Authority, command: AnswerApproval, keep: Coroutine[Any, Any, None]) -> None:
+        try:
+            by.must_write_rules()
+            await answer(self.desk, by, command)
+        except InterlockError:
+            keep.close()
+            raise
+        await keep
 
     def run(self, work: Coroutine[Any, Any, Any], then: Then | None = None, *, by_user: bool = True) -> None:
         try:
@@ -139,7 +178,7 @@ class Sender:
 
     @property
     def waiting(self) -> bool:
-        return bool(self._open)
+        return bool(self._open) or self.held is not None
 
     def any_open(self, some: Sequence["Future[Any]"]) -> bool:
         """Whether any of these futures is not handled yet."""

@@ -32,7 +32,7 @@ class AnswerDraft:
     def __init__(self, approval: Approval) -> None:
         self.editing = False
         self.both_sides = False
-        self.text = editable(approval)
+        self.text = self.original = ""  # the edited text, and the text before the edit; set when editing begins
         self.context = approval.payload.context if isinstance(approval.payload, SpawnPayload) else ""
         self.message = ""
         self.rule = ""  # the rule that would always allow it, once requested
@@ -87,7 +87,7 @@ def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -
                 ui.wrapped_bold(safe(plan.title))
                 ui.wrapped(safe(plan.description), ui.look.dim)
             if draft.editing:
-                _draw_text(ui, approval, draft, editable(approval), "tracks")
+                _draw_text(ui, approval, draft, draft.text, "tracks")
         case _:
             ui.wrapped(safe(payload.what))
             ui.wrapped(safe(payload.question), ui.look.dim)
@@ -109,7 +109,7 @@ def _draw_tool(ui: Ui, approval: Approval, payload: ToolPayload, draft: AnswerDr
     else:
         ui.small("Arguments")
     if draft.editing or not hunks:
-        _draw_text(ui, approval, draft, payload.arguments, "arguments")
+        _draw_text(ui, approval, draft, _whole_arguments(payload, send) or payload.arguments, "arguments")
     _draw_facts(ui, ("tool", payload.tool))
     _draw_folder(ui, payload.directory)
 
@@ -231,23 +231,23 @@ def _draw_folder(ui: Ui, directory: str) -> None:
     ui.wrapped(exact(directory), ui.look.dim, small=True)
 
 
-def can_be_edited(approval: Approval) -> bool:
-    payload = approval.payload
-    if isinstance(payload, ToolPayload):  # long arguments are cut here and cannot be edited
-        return sha256(payload.arguments.encode(errors="replace")).hexdigest() == payload.arguments_sha256
-    return isinstance(payload, (ScriptPayload, SpawnPayload, TracksPayload))
+def _whole_arguments(payload: ToolPayload, send: Sender) -> str:
+    """Empty while a long text is being fetched."""
+    blob = payload.whole_arguments
+    return payload.arguments if blob is None else send.text(blob.sha256)
 
 
-def editable(approval: Approval) -> str:
-    """The part of the payload that can be edited."""
+def editable(approval: Approval, send: Sender) -> str | None:
+    """The whole part of the payload that can be edited; None if nothing can, or while it is being fetched."""
     match approval.payload:
         case ScriptPayload(script):
             return script
-        case ToolPayload():
-            return approval.payload.arguments
+        case ToolPayload() as payload:
+            whole = _whole_arguments(payload, send)
+            return whole if sha256(whole.encode(errors="replace")).hexdigest() == payload.arguments_sha256 else None
         case SpawnPayload():
             return approval.payload.prompt
         case TracksPayload(tracks=tracks):
             return msgspec.json.format(msgspec.json.encode(tracks), indent=2).decode()
         case _:
-            return ""
+            return None

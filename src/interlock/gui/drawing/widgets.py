@@ -32,12 +32,22 @@ class Ui(TextWidgets):
         self.meant: str | None = None  # the only widget that a running test may press; None without a test
         self.pressed: list[str] = []  # names of the buttons and rows pressed while `meant` is set
         self.typing = False  # an input has the keyboard, so letters are no shortcuts
+        self.keyboard = ""  # the panel that the user gave the keyboard to, by the mouse or Ctrl+Tab
+        self.key_used = False  # the key of this frame took an answer back, so it does nothing else
+        self.by_key = False  # the last pressed button was pressed by a key, not by the mouse
 
     def begin_frame(self) -> None:
         super().begin_frame()
         for slots in self._slots.values():
             slots.next_frame()
         self.typing = imgui.get_io().want_text_input
+
+    @property
+    def letters(self) -> bool:
+        """Whether single letters are shortcuts in the current panel: only where the user put the keyboard."""
+        if self.typing or self.key_used or self.keyboard != self.window:
+            return False
+        return imgui.is_window_focused(imgui.FocusedFlags_.root_and_child_windows.value)
 
     # ── buttons and rows ─────────────────────────────────────────────────────────────────
 
@@ -55,7 +65,7 @@ class Ui(TextWidgets):
         also: tuple[str, ...] = (),
         width: float = 0,
     ) -> bool:
-        """`letter` is drawn on the button; its key presses the button while no input has the keyboard."""
+        """`letter` is drawn on the button; its key presses the button while its panel has the keyboard."""
         shown = (f"{label}  {letter}" if letter else label).replace("##", "# #")  # "##" would begin an ImGui id
         colours = self._push_weight(weight)
         if not enabled:
@@ -68,8 +78,12 @@ class Ui(TextWidgets):
         self.note(key, label, "button", scope=scope, enabled=enabled, also=also)
         if about and imgui.is_item_hovered(imgui.HoveredFlags_.delay_normal.value):
             tooltip(about)
-        if shortcut is not None and enabled and not self.typing and imgui.is_key_pressed(shortcut, False):
-            pressed = not imgui.get_io().key_ctrl or pressed
+        by_mouse = pressed and imgui.is_mouse_released(imgui.MouseButton_.left.value)
+        if shortcut is not None and enabled and self.letters and imgui.is_key_pressed(shortcut, False):
+            pressed = not _any_modifier() or pressed
+        if pressed:
+            self.by_key = not by_mouse
+            pressed = by_mouse or not self.key_used
         return self._accept_press(key, scope, pressed and enabled)
 
     def _accept_press(self, key: str, scope: str, pressed: bool) -> bool:
@@ -204,3 +218,18 @@ class Ui(TextWidgets):
 
     def forget(self, key: str, scope: str = "") -> None:
         self._drafts.pop(f"{key}@{scope}" if scope else key, None)
+
+
+def any_key_pressed() -> bool:
+    """Whether a key of the keyboard went down, or a character came in, in this frame."""
+    if imgui.get_io().input_queue_characters.size() > 0:
+        return True
+    return any(imgui.is_key_pressed(key, False) for key in _KEYS)
+
+
+def _any_modifier() -> bool:
+    io = imgui.get_io()
+    return io.key_ctrl or io.key_alt or io.key_super
+
+
+_KEYS = tuple(key for key in imgui.Key if imgui.Key.tab.value <= key.value < imgui.Key.gamepad_start.value)

@@ -150,6 +150,8 @@ class ChatPanel:
             imgui.begin_group()
         if ui.button("btn_gen_send", "Send", weight="go" if ready else "plain", enabled=ready) or pressed:
             send.click("btn_gen_send")
+            if pressed or not ui.by_key:
+                ui.focus("ai_input")  # ImGui ends the input at Ctrl+Enter, and the mouse moves the focus to the button
         if not beside:
             imgui.same_line()
         if ui.button("btn_gen_stop", "Stop", enabled=busy, about="End the model's turn"):

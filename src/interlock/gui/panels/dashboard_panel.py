@@ -8,6 +8,7 @@ from interlock.domain.values.tickets import Verifying
 from interlock.gui.data.frame import Frame, count
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
+from interlock.gui.drawing.answering import give_answer
 from interlock.gui.drawing.text_widgets import fitted
 from interlock.gui.drawing.theme import SMALL
 from interlock.gui.drawing.widgets import Ui
@@ -57,6 +58,8 @@ class DashboardPanel:
             or by_key
         ):
             send.click("btn_mma_plan_epic")
+            if by_key:
+                ui.focus("mma_epic_input")  # ImGui ends the input at Ctrl+Enter
         ui.beside("Reset", 8)
         if ui.button("btn_reset", "Reset", weight="quiet", about="Clear the desk; tracks and history stay."):
             send.click("btn_reset")
@@ -79,10 +82,10 @@ class DashboardPanel:
         approval = next((a for a in frame.pending if getattr(a.payload, "epic", None) == epic.id), None)
         if approval is not None:
             if ui.button("btn_mma_accept_tracks", "Accept", scope=approval.id, weight="go"):
-                send.answer(AnswerApproval(approval.id, "approve"))
+                give_answer(ui, send, AnswerApproval(approval.id, "approve"))
             ui.beside("Reject")
             if ui.button("btn_mma_reject_tracks", "Reject", scope=approval.id):
-                send.answer(AnswerApproval(approval.id, "reject"))
+                give_answer(ui, send, AnswerApproval(approval.id, "reject"))
         ui.gap()
 
     # ── tracks ───────────────────────────────────────────────────────────────────────────

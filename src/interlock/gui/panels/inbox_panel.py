@@ -15,11 +15,12 @@ from interlock.domain.values.approvals import (
 from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
-from interlock.gui.drawing.payload_view import AnswerDraft, can_be_edited, draw_payload, editable
+from interlock.gui.drawing.answering import give_answer
+from interlock.gui.drawing.payload_view import AnswerDraft, draw_payload, editable
 from interlock.gui.drawing.text_widgets import clipped, fitted
 from interlock.gui.drawing.widgets import FLAT, Ui, Weight
 from interlock.views.display import one_line, safe
-from interlock.views.inbox import approval_title
+from interlock.views.inbox import approval_title, what_changed
 
 _KEYS: dict[str, str] = {
     "script": "script",
@@ -66,7 +67,7 @@ class InboxPanel:
         self._chosen = pending[index].id
         self._start_glance(self._chosen)
         ui.small(f"{len(pending):,} waiting", ui.look.waiting, key="inbox.count")
-        ui.right("j / k to move", ui.look.faint)
+        ui.right("j / k to move" if ui.keyboard == self.name else "click here to use its letters", ui.look.faint)
         if len(pending) > 1:
             self._draw_list(ui, frame, index)
         ui.rule()
@@ -93,7 +94,7 @@ class InboxPanel:
 
     def _handle_keys(self, ui: Ui, index: int, count: int) -> int:
         self._moved = False
-        if ui.typing:
+        if not ui.letters:
             return index
         moved = index
         if imgui.is_key_pressed(imgui.Key.j):
@@ -161,6 +162,8 @@ class InboxPanel:
             )  # in the scrolled part: a long text must not push the buttons out of sight
             words = f"{approval.id}   {safe(approval.asker)} asks{safe(why)}"
             ui.wrapped(words, look.dim, small=True, key="inbox.why", scope=approval.id)
+            for number, line in enumerate(what_changed(approval)):
+                ui.wrapped(safe(line), look.waiting, small=True, key="inbox.changed", scope=f"{approval.id}.{number}")
             ui.gap(2)
             draw_payload(ui, approval, draft, send)
         imgui.end_child()
@@ -189,9 +192,9 @@ class InboxPanel:
             pressed = self._draw_decision(ui, approval, decision, draft)
             long_enough = imgui.get_time() - self._seen_at >= _GLANCE_S
             if pressed and (long_enough or send.by.actor.startswith("test:")):
-                send.answer(_command(approval, decision, draft))
-            if decision == "approve" and can_be_edited(approval):
-                self._draw_edit(ui, approval, draft)
+                give_answer(ui, send, _command(approval, decision, draft))
+            if decision == "approve":
+                self._draw_edit(ui, approval, draft, send)
         self._draw_always(ui, approval, draft, send)
 
     def _draw_message(self, ui: Ui, approval: Approval, draft: AnswerDraft) -> None:
@@ -225,13 +228,16 @@ class InboxPanel:
             also=(f"inbox.{decision}",),
         )
 
-    def _draw_edit(self, ui: Ui, approval: Approval, draft: AnswerDraft) -> None:
+    def _draw_edit(self, ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -> None:
+        text = editable(approval, send)
+        if text is None:
+            return
         letter, shortcut = _LETTERS["edited"]
         label = "Discard edit" if draft.editing else "Edit"
         ui.beside(f"{label}  {letter}")
         if ui.button("inbox.edit", label, scope=approval.id, letter=letter, shortcut=shortcut):
             draft.editing = not draft.editing
-            draft.text = editable(approval)
+            draft.text = draft.original = text
 
     def _draw_always(self, ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -> None:
         """The first click shows the rule, the second approves it."""
@@ -241,7 +247,11 @@ class InboxPanel:
         ui.beside("Approve, always" if draft.rule else "Always…")
         if draft.rule:
             if ui.button("inbox.always", "Approve, always", scope=approval.id, weight="go"):
-                send.approve_always(AnswerApproval(approval.id, "approve"), draft.rule)
+                give_answer(ui, send, AnswerApproval(approval.id, "approve"), draft.rule)
+            ui.beside("…in all projects")
+            about = "Write the rule for all your projects, not only this one"
+            if ui.button("inbox.everywhere", "…in all projects", scope=approval.id, about=about):
+                give_answer(ui, send, AnswerApproval(approval.id, "approve"), draft.rule, everywhere=True)
         elif ui.button(
             "inbox.rule",
             "Always…",
@@ -285,7 +295,7 @@ def _command(approval: Approval, decision: Decision, draft: AnswerDraft) -> Answ
     if decision != "approve":
         return AnswerApproval(approval.id, decision, message=draft.message)
     payload = approval.payload
-    edited = draft.text if draft.editing and draft.text != editable(approval) else None
+    edited = draft.text if draft.editing and draft.text != draft.original else None
     some = edited is None and len(draft.hunks) < _hunks(approval)
     changed = draft.editing and isinstance(payload, SpawnPayload) and draft.context != payload.context
     return AnswerApproval(

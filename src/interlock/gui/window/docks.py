@@ -9,11 +9,11 @@ from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing.guard import PanelGuard, window_depth
 from interlock.gui.drawing.theme import GAP
-from interlock.gui.drawing.widgets import Ui
+from interlock.gui.drawing.widgets import Ui, any_key_pressed
 from interlock.gui.window import layout
 from interlock.gui.window.topbar import HIGH, LOW, draw_bottom, draw_notes, draw_top
 
-_MOUSE_FRAMES = 3  # a focus change within so many frames after a mouse press is the user's choice
+_INPUT_FRAMES = 3  # a focus change within so many frames after a mouse press or Ctrl is the user's choice
 
 
 class Panel(Protocol):
@@ -42,16 +42,20 @@ class Docks:
         self._focused = ""
         self._sent_tabs: list[str] = []  # chosen here, not confirmed by the desk yet
         self._mouse_frames = 0
+        self._ctrl_frames = 0
 
     def draw(self, cost: str) -> None:
         pressed = imgui.is_mouse_down(imgui.MouseButton_.left.value)
-        self._mouse_frames = _MOUSE_FRAMES if pressed else self._mouse_frames - 1
+        self._mouse_frames = _INPUT_FRAMES if pressed else self._mouse_frames - 1
+        self._ctrl_frames = _INPUT_FRAMES if imgui.get_io().key_ctrl else self._ctrl_frames - 1
+        held = self._send.held is not None
+        self._ui.key_used = self._send.settle_held(imgui.get_time(), any_key=held and any_key_pressed())
         self._draw_bars(cost)
         self._draw_dock_space()
         self._follow_tab()
         for panel in self.panels:
             self._draw_panel(panel)
-        self._guard.draw("notifications", lambda: draw_notes(self._ui, self._send))
+        self._guard.draw("notifications", lambda: draw_notes(self._ui, self._send, imgui.get_time()))
 
     def _draw_bars(self, cost: str) -> None:
         size = imgui.get_io().display_size
@@ -108,6 +112,7 @@ class Docks:
             at, size = imgui.get_window_pos(), imgui.get_window_size()
             rect = (at.x, at.y, at.x + size.x, at.y + size.y)
             self._ui.note_at(f"window.{name.lower()}", name, "window", rect)
+            self._note_keyboard(panel)
             self._guard.draw(name, lambda: panel.draw(self._ui, self._frame, self._send))
             if window_depth() > depth:
                 self._draw_edge(at, size)
@@ -124,7 +129,8 @@ class Docks:
         draw.push_clip_rect(*wide, False)
         outer = imgui.ImVec2(low.x - 1.5, low.y - 1.5), imgui.ImVec2(high.x + 1.5, high.y + 1.5)
         draw.add_rect(*outer, self._look.ground, 7, 4)
-        draw.add_rect(low, high, self._look.line, 6, 1)
+        has_keyboard = self._ui.keyboard == self._ui.window and imgui.is_window_focused(_WITHIN)
+        draw.add_rect(low, high, self._look.accent if has_keyboard else self._look.line, 6, 1)
         draw.pop_clip_rect()
 
     def _follow_tab(self) -> None:
@@ -139,12 +145,24 @@ class Docks:
             panel = next((panel for panel in self.panels if tab in panel.tabs), None)
             if panel is not None:
                 self._focused = panel.name
+                self._ui.keyboard = ""
                 imgui.set_window_focus(panel.name)
+
+    def _note_keyboard(self, panel: Panel) -> None:
+        """Letters are shortcuts only in a panel that the user chose; a program may bring a panel to the front too."""
+        if imgui.is_window_focused(_WITHIN):
+            clicked = imgui.is_mouse_clicked(imgui.MouseButton_.left.value) and imgui.is_window_hovered(_HOVERED_WITHIN)
+            chosen = panel.name != self._focused and (self._mouse_frames > 0 or self._ctrl_frames > 0)
+            if clicked or chosen:
+                self._ui.keyboard = panel.name
+            elif panel.name != self._focused:
+                self._ui.keyboard = ""
+        elif self._ui.keyboard == panel.name:
+            self._ui.keyboard = ""
 
     def _note_focus(self, panel: Panel) -> None:
         """Send the user's choice of a panel to the desk; a panel that gets the focus by appearing is no choice."""
-        flags = imgui.FocusedFlags_.root_and_child_windows.value
-        if imgui.is_window_focused(flags) and panel.name != self._focused:
+        if imgui.is_window_focused(_WITHIN) and panel.name != self._focused:
             self._focused = panel.name
             wanted = self._sent_tabs[-1] if self._sent_tabs else self._tab
             if self._mouse_frames > 0 and wanted not in panel.tabs:
@@ -152,6 +170,8 @@ class Docks:
                 self._send.select_tab(panel.tabs[0])
 
 
+_WITHIN = imgui.FocusedFlags_.root_and_child_windows.value
+_HOVERED_WITHIN = imgui.HoveredFlags_.root_and_child_windows.value
 _FIXED = (
     imgui.WindowFlags_.no_decoration.value
     | imgui.WindowFlags_.no_docking.value

@@ -1,10 +1,12 @@
 """The bar at the top and the line at the bottom: state, approvals, progress, cost."""
 
+import math
+
 from imgui_bundle import imgui
 
 from interlock.domain.values.budgets import dollars
 from interlock.gui.data.frame import Frame, count
-from interlock.gui.data.sending import Sender
+from interlock.gui.data.sending import HeldAnswer, Sender
 from interlock.gui.drawing import symbols
 from interlock.gui.drawing.text_widgets import fitted
 from interlock.gui.drawing.theme import NORMAL, SMALL
@@ -151,22 +153,17 @@ def _latest(ui: Ui, frame: Frame) -> tuple[str, int]:
     return one_line(f"{last.whose} {last.text}".strip(), 90), colour
 
 
-def draw_notes(ui: Ui, send: Sender) -> None:
+def draw_notes(ui: Ui, send: Sender, now: float) -> None:
     """Notifications at the bottom right, the latest lowest; a click removes one.
 
-    They cover other widgets, so they are short and fill at most half of the height.
+    They cover other widgets, so they are short and fill at most half of the height. An answer that a key gave and that
+    is not sent yet stands below them.
     """
     look = ui.look
     size = imgui.get_io().display_size
     y = size.y - LOW - 10
-    flags = (
-        imgui.WindowFlags_.no_decoration.value
-        | imgui.WindowFlags_.no_docking.value
-        | imgui.WindowFlags_.no_saved_settings.value
-        | imgui.WindowFlags_.no_focus_on_appearing.value
-        | imgui.WindowFlags_.no_nav.value
-        | imgui.WindowFlags_.always_auto_resize.value
-    )
+    if send.held is not None:
+        y = _draw_held(ui, send, send.held, now, y)
     for index, note in enumerate(tuple(reversed(send.notes))):
         if y < size.y / 2:
             break
@@ -174,7 +171,7 @@ def draw_notes(ui: Ui, send: Sender) -> None:
         imgui.set_next_window_size_constraints(imgui.ImVec2(200, 0), imgui.ImVec2(440, 300))
         imgui.push_style_color(imgui.Col_.window_bg.value, look.raised)
         imgui.push_style_color(imgui.Col_.border.value, look.by_role[note.role])
-        imgui.begin(f"###note{index}", None, flags)
+        imgui.begin(f"###note{index}", None, _NOTE)
         imgui.push_text_wrap_pos(410)
         ui.text(_short(note.text), look.text)
         imgui.pop_text_wrap_pos()
@@ -184,6 +181,34 @@ def draw_notes(ui: Ui, send: Sender) -> None:
         y -= imgui.get_window_height() + 8
         imgui.end()
         imgui.pop_style_color(2)
+
+
+def _draw_held(ui: Ui, send: Sender, held: HeldAnswer, now: float, y: float) -> float:
+    """The answer that a key gave, with the time left to take it back; returns where the next note ends."""
+    look = ui.look
+    imgui.set_next_window_pos(imgui.ImVec2(imgui.get_io().display_size.x - 18, y), 0, imgui.ImVec2(1, 1))
+    imgui.push_style_color(imgui.Col_.window_bg.value, look.raised)
+    imgui.push_style_color(imgui.Col_.border.value, look.waiting)
+    imgui.begin("###held", None, _NOTE)
+    left = max(1, math.ceil(held.until - now))
+    ui.text(f"{held.words} in {left} s: Esc or any other key takes it back", look.waiting, key="answer.held")
+    imgui.same_line(0, 12)
+    if ui.button("answer.take_back", "Take back"):
+        send.held = None
+    y -= imgui.get_window_height() + 8
+    imgui.end()
+    imgui.pop_style_color(2)
+    return y
+
+
+_NOTE = (
+    imgui.WindowFlags_.no_decoration.value
+    | imgui.WindowFlags_.no_docking.value
+    | imgui.WindowFlags_.no_saved_settings.value
+    | imgui.WindowFlags_.no_focus_on_appearing.value
+    | imgui.WindowFlags_.no_nav.value
+    | imgui.WindowFlags_.always_auto_resize.value
+)
 
 
 def _short(text: str) -> str:

@@ -15,6 +15,7 @@ class AskScript(_Command, frozen=True):
     why: str
     deadline: str | None = None
     allowed_by: str = ""  # the rule that approves it; the request is made for the record
+    again_of: str = ""  # the answered approval that no longer fits what would run
 
 
 class AskWorker(_Command, frozen=True):
@@ -25,6 +26,7 @@ class AskWorker(_Command, frozen=True):
     attempt: int
     payload: SpawnPayload | ToolPayload | ScriptPayload
     why: str
+    again_of: str = ""
 
 
 class StartSession(_Command, frozen=True):
@@ -54,7 +56,8 @@ class FinishTool(_Command, frozen=True):
     message: Blob
     tool: str
     failed: bool
-    by: str  # the approval or the rule that allowed it
+    by: str  # the approval or the rule that allowed it, or refused it
+    refused: str = ""
 
 
 class SubmitWork(_Command, frozen=True):

@@ -47,12 +47,14 @@ class FinishDiscussionTool(_Command, frozen=True):
     tool: str
     failed: bool
     by: str
+    refused: str = ""
 
 
 class AskInDiscussion(_Command, frozen=True):
     discussion: str
     payload: ToolPayload | ScriptPayload
     why: str
+    again_of: str = ""
 
 
 class EndTurn(_Command, frozen=True):

@@ -1,7 +1,7 @@
 """Events of approvals."""
 
 from interlock.domain.messages.events.event_base import OfApproval
-from interlock.domain.values.approvals import Decision, Kind, Payload
+from interlock.domain.values.approvals import Again, Decision, Kind, Payload
 
 
 class ApprovalRequested(OfApproval, frozen=True, kw_only=True):
@@ -15,6 +15,7 @@ class ApprovalRequested(OfApproval, frozen=True, kw_only=True):
     deadline: str | None = None
     discussion: str = ""
     allowed_by: str = ""  # the rule that approves it at once
+    again: Again | None = None
 
 
 class ApprovalAnswered(OfApproval, frozen=True):

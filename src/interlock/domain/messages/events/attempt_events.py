@@ -62,6 +62,7 @@ class ToolFinished(OfAttempt, frozen=True):
     tool: str
     failed: bool
     by: str
+    refused: str = ""  # "rejected" by a person or "denied" by a rule: it did not run
 
 
 AttemptEvent = (

@@ -35,6 +35,7 @@ class DiscussionToolFinished(OfDiscussion, frozen=True):
     tool: str
     failed: bool
     by: str
+    refused: str = ""  # "rejected" by a person or "denied" by a rule: it did not run
 
 
 class DiscussionTurnEnded(OfDiscussion, frozen=True):

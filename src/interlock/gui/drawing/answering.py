@@ -1,0 +1,32 @@
+"""Giving an answer in the window: the mouse answers at once, a key after a pause in which it can be taken back."""
+
+from imgui_bundle import imgui
+
+from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.values.approvals import Decision
+from interlock.gui.data.sending import Sender
+from interlock.gui.drawing.widgets import Ui
+
+PAUSE_S = 2.0
+"""The time between a key that answers and the answer. Any key takes the answer back meanwhile.
+
+Longer than the pauses between the keys of a person who types, so that typing never answers anything.
+"""
+
+_DOING: dict[Decision, str] = {
+    "approve": "Approving",
+    "reject": "Rejecting",
+    "abort": "Aborting",
+    "retry": "Retrying",
+    "skip": "Skipping",
+}
+
+
+def give_answer(ui: Ui, send: Sender, command: AnswerApproval, rule: str = "", *, everywhere: bool = False) -> None:
+    """Call it right after the button that was pressed. `rule` is stored with the answer: it is allowed from now on."""
+    if ui.by_key:
+        for_ever = (" always, in all projects" if everywhere else " always") if rule else ""
+        words = f"{_DOING[command.decision]} {command.approval}{for_ever}"
+        send.hold(command, words, imgui.get_time() + PAUSE_S, rule, everywhere=everywhere)
+    else:
+        send.answer(command, rule, everywhere=everywhere)
