@@ -15,6 +15,7 @@ ANSWERS = {
     "step": "btn_approve_mma_step",
     "tool": "btn_approve_tool",
     "script": "btn_approve_script",
+    "gate": "btn_gate_skip",  # the mock changes no file
 }
 
 

@@ -8,6 +8,9 @@ from tests.simulation.stages import TEXT_REPLY
 from tests.uitest.program import driven
 from tests.uitest.wire_client import Client, Message
 
+APPROVALS = ("btn_approve_spawn@", "btn_approve_mma_step@", "btn_approve_tool@", "btn_gate_skip@")
+"""The last one because the mock changes no file."""
+
 
 def succeeded(answer: Message) -> Message:
     assert answer.number(1) == 1, answer.text(2)
@@ -25,7 +28,7 @@ def approve_until(client: Client, condition: str) -> None:
         if client.wait(condition, 100).number(1):
             return
         for name in widgets(client):
-            if name.startswith(("btn_approve_spawn@", "btn_approve_mma_step@", "btn_approve_tool@")):
+            if name.startswith(APPROVALS):
                 client.click(name)  # it may be answered already
     raise AssertionError(f"{condition} never came: {sorted(widgets(client))}")
 

@@ -75,6 +75,8 @@ def test_every_kind_has_its_title() -> None:
     tampered = GatePayload(0, "make check", 0, 1, "look", files=("tests/a.py@abc", "tests/b.py@deleted"))
     asked_of = replace(list_approvals(state)[-1], payload=tampered)
     assert approval_title(asked_of) == "three: existing tests were changed: tests/a.py, tests/b.py"
+    asked_of = replace(asked_of, payload=GatePayload(0, "", 0, 1, "look", unchanged=True))
+    assert approval_title(asked_of) == "three: the worker changed no file"
     project = Bench()
     project.send(AddTrack("a", "A", "", ()))
     project.send(StartTrack("a"))

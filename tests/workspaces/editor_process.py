@@ -40,6 +40,7 @@ def _save(path: Path, text: str, how: int) -> None:
 def main(project: Path, state: Path, seed: int, names: list[str]) -> None:
     rng = random.Random(seed)
     saved: dict[str, str] = {}
+    print("ready", flush=True)
     while not _begun(state) and not select.select([sys.stdin], [], [], 0)[0]:
         pass
     number = 0

@@ -1,5 +1,6 @@
 """Landing while the user writes to the same files, and landings that are killed at any line: no byte is lost."""
 
+import contextlib
 import json
 import os
 import random
@@ -35,7 +36,26 @@ async def _many(desk: Desk) -> tuple[GitWorkspaces, LandingPlan]:
 def _editor(desk: Desk, seed: int) -> "subprocess.Popen[str]":
     names = [f"dir{number % 30}/file{number}" for number in range(0, MANY, MANY // 25)]
     argv = [sys.executable, "-m", "tests.workspaces.editor_process", str(desk.project), str(desk.state), str(seed)]
-    return subprocess.Popen([*argv, *names], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    editor = subprocess.Popen([*argv, *names], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert editor.stdout is not None
+    assert editor.stdout.readline() == "ready\n"
+    return editor
+
+
+def _kill_while_files_are_placed(desk: Desk, process: "subprocess.Popen[str]", after_s: float) -> bool:
+    """False if the landing has ended before."""
+    while process.poll() is None:
+        with contextlib.suppress(FileNotFoundError):
+            records = [record.read_bytes() for record in desk.state.glob("git/*/landing.json")]
+            if any(b'"placing"' in record for record in records):
+                break
+    try:
+        process.communicate(timeout=after_s)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        return True
+    return False
 
 
 def _assert_nothing_lost(desk: Desk, editor: "subprocess.Popen[str]") -> dict[str, str]:
@@ -78,14 +98,10 @@ def test_edits_are_kept_although_the_landing_is_killed_again_and_again(desk: Des
         rng = random.Random(seed)
         kills = 0
         with _editor(desk, seed) as editor:
-            for number in range(4):
+            for _ in range(4):
                 process = _landing_process(desk, landing)
-                try:
-                    process.communicate(timeout=0.6 + rng.random() * 1.5 if number < 3 else 100)
-                except subprocess.TimeoutExpired:
-                    process.send_signal(signal.SIGKILL)
-                    kills += 1
-                    process.communicate()
+                kills += _kill_while_files_are_placed(desk, process, rng.random() * 0.4)
+            _landing_process(desk, landing).communicate()
             saved = _assert_nothing_lost(desk, editor)
         store = await desk.open()
         await store.land("t", landing)

@@ -63,6 +63,8 @@ def approval_title(approval: Approval) -> str:
             return (
                 f"{approval.ticket}: existing tests were changed: {', '.join(file.partition('@')[0] for file in files)}"
             )
+        case GatePayload(unchanged=True):
+            return f"{approval.ticket}: the worker changed no file"
         case GatePayload(_, command, attempts, most):
             return f"{approval.ticket}: gate failed {attempts}/{most}: {command}"
         case MergePayload(branch):

@@ -117,5 +117,11 @@ def test_the_context_of_a_start_can_be_edited_from_the_command_line(project: Pro
     assert project.run("approvals", "answer", "A-1", "approve", "--edit-context", str(context)).code == 1
     context.write_text("Only this.")
     assert project.run("approvals", "answer", "A-1", "approve", "--edit-context", str(context)).code == 0
-    assert "changed no file, so there is nothing to verify or to merge: I see." in project.run("resume", *model).out
+    assert project.run("resume", *model).code == 4
+    shown = project.run("approvals", "show", "A-2").out
+    assert "the worker changed no file" in shown
+    assert "I see." in shown
+    assert project.run("approvals", "answer", "A-2", "skip").code == 0
+    assert project.run("resume", *model).code == 0
+    assert project.branch_tickets("plan") == []
     project.check_whole()

@@ -36,7 +36,7 @@ from interlock.domain.messages.events.attempt_events import (
 from interlock.domain.messages.events.ticket_events import TicketBlocked, TicketCompleted
 from interlock.domain.messages.events.track_events import TrackEnded
 from interlock.domain.values.approvals import GatePayload, digest
-from interlock.domain.values.gates import Gate
+from interlock.domain.values.gates import Blob, Gate
 from interlock.domain.values.tickets import (
     Blocked,
     Completed,
@@ -295,17 +295,47 @@ def test_an_attempt_that_is_returned_has_nothing_left_to_save() -> None:
     assert project.ticket("T").unsaved is None
 
 
-@pytest.mark.parametrize(
-    ("summary", "said"), [("all fine already\nreally", ": all fine already;"), ("", "to merge; retry it")]
-)
-def test_a_worker_that_changed_nothing_is_blocked_with_its_words(summary: str, said: str) -> None:
-    project = bench(TicketSpec(id="T", verify=(ONCE,)))
-    project.submit("T", replace(SAVED, empty=True), summary)
-    stage = project.ticket("T").stage
-    assert isinstance(stage, Blocked)
-    assert stage.failed
-    assert stage.reason.startswith("the worker changed no file, so there is nothing to verify or to merge")
-    assert said in stage.reason
+EMPTY = replace(SAVED, empty=True)
+AGAIN = Blob("a" * 64, 9)
+
+
+def unchanged(*gates: Gate, summary: str = "all fine already") -> Bench:
+    project = bench(TicketSpec(id="T", verify=gates))
+    project.send(SubmitWork("x", "T", 1, EMPTY, summary, feedback=AGAIN), SYSTEM)
+    return project
+
+
+@pytest.mark.parametrize("gates", [(), (ONCE,)])
+def test_a_worker_that_changed_nothing_is_a_question_and_no_gate_runs(gates: tuple[Gate, ...]) -> None:
+    project = unchanged(*gates)
+    approval = project.approval("A-1")
+    assert isinstance(approval.payload, GatePayload)
+    assert (approval.kind, approval.payload.unchanged, project.ticket("T").status) == ("gate", True, "in_progress")
+    assert "all fine already" in approval.payload.message
+    project.answer("A-1", "skip")
+    project.send(FinishMerge("x", "T", 1, None), SYSTEM)
+    assert (project.ticket("T").stage, project.ticket("T").unverified) == (Completed(None), True)
+
+
+def test_a_worker_that_changed_nothing_goes_on_if_a_person_says_retry() -> None:
+    project = unchanged(ONCE, summary="")
+    project.answer("A-1", "retry")
+    ticket = project.ticket("T")
+    assert (ticket.stage, ticket.session, ticket.attempts) == (Working(), (AGAIN,), 1)
+
+
+def test_a_worker_that_changed_nothing_is_blocked_if_a_person_aborts() -> None:
+    project = unchanged()
+    project.answer("A-1", "abort")
+    assert isinstance(project.ticket("T").stage, Blocked)
+
+
+@pytest.mark.parametrize(("summary", "said"), [("all fine\nreally", ": all fine"), ("", "")])
+def test_with_approve_all_a_worker_that_changed_nothing_is_blocked(summary: str, said: str) -> None:
+    project = bench(TicketSpec(id="T"), approve_all=True)
+    project.send(SubmitWork("x", "T", 1, EMPTY, summary), SYSTEM)
+    reason = f"the worker changed no file, so there is nothing to verify or to merge{said}"
+    assert project.ticket("T").stage == Blocked(reason, failed=True)
 
 
 @pytest.mark.parametrize("spec", [shell("T"), TicketSpec(id="T", returns=True)])

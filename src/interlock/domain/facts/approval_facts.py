@@ -140,8 +140,11 @@ def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> Sta
 def _gate_answered(ticket: Ticket, stage: Verifying, payload: GatePayload, decision: Decision) -> Ticket:
     """The ticket after a person decided about its failed gate, or about its changes to tests."""
     ticket = replace(ticket, accepted=tuple(sorted({*ticket.accepted, *payload.files})))
+    if payload.unchanged and decision == "skip":
+        return replace(ticket, stage=Merging(stage.saved, unverified=True))
     if decision == "retry" and payload.feedback is not None:  # the worker gets the feedback and tries again
-        working = Working(Tried(stage.gate, stage.attempt_count, stage.previous_results))
+        tried = None if payload.unchanged else Tried(stage.gate, stage.attempt_count, stage.previous_results)
+        working = Working(stage.tried if tried is None else tried)
         return with_feedback(ticket, Queued(working), payload.feedback, fresh=payload.fresh)
     if not ticket.spec.verify:  # without a gate, only the changes to tests were in question
         return replace(ticket, stage=Merging(stage.saved, unverified=True))

@@ -28,7 +28,7 @@ from interlock.domain.messages.events.attempt_events import (
     TurnFinished,
     WorkSubmitted,
 )
-from interlock.domain.messages.events.event import Events
+from interlock.domain.messages.events.event import Event, Events
 from interlock.domain.messages.events.ticket_events import TicketBlocked, TicketCompleted
 from interlock.domain.rules.approval_request import request_for_attempt
 from interlock.domain.state.state import State
@@ -38,6 +38,11 @@ from interlock.domain.values.approvals import (
 from interlock.domain.values.gates import limits
 from interlock.domain.values.tickets import Merging, Stage, Ticket, Verifying, Working
 from interlock.errors import Rejected
+
+UNCHANGED = (
+    "retry sends it back to work, skip accepts that there was nothing to do (unverified, without a commit),"
+    " abort blocks the ticket."
+)
 
 
 def decide(state: State, command: AttemptCommand) -> Events:
@@ -73,9 +78,9 @@ def submit_work(state: State, command: SubmitWork) -> Events:
         return (AttemptResumed(*name, command.attempt),)
     if command.saved is None:
         return (TicketCompleted(*name, command.attempt, unverified=True, result=command.summary or None),)
-    if command.saved.empty and ticket.spec.assigned_to == "tier3-worker" and not ticket.spec.returns:
-        return (TicketBlocked(*name, _changed_nothing(command.summary), failed=True),)
     submitted = WorkSubmitted(*name, command.attempt, command.saved, command.summary)
+    if command.saved.empty and ticket.spec.assigned_to == "tier3-worker" and not ticket.spec.returns:
+        return (submitted, _ask_unchanged(state, ticket, command))
     changed = tuple(file for file in command.tampered if file not in ticket.accepted)
     if not changed:
         return (submitted,)
@@ -90,12 +95,16 @@ def submit_work(state: State, command: SubmitWork) -> Events:
     return (submitted, request_for_attempt(state, ticket, payload, "it has changed existing tests"))
 
 
-def _changed_nothing(summary: str) -> str:
-    said = summary.strip().partition("\n")[0][:200]
-    return (
-        "the worker changed no file, so there is nothing to verify or to merge"
-        f"{': ' + said if said else ''}; retry it, or skip it if there was nothing to do"
-    )
+def _ask_unchanged(state: State, ticket: Ticket, command: SubmitWork) -> Event:
+    """Nothing to verify and nothing to merge: whether that is right, a person decides."""
+    reason = "the worker changed no file, so there is nothing to verify or to merge"
+    if state.conductor.approve_all:
+        said = command.summary.strip().partition("\n")[0][:200]
+        return TicketBlocked(ticket.track, ticket.id, f"{reason}{': ' + said if said else ''}", failed=True)
+    shown = ticket.spec.verify[0].shown if ticket.spec.verify else ""
+    message = f"It says:\n\n{command.summary.strip() or '(nothing)'}\n\n{UNCHANGED}"
+    payload = GatePayload(0, shown, 0, 1, message, feedback=command.feedback, unchanged=True)
+    return request_for_attempt(state, ticket, payload, reason)
 
 
 def report_gate(state: State, command: ReportGate) -> Events:

@@ -80,6 +80,7 @@ class GatePayload(Struct, frozen=True, gc=False, tag="gate"):
     files: tuple[str, ...] = ()  # test files that the worker changed
     feedback: Blob | None = None  # the worker's next message if the person decides to retry
     fresh: bool = False
+    unchanged: Literal[True] | UnsetType = UNSET  # the worker changed no file: skip accepts that; unset before 0.7
 
 
 class GateOnTree(Struct, frozen=True, gc=False):

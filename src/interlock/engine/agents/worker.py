@@ -39,6 +39,10 @@ from interlock.ports.workspaces import Workspace, Workspaces
 from interlock.views.stream_keys import stream_key
 
 TIER = "Tier 3"
+_UNCHANGED = (
+    "You reported the end of your work, but no file has changed. A person asks you to go on: make the change of your"
+    " ticket, or start your answer with BLOCKED and say what keeps you from it."
+)
 _MOST_SCRIPT = 500_000  # bytes of a script or settings file that are searched for names
 
 
@@ -169,6 +173,9 @@ class Worker:
             saved = await self._workspaces.save(workspace, *name, ticket.spec.description or ticket.id)
         except Unavailable as error:
             return FailWork(*name, not_saved(str(error)), unsaved=text[:2_000])
+        if saved.empty:
+            again = await self._texts.message(Message("user", _UNCHANGED))
+            return SubmitWork(*name, saved, text[:2_000], feedback=again)
         changes = await self._workspaces.changes(saved.base, saved.commit)
         texts = await self._judging_texts(changes, ticket, saved)
         spec = ticket.spec

@@ -69,8 +69,12 @@ def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -
                 ui.small("Verified by")
                 _draw_code(ui, "\n".join(payload.gates))
         case GatePayload():
-            ui.small(f"failed {payload.attempts} of {payload.max_attempts} times", ui.look.bad)
-            _draw_code(ui, payload.command)
+            if payload.unchanged:
+                ui.small("no file was changed, and no gate has run", ui.look.bad)
+            else:
+                ui.small(f"failed {payload.attempts} of {payload.max_attempts} times", ui.look.bad)
+            if payload.command:
+                _draw_code(ui, payload.command)
             ui.gap(2)
             draw_prose(ui, payload.message, ui.look.dim)
         case MergePayload():

@@ -67,6 +67,7 @@ class SubmitWork(_Command, frozen=True):
     saved: Saved | None = None
     summary: str = ""
     tampered: tuple[str, ...] = ()  # changed files that verify the work
+    feedback: Blob | None = None  # of a worker that changed nothing: its next message, if a person says retry
 
 
 class FailWork(_Command, frozen=True):
