@@ -18,7 +18,7 @@ from interlock.domain.rules.approval_request import request
 from interlock.domain.rules.approval_rules import automatic_answer, started_by_approval
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
-from interlock.domain.values.approvals import NEVER_AUTOMATIC, Approval, StepPayload, TracksPayload
+from interlock.domain.values.approvals import Approval, StepPayload, TracksPayload
 from interlock.domain.values.tickets import Queued, Ticket
 
 APPROVE_ALL: Actor = "policy:approve-all"
@@ -59,7 +59,7 @@ def automatic_answers(state: State, event: Event) -> Iterator[tuple[Actor, Event
         if answer := automatic_answer(approval):
             yield APPROVE_ALL, answer
             yield from ((SYSTEM, begun) for begun in started_by_approval(state, approval))
-        elif not isinstance(event, ApprovalRequested):
+        elif not isinstance(event, ApprovalRequested):  # a new question waits: the next process may ask a person
             yield from _block_undecided(approval)
 
 
@@ -72,7 +72,7 @@ def _is_in_focus(state: State, approval: Approval) -> bool:
 
 def _block_undecided(approval: Approval) -> Iterator[tuple[Actor, Event]]:
     """`--approve all` never answers a gate or an unknown outcome, and no person will: their tickets are blocked."""
-    if approval.kind in NEVER_AUTOMATIC and approval.ticket:
+    if approval.ticket:
         yield SYSTEM, ApprovalWithdrawn(approval.id, "--approve all answers no approval of this kind")
         reason = f"a person must decide ({approval.id}, {approval.kind}), and --approve all does not"
         yield SYSTEM, TicketBlocked(approval.track, approval.ticket, reason, failed=True)

@@ -130,6 +130,7 @@ def test_all_fields_of_a_ticket_lie_side_by_side() -> None:
         "accepted": [],
         "notes": [],
         "delivered": 0,
+        "unsaved": None,
     }
 
 

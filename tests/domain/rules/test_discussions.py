@@ -180,3 +180,12 @@ def test_a_turn_can_be_stopped_wherever_it_is() -> None:
     assert isinstance(project.approval("A-2").state, Pending)
     project.send(StopTurn("D-1"))
     assert isinstance(project.approval("A-2").state, Withdrawn)
+
+
+def test_approve_all_leaves_the_unknown_outcome_of_a_discussion_to_a_person() -> None:
+    project = thinking(approve_all=True)
+    project.send(AskInDiscussion("D-1", EDIT, "no rule"), SYSTEM)
+    project.send(BeginDiscussionTool("D-1", "c1"), SYSTEM)
+    project.send(Recover("killed"), SYSTEM)
+    project.send(StartConductor(approve_all=True), SYSTEM)
+    assert [(a.id, a.kind) for a in project.state.pending_approvals()] == [("A-2", "unknown")]

@@ -74,6 +74,7 @@ BOOKKEEPING_FIELDS: dict[str, Read] = {
     "accepted": texts,
     "notes": texts,
     "delivered": whole_number(0, 2**53),
+    "unsaved": or_null(text),
 }
 """The fields that Interlock itself sets."""
 
@@ -118,6 +119,7 @@ def ticket_to_dict(ticket: Ticket) -> Plain:
         "accepted": list(ticket.accepted),
         "notes": list(ticket.notes),
         "delivered": ticket.delivered,
+        "unsaved": ticket.unsaved,
     }
 
 
