@@ -337,6 +337,44 @@ def test_a_branch_that_moves_at_the_last_moment_puts_everything_back(desk: Desk)
     desk.assert_sound()
 
 
+def test_an_edit_met_before_a_landing_fails_is_named_too(desk: Desk) -> None:
+    async def story() -> None:
+        landing = await _every_kind(desk)
+        store = await desk.open()
+        moved = desk.git("commit-tree", "-p", "HEAD", "-m", "moved", "HEAD^{tree}")
+
+        def act(argv: list[str]) -> None:
+            if "checkout-index" in argv and not (desk.project / "README.mine").exists():
+                (desk.project / "README").write_text("mine")
+            if "update-index" in argv and "--refresh" in argv:
+                desk.git("update-ref", "refs/heads/main", moved)
+
+        desk.runner.after = act
+        with pytest.raises(Rejected, match=r"nothing was landed; .*README as README\.mine"):
+            await store.land("t", landing)
+        assert (desk.project / "README.mine").read_text() == "mine"
+        assert (desk.project / "README").read_text() == "hello\n" or (desk.project / "README.mine.2").exists()
+
+    run(story())
+
+
+def test_a_branch_that_a_git_of_a_killed_run_moved_counts_as_landed(desk: Desk) -> None:
+    async def story() -> None:
+        landing = await _every_kind(desk)
+        store = await desk.open()
+
+        def act(argv: list[str]) -> None:
+            if "update-index" in argv and "--refresh" in argv:
+                desk.git("update-ref", "refs/heads/main", landing.after)
+
+        desk.runner.after = act
+        await store.land("t", landing)
+        desk.runner.after = None
+        _assert_landed(desk, landing)
+
+    run(story())
+
+
 def test_locks_of_others_are_respected_and_named(desk: Desk) -> None:
     async def story() -> None:
         landing = await _every_kind(desk)

@@ -32,6 +32,7 @@ class LandingRecord(msgspec.Struct, frozen=True):
     before: str
     after: str
     phase: Literal["staging", "placing", "returning"] = "staging"
+    folder: str = ""  # where the files of this run are: a git of a killed run may still write into an earlier one
 
 
 def new_token() -> str:

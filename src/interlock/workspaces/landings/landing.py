@@ -46,6 +46,7 @@ class Landings:
         self._index = Path(repository.place.git_dir, "index")
         self._beside = Path(repository.place.top, repository.place.prefix, ".interlock", "landing")
         self._record = repository.scratch / RECORD
+        self._met: Placing | None = None  # the latest run
         self._lock = IndexLock(self._index, os.path.join(repository.place.top, repository.place.prefix))
 
     async def dirty(self) -> tuple[bytes, ...]:
@@ -144,9 +145,12 @@ class Landings:
             placing = await self._move(record, continued=continued)
             await self._move_branch(record)
         except (InterlockError, OSError) as error:
-            if not self._is_half_done():
+            half = read_record(self._record)
+            if half is None or half.phase == "staging":
                 raise
-            returned = await self._move(record, back=True, continued=True)
+            met = self._met.kept if self._met else []
+            returned = await self._move(half, back=True, continued=True)
+            returned.kept[:0] = met
             await self._end(returned, record)
             reason = str(error) if isinstance(error, InterlockError) else f"{error.filename}: {error.strerror}"
             raise Rejected(_sentence(reason, "nothing was landed", returned.note())) from error
@@ -157,7 +161,8 @@ class Landings:
     async def _move_branch(self, record: LandingRecord) -> None:
         how = ("update-ref", "-m", "interlock: land", f"refs/heads/{record.branch}", record.after, record.before)
         moved = await self._refs(*how, durable=True, ok=(0, 1, 128))
-        if moved.code != 0:
+        now = await self._repository.resolve(f"refs/heads/{record.branch}") if moved.code else record.after
+        if now != record.after:  # a git of a killed run may have moved it
             raise Rejected(f"{record.branch} could not be moved: {text(moved.stderr).splitlines()[-1]}")
 
     async def _end(self, placing: Placing, record: LandingRecord) -> None:
@@ -249,12 +254,14 @@ class Landings:
             expected = await self._known(source, target, touched)
         else:
             expected = await self._compare(source, target, touched)
+        run = replace(record, phase="returning" if back else "placing", folder=new_token())
         with draft_of(self._index) as index:
             await self._git("read-tree", "-i", "-m", source, target, index=index)
-            await self._stage_files(touched, index, os.fsdecode(NEW))
-            write_record(self._record, replace(record, phase="returning" if back else "placing"))
-            placing = Placing(self._top, str(self._beside), record.token, expected)
+            await self._stage_files(touched, index, self._beside / run.folder / os.fsdecode(NEW))
+            write_record(self._record, run)
+            placing = Placing(self._top, str(self._beside / run.folder), record.token, expected)
             placing.kept += rescued.kept if rescued else []
+            self._met = placing
             await in_thread(lambda: placing.put_all(touched))
             await self._git("update-index", "-q", "--refresh", work_tree=self._top, index=index, ok=(0, 1))
             if not self._lock.is_held(record.token):
@@ -296,10 +303,10 @@ class Landings:
         versions = await self._versions(record.before, record.after, touched)
         last = 0 if record.phase == "returning" else 1
         was_staged = [path for path in touched if versions[path][last] != MISSING]
-        beside = os.fsencode(self._beside)
+        beside = os.fsencode(self._beside / record.folder)
         ours = {os.path.join(beside, NEW, folder) for folder in _folders_of(was_staged)}
         ours |= {os.path.join(beside, GONE, folder) for folder in _folders_of(touched)}
-        placing = Placing(self._top, str(self._beside), record.token, {})
+        placing = Placing(self._top, os.fsdecode(beside), record.token, {})
 
         def rescue() -> None:
             for path in touched:
@@ -313,10 +320,12 @@ class Landings:
     ) -> dict[bytes, tuple[Found, Found]]:
         """The files of both commits as git would write them here."""
         folders: list[bytes] = []
-        for name, commit in (("source", source), ("target", target)):
+        for commit in (source, target):
+            folder = self._beside / new_token()
             with draft_of(self._index) as index:
                 await self._git("read-tree", "--reset", commit, work_tree=self._top, index=index)
-                folders.append(os.fsencode(await self._stage_files(touched, index, name)))
+                await self._stage_files(touched, index, folder)
+            folders.append(os.fsencode(folder))
 
         def find_both() -> dict[bytes, tuple[Found, Found]]:
             old, new = folders
@@ -324,15 +333,12 @@ class Landings:
 
         return await in_thread(find_both)
 
-    async def _stage_files(self, touched: Mapping[bytes, str], index: str, name: str) -> str:
-        """Writes the files that the index has at these paths into a folder of ours, and returns the folder."""
-        folder = self._beside / name
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+    async def _stage_files(self, touched: Mapping[bytes, str], index: str, folder: Path) -> None:
+        """Writes the files that the index has at these paths into a new folder."""
+        await in_thread(lambda: folder.mkdir(parents=True))
         listed = await self._git("ls-files", "-z", "--cached", index=index)
         there = set(listed.stdout.split(b"\0"))
         await self._write_files([path for path in touched if path in there], index, str(folder))
-        return str(folder)
 
     async def _write_files(self, paths: list[bytes], index: str, folder: str) -> None:
         """Writes files of the index below a folder, except those outside the user's sparse checkout."""
