@@ -25,7 +25,7 @@ from interlock.domain.values.gates import Gate, GateDefaults, GateResult, limits
 from interlock.engine.bench.load_state import load_state
 from interlock.errors import Misconfigured, NotBelieved
 from interlock.identity.careful import each_below, open_beneath
-from interlock.identity.making import make_folder
+from interlock.identity.making import keep_from_git_clean, make_folder
 from interlock.identity.standing import Standing, is_still_own, standing_of
 from interlock.journal.blobs import Blobs
 from interlock.journal.exported import ExportedJournal
@@ -197,6 +197,8 @@ def make_project(project: Project) -> str:
     """
     standing = believed(project)
     if standing.kind == "own":
+        with suppress(OSError):  # a folder of an earlier version, perhaps on a full disk: its work goes on
+            keep_from_git_clean(project.folder)
         return standing.id
     try:
         return make_folder(project.root, project.state_dir, now())

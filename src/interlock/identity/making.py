@@ -13,6 +13,8 @@ from typing import Any
 from interlock.identity.careful import write_new
 from interlock.identity.standing import FOLDER, IDENTITY, twin_file
 
+_NO_BRANCH = b"ref: refs/heads/none\n"
+
 
 def make_folder(
     root: Path,
@@ -34,6 +36,7 @@ def make_folder(
         part.mkdir(mode=0o700)
         write_new(part / ".gitignore", b"*\n")
         write_new(part / IDENTITY, f"{name}\n".encode())
+        keep_from_git_clean(part)
         fill(part)
         write_twin(state_dir, name, root, part, made_at)
         if replace:
@@ -47,6 +50,22 @@ def make_folder(
             twin.unlink(missing_ok=True)
         raise
     return name
+
+
+def keep_from_git_clean(folder: Path) -> None:
+    """Makes git take the folder for a repository of its own: `git clean -fdx` and `git stash --all` leave those alone.
+
+    It is bare, so programs that look for repositories find no files in it. Call it only for a folder that counts.
+    """
+    marker = folder / ".git"
+    if (marker / "HEAD").exists():
+        return
+    for part in (marker, marker / "objects", marker / "refs"):
+        part.mkdir(mode=0o700, exist_ok=True)
+    # HEAD is the last: git recognises the repository by it, so an interrupted making is completed the next time.
+    for name, content in (("config", b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n"), ("HEAD", _NO_BRANCH)):
+        with suppress(FileExistsError):
+            write_new(marker / name, content)
 
 
 def _name(part: Path, folder: Path) -> None:
