@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from datetime import UTC, datetime
 
 from tests.cli.project import Project, shell
@@ -117,6 +118,20 @@ def test_pause_and_resume(project: Project) -> None:
     assert project.run("tickets", "show", "one", "--json").json["attempts"] == 1
     assert project.run("tracks", "resume", "plan").code == 0
     assert project.run("run", "--resume", "--approve", "all").code == 0
+
+
+def test_a_repository_that_is_made_after_the_project_can_add_everything(project: Project) -> None:
+    """git refuses to add a folder that looks like a repository of its own, unless it is ignored."""
+    shutil.rmtree(project.root / ".git")
+    assert project.run("init").code == 0
+    project.git("init", "-q")
+    project.write("a.txt", "a\n")
+    project.git("add", "-A")
+    assert project.git("ls-files").split() == ["a.txt"]
+    assert project.run("tracks", "import", project.tickets("plan.json", CHAIN)).code == 0
+    project.git("add", "-A")
+    project.git("clean", "-fdx")
+    assert project.run("journal", "verify").code == 0
 
 
 def test_git_clean_and_git_stash_leave_the_journal_where_it_is(project: Project) -> None:

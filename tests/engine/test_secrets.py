@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from interlock.assembly.redaction import redactor
+from interlock.assembly.secrets.redaction import redactor
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.discussion_commands import StartDiscussion
 from interlock.domain.messages.commands.epic_commands import PlanEpic

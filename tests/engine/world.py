@@ -114,7 +114,8 @@ class FakeWorkspaces:
 
     async def open(self) -> None: ...
 
-    async def exclude(self, folders: Sequence[str]) -> None: ...
+    async def exclude(self, folders: Sequence[str]) -> bool:
+        return True
 
     async def dirty(self) -> tuple[str, ...]:
         return ()

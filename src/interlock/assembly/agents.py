@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from interlock.assembly.project import Project, kept_text, plain_git, read_state
-from interlock.assembly.redaction import Redact, redactor
-from interlock.assembly.revealing import RevealingTools
+from interlock.assembly.secrets.redaction import Redact, redactor
+from interlock.assembly.secrets.revealing import RevealingTools
 from interlock.codeviews.python.structure import PythonStructure
 from interlock.codeviews.syntax.detect import language_of
 from interlock.codeviews.views.view import view

@@ -22,6 +22,7 @@ from interlock.assembly.project import (
     believed,
     hidden_folders,
     identity_check,
+    keep_out_of_git,
     limits_of,
     make_project,
     plain_git,
@@ -31,11 +32,11 @@ from interlock.assembly.project import (
     trusted_setup,
     trusts_include,
 )
-from interlock.assembly.redaction import redacted_bytes, redactor
-from interlock.assembly.revealing import RevealingPolicy
-from interlock.assembly.secret_sweep import SecretSweep
+from interlock.assembly.secrets.redaction import redacted_bytes, redactor
+from interlock.assembly.secrets.revealing import RevealingPolicy
+from interlock.assembly.secrets.sweep import SecretSweep
+from interlock.assembly.secrets.vault import SecretVault
 from interlock.assembly.settings.settings import Budgets, Models
-from interlock.assembly.vault import SecretVault
 from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.values.budgets import Caps, Micros
@@ -196,7 +197,7 @@ async def _storage(base: Base) -> Storage:
 async def _keep_out_of_git(base: Base) -> None:
     """Work needs no entry in git's list of ignored files: a failure is only a warning."""
     try:
-        await base.workspaces.exclude(base.project.not_in_git)
+        await keep_out_of_git(base.project, base.workspaces)
     except InterlockError as error:
         base.warnings.append(f"git may show {', '.join(base.project.not_in_git)} as new: {error}")
 

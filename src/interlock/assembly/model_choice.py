@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from interlock.assembly.project import Project, trusted_agent_command
-from interlock.assembly.redaction import redactor
+from interlock.assembly.secrets.redaction import redactor
 from interlock.domain.values.budgets import Micros, Usage
 from interlock.errors import Misconfigured
 from interlock.ports.model import Message, Model, ModelRequest, OnText, Reply, close_model, ignore_text

@@ -11,8 +11,8 @@ from interlock.api.control import ControlServer
 from interlock.assembly.agents import FileViews
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
-from interlock.assembly.redaction import redactor
-from interlock.assembly.secret_sweep import SecretSweep
+from interlock.assembly.secrets.redaction import redactor
+from interlock.assembly.secrets.sweep import SecretSweep
 from interlock.domain.checks.closed_names import ClosedNames
 from interlock.domain.messages.envelopes import Actor, Recorded
 from interlock.domain.state.state import State

@@ -197,8 +197,6 @@ def make_project(project: Project) -> str:
     """
     standing = believed(project)
     if standing.kind == "own":
-        with suppress(OSError):  # a folder of an earlier version, perhaps on a full disk: its work goes on
-            keep_from_git_clean(project.folder)
         return standing.id
     try:
         return make_folder(project.root, project.state_dir, now())
@@ -389,11 +387,19 @@ def policy_with(project: Project, rule: str) -> ShellPolicy:
     return ShellPolicy(lambda: (*added, *sources.rules()), project.names.refusal, programs=_programs(project))
 
 
+async def keep_out_of_git(project: Project, workspaces: GitWorkspaces) -> None:
+    """Makes git ignore Interlock's folders, and keeps `git clean` from removing the journal."""
+    # In this order: git refuses to add a folder that looks like a repository and is not ignored.
+    if await workspaces.exclude(project.not_in_git):
+        with suppress(OSError):  # a full disk, for example: the work goes on
+            keep_from_git_clean(project.folder)
+
+
 async def exclude_from_git(project: Project) -> Literal["repository", "private"]:
     """Makes git ignore Interlock's folders; returns whether the project has a git repository of its own."""
     workspaces = GitWorkspaces(project.root, project.state_dir, await plain_git())
     await workspaces.open()
-    await workspaces.exclude(project.not_in_git)
+    await keep_out_of_git(project, workspaces)
     return "private" if (project.folder / "private.git").exists() else "repository"
 
 

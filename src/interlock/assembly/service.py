@@ -22,7 +22,7 @@ from interlock.assembly.lasting_rules import keep_rule, lasting_rule
 from interlock.assembly.model_choice import AsksAt, ModelMaker, first_provider, make_model
 from interlock.assembly.open_workbench import OpenWorkbench
 from interlock.assembly.project import Project, open_project, trust_starts
-from interlock.assembly.redaction import redacted_bytes, redactor
+from interlock.assembly.secrets.redaction import redacted_bytes, redactor
 from interlock.assembly.settings.writing import write_keys
 from interlock.desk.desk import Desk
 from interlock.domain.messages.commands.conductor_commands import StartConductor

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from interlock.assembly.lasting_rules import keep_rule, lasting_rule
 from interlock.assembly.open_workbench import OpenWorkbench
 from interlock.assembly.project import Project
-from interlock.assembly.redaction import redactor
+from interlock.assembly.secrets.redaction import redactor
 from interlock.assembly.service import OpenService
 from interlock.desk.authority import Authority
 from interlock.desk.desk import Desk

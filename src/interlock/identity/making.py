@@ -36,7 +36,6 @@ def make_folder(
         part.mkdir(mode=0o700)
         write_new(part / ".gitignore", b"*\n")
         write_new(part / IDENTITY, f"{name}\n".encode())
-        keep_from_git_clean(part)
         fill(part)
         write_twin(state_dir, name, root, part, made_at)
         if replace:

@@ -141,13 +141,17 @@ class GitWorkspaces:
         )
 
     @_translate_os_errors
-    async def exclude(self, folders: Sequence[str]) -> None:
-        """Excludes these folders of the project in its repository and in the private repository."""
+    async def exclude(self, folders: Sequence[str]) -> bool:
+        """Excludes these folders of the project in its repository and in the private repository.
+
+        Returns whether the project is in a repository of the user.
+        """
         around = self._finder.around if self._opened else await self._finder.find_around()
         used = self._opened.repository.place if self._opened else around
         changed = [_exclude_folders(place, folders) for place in {around, used} if place is not None]
         if self._opened and any(changed):
             await self.open()
+        return around is not None
 
     @_translate_os_errors
     async def dirty(self) -> tuple[str, ...]:

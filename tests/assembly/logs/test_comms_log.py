@@ -5,7 +5,7 @@ from itertools import count
 from pathlib import Path
 
 from interlock.assembly.logs.session_logs import SessionLogs
-from interlock.assembly.redaction import redactor
+from interlock.assembly.secrets.redaction import redactor
 from interlock.domain.values.budgets import Usage
 from interlock.ports.model import Message, ModelRequest
 

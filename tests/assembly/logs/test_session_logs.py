@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from interlock.assembly.logs import session_files
 from interlock.assembly.logs.session_logs import SessionLogs
-from interlock.assembly.redaction import redactor
+from interlock.assembly.secrets.redaction import redactor
 from interlock.engine.models.activity import RequestStart, ToolExecution
 
 KEY = "sk-" + "a1B2" * 6

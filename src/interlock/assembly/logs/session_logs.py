@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 
 from interlock.assembly.logs.session_files import Now, SessionFiles
-from interlock.assembly.redaction import Redact
+from interlock.assembly.secrets.redaction import Redact
 from interlock.domain.values.markdown import fenced
 from interlock.engine.models.activity import Happening, ToolExecution
 from interlock.engine.models.prefix_blocks import blocks_of

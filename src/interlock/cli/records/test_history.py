@@ -9,7 +9,7 @@ from secrets import randbelow
 from typing import Any, Literal
 
 from interlock.assembly.project import Project, keep_text, kept_text, read_state
-from interlock.assembly.redaction import redactor
+from interlock.assembly.secrets.redaction import redactor
 from interlock.cli.arguments import CommandArgs
 from interlock.cli.records.junit import MOST_BYTES, executions, read_junit
 from interlock.cli.terminal.exits import DONE, report

@@ -9,6 +9,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import cast
 
 from msgspec import Struct
@@ -158,9 +159,10 @@ def _live_sockets(roots: Sequence[str]) -> Iterator[str]:
     for name in {os.fsdecode(fields[7]) for line in lines if len(fields := line.split(maxsplit=7)) == 8}:
         if not name.startswith("@"):  # abstract
             for folder in ("/",) if name.startswith("/") else roots:
-                path = os.path.realpath(os.path.join(folder, name))
-                if _is_socket(path):
-                    yield path
+                # The name may lead through a descriptor of another process, which can be closed at any moment.
+                with suppress(OSError):
+                    if _is_socket(path := os.path.realpath(os.path.join(folder, name))):
+                        yield path
 
 
 def _is_socket(path: str) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.assembly.redaction import redacted_bytes, redactor
+from interlock.assembly.secrets.redaction import redacted_bytes, redactor
 
 ENVIRON = {
     "SHOP_API_KEY": "correct-horse-battery",

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from interlock.assembly.redaction import HIDDEN, redactor
+from interlock.assembly.secrets.redaction import HIDDEN, redactor
 from interlock.errors import Rejected
 
 MARK = re.compile(r"\[concealed:[0-9a-f]{16}\]")

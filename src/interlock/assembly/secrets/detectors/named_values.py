@@ -9,7 +9,7 @@ import string
 from collections import Counter
 from collections.abc import Iterator
 
-from interlock.assembly.detectors.detector import Span, hits
+from interlock.assembly.secrets.detectors.detector import Span, hits
 
 # In small letters. The value follows the rest of the name.
 _CUES = (

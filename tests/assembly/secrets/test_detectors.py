@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from interlock.assembly.detectors.shapes import BLOCKS, TOKENS
-from interlock.assembly.redaction import HIDDEN, redactor
+from interlock.assembly.secrets.detectors.shapes import BLOCKS, TOKENS
+from interlock.assembly.secrets.redaction import HIDDEN, redactor
 
 REPOSITORY = Path(__file__).parents[2]
 MIXED = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC" * 8
@@ -244,7 +244,7 @@ def test_the_sources_of_this_project_are_left_as_they_are() -> None:
         for file in (REPOSITORY / "src").rglob("*.py")
         if redact(text := file.read_text(encoding="utf-8")) != text
     }
-    assert changed <= {"src/interlock/assembly/detectors/named_values.py"}  # an example in a comment
+    assert changed <= {"src/interlock/assembly/secrets/detectors/named_values.py"}  # an example in a comment
 
 
 @pytest.mark.parametrize(

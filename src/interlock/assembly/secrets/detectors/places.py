@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from interlock.assembly.detectors.detector import Span, hits
-from interlock.assembly.detectors.named_values import looks_random
+from interlock.assembly.secrets.detectors.detector import Span, hits
+from interlock.assembly.secrets.detectors.named_values import looks_random
 
 _USERINFO = re.compile(r"://(?P<secret>[^/\s:@\"'<>`]{0,100}:[^/\s@\"'<>`]{1,300})(?=@)")
 _TOKEN_AS_USER = re.compile(r"://(?P<secret>[A-Za-z0-9_-]{20,200})(?=@)")

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Mapping
 
-from interlock.assembly.detectors.detector import joined
-from interlock.assembly.detectors.named_values import named_value_spans, small_letters
-from interlock.assembly.detectors.places import place_spans
-from interlock.assembly.detectors.shapes import block_spans, token_spans
+from interlock.assembly.secrets.detectors.detector import joined
+from interlock.assembly.secrets.detectors.named_values import named_value_spans, small_letters
+from interlock.assembly.secrets.detectors.places import place_spans
+from interlock.assembly.secrets.detectors.shapes import block_spans, token_spans
 
 HIDDEN = "[redacted]"
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from interlock.assembly.detectors.detector import Shape, Span, shape
+from interlock.assembly.secrets.detectors.detector import Shape, Span, shape
 
 _B = r"(?<![A-Za-z0-9_-])"  # a token does not begin within a word
 _HEX = "[0-9a-f]"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.assembly.vault import MARK, SecretVault, name_of
+from interlock.assembly.secrets.vault import MARK, SecretVault, name_of
 from interlock.errors import Rejected
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
-from interlock.assembly.vault import MARK, SecretVault, name_of
+from interlock.assembly.secrets.vault import MARK, SecretVault, name_of
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.state.state import State
 from interlock.domain.values.discussions import Discussion, Doing, Quiet, Unsure
