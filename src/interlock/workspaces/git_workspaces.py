@@ -250,6 +250,12 @@ class GitWorkspaces:
         return await self._now.integration.diff(commit)
 
     @_translate_os_errors
+    async def diff_of(self, base: str, commit: str, paths: Sequence[str]) -> str:
+        prefix = self._now.repository.place.prefix
+        inside = [posixpath.join(prefix, path) for path in paths]
+        return await self._now.integration.diff_of(base, commit, list(dict.fromkeys((*inside, *paths))))
+
+    @_translate_os_errors
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
         setup, removed = await self._now.worktrees.show(track, ticket, commit)
         return replace(self._workspace(track, ticket, commit), setup=setup, removed=removed)

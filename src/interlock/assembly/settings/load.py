@@ -273,9 +273,9 @@ def _choices(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
 
 def _nearest_choice(field: msgspec.structs.FieldInfo, value: object) -> str:
     choices = [str(choice) for choice in _choices(field)]
-    if isinstance(value, list) and choices:
-        value = next((item for item in cast(list[object], value) if item not in choices), "")
-    near = difflib.get_close_matches(str(value), choices, n=1)
+    items = cast(list[object], value) if isinstance(value, list) else [value]
+    wrong = next((str(item) for item in items if item not in choices), "")
+    near = difflib.get_close_matches(wrong, choices, n=1)
     return f"; did you mean {_shown(near[0])}?" if near else ""
 
 

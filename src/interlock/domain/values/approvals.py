@@ -80,6 +80,9 @@ class GatePayload(Struct, frozen=True, gc=False, tag="gate"):
     files: tuple[str, ...] = ()  # test files that the worker changed
     feedback: Blob | None = None  # the worker's next message if the person decides to retry
     fresh: bool = False
+    gate_id: str | UnsetType = UNSET  # this and the following are unset before 0.7
+    diff: str | UnsetType = UNSET  # what the worker changed in `files`
+    diff_blob: Blob | UnsetType = UNSET  # the whole diff, if it is cut
 
 
 class GateOnTree(Struct, frozen=True, gc=False):

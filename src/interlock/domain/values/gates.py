@@ -78,6 +78,11 @@ class GateResult(Struct, frozen=True, gc=False, kw_only=True):
         return self.status == "timed_out"
 
 
+def gate_id(track: str, ticket: str, number: int) -> str:
+    """The name of gate number `number` (from 0) of a ticket; no other gate of the project has it."""
+    return f"shell-verify-{track}/{ticket}/{number + 1}"
+
+
 def limits(gate: Gate, defaults: GateDefaults) -> GateLimits:
     """The gate's own values, else its preset's, else the defaults. The timeout is clamped."""
     attempts, seconds = PRESETS[gate.preset] if gate.preset else (defaults.max_attempts, defaults.timeout_s)

@@ -69,10 +69,15 @@ def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -
                 ui.small("Verified by")
                 _draw_code(ui, "\n".join(payload.gates))
         case GatePayload():
-            ui.small(f"failed {payload.attempts} of {payload.max_attempts} times", ui.look.bad)
+            if not payload.files:
+                ui.small(f"failed {payload.attempts} of {payload.max_attempts} times", ui.look.bad)
             _draw_code(ui, payload.command)
             ui.gap(2)
             draw_prose(ui, payload.message, ui.look.dim)
+            if payload.diff:
+                diff = send.text(payload.diff_blob.sha256) if payload.diff_blob else payload.diff
+                _draw_sides_button(ui, draft)
+                draw_hunks(ui, read(diff or payload.diff), None, scope=approval.id, both_sides=draft.both_sides)
         case MergePayload():
             _draw_facts(ui, ("onto", payload.branch), ("from", payload.before[:10]), ("to", payload.after[:10]))
             tones = {"good": ui.look.good, "bad": ui.look.bad, "dim": ui.look.dim}
