@@ -26,6 +26,7 @@ class Gate(Struct, frozen=True, gc=False, omit_defaults=True):
     name: str | None = None  # of the criteria, if they have one
     network: bool = False  # its effects may last: after a crash a person decides whether it runs again
     judges: tuple[str, ...] = ()  # patterns of files that decide its result: a worker that changes one stops
+    stdin: Literal["answer"] | None = None  # the worker's last answer; otherwise it is empty
 
     @property
     def shown(self) -> str:
