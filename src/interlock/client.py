@@ -19,7 +19,7 @@ import socket
 import stat
 import time
 from collections.abc import Callable, Generator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -32,6 +32,7 @@ from interlock.identity.standing import FOLDER, approve_file, standing_of, user_
 
 _MOST_API_FILE = 65536
 PAUSE_S = 0.1  # between two attempts to reach a server that does not answer yet
+LAST_LOOK_S = 0.25  # for the last look at a condition when its time has passed
 
 
 class ApiError(Exception):
@@ -91,6 +92,7 @@ class ApiHookClient:
         self._timeout_s = timeout_s
         self._given = server
         self._server = server
+        self._deadline: float | None = None  # of the wait that is under way
 
     # ── fields and buttons ───────────────────────────────────────────────────────────────
 
@@ -175,15 +177,16 @@ class ApiHookClient:
     def wait_for_server(self, timeout: float = 15.0) -> bool:
         """Wait until the server answers; False after `timeout` seconds."""
         deadline = time.monotonic() + timeout
-        while True:
-            try:
-                self.get_status()
-            except NotServing:
-                if time.monotonic() >= deadline:
-                    return False
-                Event().wait(PAUSE_S)
-            else:
-                return True
+        with self._ending_at(deadline):
+            while True:
+                try:
+                    self.get_status()
+                except NotServing:
+                    if (left := deadline - time.monotonic()) <= 0:
+                        return False
+                    Event().wait(min(PAUSE_S, left))
+                else:
+                    return True
 
     def wait_for_value(self, field: str, expected: Any, timeout: float = 10.0) -> bool:
         """Wait until a field has a value; False after `timeout` seconds. `expected` may be a predicate.
@@ -198,15 +201,20 @@ class ApiHookClient:
         return self.wait_until(fits, timeout)
 
     def wait_until(self, true: Callable[[], bool], timeout: float = 10.0) -> bool:
-        """Wait until `true()` holds; it is evaluated again after each event."""
+        """Wait until `true()` holds; it is evaluated again after each event, and once at the end.
+
+        `timeout` also limits the requests that `true` makes through this client. Raises NotServing if the workbench
+        does not answer.
+        """
         deadline = time.monotonic() + timeout
-        try:
-            for _ in self.events(deadline=deadline):
-                if true():
-                    return True
-        except TimeoutError:
-            pass
-        return true()
+        with self._ending_at(deadline + LAST_LOOK_S), closing(self.events(deadline=deadline)) as events:
+            try:
+                for _ in events:
+                    if true():
+                        return True
+            except TimeoutError:
+                pass
+            return true()
 
     def events(self, after: int | None = None, *, deadline: float | None = None) -> Generator[Frame]:
         """Events as they happen, from now on or after a version, until the server ends.
@@ -214,8 +222,13 @@ class ApiHookClient:
         `deadline` is a time of `time.monotonic()`; raises TimeoutError after it.
         """
         path = "/api/events" if after is None else f"/api/events?after={after}"
-        with closing(self._open("GET", path, None, self._timeout_s)) as connection:
-            reply = connection.getresponse()
+        with self._ending_at(deadline):
+            connection = self._open("GET", path, None, self._timeout_s)
+        with closing(connection):
+            try:
+                reply = connection.getresponse()
+            except TimeoutError:
+                raise NotServing("the workbench did not answer the request for its events in time") from None
             if reply.status != 200:
                 raise _problem(reply.status, reply.read())
             yield from _frames(reply, connection.sock or reply, deadline)
@@ -224,6 +237,24 @@ class ApiHookClient:
         self._post("/api/shutdown", {})
 
     # ── over the wire ────────────────────────────────────────────────────────────────────
+
+    @contextmanager
+    def _ending_at(self, deadline: float | None) -> Generator[None]:
+        """No request inside the block takes longer than until this time of `time.monotonic()`."""
+        outer = self._deadline
+        known = [limit for limit in (outer, deadline) if limit is not None]
+        self._deadline = min(known) if known else None
+        try:
+            yield
+        finally:
+            self._deadline = outer
+
+    def _limit(self, timeout_s: float | None) -> float | None:
+        """The seconds that the next step of a request may take."""
+        if self._deadline is None:
+            return timeout_s
+        left = max(0.01, self._deadline - time.monotonic())
+        return left if timeout_s is None else min(timeout_s, left)
 
     def _act(self, action: str, item: str, **fields: Any) -> dict[str, Any]:
         return self._post("/api/gui", {"action": action, "item": item, **fields})["result"]
@@ -240,7 +271,7 @@ class ApiHookClient:
                 reply = connection.getresponse()
                 content = reply.read()
             except TimeoutError:
-                raise NotServing(f"the workbench did not answer {method} {path} within {timeout_s:g} s") from None
+                raise NotServing(f"the workbench did not answer {method} {path} in time") from None
             except (OSError, http.client.HTTPException) as error:
                 self._server = self._given
                 raise Gone(f"the workbench is gone: {error!r}") from error
@@ -253,7 +284,7 @@ class ApiHookClient:
     ) -> http.client.HTTPConnection:
         """Send the request on a new connection, after the server has proved that it has the token."""
         server = self._server = self._server or self._find()
-        connection = http.client.HTTPConnection(server.host, server.port, timeout=self._timeout_s)
+        connection = http.client.HTTPConnection(server.host, server.port, timeout=self._limit(self._timeout_s))
         headers = {"Authorization": f"Bearer {server.token}", "Accept": "application/json"}
         content = None
         if body is not None:
@@ -261,7 +292,7 @@ class ApiHookClient:
             headers["Content-Type"] = "application/json"
         try:
             prove(connection, server)
-            connection.sock.settimeout(timeout_s)
+            connection.sock.settimeout(self._limit(timeout_s))
             connection.request(method, path, content, headers)
         except (NotServing, OSError, http.client.HTTPException) as error:
             connection.close()

@@ -115,3 +115,24 @@ def test_another_method_is_refused_with_those_that_are_allowed(bench: Served) ->
 def test_an_unknown_path_is_not_found_in_json(bench: Served) -> None:
     status, _, reply = bench.raw("GET", "/api/nothing")
     assert (status, set(reply)) == (404, {"error", "kind"})
+    assert reply["error"].startswith("no route '/api/nothing'; the nearest: /api/")
+    far = bench.raw("GET", "/%20%20")[2]
+    assert far == {"error": "no route '/  '; 'GET /openapi.json' lists all routes", "kind": "NotFound"}
+    assert bench.raw("GET", "/api/track")[2]["error"].startswith("no route '/api/track'; the nearest: /api/tracks")
+    assert "/api/gui/state" in bench.raw("GET", "/api/gui/stat")[2]["error"]
+
+
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [
+        ("/api/epics", "epics"),
+        ("/api/workers", "workers"),
+        ("/api/tracks", "tracks"),
+        ("/api/discussions", "discussions"),
+        ("/api/approvals", "approvals"),
+    ],
+)
+def test_every_list_is_paged_with_the_same_parameters_and_the_same_maximum(bench: Served, path: str, key: str) -> None:
+    status, _, reply = bench.raw("GET", f"{path}?offset=0&limit=1")
+    assert (status, {key, "total", "next_offset"} <= set(reply)) == (200, True)
+    assert bench.raw("GET", f"{path}?limit=1001")[0] == 422

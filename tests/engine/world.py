@@ -109,6 +109,7 @@ class FakeWorkspaces:
         self.land_release: asyncio.Event | None = None
         self.settle_error: Exception | None = None
         self.full = False  # the disk
+        self.more_diff = ""
         self.begun = False  # a landing began and did not end
         self.files: dict[str, bytes] = {}
 
@@ -151,6 +152,9 @@ class FakeWorkspaces:
 
     async def diff(self, commit: str) -> str:
         return f"+the change of {commit}"
+
+    async def diff_of(self, base: str, commit: str, paths: Sequence[str]) -> str:
+        return f"+the changes of {commit} on {base} in {', '.join(paths)}" + self.more_diff
 
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
         return Workspace(self.path_for(track, ticket), commit, None)

@@ -22,6 +22,9 @@ class Bench:
         self.workspaces = FolderWorkspaces(root)
         self.blobs: dict[str, bytes] = {}
 
+    async def answer(self, track: str, ticket: str) -> str | None:
+        return f"the answer of {track}/{ticket}\n"
+
     def put_blob(self, content: bytes) -> str:
         name = sha256(content).hexdigest()
         self.blobs[name] = content
@@ -35,6 +38,7 @@ class Bench:
             ENV,
             GateDefaults(timeout_s=30),
             WorkspaceSetup(BubblewrapSandbox(), self.workspaces.port, ENV, setup),
+            answer=self.answer,
         )
         return asyncio.run(runner.run("track", TicketSpec(id="T-1", verify=gates), number, commit))
 
@@ -46,6 +50,12 @@ def bench(tmp_path: Path) -> Bench:
 
 def judged(result: GateResult) -> tuple[str, int, str]:
     return result.status, result.exit_code, result.explanation
+
+
+def test_a_gate_reads_the_workers_answer_if_it_asks_and_otherwise_nothing(bench: Bench) -> None:
+    assert bench.run(Gate("cat", stdin="answer")).stdout == "the answer of track/T-1\n"
+    assert bench.run(Gate("cat; echo end")).stdout == "end\n"
+    assert bench.run(Gate("exec < /dev/null; true", stdin="answer")).passed, "a gate need not read it"
 
 
 def test_a_gate_that_exits_0_passes(bench: Bench) -> None:

@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
+from interlock.codeviews.python.structure import PythonStructure
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.errors import ToolFailure
 from interlock.ports.tools import Tools
+from interlock.sandbox.levels.unconfined import UnconfinedSandbox
 from interlock.tools.files import files
 from interlock.tools.files.paths import Root
+from interlock.tools.registry import WorkerTools
 from tests.tools.desk import Desk
 
 READING = [
@@ -29,6 +33,20 @@ def test_all_tools_are_offered_or_only_those_that_change_nothing(desk: Desk) -> 
     assert [spec.name for spec in tools.offered(changing=True)] == READING + CHANGING
     assert [spec.name for spec in tools.offered(changing=False)] == READING
     assert [spec.name for spec in tools.offered(changing=True) if spec.changes] == CHANGING
+
+
+def test_a_tool_that_is_switched_off_is_neither_offered_nor_run(desk: Desk) -> None:
+    off = ("run_shell", "grep")
+    tools = WorkerTools(UnconfinedSandbox(), {}, PythonStructure(), ClosedNames(), off=off)
+    offered = [spec.name for spec in tools.offered(changing=True)]
+    assert offered == [name for name in READING + CHANGING if name not in off]
+    outcome = asyncio.run(tools.run(desk.place, "run_shell", {"script": "echo"}))
+    assert (outcome.failed, outcome.text) == (
+        True,
+        "The tool 'run_shell' is switched off by the settings of this project.",
+    )
+    with pytest.raises(ToolFailure, match="switched off"):
+        asyncio.run(tools.preview(desk.place, "run_shell", {"script": "echo"}))
 
 
 def test_a_schema_is_plain_and_describes_every_argument(desk: Desk) -> None:

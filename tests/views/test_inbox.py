@@ -1,5 +1,6 @@
 """The inbox: all pending approvals, in the order of their requests."""
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
@@ -210,3 +211,12 @@ def test_cut_texts_are_named_and_replaced_by_the_whole_ones() -> None:
         assert cut_texts(approval) == blobs
         assert with_whole_texts(approval, whole) == replace(approval, payload=restored)
         assert with_whole_texts(approval, {}) == approval  # a removed text stays cut
+
+
+def test_the_diff_of_changed_tests_is_completed_from_its_stored_text() -> None:
+    cut = GatePayload(0, "make check", 0, 1, "look", files=("a@b",), diff="-x", diff_blob=Blob("d1", 9_000))
+    asked = replace(list_approvals(bench().state)[-1], payload=cut)
+    assert cut_texts(asked) == (Blob("d1", 9_000),)
+    assert with_whole_texts(asked, {}).payload == cut
+    assert with_whole_texts(asked, {"d1": "-x\n-y"}).payload == replace(cut, diff="-x\n-y", diff_blob=UNSET)
+    assert cut_texts(replace(asked, payload=replace(cut, diff_blob=UNSET))) == ()

@@ -93,7 +93,8 @@ class Agents:
         def script_terms(script: str, directory: str, call: str) -> ScriptPayload:
             return ScriptPayload(script, directory, env_names, level, call=call)
 
-        tools = WorkerTools(machine.sandbox, machine.env, PythonStructure(), project.names, machine.before_script)
+        off = project.settings.tools.off
+        tools = WorkerTools(machine.sandbox, machine.env, PythonStructure(), project.names, machine.before_script, off)
         self._toolbox = Toolbox(RevealingTools(tools, machine.vault), script_terms, policy, machine.check)
 
     def worker(self, send: Send) -> Worker:
@@ -136,7 +137,8 @@ async def worker_context(
         return last_answer(before, lambda text: kept_text(project, text))
 
     blocks = await Briefing(looking.read, FileViews(project.names), redactor(os.environ), answer).blocks(ticket, commit)
-    offered = WorkerTools(git, {}, PythonStructure(), project.names).offered(
+    off = project.settings.tools.off
+    offered = WorkerTools(git, {}, PythonStructure(), project.names, off=off).offered(
         changing=ticket.spec.assigned_to == "tier3-worker"
     )
     sent = with_reading(offered)

@@ -1,5 +1,6 @@
 """The composition root: makes a running workbench from settings. Only here are ports bound to implementations."""
 
+import asyncio
 import gc
 import os
 import sys
@@ -42,6 +43,7 @@ from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.values.budgets import Caps, Micros
 from interlock.domain.values.gates import GateDefaults
 from interlock.engine.agents.judge import JudgedGates
+from interlock.engine.agents.last_answer import last_answer
 from interlock.engine.bench.load_state import load_state
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.effects.conductor import Conductor
@@ -238,6 +240,11 @@ async def _conduct(
     setup = WorkspaceSetup(sandbox, workspaces, env, setup_command, project.settings.workspace.setup_timeout_s)
     vault = base.vault
     crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script, vault)
+
+    async def answer(track: str, ticket: str) -> str | None:
+        found = workbench.state.track(track).tickets[ticket]
+        return await asyncio.to_thread(last_answer, found, base.journal.get_blob)
+
     shell = ShellGates(
         sandbox,
         workspaces,
@@ -247,6 +254,7 @@ async def _conduct(
         setup,
         redact,
         vault,
+        answer,
     )
     policy: Policy = RevealingPolicy(policy_of(project), vault)
     if sandbox.level == "off":

@@ -106,6 +106,10 @@ class Workspaces(Protocol):
     async def changes(self, base: str, commit: str) -> tuple[ChangedFile, ...]: ...
     async def diff(self, commit: str) -> str: ...
 
+    async def diff_of(self, base: str, commit: str, paths: Sequence[str]) -> str:
+        """The diff of some of the files that `changes` lists."""
+        ...
+
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
         """Resets the ticket's folder to exactly this commit; also removes files that git ignores.
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from msgspec.structs import replace
 
@@ -22,6 +22,8 @@ TAIL = 5_000  # characters of each stream in a result; a blob holds all of it
 """Characters of each stream in a result; longer output is stored as a blob too."""
 
 PutBlob = Callable[[bytes], str]
+Answer = Callable[[str, str], Awaitable[str | None]]
+"""The last answer of the worker of a ticket, by track and ticket."""
 
 
 class ShellGates:
@@ -35,6 +37,7 @@ class ShellGates:
         setup: WorkspaceSetup | None = None,
         redact: Callable[[str], str] = str,
         vault: Vault | None = None,
+        answer: Answer | None = None,
     ) -> None:
         self._sandbox = sandbox
         self._workspaces = workspaces
@@ -44,6 +47,7 @@ class ShellGates:
         self._setup = setup
         self._redact = redact
         self._vault = vault or NoVault()
+        self._answer = answer
 
     async def run(self, track: str, ticket: TicketSpec, gate: int, commit: str) -> GateResult:
         wanted = ticket.verify[gate]
@@ -64,8 +68,14 @@ class ShellGates:
             )
         except Rejected as error:
             return not_run(wanted, str(error))
-        result = await self._run(workspace, cwd, exact)
+        result = await self._run(workspace, cwd, exact, await self._stdin(track, ticket, wanted))
         return with_hint(replace(result, command=wanted.command), workspace.removed)
+
+    async def _stdin(self, track: str, ticket: TicketSpec, gate: Gate) -> bytes | None:
+        """What the gate reads: the worker's answer if it asks for it, otherwise nothing."""
+        if gate.stdin is None or self._answer is None:
+            return None
+        return (await self._answer(track, ticket.id) or "").encode(errors="replace")
 
     async def _clean_tree(self, track: str, ticket: str, commit: str) -> Workspace | Finished:
         """The folder with exactly this commit and the files of the setup command, or the setup that failed.
@@ -86,7 +96,7 @@ class ShellGates:
                 workspace = await self._workspaces.show_tree(track, ticket, commit)  # setup may have changed files
         return replace(workspace, removed=removed)
 
-    async def _run(self, workspace: Workspace, cwd: str, gate: Gate) -> GateResult:
+    async def _run(self, workspace: Workspace, cwd: str, gate: Gate, stdin: bytes | None) -> GateResult:
         with tempfile.TemporaryDirectory(prefix="interlock-gate-") as keep:
             job = shell_job(
                 workspace,
@@ -96,6 +106,7 @@ class ShellGates:
                 network=gate.network or self._defaults.network,
                 timeout_s=limits(gate, self._defaults).timeout_s,
                 keep=keep,
+                stdin=stdin,
             )
             finished = await self._sandbox.run(job)
             return await asyncio.to_thread(self._with_blobs, to_result(finished, gate.command), keep)

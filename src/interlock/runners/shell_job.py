@@ -15,6 +15,7 @@ def shell_job(
     network: bool = False,
     timeout_s: float | None = None,
     keep: str | None = None,
+    stdin: bytes | None = None,
 ) -> Job:
     """The command can write the whole worktree, except its git data. `cwd` defaults to the workspace's folder."""
     return Job(
@@ -26,4 +27,5 @@ def shell_job(
         network=network,
         timeout_s=timeout_s,
         keep=keep,
+        stdin=stdin,
     )

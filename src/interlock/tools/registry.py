@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
@@ -36,10 +36,14 @@ class WorkerTools:
         structure: Structure,
         names: ClosedNames,
         before_script: Callable[[str], None] = lambda _: None,
+        off: Collection[str] = (),
     ) -> None:
+        """`off`: tools that the settings switch off; they are neither offered nor run."""
         self._names = names
         shell = Shell(sandbox, env, before_script)
-        self._tools = all_tools(Searching(sandbox, env, names), shell, GitDiff(sandbox, env, names), structure)
+        tools = all_tools(Searching(sandbox, env, names), shell, GitDiff(sandbox, env, names), structure)
+        self._tools = {name: tool for name, tool in tools.items() if name not in off}
+        self._off = frozenset(off)
         self._specs = tuple(
             ToolSpec(name, tool.description, _schema(tool.arguments), tool.changes)
             for name, tool in self._tools.items()
@@ -86,6 +90,8 @@ class WorkerTools:
 
     def _call(self, name: str, args: dict[str, Any]) -> tuple[Tool, Struct]:
         tool = self._tools.get(name)
+        if tool is None and name in self._off:
+            raise ToolFailure(f"The tool {name!r} is switched off by the settings of this project.")
         if tool is None:
             near = get_close_matches(name, self._tools, n=3, cutoff=0.4) or list(self._tools)
             raise ToolFailure(f"There is no tool {name!r}. The nearest: {', '.join(near)}.")

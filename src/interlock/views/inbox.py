@@ -108,6 +108,8 @@ def cut_texts(approval: Approval) -> tuple[Blob, ...]:
             blobs = (payload.whole_arguments, payload.diff_blob)
         case SpawnPayload(context_blob=blob) | MergePayload(diff_blob=blob):
             blobs = (blob,)
+        case GatePayload(diff_blob=blob):
+            blobs = (blob or None,)
         case _:
             blobs = ()
     return tuple(dict.fromkeys(filter(None, blobs)))
@@ -132,6 +134,9 @@ def with_whole_texts(approval: Approval, texts: Mapping[str, str]) -> Approval:
         case MergePayload() as payload:
             if (diff := whole(payload.diff_blob)) is not None:
                 payload = replace(payload, diff=diff, diff_blob=None)
+        case GatePayload() as payload:
+            if (diff := whole(payload.diff_blob or None)) is not None:
+                payload = replace(payload, diff=diff, diff_blob=UNSET)
         case payload:
             pass
     return replace(approval, payload=payload)

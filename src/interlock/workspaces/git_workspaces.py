@@ -27,8 +27,9 @@ from interlock.workspaces.checkouts.worktrees import Worktrees
 from interlock.workspaces.committed import committed
 from interlock.workspaces.git import shown
 from interlock.workspaces.integration import Integration, attempts_ref
-from interlock.workspaces.landings.landing import RECORD, Landings
+from interlock.workspaces.landings.landing import Landings
 from interlock.workspaces.objects import with_trailers
+from interlock.workspaces.records import LANDING
 from interlock.workspaces.repository import Finder, Repository, RepositoryLocation
 from interlock.workspaces.snapshots import Snapshots
 
@@ -253,6 +254,12 @@ class GitWorkspaces:
         return await self._now.integration.diff(commit)
 
     @_translate_os_errors
+    async def diff_of(self, base: str, commit: str, paths: Sequence[str]) -> str:
+        prefix = self._now.repository.place.prefix
+        inside = [posixpath.join(prefix, path) for path in paths]
+        return await self._now.integration.diff_of(base, commit, list(dict.fromkeys((*inside, *paths))))
+
+    @_translate_os_errors
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
         setup, removed = await self._now.worktrees.show(track, ticket, commit)
         return replace(self._workspace(track, ticket, commit), setup=setup, removed=removed)
@@ -332,7 +339,7 @@ class GitWorkspaces:
         return await self._now.landings.land(landing)
 
     def has_begun_landing(self) -> bool:
-        return (self._finder.scratch / RECORD).exists()
+        return (self._finder.scratch / LANDING).exists()
 
     @_translate_os_errors
     async def settle_landing(self) -> str:

@@ -1,7 +1,7 @@
 """The track's branch: its tickets, and merging an attempt exactly once."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -207,6 +207,13 @@ class Integration:
         """The diff of a commit."""
         how = ("-r", "--patch", "-M", "--no-commit-id", "--no-ext-diff", "--no-textconv", "--no-color")
         output = await self._repository.plumbing("diff-tree", *how, f"{commit}^", commit)
+        return cut(text(output.stdout), MOST_DIFF)
+
+    async def diff_of(self, base: str, commit: str, paths: Sequence[str]) -> str:
+        """The diff of some files between two commits."""
+        how = ("-r", "--patch", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
+        specs = [f":(top,literal){path}" for path in paths]
+        output = await self._repository.plumbing("diff-tree", *how, base, commit, "--", *specs)
         return cut(text(output.stdout), MOST_DIFF)
 
     async def _hunks(self, tip: str, tree: str, paths: list[bytes]) -> str:

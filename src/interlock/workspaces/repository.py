@@ -138,11 +138,7 @@ class Finder:
         objects = f"{place.common_dir}/objects"
         own_env = {**env, "GIT_OBJECT_DIRECTORY": objects, **_shallow(place)}
         shared = config.get("core.sharedrepository", "")
-        ignored = [b"/%s/" % os.fsencode(os.path.join(place.prefix, _STATE))]
-        for source in (self._global_ignores(config), Path(place.common_dir, "info", "exclude")):
-            if source.is_file():
-                ignored.append(source.read_bytes())
-        write_for_work(self.scratch, place.object_format, shared, b"\n".join([*ignored, b""]))
+        write_for_work(self.scratch, place.object_format, shared, self._ignored(place, config))
         users_dir = self.scratch / "users_files"
         write_for_users_files(users_dir, place.object_format, shared, place.git_dir)
         keys = () if private else (*_MIRRORED, *_SPARSE)
@@ -156,6 +152,18 @@ class Finder:
             objects=Objects(objects, place.object_format, who),
             scratch=self.scratch,
         )
+
+    async def ignored_patterns(self, place: RepositoryLocation | None) -> bytes:
+        """What git ignores in this repository, or in a folder without one, besides its `.gitignore` files."""
+        return self._ignored(place, await self._config())
+
+    def _ignored(self, place: RepositoryLocation | None, config: dict[str, str]) -> bytes:
+        ignored = [b"/%s/" % os.fsencode(os.path.join(place.prefix if place else "", _STATE))]
+        sources = [self._global_ignores(config)]
+        if place is not None:
+            sources.append(Path(place.common_dir, "info", "exclude"))
+        ignored += [source.read_bytes() for source in sources if source.is_file()]
+        return b"\n".join([*ignored, b""])
 
     def _global_ignores(self, config: dict[str, str]) -> Path:
         default = os.path.join(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "git", "ignore")

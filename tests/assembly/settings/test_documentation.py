@@ -5,8 +5,12 @@ from typing import get_args
 
 from interlock.assembly.settings.load import documented_keys
 from interlock.assembly.settings.rights import RIGHTS
-from interlock.assembly.settings.settings import ProviderName
+from interlock.assembly.settings.settings import ProviderName, ToolName
+from interlock.codeviews.python.structure import PythonStructure
+from interlock.domain.checks.closed_names import ClosedNames
 from interlock.providers.names import PROVIDERS
+from interlock.sandbox.levels.unconfined import UnconfinedSandbox
+from interlock.tools.registry import WorkerTools
 
 PAGE = Path(__file__).parents[3] / "docs" / "settings.md"
 
@@ -25,6 +29,11 @@ def test_every_key_says_what_it_may_do_in_a_project_file() -> None:
 
 def test_the_settings_accept_exactly_the_known_providers() -> None:
     assert get_args(ProviderName) == PROVIDERS
+
+
+def test_the_settings_accept_exactly_the_names_of_tools() -> None:
+    tools = WorkerTools(UnconfinedSandbox(), {}, PythonStructure(), ClosedNames())
+    assert get_args(ToolName) == tuple(spec.name for spec in tools.offered(changing=True))
 
 
 def test_every_default_is_a_value() -> None:

@@ -208,3 +208,22 @@ def test_a_context_that_cannot_be_shown_is_reported(project: Project) -> None:
     assert "is a folder" in project.run("context", "--files", ".").err
     project.run("tracks", "import", project.tickets("plan.json", [shell("s", "true")]))
     assert "is a script" in project.run("context", "s").err
+
+
+def test_tools_that_are_switched_off_are_not_sent_and_a_wrong_name_is_refused(project: Project) -> None:
+    assert project.run("tracks", "import", project.tickets("plan.json", [TICKET])).code == 0
+
+    def tools() -> set[str]:
+        blocks = project.run("context", "T-1", "--json").json["blocks"]
+        (text,) = [block["text"] for block in blocks if block["kind"] == "tools"]
+        return {tool["name"] for tool in json.loads(text)}
+
+    every = tools()
+    project.settings('[tools]\noff = ["run_shell"]\n')
+    project.write("interlock.toml", '[tools]\noff = ["write_file"]\n')
+    assert tools() == every - {"run_shell", "write_file"}, "a project switches off more, and none on"
+    project.write("interlock.toml", '[tools]\noff = ["run_shel"]\n')
+    refused = project.run("context", "T-1")
+    assert refused.code == 1
+    assert "interlock.toml:2: tools.off must be a list of names of tools" in refused.err
+    assert "did you mean 'run_shell'?" in refused.err

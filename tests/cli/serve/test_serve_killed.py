@@ -167,7 +167,9 @@ def check_once(project: Project, events: int) -> None:
     answered = Counter(row["event"]["approval"] for row in rows if row["event"]["type"] == "approval_answered")
     assert set(answered.values()) == {1}
     assert counts["approval_withdrawn"] == 0
-    assert sorted(project.branch_tickets("plan")) == ["edits", "gated", "steps"], "one commit each; spawns changed nothing"
+    assert sorted(project.branch_tickets("plan")) == ["edits", "gated", "steps"], (
+        "one commit each; spawns changed nothing"
+    )
     project.check_whole()
 
 

@@ -236,6 +236,14 @@ def test_the_work_waits_before_its_gate_until_a_person_answers() -> None:
     assert project.ticket("T").accepted == (FILE,)
 
 
+def test_the_approval_shows_what_the_worker_changed_in_the_tests() -> None:
+    project = worker(Gate("make test"))
+    project.send(SubmitWork("x", "T", 1, SAVED, "done", (FILE,), "-assert 1", Blob("d1", 9_000)), SYSTEM)
+    payload = project.state.approval("A-1").payload
+    assert isinstance(payload, GatePayload)
+    assert (payload.gate_id, payload.diff, payload.diff_blob) == ("shell-verify-x/T/1", "-assert 1", Blob("d1", 9_000))
+
+
 def test_an_accepted_change_is_not_asked_about_again_but_another_change_is() -> None:
     project = worker(Gate("make test"))
     submitted(project, FILE)

@@ -66,6 +66,7 @@ def test_any_text_is_a_gate_or_refused_with_a_column(text: str) -> None:
         (r'verify:"a\\\"b"', Gate(r"a\"b")),
         ('verify:"a * 3 and b --> c :: d"', Gate("a * 3 and b --> c :: d")),
         ('verify:"a\nb"', Gate("a\nb")),
+        ('verify:"a" stdin:answer max:2', Gate("a", max_attempts=2, stdin="answer")),
         ('verify:""', Gate("")),
     ],
 )
@@ -91,7 +92,8 @@ def test_a_clause_means_this_gate(clause: str, gate: Gate) -> None:
         ('verify:"a" :quick', "after a colon comes a preset: fast, full, extended (column 13)"),
         ('verify:"a" :', "after a colon comes a preset: fast, full, extended (column 13)"),
         ('verify:"a" mx:3', "no option 'mx'; did you mean max? (column 12)"),
-        ('verify:"a" retries:3', "no option 'retries'; there are loop, max, timeout (column 12)"),
+        ('verify:"a" stdin:other', "stdin is answer: the gate reads the worker's last answer (column 18)"),
+        ('verify:"a" retries:3', "no option 'retries'; there are loop, max, timeout, stdin (column 12)"),
         ('verify:"a" max', "max needs a value, as in max:3 (column 15)"),
         ('verify:"a" max:', "max is a whole number from 1 to 1000 (column 16)"),
         ('verify:"a" max:0', "max is a whole number from 1 to 1000 (column 16)"),

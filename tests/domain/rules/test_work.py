@@ -120,7 +120,7 @@ def test_a_failure_below_the_maximum_is_counted_and_kept() -> None:
 def test_a_failure_at_the_maximum_asks_a_person() -> None:
     project = verifying()
     report(project, 0, FAIL)
-    payload = GatePayload(0, "one", 2, 2, "text")
+    payload = GatePayload(0, "one", 2, 2, "text", gate_id="shell-verify-x/T/1")
     assert report(project, 0, SLOW) == (
         GateFinished("x", "T", 1, 0, SLOW, "tree"),
         ApprovalRequested(

@@ -574,6 +574,7 @@ def test_a_worker_that_changes_an_existing_test_stops_before_its_gate() -> None:
             payload = state.approval("A-2").payload
             assert isinstance(payload, GatePayload)
             assert payload.files == ("tests/a.py@5a",)
+            assert payload.diff == "+the changes of one@1 on tip0 in tests/a.py"
             assert world.gates.runs == []
             await answer(process, 2, "retry")
             state = await process.until_status("done")

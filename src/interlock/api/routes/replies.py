@@ -1,9 +1,10 @@
 """Shared by all routes: replies, errors over HTTP, the caller's authority, and query parameters."""
 
+from difflib import get_close_matches
 from typing import Annotated, Any, cast
 
 from litestar import Request, Response
-from litestar.exceptions import HTTPException
+from litestar.exceptions import HTTPException, NotFoundException
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import QueryParameter
 from msgspec import UNSET
@@ -44,12 +45,16 @@ _ABOUT = {
     503: "Not possible now: the journal cannot be written, or the workbench is shutting down.",
 }
 
+_LONGEST_SHOWN = 200
+
 Offset = Annotated[int, QueryParameter(ge=0, le=2**53, description="The number of items to skip.")]
 Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="The largest number of items on the page.")]
 
 
 QUERIES: dict[str, tuple[str, ...]] = {
     "show_approvals": ("state", "offset", "limit"),
+    "list_epics": ("offset", "limit"),
+    "list_workers": ("offset", "limit"),
     "list_tracks": ("offset", "limit"),
     "list_tickets": ("offset", "limit"),
     "list_discussions": ("offset", "limit"),
@@ -80,13 +85,25 @@ def refused(_: Asking, error: errors.InterlockError) -> Response[Problem]:
     return Response(Problem(str(error), type(error).__name__), status_code=code)
 
 
-def framework_error(_: Asking, error: HTTPException) -> Response[Problem]:
+def framework_error(request: Asking, error: HTTPException) -> Response[Problem]:
     """Translates errors of the framework; its 400 becomes 422, as the description promises."""
+    if isinstance(error, NotFoundException):
+        return Response(Problem(_no_route(request), "NotFound"), status_code=404)
     code = 422 if error.status_code == 400 else error.status_code
     text = str(error.detail) or error.__class__.__name__
     for fault in cast("list[dict[str, Any]]", error.extra if isinstance(error.extra, list) else []):
         text += f"; {fault.get('key', '')}: {fault.get('message', '')}"
     return Response(Problem(text, type(error).__name__), status_code=code, headers=error.headers)
+
+
+def _no_route(request: Asking) -> str:
+    """A sentence about a path that no route has, with the nearest ones."""
+    known = sorted(route.path_format for route in request.app.routes)
+    path = request.url.path[:_LONGEST_SHOWN]
+    begins = [one for one in known if one.startswith(path.rstrip("/") + "/")]
+    near = [*get_close_matches(path, known, n=3, cutoff=0.5), *begins[:3]]
+    hint = f"the nearest: {', '.join(dict.fromkeys(near))}" if near else "'GET /openapi.json' lists all routes"
+    return f"no route {path!r}; {hint}"
 
 
 def unreadable(_: Asking, error: Exception) -> Response[Problem]:

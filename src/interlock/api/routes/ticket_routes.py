@@ -40,10 +40,12 @@ from interlock.domain.messages.commands.ticket_commands import (
 from interlock.domain.messages.commands.track_commands import AddTickets
 from interlock.domain.reading.ticket_data import ticket_to_dict
 from interlock.domain.reading.tickets_from_data import changes_from_dict, track_from_json
+from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.tickets import Ticket
 from interlock.errors import BadValue, Rejected
 from interlock.views.board import activity_of, tickets_of
+from interlock.views.verification import pending_verification
 
 TicketVerb = Literal["retry", "skip", "block", "cancel", "move"]
 
@@ -64,10 +66,11 @@ def _listing(bridge: Bridge) -> list[HTTPRouteHandler]:
     )
     def list_tickets(track: FromPath[str], offset: Offset = 0, limit: Limit = 100) -> Response[Tickets]:
         """Lists tickets in pages, in the order of the track."""
-        state = bridge.front.state.track(track)
-        page = [_ticket_dict(ticket, state) for ticket in tickets_of(state, offset, limit)]
-        after = next_offset(offset, len(page), state.total)
-        return raw(wire.encode({"tickets": page, "total": state.total, "next_offset": after}))
+        state = bridge.front.state
+        whole = state.track(track)
+        page = [_ticket_dict(ticket, whole, state) for ticket in tickets_of(whole, offset, limit)]
+        after = next_offset(offset, len(page), whole.total)
+        return raw(wire.encode({"tickets": page, "total": whole.total, "next_offset": after}))
 
     @get(
         "/api/tracks/{track:str}/tickets/{ticket:str}",
@@ -189,9 +192,10 @@ def _ticket_command(track: str, ticket: str, deed: TicketVerb, data: TicketDeed)
 
 def _ticket_reply(bridge: Bridge, track: str, ticket: str) -> Response[TicketShape]:
     state = bridge.front.state
-    return raw(wire.encode(_ticket_dict(state.ticket(track, ticket), state.track(track))))
+    return raw(wire.encode(_ticket_dict(state.ticket(track, ticket), state.track(track), state)))
 
 
-def _ticket_dict(ticket: Ticket, track: Track) -> dict[str, Any]:
-    plain = {**ticket_to_dict(ticket), "doing": activity_of(ticket, track)}
+def _ticket_dict(ticket: Ticket, track: Track, state: State) -> dict[str, Any]:
+    verification = pending_verification(ticket, state.conductor.gates)
+    plain = {**ticket_to_dict(ticket), "doing": activity_of(ticket, track), "verification": verification}
     return {key: plain[key] for key in _SHOWN}

@@ -8,7 +8,17 @@ from litestar.params import FromPath, JSONBody
 
 from interlock import wire
 from interlock.api.bridge import Bridge
-from interlock.api.routes.replies import READS, WRITES, Asking, authority_of, raw, submit
+from interlock.api.routes.replies import (
+    READS,
+    WRITES,
+    Asking,
+    Limit,
+    Offset,
+    authority_of,
+    next_offset,
+    raw,
+    submit,
+)
 from interlock.api.schemas.basics import Done
 from interlock.api.schemas.workers import WhichTicket, WhichTrack, Workers
 from interlock.domain.messages.commands.approval_commands import ApproveTask
@@ -31,10 +41,14 @@ def worker_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         summary="List workers",
         sync_to_thread=False,
     )
-    def list_workers() -> Response[Workers]:
-        """Lists running attempts, including those that wait for an approval."""
+    def list_workers(offset: Offset = 0, limit: Limit = 100) -> Response[Workers]:
+        """Lists running attempts, including those that wait for an approval, in pages."""
         state = bridge.front.state
-        return raw(wire.encode({"workers": worker_rows(state), "most": state.conductor.workers}))
+        rows = worker_rows(state)
+        page = rows[offset : offset + limit]
+        after = next_offset(offset, len(page), len(rows))
+        shown = {"workers": page, "most": state.conductor.workers, "total": len(rows), "next_offset": after}
+        return raw(wire.encode(shown))
 
     @post(
         "/api/workers",

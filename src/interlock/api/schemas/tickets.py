@@ -8,6 +8,7 @@ from interlock.api.schemas.basics import Count
 from interlock.domain.messages.commands.command import BulkPart
 from interlock.domain.values.gates import Gate
 from interlock.domain.values.tickets import Priority, Role
+from interlock.views.verification import PendingVerification
 
 TicketStatus = Literal["todo", "in_progress", "completed", "blocked", "cancelled"]
 
@@ -36,6 +37,7 @@ class TicketShape(Struct, frozen=True):
     result: str | None
     unverified: bool
     doing: str
+    verification: PendingVerification | None  # the gate it is at, and its failures so far
 
 
 class Tickets(Struct, frozen=True):

@@ -65,3 +65,5 @@ class EpicShape(Struct, frozen=True):
 
 class Epics(Struct, frozen=True):
     epics: list[EpicShape]
+    total: Count
+    next_offset: int | None

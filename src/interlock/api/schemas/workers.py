@@ -18,6 +18,8 @@ class WorkerShape(Struct, frozen=True):
 class Workers(Struct, frozen=True):
     workers: list[WorkerShape]
     most: Annotated[Count, Meta(description="The largest number of workers at a time.")]
+    total: Count
+    next_offset: int | None
 
 
 class WhichTicket(Struct, frozen=True, forbid_unknown_fields=True):

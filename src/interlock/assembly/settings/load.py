@@ -69,7 +69,9 @@ def load_settings(user_file: Path, project_file: Path) -> Settings:
         table, name = path[0], path[-1]
         if _right(path) != "tightens" or len(path) == 1 or name not in project.values.get(table, {}):
             continue
-        if most := user.values.get(table, {}).get(name, field.default):
+        if get_origin(get_args(field.type)[0]) is tuple:  # a list of what is switched off: both files count
+            merged[table][name] = [*user.values.get(table, {}).get(name, ()), *project.values[table][name]]
+        elif most := user.values.get(table, {}).get(name, field.default):
             merged[table][name] = min(most, merged[table][name] or most)
     return msgspec.convert(merged, Settings)
 
@@ -270,7 +272,10 @@ def _choices(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
 
 
 def _nearest_choice(field: msgspec.structs.FieldInfo, value: object) -> str:
-    near = difflib.get_close_matches(str(value), [str(choice) for choice in _choices(field)], n=1)
+    choices = [str(choice) for choice in _choices(field)]
+    items = cast(list[object], value) if isinstance(value, list) else [value]
+    wrong = next((str(item) for item in items if item not in choices), "")
+    near = difflib.get_close_matches(wrong, choices, n=1)
     return f"; did you mean {_shown(near[0])}?" if near else ""
 
 

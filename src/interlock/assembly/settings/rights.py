@@ -48,6 +48,7 @@ RIGHTS: dict[str, Right] = {
     "endpoints.llama_cpp": "never",
     "endpoints.vllm": "never",
     "prices": "never",
+    "tools.off": "tightens",
     "gates.max_attempts": "tightens",
     "gates.timeout_s": "counts",
     "gates.network": "stops",

@@ -125,6 +125,50 @@ class Models(msgspec.Struct, frozen=True):
     discussion: Annotated[str | None, Meta(description="The model of discussions")] = None
 
 
+ToolName = Literal[
+    "read_file",
+    "get_file_slice",
+    "list_directory",
+    "get_tree",
+    "search_files",
+    "grep",
+    "get_git_diff",
+    "get_file_summary",
+    "py_get_skeleton",
+    "py_get_code_outline",
+    "py_get_definition",
+    "py_get_signature",
+    "py_get_class_summary",
+    "py_get_var_declaration",
+    "py_get_docstring",
+    "py_get_imports",
+    "py_check_syntax",
+    "py_find_usages",
+    "py_get_hierarchy",
+    "edit_file",
+    "write_file",
+    "set_file_slice",
+    "apply_patch",
+    "py_update_definition",
+    "py_set_signature",
+    "py_set_var_declaration",
+    "run_shell",
+]
+"""As in tools/catalogue.py; a test compares the two."""
+
+
+class ToolSettings(msgspec.Struct, frozen=True):
+    """A project's file can switch more tools off, but none on."""
+
+    off: Annotated[
+        tuple[ToolName, ...],
+        Meta(
+            description="Tools that no worker and no discussion gets",
+            extra={"allowed": "a list of names of tools, such as ['run_shell', 'write_file']"},
+        ),
+    ] = ()
+
+
 class Gates(msgspec.Struct, frozen=True):
     max_attempts: Annotated[
         int, Meta(ge=1, le=1000, description="Failed attempts before a gate escalates to a person")
@@ -269,6 +313,7 @@ class Settings(msgspec.Struct, frozen=True):
             },
         ),
     ] = {}
+    tools: ToolSettings = ToolSettings()
     gates: Gates = Gates()
     workspace: WorkspaceSettings = WorkspaceSettings()
     approvals: ApprovalSettings = ApprovalSettings()

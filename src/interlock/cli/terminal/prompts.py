@@ -160,6 +160,10 @@ def describe(approval: Approval) -> list[str]:
                 lines += ["  verified by:", *_exact_lines(gate)]
         case GatePayload():
             lines += [f"  {safe(line)}" for line in payload.message.splitlines()]
+            if payload.diff:
+                lines += ["", *_exact_lines(payload.diff)]
+            if payload.diff_blob:
+                lines.append(f"  … 'interlock approvals show {approval.id}' shows all of it")
         case MergePayload():
             lines.append(f"  onto {exact(payload.branch)}: {payload.before[:12]} -> {payload.after[:12]}")
             lines += [paint(f"  {_inline(line)}", tone) for line, tone in landing_lines(payload)]

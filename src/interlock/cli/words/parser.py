@@ -5,6 +5,7 @@ import sys
 from typing import NoReturn
 
 from interlock.cli.words.approval_words import add_approvals
+from interlock.cli.words.checkpoint_words import add_checkpoint
 from interlock.cli.words.commands import FORMAT, Commands, add_group, examples_text
 from interlock.cli.words.discussion_words import add_chat, add_discussions, add_tell
 from interlock.cli.words.harness_words import add_harness_commands
@@ -102,7 +103,7 @@ def build() -> argparse.ArgumentParser:
     for add in (
         *(add_init, add_run, add_resume, add_do, add_parse, add_chat, add_tell, add_discussions),
         *(add_serve, add_gui, add_ask_hook),
-        *(add_tracks, add_tickets, add_workers, add_approvals),
+        *(add_tracks, add_tickets, add_workers, add_approvals, add_checkpoint),
         *(add_policy, add_models, add_journal, _add_test),
         *(add_verify, add_view, add_context, add_status, add_doctor, add_usage),
         *(add_trust, add_adopt, add_demo, add_completion),

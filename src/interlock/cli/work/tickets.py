@@ -29,6 +29,7 @@ from interlock.errors import Misconfigured, Rejected
 from interlock.views.board import activity_of
 from interlock.views.board import worker_rows as worker_rows
 from interlock.views.display import exact, one_line, safe
+from interlock.views.verification import pending_verification
 from interlock.wire import to_plain
 
 
@@ -75,7 +76,7 @@ def list_(args: ListArgs) -> int:
     ]
     chosen = chosen[args.offset : args.offset + args.limit if args.limit else None]
     if args.json:
-        say_json([ticket_to_dict(ticket) for ticket, _ in chosen])
+        say_json([_plain(state, ticket) for ticket, _ in chosen])
         return DONE
     if not chosen:
         say("no tickets")
@@ -111,7 +112,7 @@ def show(args: ShowArgs) -> int:
             say_output(project, runs)
         return DONE
     if args.json:
-        say_json(ticket_to_dict(ticket))
+        say_json(_plain(state, ticket))
         return DONE
     say(f"{paint(ticket.name, 'bold')}  {paint(ticket.status, STATUS_COLOUR.get(ticket.status))}")
     say(safe(ticket.spec.description))
@@ -230,6 +231,11 @@ def _value(key: str, text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return [part for part in text.split(",") if part] if key in ("depends_on", "context_requirements") else text
+
+
+def _plain(state: State, ticket: Ticket) -> dict[str, Any]:
+    verification = pending_verification(ticket, state.conductor.gates)
+    return {**ticket_to_dict(ticket), "verification": to_plain(verification)}
 
 
 def _failures(ticket: Ticket) -> list[str]:

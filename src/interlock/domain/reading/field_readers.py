@@ -174,4 +174,5 @@ _GATE: dict[str, Read] = {
     "name": or_null(text),
     "network": true_or_false,
     "judges": texts,
+    "stdin": or_null(one_of(("answer",))),
 }

@@ -31,7 +31,7 @@ AnyGate = Gate | Criteria | LibraryGate
 
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-_OPTIONS = {"loop": "true", "max": "3", "timeout": "60"}  # with an example of each
+_OPTIONS = {"loop": "true", "max": "3", "timeout": "60", "stdin": "answer"}  # with an example of each
 
 
 def parse_clause(text: str) -> Gate:
@@ -69,6 +69,8 @@ def write_clause(gate: Gate) -> str:
     if gate.timeout_s is not None:
         seconds = int(gate.timeout_s) if gate.timeout_s == int(gate.timeout_s) else gate.timeout_s
         parts.append(f"timeout:{seconds}")
+    if gate.stdin is not None:
+        parts.append(f"stdin:{gate.stdin}")
     return " ".join(parts)
 
 
@@ -159,6 +161,10 @@ def _option(reader: Reader, gate: Gate, name: Token) -> Gate:
         if content not in ("true", "false"):
             reject(value.column, "loop is true or false")
         return replace(gate, loop=content == "true")
+    if name.text == "stdin":
+        if content != "answer":
+            reject(value.column, "stdin is answer: the gate reads the worker's last answer")
+        return replace(gate, stdin="answer")
     if name.text == "max":
         if not _WHOLE.fullmatch(content) or not 1 <= int(content) <= MOST_ATTEMPTS:
             reject(value.column, f"max is a whole number from 1 to {MOST_ATTEMPTS}")

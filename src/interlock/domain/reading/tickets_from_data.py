@@ -10,7 +10,7 @@ from interlock.domain.values.tickets import TicketSpec
 from interlock.errors import Rejected
 
 _SPEC: dict[str, Read] = {"id": text, **AUTHOR_FIELDS}
-_BOOKKEEPING = frozenset(BOOKKEEPING_FIELDS)
+_BOOKKEEPING = frozenset((*BOOKKEEPING_FIELDS, "verification"))
 _TRACK: dict[str, Read] = {
     "id": text,
     "title": text,

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from interlock.domain.checks import test_tampering
@@ -35,7 +36,7 @@ from interlock.domain.state.state import State
 from interlock.domain.values.approvals import (
     GatePayload,
 )
-from interlock.domain.values.gates import limits
+from interlock.domain.values.gates import gate_id, limits
 from interlock.domain.values.tickets import Merging, Stage, Ticket, Verifying, Working
 from interlock.errors import Rejected
 
@@ -90,7 +91,15 @@ def submit_work(state: State, command: SubmitWork) -> Events:
     gate = ticket.spec.verify[0] if ticket.spec.verify else None
     most = limits(gate, state.conductor.gates).max_attempts if gate else 1
     payload = GatePayload(
-        0, gate.shown if gate else "", 0, most, test_tampering.tampering_question(changed), files=changed
+        0,
+        gate.shown if gate else "",
+        0,
+        most,
+        test_tampering.tampering_question(changed),
+        files=changed,
+        gate_id=gate_id(*name, 0),
+        diff=command.tampered_diff,
+        diff_blob=command.tampered_diff_blob or UNSET,
     )
     return (submitted, request_for_attempt(state, ticket, payload, "it has changed existing tests"))
 
@@ -131,12 +140,20 @@ def _gate_failed(state: State, ticket: Ticket, stage: Verifying, command: Report
             return (replace(finished, feedback=command.feedback, fresh=fresh),)
         case "ask_retry":
             payload = GatePayload(
-                command.gate, shown, tries, most, command.escalation, feedback=command.feedback, fresh=command.fresh
+                command.gate,
+                shown,
+                tries,
+                most,
+                command.escalation,
+                feedback=command.feedback,
+                fresh=command.fresh,
+                gate_id=gate_id(ticket.track, ticket.id, command.gate),
             )
             return (finished, request_for_attempt(state, ticket, payload, "it tries again when you say so"))
         case "escalate":
             why = f"the gate failed {tries} of {most} times{', always the same way' if outcome.stuck else ''}"
-            payload = GatePayload(command.gate, shown, tries, most, command.escalation)
+            named = gate_id(ticket.track, ticket.id, command.gate)
+            payload = GatePayload(command.gate, shown, tries, most, command.escalation, gate_id=named)
             return (finished, request_for_attempt(state, ticket, payload, why))
         case "block":
             how = "timed out" if result.timed_out else f"exit {result.exit_code}"

@@ -81,6 +81,9 @@ class GatePayload(Struct, frozen=True, gc=False, tag="gate"):
     feedback: Blob | None = None  # the worker's next message if the person decides to retry
     fresh: bool = False
     unchanged: Literal[True] | UnsetType = UNSET  # the worker changed no file: skip accepts that; unset before 0.7
+    gate_id: str | UnsetType = UNSET  # this and the following are unset before 0.7
+    diff: str | UnsetType = UNSET  # what the worker changed in `files`
+    diff_blob: Blob | UnsetType = UNSET  # the whole diff, if it is cut
 
 
 class GateOnTree(Struct, frozen=True, gc=False):

@@ -26,6 +26,7 @@ class Gate(Struct, frozen=True, gc=False, omit_defaults=True):
     name: str | None = None  # of the criteria, if they have one
     network: bool = False  # its effects may last: after a crash a person decides whether it runs again
     judges: tuple[str, ...] = ()  # patterns of files that decide its result: a worker that changes one stops
+    stdin: Literal["answer"] | None = None  # the worker's last answer; otherwise it is empty
 
     @property
     def shown(self) -> str:
@@ -76,6 +77,11 @@ class GateResult(Struct, frozen=True, gc=False, kw_only=True):
     @property
     def timed_out(self) -> bool:
         return self.status == "timed_out"
+
+
+def gate_id(track: str, ticket: str, number: int) -> str:
+    """The name of gate number `number` (from 0) of a ticket; no other gate of the project has it."""
+    return f"shell-verify-{track}/{ticket}/{number + 1}"
 
 
 def limits(gate: Gate, defaults: GateDefaults) -> GateLimits:

@@ -181,7 +181,11 @@ class Worker:
         spec = ticket.spec
         names = self._options.test_paths
         judges = tampered_files(changes, spec.verify, names, spec.target_file, texts, sys.stdlib_module_names)
-        return SubmitWork(*name, saved, text[:2_000], judges)
+        if not judges:
+            return SubmitWork(*name, saved, text[:2_000])
+        paths = [file.rpartition("@")[0] for file in judges]
+        diff = self._redact(await self._workspaces.diff_of(saved.base, saved.commit, paths))
+        return SubmitWork(*name, saved, text[:2_000], judges, *await self._texts.shortened(diff))
 
     async def _judging_texts(self, changes: tuple[ChangedFile, ...], ticket: Ticket, saved: Saved) -> Texts:
         before, after = wanted_texts(changes, ticket.spec.verify)

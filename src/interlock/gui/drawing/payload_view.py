@@ -71,12 +71,16 @@ def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -
         case GatePayload():
             if payload.unchanged:
                 ui.small("no file was changed, and no gate has run", ui.look.bad)
-            else:
+            elif not payload.files:
                 ui.small(f"failed {payload.attempts} of {payload.max_attempts} times", ui.look.bad)
             if payload.command:
                 _draw_code(ui, payload.command)
             ui.gap(2)
             draw_prose(ui, payload.message, ui.look.dim)
+            if payload.diff:
+                diff = send.text(payload.diff_blob.sha256) if payload.diff_blob else payload.diff
+                _draw_sides_button(ui, draft)
+                draw_hunks(ui, read(diff or payload.diff), None, scope=approval.id, both_sides=draft.both_sides)
         case MergePayload():
             _draw_facts(ui, ("onto", payload.branch), ("from", payload.before[:10]), ("to", payload.after[:10]))
             tones = {"good": ui.look.good, "bad": ui.look.bad, "dim": ui.look.dim}

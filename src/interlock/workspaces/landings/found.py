@@ -52,6 +52,12 @@ def find(path: bytes) -> Found:
         return Found("file", hashlib.file_digest(file, "sha256").digest(), _is_executable(opened))
 
 
+def as_file(folder: bytes, path: bytes) -> Found:
+    """The file or link at a path below a folder; everything else counts as missing."""
+    found = find(os.path.join(folder, path))
+    return found if found.kind in ("file", "link") else MISSING
+
+
 def is_written_to(path: bytes) -> bool:
     """Whether a process has this file open for writing: what it writes from now on must stay reachable.
 

@@ -7,7 +7,7 @@ failure puts the files back. After a crash each file is the old or the new one, 
 
 import os
 import shutil
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +19,15 @@ from interlock.ports.workspaces import LandingPlan
 from interlock.workspaces.files import draft_of, is_obstructed
 from interlock.workspaces.git import shown, text
 from interlock.workspaces.integration import Integration, branch, cut
-from interlock.workspaces.landings.found import MISSING, Found, find, state_of
+from interlock.workspaces.landings.found import MISSING, Found, as_file, find, state_of
 from interlock.workspaces.landings.index_lock import IndexLock, LandingRecord, new_token, read_record, write_record
-from interlock.workspaces.landings.placing import GONE, NEW, Placing
+from interlock.workspaces.landings.placing import GONE, NEW, Placing, folders_of
 from interlock.workspaces.own_git_dirs import set_head, share_index_parts
+from interlock.workspaces.records import LANDING, ROLLBACK
 from interlock.workspaces.repository import Repository
 from interlock.workspaces.snapshots import Snapshots
 from interlock.workspaces.threads import in_thread
 
-RECORD = "landing.json"  # a landing that has begun, in our own git folder
 _MOST_DIFF = 400_000  # characters
 _MOST_LINES = 50_000
 _MOST_NAMED = 10
@@ -45,7 +45,8 @@ class Landings:
         self._top = repository.place.top
         self._index = Path(repository.place.git_dir, "index")
         self._beside = Path(repository.place.top, repository.place.prefix, ".interlock", "landing")
-        self._record = repository.scratch / RECORD
+        self._record = repository.scratch / LANDING
+        self._rollback = repository.scratch / ROLLBACK
         self._met: Placing | None = None  # the latest run
         self._lock = IndexLock(self._index, os.path.join(repository.place.top, repository.place.prefix))
 
@@ -60,6 +61,7 @@ class Landings:
         return tuple(entry[3:] for entry in output.stdout.split(b"\0") if entry)
 
     async def prepare(self, track: str) -> LandingPlan:
+        self._refuse_rollback()
         tip = await self._integration.tip(track)
         if self._repository.private:
             await self._snapshots.take()
@@ -73,6 +75,13 @@ class Landings:
         await self._refuse_overwriting(before, after)
         await self._integration.point(f"refs/interlock/landing/{track}", after)  # the approval may wait for weeks
         return LandingPlan(onto, before, after, await self._diff(before, after), await self._tree(after))
+
+    def _refuse_rollback(self) -> None:
+        if self._rollback.exists():
+            raise Rejected(
+                "a rollback to a checkpoint is under way or was interrupted; 'interlock checkpoint list' says which,"
+                " and finishes an interrupted one"
+            )
 
     async def _tree(self, commit: str) -> str:
         return await self._refs.line("rev-parse", f"{commit}^{{tree}}")
@@ -96,6 +105,7 @@ class Landings:
         record = LandingRecord(new_token(), onto, before, landing.after)
         write_record(self._record, record)
         try:
+            self._refuse_rollback()  # a rollback writes its record first and then looks for this one
             with self._lock.held(record.token):
                 return await self._land(record)
         finally:
@@ -304,8 +314,8 @@ class Landings:
         last = 0 if record.phase == "returning" else 1
         was_staged = [path for path in touched if versions[path][last] != MISSING]
         beside = os.fsencode(self._beside / record.folder)
-        ours = {os.path.join(beside, NEW, folder) for folder in _folders_of(was_staged)}
-        ours |= {os.path.join(beside, GONE, folder) for folder in _folders_of(touched)}
+        ours = {os.path.join(beside, NEW, folder) for folder in folders_of(was_staged)}
+        ours |= {os.path.join(beside, GONE, folder) for folder in folders_of(touched)}
         placing = Placing(self._top, os.fsdecode(beside), record.token, {})
 
         def rescue() -> None:
@@ -329,7 +339,7 @@ class Landings:
 
         def find_both() -> dict[bytes, tuple[Found, Found]]:
             old, new = folders
-            return {path: (_as_file(old, path), _as_file(new, path)) for path in touched}
+            return {path: (as_file(old, path), as_file(new, path)) for path in touched}
 
         return await in_thread(find_both)
 
@@ -363,10 +373,6 @@ class Landings:
         return cut(shown(patch.stdout), _MOST_DIFF)
 
 
-def _folders_of(paths: Iterable[bytes]) -> set[bytes]:
-    return {path[:cut] for path in paths for cut, byte in enumerate(path) if byte == 0x2F}
-
-
 def _sentence(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
 
@@ -379,8 +385,3 @@ def _named(paths: list[bytes]) -> str:
     names = [shown(path) for path in paths if path]
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more
-
-
-def _as_file(folder: bytes, path: bytes) -> Found:
-    found = find(os.path.join(folder, path))
-    return found if found.kind in ("file", "link") else MISSING

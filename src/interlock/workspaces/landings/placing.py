@@ -1,4 +1,4 @@
-"""Puts the files of a landing in their places, while the user may be writing to the same files.
+"""Puts the files of a landing or a rollback in their places, while the user may be writing to the same files.
 
 A file is exchanged with the new one in one step, and only then compared: nothing can be written in between. What came
 out and is not what was compared before belongs to the user, and stays beside the new file as `<name>.mine`.
@@ -104,7 +104,7 @@ class Placing:
                     return
                 if parent is not None and self._place(written, landed, parent, path):
                     return
-        raise Unavailable(f"{_shown(path)} is written to again and again; nothing was landed")
+        raise Unavailable(f"{_shown(path)} is written to again and again")
 
     def _is_missing(self, parent: int | None, path: bytes) -> bool:
         return parent is None or find(_entry(parent, _name(path))) == MISSING
@@ -200,7 +200,7 @@ class Placing:
                     return None
                 with contextlib.suppress(FileNotFoundError):
                     self.kept.append((part, _free(_entry(folder, part), folder, part)))
-        raise Unavailable(f"{_shown(part)} is replaced again and again; nothing was landed")
+        raise Unavailable(f"{_shown(part)} is replaced again and again")
 
     def _remove_empty_above(self, path: bytes) -> None:
         while (path := os.path.dirname(path)) and path:
@@ -214,6 +214,11 @@ class Placing:
 
     def _sibling(self, path: bytes) -> bytes:
         return os.path.join(self._top, os.path.dirname(path), _short(_name(path)) + b".interlock-" + self._mark)
+
+
+def folders_of(paths: Iterable[bytes]) -> set[bytes]:
+    """All folders above these paths."""
+    return {path[:cut] for path in paths for cut, byte in enumerate(path) if byte == 0x2F}
 
 
 def _free(source: bytes, folder: int, name: bytes) -> bytes:

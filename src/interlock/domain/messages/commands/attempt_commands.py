@@ -67,6 +67,8 @@ class SubmitWork(_Command, frozen=True):
     saved: Saved | None = None
     summary: str = ""
     tampered: tuple[str, ...] = ()  # changed files that verify the work
+    tampered_diff: str = ""  # what was changed in them, cut if it is long
+    tampered_diff_blob: Blob | None = None  # all of it, if it is cut
     feedback: Blob | None = None  # of a worker that changed nothing: its next message, if a person says retry
 
 
