@@ -35,7 +35,9 @@ def main(facts: Path, target: Path) -> None:
 def _model(provider: str, about: dict[str, Any], model: dict[str, Any], listed: dict[str, Any]) -> dict[str, Any]:
     priced = listed[model.get("priced_as", model["name"])]
     entry = {"provider": provider, "name": model["name"], "context": model["context"], "output": model["output"]}
-    entry |= {key: model[key] for key in ("aliases", "ends", "successor") if key in model}
+    entry |= {
+        key: model[key] for key in ("aliases", "ends", "successor", "fixed_history", "api", "default") if key in model
+    }
     steps = _steps(priced.prices)
     if "storage" in model:
         steps = [_with_storage(step, steps[0]["input"], model["storage"]) for step in steps]

@@ -9,6 +9,7 @@ InterlockError
 │   └── BranchMoved     the user's branch is not where a landing was prepared for
 ├── ToolFailure         the model: a tool call that did not work
 ├── Unavailable         retry later (after `retry_after_secs` if known)
+│   ├── NothingSaid     the model used all tokens of its answer without saying anything
 │   ├── NoHarness       no window is available to drive
 │   └── NoAnswer        the process that holds the project gives no sign of life
 ├── Misconfigured       the operator: settings, files, machine
@@ -62,6 +63,10 @@ class Unavailable(InterlockError):
         super().__init__(message)
         self.retry_after_secs = retry_after_secs
         self.may_cost = may_cost  # the call broke off, so its cost is unknown
+
+
+class NothingSaid(Unavailable):
+    """The model used up its answer's length without saying anything; the same call again would do the same."""
 
 
 class NoHarness(Unavailable):

@@ -22,7 +22,7 @@ from tests.providers.loopback import Answer, Fault, Json, Loopback, Play, Refuse
 from tests.providers.scripts import CALLED, TEXT_REPLY, THOUGHT, Called, Scripted
 from tests.providers.vendors import READ, VENDORS, Vendor, may_call, request, tool_names
 
-each = pytest.mark.parametrize("vendor", VENDORS, ids=[vendor.provider for vendor in VENDORS])
+each = pytest.mark.parametrize("vendor", VENDORS, ids=[vendor.name for vendor in VENDORS])
 
 
 async def ask(

@@ -4,7 +4,7 @@ answers with a script in the vendor's events.
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests.providers.loopback import Answer, Json, Play, Refused, Request, sse
@@ -29,13 +29,72 @@ _BLOCKS = {
 
 
 def playing(scripted: Callable[[Request], Scripted]) -> Play:
+    bound = Bound()
+
     async def play(request: Request) -> Answer:
         body = check(request)
+        bound.check(body)
         script = scripted(request)
         await script.wait()
-        return Answer(pieces=tuple(events(script, body["model"])))
+        return Answer(pieces=tuple(events(script, body["model"], bound.sign(body))))
 
     return play
+
+
+class Bound:
+    """The prefix check of models with preserved thinking: each thinking block is bound to the request that it answered
+    (system, tools, and all content before it, without cache marks and other thinking) and to the thinking before it.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, str]] = {}  # signature: what was before it, and the thinking before it
+        self._signed = 0
+
+    def check(self, body: Json) -> None:
+        before = [_unmarked([body.get("system", []), body.get("tools", [])])]
+        last = ""
+        for number, message in enumerate(body["messages"]):
+            before.append(message["role"])
+            for place, block in enumerate(message["content"]):
+                if block["type"] not in ("thinking", "redacted_thinking"):
+                    before.append(_unmarked(block))
+                    continue
+                mark = block.get("signature") or block["data"]
+                known = self._known.get(mark)
+                if known is not None and (known[0] != json.dumps(before) or last not in ("", known[1])):
+                    raise _bad(
+                        f"messages.{number}.content.{place}: Invalid `signature` in `thinking` block. The block is"
+                        " bound to a different conversation."
+                    )
+                last = mark
+
+    def sign(self, body: Json) -> Callable[[list[Json], str], str]:
+        """Signs the thinking of an answer to this request, given the blocks before it in the answer."""
+        asked: list[Any] = [_unmarked([body.get("system", []), body.get("tools", [])])]
+        last = ""
+        for message in body["messages"]:
+            asked.append(message["role"])
+            for block in message["content"]:
+                if block["type"] in ("thinking", "redacted_thinking"):
+                    last = block.get("signature") or block["data"]
+                else:
+                    asked.append(_unmarked(block))
+
+        def sign(said: list[Json], mark: str) -> str:
+            nonlocal last
+            self._signed += 1
+            signed = f"{mark}:{self._signed}"
+            self._known[signed] = (json.dumps([*asked, "assistant", *said]), last)
+            last = signed
+            return signed
+
+        return sign
+
+
+def _unmarked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _unmarked(inner) for name, inner in value.items() if name != "cache_control"}
+    return [_unmarked(inner) for inner in value] if isinstance(value, list) else value
 
 
 def check(request: Request) -> Json:
@@ -152,7 +211,7 @@ def _block(where: str, block: Json, allowed: set[str]) -> None:
     ):
         if field in block and not re.fullmatch(pattern, block[field]):
             raise _bad(f"{where}: {kind}.{field}: String should match pattern '^{pattern}$'")
-    if kind == "thinking" and block["signature"] != signature(block["thinking"]):
+    if kind == "thinking" and not block["signature"].startswith(signature(block["thinking"])):
         raise _bad(f"{where}: Invalid `signature` in `thinking` block")
     if kind == "image":
         source = block["source"]
@@ -209,7 +268,9 @@ def _bad(message: str) -> Refused:
 # ── its answers ──────────────────────────────────────────────────────────────────────────
 
 
-def events(script: Scripted, model: str) -> list[bytes]:
+def events(
+    script: Scripted, model: str, sign: Callable[[list[Json], str], str] = lambda said, mark: mark
+) -> list[bytes]:
     usage = {
         "input_tokens": script.input,
         "cache_creation_input_tokens": script.cache_write,
@@ -221,29 +282,37 @@ def events(script: Scripted, model: str) -> list[bytes]:
         "stop_reason": None, "stop_sequence": None, "usage": usage,
     }  # fmt: skip
     result = [sse("message_start", {"type": "message_start", "message": message}), sse("ping", {"type": "ping"})]
-    index = 0
-    if script.reasoning:
-        opening = {"type": "thinking", "thinking": "", "signature": ""}
-        deltas: list[Json] = [{"type": "thinking_delta", "thinking": piece} for piece in script.reasoning]
-        deltas.append({"type": "signature_delta", "signature": signature("".join(script.reasoning))})
+    said: list[Json] = []
+    for index, (opening, deltas) in enumerate(_scripted_blocks(script, said, sign)):
         result += _block_events(index, opening, deltas)
-        result += _block_events(index + 1, {"type": "redacted_thinking", "data": "b3BhcXVl"}, [])
-        index += 2
-    if script.text:
-        result += _block_events(
-            index, {"type": "text", "text": ""}, [{"type": "text_delta", "text": t} for t in script.text]
-        )
-        index += 1
-    for call in script.calls:
-        opening = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
-        result += _block_events(index, opening, [{"type": "input_json_delta", "partial_json": p} for p in call.pieces])
-        index += 1
     reason = {"end": "end_turn", "tools": "tool_use", "length": "max_tokens"}.get(script.stop, script.stop)
     delta = {"stop_reason": reason, "stop_sequence": None}
     result.append(
         sse("message_delta", {"type": "message_delta", "delta": delta, "usage": {"output_tokens": script.output}})
     )
     return [*result, sse("message_stop", {"type": "message_stop"})]
+
+
+def _scripted_blocks(
+    script: Scripted, said: list[Json], sign: Callable[[list[Json], str], str]
+) -> Iterator[tuple[Json, list[Json]]]:
+    """Thinking, text, calls; with `interleaved` text: the first piece of text comes before the thinking."""
+    early, late = (script.text[:1], script.text[1:]) if script.interleaved else ((), script.text)
+    for texts in filter(None, (early,)):
+        said.append({"type": "text", "text": "".join(texts)})
+        yield {"type": "text", "text": ""}, [{"type": "text_delta", "text": text} for text in texts]
+    if script.reasoning:
+        thought = "".join(script.reasoning)
+        deltas: list[Json] = [{"type": "thinking_delta", "thinking": piece} for piece in script.reasoning]
+        deltas.append({"type": "signature_delta", "signature": sign(list(said), signature(thought))})
+        yield {"type": "thinking", "thinking": "", "signature": ""}, deltas
+        yield {"type": "redacted_thinking", "data": sign(list(said), "b3BhcXVl")}, []
+    if late:
+        said.append({"type": "text", "text": "".join(late)})
+        yield {"type": "text", "text": ""}, [{"type": "text_delta", "text": text} for text in late]
+    for call in script.calls:
+        opening = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
+        yield opening, [{"type": "input_json_delta", "partial_json": piece} for piece in call.pieces]
 
 
 def _block_events(index: int, opening: Json, deltas: list[Json]) -> list[bytes]:

@@ -25,7 +25,7 @@ _MESSAGES = {
 
 
 def playing(scripted: Callable[[Request], Scripted], *, thinks: bool = False) -> Play:
-    """`thinks`: behave like DeepSeek, which requires its reasoning back with every call."""
+    """`thinks`: behave like DeepSeek, which requires its reasoning back in every turn with calls."""
 
     async def play(request: Request) -> Answer:
         body = check(request, thinks=thinks)
@@ -64,7 +64,24 @@ def check(request: Request, *, thinks: bool = False) -> Json:
     return body
 
 
+def _check_reasoning(messages: list[Json]) -> None:
+    """Between two messages of the user: with a call, every answer has its reasoning; without one, none has (the vendor
+    ignores it there; this server is stricter).
+    """
+    turn: list[Json] = []
+    for message in [*messages, {"role": "user"}]:
+        if message["role"] != "user":
+            turn += [message] if message["role"] == "assistant" else []
+            continue
+        calls = any(one.get("tool_calls") for one in turn)
+        if any(("reasoning_content" in one) != calls for one in turn):
+            raise _bad("The `reasoning_content` in the thinking mode must be passed back to the API.")
+        turn = []
+
+
 def _check_messages(messages: list[Json], *, thinks: bool) -> None:
+    if thinks:
+        _check_reasoning(messages)
     waiting: list[str] = []
     if not messages:
         raise _bad("[] is too short - 'messages'")
@@ -81,8 +98,6 @@ def _check_messages(messages: list[Json], *, thinks: bool) -> None:
             raise _bad("An assistant message with 'tool_calls' must be followed by tool messages responding to each.")
         calls = message.get("tool_calls", [])
         if role == "assistant" and calls:
-            if thinks and "reasoning_content" not in message:
-                raise _bad("The `reasoning_content` in the thinking mode must be passed back to the API.")
             for call in calls:
                 _known(call, {"id", "type", "function"})
                 _known(call["function"], {"name", "arguments"})

@@ -24,6 +24,7 @@ class Scripted(Struct, frozen=True):
     output: int = 20
     cache_read: int = 0
     cache_write: int = 0
+    interleaved: bool = False  # the first piece of text comes before the thinking, where a vendor does that
     until: asyncio.Event | None = None
     meet: asyncio.Barrier | None = None
 

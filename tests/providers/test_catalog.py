@@ -4,7 +4,16 @@ import re
 
 import pytest
 
-from interlock.providers.catalog import FREE, GENERIC_CONTEXT, GENERIC_OUTPUT, LOCAL, ModelFacts, catalog, facts_of
+from interlock.providers.catalog import (
+    FREE,
+    GENERIC_CONTEXT,
+    GENERIC_OUTPUT,
+    LOCAL,
+    ModelFacts,
+    catalog,
+    default_model,
+    facts_of,
+)
 from interlock.providers.endpoints import HOSTED, provider_facts
 
 
@@ -70,13 +79,21 @@ def test_a_model_near_or_past_its_end_names_its_successor() -> None:
     assert facts_of("anthropic", "claude-opus-5-5").warning("2026-11-01") == ""
 
 
-def test_every_model_that_is_asked_for_by_itself_is_known() -> None:
-    usual = {name: provider_facts(name).model for name in HOSTED if name not in (*LOCAL, "openrouter")}
-    assert {name: facts_of(name, model).warning("2026-11-16") for name, model in usual.items()} == {
-        **dict.fromkeys(usual, ""),
-        "gemini": "the model 'gemini-2.5-flash-lite' has reached its end (2026-10-01) and may be gone;"
-        " 'gemini-3.1-flash-lite' takes its place",
+def test_a_default_model_is_in_the_data_and_never_one_that_has_ended() -> None:
+    vendors = [name for name in HOSTED if name not in (*LOCAL, "openrouter")]
+    assert {name: default_model(name, "2026-09-30") for name in vendors} == {
+        "anthropic": "claude-sonnet-5-5",
+        "gemini": "gemini-2.5-flash-lite",
+        "openai": "gpt-5.4-mini",
+        "deepseek": "deepseek-flash",
     }
+    assert default_model("gemini", "2026-10-01") == "gemini-3.1-flash-lite", "its successor"
+    assert default_model("gemini", "2027-05-07") == "gemini-4-argon", "no successor is known: the first that goes on"
+    assert {name: default_model(name, "2026-11-16") for name in (*LOCAL, "openrouter")} == dict.fromkeys(
+        (*LOCAL, "openrouter"), ""
+    )
+    for name in vendors:
+        assert not facts_of(name, provider_facts(name, "2028-01-01").model).ended("2028-01-01")
 
 
 def test_a_gemini_cache_costs_its_input_and_an_hour_of_storage() -> None:

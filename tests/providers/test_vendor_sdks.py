@@ -23,7 +23,7 @@ from tests.providers.loopback import Json, Request, serving
 from tests.providers.scripts import CALLED, TEXT_REPLY, THOUGHT, Scripted
 from tests.providers.vendors import VENDORS, Vendor, request
 
-ANTHROPIC, OPENAI, DEEPSEEK, GEMINI = VENDORS
+ANTHROPIC, OPENAI, _, DEEPSEEK, GEMINI = VENDORS
 
 
 def rich_request() -> ModelRequest:

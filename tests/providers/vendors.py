@@ -11,7 +11,7 @@ from interlock.providers.endpoints import HttpAccess, ModelUse, hosted_model, pr
 from interlock.providers.gemini.model import GeminiModel
 from interlock.providers.http.channel import Bounds
 from interlock.providers.http.http_model import HttpModel
-from tests.providers import anthropic_server, gemini_server, openai_server
+from tests.providers import anthropic_server, gemini_server, openai_server, responses_server
 from tests.providers.loopback import Json, Loopback, Play, Request
 from tests.providers.scripts import Scripted
 
@@ -30,6 +30,12 @@ class Vendor(Struct, frozen=True):
     signs_thoughts: bool = False
     returned: Callable[[str], str] | None = None  # the form in which a thought before a call is sent back
     says_its_end: bool = True  # an answer has a last event; else it ends with the stream
+    fixed_history: bool = False  # refuses thinking if anything before it has changed
+    api: str = ""  # where a provider has several
+
+    @property
+    def name(self) -> str:
+        return f"{self.provider} {self.api}".strip()
 
     def asked(self, server: Loopback) -> list[Json]:
         """The bodies of all model calls, completed with the content of the caches that they name."""
@@ -65,9 +71,30 @@ VENDORS = [
         writes_cache=True,
         signs_thoughts=True,
         returned=str,
+        fixed_history=True,
     ),
     Vendor("openai", openai_server.KEY, openai_server.MODEL, openai_server.playing, openai_server.chunks, "/v1"),
-    Vendor("deepseek", openai_server.KEY, openai_server.MODEL, _deepseek, openai_server.chunks, "/v1", returned=str),
+    Vendor(
+        "openai",
+        openai_server.KEY,
+        responses_server.MODEL,
+        responses_server.playing,
+        responses_server.events,
+        "/v1",
+        signs_thoughts=True,
+        returned=responses_server.sealed,
+        api="responses",
+    ),
+    Vendor(
+        "deepseek",
+        openai_server.KEY,
+        openai_server.MODEL,
+        _deepseek,
+        openai_server.chunks,
+        "/v1",
+        signs_thoughts=True,
+        returned=str,
+    ),
     Vendor(
         "gemini",
         gemini_server.KEY,

@@ -17,7 +17,7 @@ from interlock.assembly.project import Project, trusted_agent_command
 from interlock.assembly.secrets.redaction import redactor
 from interlock.domain.values.budgets import Micros, Usage
 from interlock.errors import Misconfigured
-from interlock.ports.model import Message, Model, ModelRequest, OnText, Reply, close_model, ignore_text
+from interlock.ports.model import Message, Model, ModelRequest, OnText, Reply, close_model, fixes_history, ignore_text
 from interlock.ports.processes import Sandbox
 from interlock.providers.catalog import PriceStep, facts_of
 from interlock.providers.cli_agent.gemini_cli import CallLog, GeminiCli, Hook, split_command, vendor_env
@@ -117,6 +117,9 @@ class _Preferring:
     def name(self) -> str:
         return self._inner.name
 
+    def fixes_history(self, model: str | None) -> bool:
+        return fixes_history(self._inner, model or self._model)
+
     def quote(self, request: ModelRequest) -> Micros | None:
         return self._inner.quote(self._named(request))
 
@@ -139,9 +142,9 @@ def _hosted(project: Project, provider: str, model: str | None) -> Model:
     def limits(name: str) -> TokenLimits:
         facts = facts_of(provider, name)
         temperature = settings.temperature if "temperature" in facts.can else None
-        return TokenLimits(facts.context, tariff.most_out(name), temperature)
+        return TokenLimits(facts.context, tariff.most_out(name), temperature, fixed_history=facts.fixed_history)
 
-    default = model or provider_facts(provider).model
+    default = model or provider_facts(provider, today()).model
     access = HttpAccess(
         base_url=address_of(provider, os.environ, named),
         key=lambda: key,
@@ -205,7 +208,7 @@ def model_warnings(project: Project, provider: str, model: str | None) -> tuple[
     if provider not in HOSTED:
         return ()
     named = (getattr(project.settings.models, field) for field in project.settings.models.__struct_fields__)
-    default = model or provider_facts(provider).model
+    default = model or provider_facts(provider, today()).model
     names = dict.fromkeys(name for name in (default, *named, *project.settings.conductor.escalation) if name)
     return tuple(filter(None, (facts_of(provider, name).warning(today()) for name in names)))
 

@@ -106,6 +106,18 @@ class Closing(Protocol):
     async def close(self) -> None: ...
 
 
+@runtime_checkable
+class FixingHistory(Protocol):
+    """A provider with models that require every message exactly as it was sent first."""
+
+    def fixes_history(self, model: str | None) -> bool: ...
+
+
+def fixes_history(model: Model, name: str | None) -> bool:
+    """Whether messages that were sent once must not change: not shortened, no block removed."""
+    return isinstance(model, FixingHistory) and model.fixes_history(name)
+
+
 async def close_model(model: Model) -> None:
     if isinstance(model, Closing):
         await model.close()

@@ -47,6 +47,9 @@ class ModelFacts(Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     ends: str = ""  # the end-of-life date
     successor: str = ""
+    fixed_history: bool = False  # thinking is refused if anything before it has changed
+    api: Literal["chat", "responses"] = "chat"  # of OpenAI's models
+    default: bool = False  # used if the user names no model of this provider
     known: bool = True
 
     def warning(self, today: str) -> str:
@@ -59,9 +62,12 @@ class ModelFacts(Struct, frozen=True, kw_only=True):
             f" ({self.context:,} tokens in, {self.output:,} out){price} are used"
         )
 
+    def ended(self, today: str) -> bool:
+        return bool(self.ends) and self.ends <= today
+
     def ending(self, today: str) -> str:
         instead = f"; {self.successor!r} takes its place" if self.successor else ""
-        if self.ends and self.ends <= today:
+        if self.ended(today):
             return f"the model {self.name!r} has reached its end ({self.ends}) and may be gone{instead}"
         if self.ends:
             return f"the model {self.name!r} ends on {self.ends}{instead}"
@@ -76,6 +82,24 @@ def catalog() -> tuple[ModelFacts, ...]:
     return tuple(msgspec.structs.replace(one, output=GENERIC_OUTPUT) if not one.output else one for one in models)
 
 
+def default_model(provider: str, today: str) -> str:
+    """The default model of a provider; empty if the data has none.
+
+    A model that has ended is never a default: its successor takes its place, else the provider's first model that goes
+    on.
+    """
+    own = [facts for facts in catalog() if facts.provider == provider]
+    named = {facts.name: facts for facts in own}
+    facts = next((facts for facts in own if facts.default), None)
+    for _ in own:
+        if facts is None or not facts.ended(today):
+            break
+        facts = named.get(facts.successor)
+    if facts is None and any(one.default for one in own):
+        facts = next((one for one in own if not one.ended(today)), None)
+    return facts.name if facts else ""
+
+
 @cache
 def facts_of(provider: str, name: str) -> ModelFacts:
     """A model by its name, an alias, or a dated edition such as `claude-opus-5-5-20260901`, `gpt-5-2025-08-07`."""
@@ -85,7 +109,15 @@ def facts_of(provider: str, name: str) -> ModelFacts:
     prices = FREE if provider in LOCAL else ()
     # Newer models of these two vendors reject a temperature; all others accept one.
     can: tuple[Ability, ...] = () if provider in ("anthropic", "openai") else ("temperature",)
-    return ModelFacts(provider=provider, name=name, can=can, prices=prices, known=False)
+    return ModelFacts(
+        provider=provider,
+        name=name,
+        can=can,
+        prices=prices,
+        fixed_history=provider == "anthropic",
+        api="responses" if provider == "openai" else "chat",
+        known=False,
+    )
 
 
 @cache

@@ -3,22 +3,25 @@
 import ssl
 import time
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from functools import partial
 
 from msgspec import Struct
 
 from interlock.errors import Misconfigured
+from interlock.providers.anthropic import answer_blocks
 from interlock.providers.anthropic import request as anthropic
 from interlock.providers.anthropic.request import Anthropic
+from interlock.providers.catalog import default_model, facts_of
 from interlock.providers.gemini import request as gemini
 from interlock.providers.gemini.model import GeminiModel
 from interlock.providers.http.channel import Bounds, Channel, Endpoint
 from interlock.providers.http.http_model import Dialect, HttpModel, LimitsOf, PriceOf, TokenLimits, no_price
 from interlock.providers.http.trimming import Count, estimated_tokens
 from interlock.providers.openai.request import PRESETS, OpenAiCompatible
+from interlock.providers.openai.responses import OpenAi
 
-ANTHROPIC_MODEL = "claude-sonnet-5-5"
-HOSTED = (anthropic.NAME, gemini.NAME, *PRESETS)
+HOSTED = (answer_blocks.NAME, gemini.NAME, *PRESETS)
 
 
 class ProviderFacts(Struct, frozen=True):
@@ -30,17 +33,18 @@ class ProviderFacts(Struct, frozen=True):
     model: str  # empty: the user must name one
 
 
-def provider_facts(provider: str) -> ProviderFacts:
-    """Raises Misconfigured for an unknown name."""
-    if provider == anthropic.NAME:
-        return ProviderFacts(anthropic.BASE_URL, anthropic.KEY_NAME, "ANTHROPIC_BASE_URL", ANTHROPIC_MODEL)
+def provider_facts(provider: str, today: str = "") -> ProviderFacts:
+    """Raises Misconfigured for an unknown name. `today`: the default model is none that has ended by this day."""
+    model = default_model(provider, today)
+    if provider == answer_blocks.NAME:
+        return ProviderFacts(anthropic.BASE_URL, anthropic.KEY_NAME, "ANTHROPIC_BASE_URL", model)
     if provider == gemini.NAME:
         names = f"{gemini.KEY_NAME} or {gemini.OTHER_KEY_NAME}"
-        return ProviderFacts(gemini.BASE_URL, names, gemini.URL_NAME, gemini.MODEL)
+        return ProviderFacts(gemini.BASE_URL, names, gemini.URL_NAME, model)
     preset = PRESETS.get(provider)
     if preset is None:
         raise Misconfigured(f"there is no provider {provider!r} over HTTP; known are {', '.join(HOSTED)}")
-    return ProviderFacts(preset.base_url, preset.key_name, preset.url_name, preset.model)
+    return ProviderFacts(preset.base_url, preset.key_name, preset.url_name, model or preset.model)
 
 
 class HttpAccess(Struct, frozen=True, kw_only=True):
@@ -76,7 +80,7 @@ def hosted_model(
 
     Raises Misconfigured for an address that must not be used. The first request reports a missing key.
     """
-    facts = provider_facts(provider)
+    facts = provider_facts(provider, datetime.fromtimestamp(use.now(), UTC).date().isoformat())
     endpoint = Endpoint(
         provider=provider,
         base_url=access.base_url or environ.get(facts.url_name, "") or facts.base_url,
@@ -92,7 +96,8 @@ def hosted_model(
     limits = use.limits or partial(default_limits, provider)
     if provider == gemini.NAME:
         return GeminiModel(channel, model=model, limits=limits, price=use.price, count=use.count, now=use.now)
-    return HttpModel(_dialect(provider), channel, model=model, limits=limits, price=use.price, count=use.count)
+    dialect = _dialect(provider, own_address=endpoint.base_url != facts.base_url)
+    return HttpModel(dialect, channel, model=model, limits=limits, price=use.price, count=use.count)
 
 
 def _first(environ: Mapping[str, str], names: str) -> str:
@@ -104,10 +109,21 @@ def default_limits(provider: str, model: str) -> TokenLimits:
     if provider == "openai":
         old = model.startswith(("gpt-3", "gpt-4", "chatgpt"))
         return TokenLimits(context=128_000, temperature=0.0 if old else None)
-    if provider == anthropic.NAME:
-        return TokenLimits()
+    if provider == answer_blocks.NAME:
+        return TokenLimits(fixed_history=True)
     return TokenLimits(context=1_048_576 if provider == gemini.NAME else 128_000)
 
 
-def _dialect(provider: str) -> Dialect:
-    return Anthropic() if provider == anthropic.NAME else OpenAiCompatible(provider, PRESETS[provider])
+def _dialect(provider: str, *, own_address: bool) -> Dialect:
+    if provider == answer_blocks.NAME:
+        return Anthropic()
+    chat = OpenAiCompatible(provider, PRESETS[provider])
+    if provider != "openai":
+        return chat
+
+    def needs_responses(model: str) -> bool:
+        """A server at another address may know only chat completions; so may an unknown model there."""
+        facts = facts_of(provider, model)
+        return facts.api == "responses" and (facts.known or not own_address)
+
+    return OpenAi(chat, needs_responses)

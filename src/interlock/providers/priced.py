@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from interlock.domain.values.budgets import Micros, Usage
 from interlock.errors import Misconfigured
-from interlock.ports.model import Model, ModelRequest, OnText, Reply, close_model, ignore_text
+from interlock.ports.model import Model, ModelRequest, OnText, Reply, close_model, fixes_history, ignore_text
 from interlock.providers.catalog import ModelFacts, PriceStep
 from interlock.providers.pricing import most_tokens, priced, quote
 
@@ -65,6 +65,9 @@ class Priced:
     @property
     def name(self) -> str:
         return self._inner.name
+
+    def fixes_history(self, model: str | None) -> bool:
+        return fixes_history(self._inner, model or self.usual)
 
     def quote(self, request: ModelRequest) -> Micros | None:
         return self._tariff.quote(request.model or self.usual, request)

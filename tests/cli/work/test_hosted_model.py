@@ -86,7 +86,7 @@ def test_stopped_while_a_call_hangs_it_takes_away_what_it_left_at_the_vendors(pr
     async def story() -> list[str]:
         async with serving(vendor.playing(answer), Fault("stall", 400)) as server:
             env = {**project.env, "GOOGLE_API_KEY": vendor.key, "GEMINI_BASE_URL": server.url}
-            words = project.argv("chat", "Hello", "--provider", "gemini")
+            words = project.argv("chat", "Hello", "--provider", "gemini", "--model", vendor.model)
             pipes = dict.fromkeys(("stdin", "stdout", "stderr"), asyncio.subprocess.DEVNULL)
             process = await asyncio.create_subprocess_exec(*words, env=env, cwd=project.root, **pipes)
             await server.stalled.wait()

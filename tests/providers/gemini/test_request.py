@@ -13,7 +13,6 @@ from interlock.errors import Misconfigured, Unavailable
 from interlock.ports.model import Message, ModelRequest, Picture, Reply, ToolCall, ignore_text
 from interlock.ports.tools import ToolSpec
 from interlock.providers.gemini.request import MOST_HISTORY, NOTHING, UNSIGNED, Gemini, model_name
-from interlock.providers.gemini.stream import ONLY_THOUGHT
 from interlock.providers.http.http_model import REFUSED, TokenLimits
 from interlock.providers.http.own_state import kept_state
 from interlock.providers.http.trimming import NO_RESULT, estimated_tokens
@@ -272,7 +271,7 @@ def test_an_answer_that_was_cut_says_so_and_its_calls_do_not_run() -> None:
         assert (reply.stop, reply.message.calls[0].args) == ("length", {})
         assert reply.message.calls[0].unread.startswith("cut off at the limit")
         reply = asyncio.run(answered(ending(reason, {"text": "I think", "thought": True})))
-        assert (reply.message.text, reply.message.reasoning, reply.stop) == (ONLY_THOUGHT, "I think", "length")
+        assert (reply.message.text, reply.message.reasoning, reply.stop) == ("", "I think", "length")
 
 
 def test_a_stop_reason_in_every_chunk_does_not_end_the_answer() -> None:

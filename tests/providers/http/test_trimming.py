@@ -98,11 +98,38 @@ def test_the_last_user_message_stays_at_any_position() -> None:
     assert [message.text[:12] for message in kept] == ["first", "[5 earlier m", "the question", "e", "f"]
 
 
-def test_a_history_that_cannot_be_trimmed_is_an_error() -> None:
-    with pytest.raises(Misconfigured, match="too long for the model: about"):
-        trimmed((Message("user", "x" * 3_000),), 500)
-    with pytest.raises(Misconfigured, match="start a new one"):
-        trimmed((*rounds(3), Message("user", "x" * 3_000)), 500)
+def test_a_latest_message_that_does_not_fit_is_an_error_that_says_what_to_do() -> None:
+    for history in ((Message("user", "x" * 3_500),), (*rounds(3), Message("user", "x" * 3_500))):
+        with pytest.raises(Misconfigured, match=r"latest message alone has about 1,000; say it in a shorter message"):
+            trimmed(history, 500)
+
+
+def test_a_long_first_message_loses_its_middle_and_the_conversation_goes_on() -> None:
+    history = (Message("user", "begin " + "x" * 350_000 + " end"), Message("assistant", "a"), Message("user", "why?"))
+    kept = trimmed(history, 1_000)
+    assert size(kept) <= 1_000
+    assert kept[0].text.startswith("begin xxx") and kept[0].text.endswith("xxx end")
+    assert "characters of this message were left out, because the conversation had become too long.]" in kept[0].text
+    assert kept[-1] == history[-1]
+
+
+def test_large_results_of_the_newest_round_lose_their_middle_the_largest_first() -> None:
+    calls = (ToolCall("1", "grep", {}), ToolCall("2", "grep", {}))
+    history = (
+        Message("user", "go"),
+        Message("assistant", "", calls),
+        Message("tool", "small", call_id="1"),
+        Message("tool", "y" * 35_000, call_id="2"),
+    )
+    kept = trimmed(history, 2_000)
+    assert size(kept) <= 2_000
+    assert [message.text[:5] for message in kept] == ["go", "", "small", "yyyyy"]
+    assert len(kept[3].text) > 5_000
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("word word", 3), ("é", 1), ("漢字" * 10, 30), ("x" * 700, 200)])
+def test_tokens_are_estimated_by_kind_of_character(text: str, tokens: int) -> None:
+    assert estimated_tokens(text) == tokens
 
 
 def test_pictures_count() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from interlock.domain.values.budgets import Usage
 from interlock.ports.model import Message, ToolCall, ignore_text
+from interlock.providers.anthropic.answer_blocks import PrefixHash
 from interlock.providers.anthropic.stream import AnthropicReading
 from interlock.providers.http.http_model import AnswerReader, HttpAnswer, TokenLimits
 from interlock.providers.http.sse import BrokenOff, EventReader, Garbled, SseEvent
@@ -143,7 +144,7 @@ def test_a_request_is_these_bytes() -> None:
 
 def reading_of(vendor: Vendor) -> AnswerReader:
     if vendor.signs_thoughts:
-        return AnthropicReading(vendor.model, ignore_text, ignore_text)
+        return AnthropicReading(vendor.model, PrefixHash([], []), ignore_text, ignore_text)
     return ChatReading("", ignore_text, ignore_text)
 
 
@@ -174,7 +175,7 @@ def test_a_stream_with_any_one_byte_changed_is_an_answer_or_none_and_nothing_els
 
 
 def anthropic_read(*payloads: Json) -> HttpAnswer:
-    reading = AnthropicReading("m", ignore_text, ignore_text)
+    reading = AnthropicReading("m", PrefixHash([], []), ignore_text, ignore_text)
     for data in payloads:
         reading.take(SseEvent(data["type"], json.dumps(data)))
     return reading.answer()
@@ -211,7 +212,7 @@ def test_unknown_events_of_anthropic_are_ignored() -> None:
     ],
 )
 def test_events_out_of_order_are_no_answer(payloads: tuple[Json, ...]) -> None:
-    reading = AnthropicReading("m", ignore_text, ignore_text)
+    reading = AnthropicReading("m", PrefixHash([], []), ignore_text, ignore_text)
     with pytest.raises(Garbled):
         for data in payloads:
             reading.take(SseEvent("", json.dumps(data)))
@@ -222,7 +223,7 @@ def test_a_call_may_come_at_once_and_an_error_in_the_middle() -> None:
     whole = {"type": "tool_use", "id": "c", "name": "grep", "input": {"n": 1}}
     opened = {"type": "content_block_start", "index": 0, "content_block": whole}
     assert anthropic_read(START, opened, CLOSE, *ENDING).calls == (ToolCall("c", "grep", {"n": 1}),)
-    reading = AnthropicReading("m", ignore_text, ignore_text)
+    reading = AnthropicReading("m", PrefixHash([], []), ignore_text, ignore_text)
     (event,) = EventReader(1_000).feed(in_stream_error())
     with pytest.raises(BrokenOff, match="overloaded_error Overloaded"):
         reading.take(event)

@@ -7,7 +7,15 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from interlock.domain.values.approvals import Answered
-from interlock.engine.agents.tool_outputs import LEAST, NEWEST, OLDER, REQUEST_BYTES, WARNING, shortened
+from interlock.engine.agents.tool_outputs import (
+    COMPACTED_AT,
+    LEAST,
+    NEWEST,
+    OLDER,
+    REQUEST_BYTES,
+    WARNING,
+    shortened,
+)
 from interlock.ports.model import Message, ToolCall
 from interlock.ports.tools import Preview
 
@@ -47,13 +55,18 @@ def distinct(calls: Sequence[ToolCall], messages: Sequence[Message]) -> tuple[To
     return tuple(unique)
 
 
-def for_request(messages: Sequence[Message]) -> tuple[Message, ...]:
+def for_request(messages: Sequence[Message], *, fixed: bool = False) -> tuple[Message, ...]:
     """The messages of a request: results of the newest round are whole, older ones are shortened.
 
     Only the last note about changed files is sent: earlier ones are outdated.
+
+    `fixed`: the model requires every message as it was sent first. Then results stay whole and notes stay, until they
+    are so much that all of the past is shortened at once.
     """
     newest = max((number for number, message in enumerate(messages) if message.role == "assistant"), default=-1)
-    updated = max((number for number, message in enumerate(messages) if message.updates), default=-1)
+    whole_from = _whole_from(messages) if fixed else newest
+    updated = [number for number, message in enumerate(messages) if message.updates]
+    latest = max((number for number in updated if not fixed or number < whole_from), default=-1)
     sent: list[Message] = []
     result_bytes = 0
     for number, message in enumerate(messages):
@@ -63,12 +76,29 @@ def for_request(messages: Sequence[Message]) -> tuple[Message, ...]:
             sent.append(replace(message, updates="", seen=(), reasoning=""))
             continue
         result_bytes += len(message.text.encode(errors="replace"))
-        most = NEWEST if number > newest else OLDER
+        most = NEWEST if number > whole_from else OLDER
         text = shortened(message, most) if result_bytes <= REQUEST_BYTES else f"{shortened(message, LEAST)}\n{WARNING}"
-        if number == updated:
+        if message.updates and (number == latest or (fixed and number > whole_from)):
             text = f"{text}\n\n{message.updates}"
         sent.append(Message("tool", text, call_id=message.call_id, images=message.images))
     return tuple(sent)
+
+
+def _whole_from(messages: Sequence[Message]) -> int:
+    """The place after which results are whole: it moves only when `COMPACTED_AT` characters could be saved.
+
+    Every request of the past gave the same place, so each message looks as it did when it was sent first.
+    """
+    whole_from = newest = -1
+    older = current = 0  # characters to save in the rounds before the newest, and in the newest
+    for number, message in enumerate(messages):
+        if message.role == "tool":
+            current += max(min(len(message.text), NEWEST) - OLDER, 0) + len(message.updates)
+        elif message.role == "assistant":  # a request was made right before it
+            if older > COMPACTED_AT:
+                whole_from, older = newest, 0
+            older, current, newest = older + current, 0, number
+    return newest if older > COMPACTED_AT else whole_from
 
 
 def approval_reason(preview: Preview, reason: str = "") -> str:

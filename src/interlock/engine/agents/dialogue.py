@@ -167,7 +167,7 @@ class Dialogue:
 
     async def _ask(self, *, last_call: bool) -> None:
         terms = self._terms
-        messages = for_request(self._messages)
+        messages = for_request(self._messages, fixed=self._calls.fixes_history(terms.tier, terms.model))
         if last_call:
             messages = (*messages, Message("user", LAST_CALL.format(terms.rounds)))
         offered = with_reading(terms.offered)

@@ -10,6 +10,7 @@ from interlock.ports.model import Message
 from interlock.ports.tools import ToolOutcome, ToolSpec
 
 NEWEST, OLDER = 40_000, 8_000  # characters of a result: in its own round, and later
+COMPACTED_AT = 200_000  # characters to save before a model with a fixed history gets its past shortened
 REQUEST_BYTES = 500_000  # of all results since the last user message; beyond it results are cut to LEAST
 LEAST = 2_000  # characters of a result that is cut, with a warning
 PIECE = 39_000  # characters that one call of read_tool_output returns at most

@@ -20,12 +20,26 @@ from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.models.activity import Activity, RequestStart, ResponseReceived
 from interlock.engine.models.pacing import Gateway
 from interlock.engine.models.streams import AnswerWriter, Streams
-from interlock.errors import Misconfigured, OverBudget, Unavailable
+from interlock.errors import Misconfigured, NothingSaid, OverBudget, Unavailable
 from interlock.ports.front import Receipt
-from interlock.ports.model import Model, ModelRequest, Reply, close_model, model_name
+from interlock.ports.model import Message, Model, ModelRequest, Reply, close_model, fixes_history, model_name
 
 RETRIES = 5
 PAUSE_S, LONGEST_S = 0.5, 8.0  # before the first retry; doubled for each retry, up to the longest
+
+PIECES = 8  # the most calls for one answer that is cut at its length limit again and again
+GO_ON = (
+    "Your answer was cut off at the limit of its length. Go on exactly where it stopped, without repeating anything and"
+    " without a remark about it."
+)
+STILL_CUT = (
+    "its answer was cut at the limit of its length {} times and has no end; ask for less at a time, or raise [provider]"
+    " max_output_tokens"
+)
+ONLY_THOUGHT = (
+    "its answer reached the limit of its length before anything was said; raise [provider] max_output_tokens, or use a"
+    " model that thinks less"
+)
 
 Wait = Callable[[float], Awaitable[None]]
 Submit = Callable[[Command], Awaitable[Receipt]]
@@ -110,12 +124,20 @@ class ModelCalls:
         """The model of this tier where a request names none."""
         return self._tier_models.get(tier, model_name(self._model))
 
+    def fixes_history(self, tier: str, model: str | None) -> bool:
+        """Whether this model requires every message exactly as it was sent first."""
+        return fixes_history(self._model, model or self._tier_models.get(tier))
+
     async def ask(self, party: CallOwner, key: str, request: ModelRequest) -> Booked:
-        """Raises OverBudget if a budget does not allow the call, Unavailable if the model does not answer."""
+        """The whole answer: one that was cut at its length limit is continued.
+
+        Raises OverBudget if a budget does not allow the call, Unavailable if the model does not answer or if its answer
+        stays cut.
+        """
         tier = request.tier
         self.activity.publish(RequestStart(key, tier, self.provider, request.model or self.default_model(tier)))
         try:
-            booked = await self._with_retries(party, key, request)
+            booked = await self._whole_answer(party, key, request)
         except (OverBudget, Unavailable, Misconfigured) as error:
             self.activity.publish(ResponseReceived(key, tier, error=str(error)))
             raise
@@ -132,11 +154,28 @@ class ModelCalls:
         await self._submit(EndCall(booked.call, booked.reply.usage, ""))
         return booked.reply
 
+    async def _whole_answer(self, party: CallOwner, key: str, request: ModelRequest) -> Booked:
+        """Asks for the rest of a cut answer. Calls that were cut are left to the caller: the model is told of them."""
+        said = ""
+        for left in range(PIECES - 1, -1, -1):
+            booked = await self._with_retries(party, key, request)
+            message = booked.reply.message
+            whole = replace(booked, reply=replace(booked.reply, message=replace(message, text=said + message.text)))
+            if booked.reply.stop != "length" or (message.calls and request.tools):
+                return whole if said else booked
+            said += message.text
+            await self._submit(EndCall(booked.call, booked.reply.usage, "" if left else STILL_CUT.format(PIECES)))
+            part = replace(message, calls=())
+            request = replace(request, messages=(*request.messages, part, Message("user", GO_ON)))
+        raise Unavailable(STILL_CUT.format(PIECES))
+
     async def _with_retries(self, party: CallOwner, key: str, request: ModelRequest) -> Booked:
         pause = PAUSE_S
         for left in range(RETRIES, -1, -1):
             try:
                 return await self._in_slot(party, key, request)
+            except NothingSaid:
+                raise
             except Unavailable as error:
                 if not left:
                     raise Unavailable(f"{error} (tried {RETRIES + 1} times)") from error
@@ -182,6 +221,9 @@ class ModelCalls:
             "IN", "response", *about, {"call": call, "message": reply.message, "usage": reply.usage, "stop": reply.stop}
         )
         if not reply.message.text.strip() and not reply.message.calls:
+            if reply.stop == "length":  # another try would think as long and cost as much
+                await self._submit(EndCall(call, reply.usage, ONLY_THOUGHT))
+                raise NothingSaid(ONLY_THOUGHT)
             await self._submit(EndCall(call, reply.usage, "its answer is empty"))
             raise Unavailable("its answer is empty")
         return Booked(reply, call)

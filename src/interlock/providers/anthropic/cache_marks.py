@@ -1,14 +1,14 @@
 """Cache marks of Anthropic's prompt cache: at most four, at fixed places.
 
 The most stable parts come first in a request. Each mark is at the end of a stable part: the system prompt, the context,
-the tools, and the conversation up to the second-to-last message. The last message has no mark, because tool results
-are shortened after their round.
+the tools, and the conversation up to the second-to-last message. The last message has no mark, because for most models
+tool results are shortened after their round.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-Block = dict[str, Any]
+from interlock.providers.anthropic.answer_blocks import Block
 
 LARGEST_BLOCK = 120_000  # characters of one context block
 MOST_MARKS = 4

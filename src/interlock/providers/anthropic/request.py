@@ -8,10 +8,10 @@ import msgspec
 
 from interlock.ports.model import Message, ModelRequest, OnText, ToolCall
 from interlock.ports.tools import ToolSpec
-from interlock.providers.anthropic.cache_marks import Block, context_blocks, marked
-from interlock.providers.anthropic.stream import NAME, AnthropicReading
+from interlock.providers.anthropic.answer_blocks import THINKING, Block, PrefixHash, answer_blocks, prefix_of
+from interlock.providers.anthropic.cache_marks import context_blocks, marked
+from interlock.providers.anthropic.stream import AnthropicReading
 from interlock.providers.http.http_model import TokenLimits, clean, safe_name, schema_of
-from interlock.providers.http.own_state import own_state
 from interlock.providers.http.trimming import Count, paired, trimmed
 
 BASE_URL = "https://api.anthropic.com"
@@ -41,7 +41,8 @@ class Anthropic:
         fixed = count(msgspec.json.encode([prompt, context, tools]).decode())
         most = min(MOST_PROMPT, limits.context - limits.output)
         history = trimmed(history, most - fixed, count)
-        messages = _messages(history, request.pictures, model)
+        prefix = PrefixHash([*prompt, *context], tools)
+        messages = _messages(history, request.pictures, model, prefix, fixed=limits.fixed_history)
         system, tools, messages = marked(prompt, context, tools, messages)
         body: dict[str, Any] = {"model": model, "max_tokens": limits.output, "stream": True}
         if tools:
@@ -55,8 +56,8 @@ class Anthropic:
             body["thinking"] = thinking
         return msgspec.json.encode(body)
 
-    def reading(self, model: str, on_text: OnText, on_reasoning: OnText) -> AnthropicReading:
-        return AnthropicReading(model, on_text, on_reasoning)
+    def reading(self, model: str, sent: bytes, on_text: OnText, on_reasoning: OnText) -> AnthropicReading:
+        return AnthropicReading(model, prefix_of(sent), on_text, on_reasoning)
 
 
 def _tool(spec: ToolSpec) -> Block:
@@ -73,11 +74,17 @@ def _called(history: Sequence[Message]) -> list[ToolSpec]:
     return [ToolSpec(name, "No longer offered.", {}, changes=False) for name in names]
 
 
-def _messages(history: Sequence[Message], pictures: Mapping[str, bytes], model: str) -> list[Block]:
+def _messages(
+    history: Sequence[Message], pictures: Mapping[str, bytes], model: str, prefix: PrefixHash, *, fixed: bool
+) -> list[Block]:
     """Messages with alternating roles. Text of the user and tool results have the same role and are joined."""
     result: list[Block] = []
     for message in history:
-        role, blocks = _blocks(message, pictures, model)
+        if message.role == "assistant":
+            role, blocks = "assistant", _answer(message, model, prefix if fixed else None)
+        else:
+            role, blocks = "user", _blocks(message, pictures)
+        prefix.add(role, blocks)
         if result and result[-1]["role"] == role:
             result[-1]["content"].extend(blocks)
         else:
@@ -85,22 +92,21 @@ def _messages(history: Sequence[Message], pictures: Mapping[str, bytes], model: 
     return result
 
 
-def _blocks(message: Message, pictures: Mapping[str, bytes], model: str) -> tuple[str, list[Block]]:
+def _blocks(message: Message, pictures: Mapping[str, bytes]) -> list[Block]:
     text = clean(message.text)
     shown = _images(message, pictures)
     blocks: list[Block] = [{"type": "text", "text": text}] if text.strip() else []
-    match message.role:
-        case "tool":
-            content = [*blocks, *shown] or [{"type": "text", "text": NOTHING}]
-            return "user", [
-                {"type": "tool_result", "tool_use_id": safe_name(message.call_id, LONGEST_NAME), "content": content}
-            ]
-        case "user":
-            return "user", [*shown, *blocks] or [{"type": "text", "text": NOTHING}]
-        case "assistant":
-            calls = [_call(call) for call in message.calls]
-            spoken = [*blocks, *calls] or [{"type": "text", "text": NOTHING}]
-            return "assistant", [*_thoughts(message, model), *spoken]
+    if message.role == "user":
+        return [*shown, *blocks] or [{"type": "text", "text": NOTHING}]
+    content = [*blocks, *shown] or [{"type": "text", "text": NOTHING}]
+    return [{"type": "tool_result", "tool_use_id": safe_name(message.call_id, LONGEST_NAME), "content": content}]
+
+
+def _answer(message: Message, model: str, prefix: PrefixHash | None) -> list[Block]:
+    calls = [_call(call) for call in message.calls]
+    blocks = answer_blocks(message.session, model, clean(message.text), message.calls, calls, prefix)
+    spoken = any(block["type"] not in THINKING for block in blocks)
+    return blocks if spoken else [*blocks, {"type": "text", "text": NOTHING}]
 
 
 def _call(call: ToolCall) -> Block:
@@ -115,12 +121,6 @@ def _images(message: Message, pictures: Mapping[str, bytes]) -> list[Block]:
             source = {"type": "base64", "media_type": image.media_type, "data": b64encode(content).decode()}
             blocks.append({"type": "image", "source": source})
     return blocks
-
-
-def _thoughts(message: Message, model: str) -> list[Block]:
-    """Thinking blocks are signed: they are sent unchanged, and only to the model that made them."""
-    state = own_state(NAME, message.session)
-    return state.get("thoughts", []) if state and state.get("model") == model else []
 
 
 def _thinking(limits: TokenLimits, messages: Sequence[Block]) -> Block | None:
@@ -139,6 +139,6 @@ def _allows_thinking(messages: Sequence[Block]) -> bool:
         first = message["content"][0]["type"]
         if message["role"] == "user" and first != "tool_result":
             return True
-        if message["role"] == "assistant" and first not in ("thinking", "redacted_thinking"):
+        if message["role"] == "assistant" and first not in THINKING:
             return False
     return True

@@ -7,12 +7,9 @@ from msgspec import Struct
 
 from interlock.domain.values.budgets import Usage
 from interlock.ports.model import OnText, Stop
-from interlock.providers.anthropic.cache_marks import Block
+from interlock.providers.anthropic.answer_blocks import Block, PrefixHash, stored_answer
 from interlock.providers.http.http_model import HttpAnswer, decoded, read_call
-from interlock.providers.http.own_state import kept_state
 from interlock.providers.http.sse import BrokenOff, Garbled, SseEvent
-
-NAME = "anthropic"
 
 _STOPS: dict[str, Stop] = {
     "end_turn": "end",
@@ -88,8 +85,11 @@ class _Piece:
 
 
 class AnthropicReading:
-    def __init__(self, model: str, on_text: OnText, on_reasoning: OnText) -> None:
+    """`prefix`: the hash of the request."""
+
+    def __init__(self, model: str, prefix: PrefixHash, on_text: OnText, on_reasoning: OnText) -> None:
         self._model = model
+        self._prefix = prefix
         self._on_text = on_text
         self._on_reasoning = on_reasoning
         self._pieces: dict[int, _Piece] = {}
@@ -130,9 +130,10 @@ class AnthropicReading:
             for number, piece in enumerate(pieces, 1)
             if piece.opening.type == "tool_use"
         ]
-        thoughts = [thought for piece in pieces if (thought := _thinking_block(piece)) is not None]
+        text = "".join(piece.whole for piece in pieces if piece.opening.type == "text")
+        blocks = [block for piece in pieces if (block := _block(piece)) is not None]
         return HttpAnswer(
-            "".join(piece.whole for piece in pieces if piece.opening.type == "text"),
+            text,
             "\n\n".join(piece.whole for piece in pieces if piece.opening.type == "thinking"),
             tuple(calls),
             Usage(
@@ -142,7 +143,7 @@ class AnthropicReading:
                 self._tokens.get("cache_creation_input_tokens", 0),
             ),
             _STOPS.get(self._stop, "other"),
-            kept_state(NAME, {"model": self._model, "thoughts": thoughts}) if thoughts else "",
+            stored_answer(self._model, self._prefix, blocks, text, calls),
         )
 
     def _open(self, index: int, opening: _Opening) -> None:
@@ -178,9 +179,14 @@ def _initial_arguments(opening: _Opening) -> str:
     return msgspec.json.encode(opening.input).decode() if opening.input else ""
 
 
-def _thinking_block(piece: _Piece) -> Block | None:
+def _block(piece: _Piece) -> Block | None:
+    """The block as it is stored; of a call only that it was there. A thinking block that was cut has no signature."""
     match piece.opening.type:
-        case "thinking":
+        case "text" if piece.whole:
+            return {"type": "text", "text": piece.whole}
+        case "tool_use":
+            return {"type": "tool_use"}
+        case "thinking" if piece.signature:
             return {"type": "thinking", "thinking": piece.whole, "signature": piece.signature}
         case "redacted_thinking":
             return {"type": "redacted_thinking", "data": piece.opening.data}

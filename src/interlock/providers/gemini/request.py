@@ -20,7 +20,6 @@ from interlock.providers.http.trimming import Count, paired, trimmed
 BASE_URL = "https://generativelanguage.googleapis.com"
 KEY_NAME, OTHER_KEY_NAME = "GEMINI_API_KEY", "GOOGLE_API_KEY"
 URL_NAME = "GEMINI_BASE_URL"
-MODEL = "gemini-2.5-flash-lite"
 VERSION = "v1"
 MOST_HISTORY = 900_000 * 40 // 100  # tokens
 LONGEST_NAME, LONGEST_ID = 64, 64  # characters of a tool name and of a call id
@@ -55,7 +54,7 @@ class Gemini:
         body["generationConfig"] = _generation(limits, model)
         return msgspec.json.encode(body)
 
-    def reading(self, model: str, on_text: OnText, on_reasoning: OnText) -> GeminiReading:
+    def reading(self, model: str, sent: bytes, on_text: OnText, on_reasoning: OnText) -> GeminiReading:
         return GeminiReading(model, on_text, on_reasoning)
 
 

@@ -16,7 +16,6 @@ from interlock.providers.http.own_state import kept_state
 from interlock.providers.http.sse import BrokenOff, Garbled, SseEvent
 
 NAME = "gemini"
-ONLY_THOUGHT = "(The answer reached the limit of its length before anything was said.)"
 
 _STOPS: dict[str, Stop] = {
     "STOP": "end",
@@ -110,8 +109,6 @@ class GeminiReading:
         if self._stop is None:
             raise Garbled("it ended in the middle")
         text = "".join(self._text)
-        if self._stop == "length" and not text.strip() and not self._calls:
-            text, self._shape = ONLY_THOUGHT, []
         calls = [
             read_call(n, call.id or "", call.name or "", _arguments(call)) for n, call in enumerate(self._calls, 1)
         ]

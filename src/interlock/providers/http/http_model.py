@@ -37,6 +37,7 @@ class TokenLimits(Struct, frozen=True):
     output: int = 8_192
     temperature: float | None = 0.0  # None: the model accepts none
     thinking: int | Literal["adaptive"] = 0  # tokens for reasoning, or "auto"; 0: the default of the model
+    fixed_history: bool = False  # what was sent once must be sent unchanged
 
 
 LimitsOf = Callable[[str], TokenLimits]
@@ -83,7 +84,9 @@ class Dialect(Protocol):
         """The body: the same bytes for the same request. Raises Misconfigured if the request cannot fit."""
         ...
 
-    def reading(self, model: str, on_text: OnText, on_reasoning: OnText) -> AnswerReader: ...
+    def reading(self, model: str, sent: bytes, on_text: OnText, on_reasoning: OnText) -> AnswerReader:
+        """`sent`: the body of the request."""
+        ...
 
 
 class HttpModel:
@@ -110,6 +113,9 @@ class HttpModel:
     def name(self) -> str:
         return self._channel.endpoint.provider
 
+    def fixes_history(self, model: str | None) -> bool:
+        return self._limits(model or self._model).fixed_history
+
     def quote(self, request: ModelRequest) -> Micros:
         """A token has at least one byte, so there are at most as many tokens as bytes."""
         model = self._chosen(request)
@@ -127,7 +133,7 @@ class HttpModel:
         model = self._chosen(request)
         limits = self._limits(model)
         body = self._dialect.body(request, model, limits, self._count)
-        reading = self._dialect.reading(model, on_text, on_reasoning)
+        reading = self._dialect.reading(model, body, on_text, on_reasoning)
         answer: list[HttpAnswer] = []
 
         def take(event: SseEvent) -> bool:

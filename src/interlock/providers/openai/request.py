@@ -26,9 +26,9 @@ class Preset(Struct, frozen=True, kw_only=True):
     base_url: str
     key_name: str = ""
     url_name: str = ""  # the variable that overrides the address
-    model: str = ""  # the default model; empty: the user must name one
+    model: str = ""  # the default model, if the data has none; empty: the user must name one
     length: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    returns_reasoning: bool = False  # requires its reasoning with the calls, even if it is empty
+    returns_reasoning: bool = False  # requires its reasoning in turns with calls, even if it is empty
 
 
 PRESETS = {
@@ -36,14 +36,12 @@ PRESETS = {
         base_url="https://api.openai.com/v1",
         key_name="OPENAI_API_KEY",
         url_name="OPENAI_BASE_URL",
-        model="gpt-5.4-mini",
         length="max_completion_tokens",
     ),
     "deepseek": Preset(
         base_url="https://api.deepseek.com",
         key_name="DEEPSEEK_API_KEY",
         url_name="DEEPSEEK_BASE_URL",
-        model="deepseek-flash",
         returns_reasoning=True,
     ),
     "openrouter": Preset(base_url="https://openrouter.ai/api/v1", key_name="OPENROUTER_API_KEY"),
@@ -89,7 +87,7 @@ class OpenAiCompatible:
             body["tool_choice"] = "none"
         return msgspec.json.encode(body)
 
-    def reading(self, model: str, on_text: OnText, on_reasoning: OnText) -> ChatReading:
+    def reading(self, model: str, sent: bytes, on_text: OnText, on_reasoning: OnText) -> ChatReading:
         return ChatReading(self._provider if self._preset.returns_reasoning else "", on_text, on_reasoning)
 
     def _messages(self, history: Sequence[Message], pictures: Mapping[str, bytes]) -> list[Plain]:
@@ -108,15 +106,17 @@ class OpenAiCompatible:
             messages.append(
                 self._assistant_message(message) if message.role == "assistant" else _user_message(message, pictures)
             )
-        return [*messages, *_picture_message(shown)]
+        messages += _picture_message(shown)
+        _drop_idle_reasoning(messages)
+        return messages
 
     def _assistant_message(self, message: Message) -> Plain:
         text = clean(message.text)
         converted: Plain = {"role": "assistant", "content": text or (None if message.calls else NOTHING)}
-        if not message.calls:
-            return converted
         if self._preset.returns_reasoning:
             converted["reasoning_content"] = (own_state(self._provider, message.session) or {}).get("reasoning", "")
+        if not message.calls:
+            return converted
         converted["tool_calls"] = [
             {
                 "id": safe_name(call.id, LONGEST_ID),
@@ -129,6 +129,22 @@ class OpenAiCompatible:
             for call in message.calls
         ]
         return converted
+
+
+def _drop_idle_reasoning(messages: Sequence[Plain]) -> None:
+    """Removes reasoning where no call is between two messages of the user.
+
+    DeepSeek requires the reasoning of turns with calls in all later requests, and ignores the reasoning of others.
+    """
+    turns: list[list[Plain]] = [[]]
+    for message in messages:
+        if message["role"] == "user":
+            turns.append([])
+        turns[-1].append(message)
+    for turn in turns:
+        if not any("tool_calls" in message for message in turn):
+            for message in turn:
+                message.pop("reasoning_content", None)
 
 
 def _tool(spec: ToolSpec) -> Plain:
@@ -153,9 +169,12 @@ def _picture_message(shown: Sequence[Plain]) -> list[Plain]:
 
 
 def _images(message: Message, pictures: Mapping[str, bytes]) -> list[Plain]:
-    parts: list[Plain] = []
-    for image in message.images:
-        if (content := pictures.get(image.sha256)) is not None:
-            url = f"data:{image.media_type};base64,{b64encode(content).decode()}"
-            parts.append({"type": "image_url", "image_url": {"url": url}})
-    return parts
+    return [{"type": "image_url", "image_url": {"url": url}} for url in image_urls(message, pictures)]
+
+
+def image_urls(message: Message, pictures: Mapping[str, bytes]) -> list[str]:
+    return [
+        f"data:{image.media_type};base64,{b64encode(pictures[image.sha256]).decode()}"
+        for image in message.images
+        if image.sha256 in pictures
+    ]

@@ -115,7 +115,7 @@ class ChatReading:
             tuple(calls),
             _usage(self._tokens),
             "refusal" if self._refused else _STOPS.get(self._stop, "other"),
-            kept_state(self._keeper, {"reasoning": reasoning}) if self._keeper and reasoning and calls else "",
+            kept_state(self._keeper, {"reasoning": reasoning}) if self._keeper and reasoning else "",
         )
 
     def _append_choice(self, choice: _Choice) -> None:

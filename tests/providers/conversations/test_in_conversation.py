@@ -9,8 +9,9 @@ from interlock.engine.agents.conversation import for_request
 from interlock.engine.agents.dialogue import Answer, Dialogue, Terms
 from interlock.engine.agents.shown_files import TrackedFiles
 from interlock.engine.blobs import KeptTexts
-from interlock.engine.models.calls import ModelCalls, Observers, Timing
+from interlock.engine.models.calls import GO_ON, PIECES, ModelCalls, Observers, Timing
 from interlock.engine.models.streams import AnswerWriter, Streams
+from interlock.errors import Unavailable
 from interlock.ports.model import Message, Picture, ShownFile, ToolCall
 from interlock.ports.tools import ToolPlace
 from tests.engine.agents.test_dialogue import PARTY, Chat
@@ -18,7 +19,7 @@ from tests.providers.loopback import Fault, Json, Request, serving
 from tests.providers.scripts import Called, Scripted
 from tests.providers.vendors import VENDORS, Vendor, may_call, tool_names
 
-each = pytest.mark.parametrize("vendor", VENDORS, ids=[vendor.provider for vendor in VENDORS])
+each = pytest.mark.parametrize("vendor", VENDORS, ids=[vendor.name for vendor in VENDORS])
 
 
 class Talk(Chat):
@@ -44,8 +45,10 @@ def looking(number: int, thought: str = "Hm.") -> Scripted:
 def answered(asked: Request) -> int:
     """The number of rounds in the request's history."""
     body: Json = asked.json
-    messages = body.get("messages") or body["contents"]
-    return sum("look" in str(m) and m["role"] in ("assistant", "model") for m in messages)
+    messages = body.get("messages") or body.get("contents") or body["input"]
+    return sum(
+        "look" in str(m) and m.get("role", m.get("type")) in ("assistant", "model", "function_call") for m in messages
+    )
 
 
 @each
@@ -82,6 +85,39 @@ def test_when_its_rounds_are_used_up_it_answers_without_tools(vendor: Vendor) ->
 
 
 @each
+def test_an_answer_that_is_cut_at_its_limit_is_continued_and_one_answer(vendor: Vendor) -> None:
+    pieces = [Scripted(("One, ",), ("Hm.",), stop="length"), Scripted(("two, ",), stop="length"), Scripted(("three.",))]
+
+    async def story() -> None:
+        async with serving(vendor.playing(lambda _: pieces.pop(0))) as server:
+            talk = Talk(server.url, vendor)
+            assert await talk.hold(Message("user", "go")) == Answer("One, two, three.")
+            assert [message.text for message in talk.host.kept] == ["One, two, three."]
+            assert GO_ON in str(vendor.asked(server)[-1]) and "two, " in str(vendor.asked(server)[-1])
+
+    asyncio.run(story())
+
+
+@each
+@pytest.mark.parametrize(
+    ("script", "words", "asked"),
+    [
+        (Scripted(("And on ",), stop="length"), "cut at the limit of its length 8 times", PIECES),
+        (Scripted((), ("Hm.",), stop="length"), "before anything was said", 1),
+    ],
+)
+def test_an_answer_without_an_end_is_none(vendor: Vendor, script: Scripted, words: str, asked: int) -> None:
+    async def story() -> None:
+        async with serving(vendor.playing(lambda _: script)) as server:
+            talk = Talk(server.url, vendor)
+            with pytest.raises(Unavailable, match=words):
+                await talk.hold(Message("user", "go"))
+            assert (talk.host.kept, len(vendor.asked(server))) == ([], asked)
+
+    asyncio.run(story())
+
+
+@each
 def test_a_stream_that_breaks_is_asked_again_and_nothing_of_it_runs(vendor: Vendor) -> None:
     async def story() -> None:
         async with serving(vendor.playing(lambda r: looking(0) if not answered(r) else Scripted(("Seen.",)))) as server:
@@ -96,6 +132,21 @@ def test_a_stream_that_breaks_is_asked_again_and_nothing_of_it_runs(vendor: Vend
             talk.calls = ModelCalls(vendor.create_model(server.url), talk._submit, observers, timing)
             assert await talk.hold(Message("user", "go")) == Answer("Seen.")
             assert len(server.requests) == 3
+
+    asyncio.run(story())
+
+
+def test_text_before_and_after_thinking_goes_back_in_its_order() -> None:
+    vendor = VENDORS[0]
+    first = Scripted(("I look. ", "Now."), ("Hm.",), (Called("c0", "look", ("{}",)),), "tools", interleaved=True)
+
+    async def story() -> None:
+        async with serving(vendor.playing(lambda r: Scripted(("x",)) if answered(r) else first)) as server:
+            await Talk(server.url, vendor).hold(Message("user", "go"))
+            blocks = server.requests[1].json["messages"][1]["content"]
+            kinds = ["text", "thinking", "redacted_thinking", "text", "tool_use"]
+            assert [block["type"] for block in blocks] == kinds
+            assert [block["text"] for block in blocks if block["type"] == "text"] == ["I look. ", "Now."]
 
     asyncio.run(story())
 
