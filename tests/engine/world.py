@@ -394,6 +394,7 @@ class FakeTools:
         self.envs: list[tuple[tuple[str, str], ...]] = []
         self.hunks = 2
         self.exit_codes: dict[str, int] = {}  # of scripts
+        self.warned: set[str] = set()  # scripts that write to standard error
         self.files: dict[str, str] = {}
 
     def offered(self, *, changing: bool) -> tuple[ToolSpec, ...]:
@@ -422,7 +423,8 @@ class FakeTools:
         if name == "change" and "path" in args:
             self.files[args["path"]] = args["text"]
         code = self.exit_codes.get(str(args.get("script"))) if name == "run_shell" else None
-        return ToolOutcome(f"{name} done with {args}{'x' * args.get('size', 0)}", bool(code), code)
+        warned = str(args.get("script")) in self.warned
+        return ToolOutcome(f"{name} done with {args}{'x' * args.get('size', 0)}", bool(code), code, warned=warned)
 
 
 class World:
