@@ -12,7 +12,7 @@ ticket() { # REPOSITORY TREES NAME
     export INTERLOCK_TICKET="$3"
     tree="$2/$3"
     cd "$1"
-    git worktree add --quiet --detach "$tree" track
+    flock "$2/.list" git worktree add --quiet --detach "$tree" track # git fails at an entry that is half made
     inside "$tree" "$SCRIPT"
     git -C "$tree" add --all
     git -C "$tree" commit --quiet --message "Do it"
@@ -24,7 +24,7 @@ ticket() { # REPOSITORY TREES NAME
     merged=$(git merge-tree --write-tree "$tip" "$commit")
     git update-ref refs/heads/track "$(git commit-tree -p "$tip" -m "Do it" "$merged")" "$tip"
     exec 9>&-
-    git worktree remove --force "$tree"
+    flock "$2/.list" git worktree remove --force "$tree"
 }
 
 if [ "$#" -eq 3 ]; then
