@@ -22,12 +22,16 @@ def _listed(folder: Path) -> dict[str, str]:
 
 
 async def _finished(store: GitWorkspaces, ticket: str, work: Callable[[Path], object]) -> int:
-    """Runs a ticket to its end; returns the number of its folder on the disk."""
+    """Runs a ticket to its end; returns when a file was made that it did not change."""
     workspace, saved = await attempt(store, "t", ticket, work)
-    number = os.stat(workspace.path).st_ino
+    made = _made_at(Path(workspace.path))
     await merge(store, "t", ticket, saved)
     await store.remove("t", ticket)
-    return number
+    return made
+
+
+def _made_at(folder: Path) -> int:
+    return (folder / ".gitignore").stat().st_ctime_ns
 
 
 def _dirty(folder: Path) -> None:
@@ -44,10 +48,10 @@ def test_the_next_ticket_gets_the_folder_with_exactly_the_files_of_the_branch(de
     async def story() -> None:
         store = await desk.repository(FILES).open()
         await store.start_track("t")
-        number = await _finished(store, "T-1", _dirty)
+        made = await _finished(store, "T-1", _dirty)
         workspace = await store.prepare("t", "T-2")
         folder = Path(workspace.path)
-        assert os.stat(folder).st_ino == number
+        assert _made_at(folder) == made
         assert _listed(folder) == {
             ".gitignore": FILES[".gitignore"],
             "a.py": "a = 2\n",
@@ -65,11 +69,11 @@ def test_work_that_was_not_merged_is_not_in_the_next_folder(desk: Desk) -> None:
         store = await desk.repository(FILES).open()
         await store.start_track("t")
         workspace, _ = await attempt(store, "t", "T-1", _dirty)
-        number = os.stat(workspace.path).st_ino
+        made = _made_at(Path(workspace.path))
         (Path(workspace.path) / "a.py").write_text("a = 3\n")
         await store.remove("t", "T-1")
         other = Path((await store.prepare("t", "T-2")).path)
-        assert os.stat(other).st_ino == number
+        assert _made_at(other) == made
         assert _listed(other) == {**FILES, "src": "folder"}
 
     run(story())
@@ -168,11 +172,11 @@ def test_a_kept_folder_that_cannot_be_reset_is_replaced_by_a_new_one(desk: Desk)
     async def story() -> None:
         store = await desk.repository(FILES).open()
         await store.start_track("t")
-        number = await _finished(store, "T-1", writes("one", "1"))
+        made = await _finished(store, "T-1", writes("one", "1"))
         (index,) = desk.state.glob("git/*/spare/*/index")
         index.write_bytes(b"not an index")
         folder = Path((await store.prepare("t", "T-2")).path)
-        assert os.stat(folder).st_ino != number
+        assert _made_at(folder) != made
         assert _listed(folder) == {**FILES, "src": "folder", "one": "1"}
 
     run(story())
