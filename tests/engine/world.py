@@ -101,6 +101,7 @@ class FakeWorkspaces:
         self.tickets_by_commit: dict[str, list[str]] = {}
         self.removed: list[str] = []
         self.swept: list[frozenset[tuple[str, str]]] = []
+        self.closed = 0
         self.conflicts: dict[str, int] = {}  # ticket → how many times it will conflict
         self.landed: list[str] = []
         self.land_error: Exception | None = None
@@ -223,6 +224,9 @@ class FakeWorkspaces:
 
     async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
         self.swept.append(live)
+
+    async def close(self) -> None:
+        self.closed += 1
 
     def _tip(self) -> str:
         return f"tip{len(self.branch)}"

@@ -111,6 +111,7 @@ class Conductor:
         await self._effects.stop()
         if self._workbench.broken is None and self._workbench.state.conductor.on:
             await self._workbench.submit(SYSTEM, Recover(reason))
+        await self._workspaces.close()
 
     async def abandon(self) -> None:
         """Ends every effect without recording it, as `kill -9` would."""
