@@ -299,8 +299,14 @@ class GitWorkspaces:
     async def _stage(self, track: str, ticket: str) -> str:
         """The tree of the ticket's folder."""
         folder, index = str(self._now.worktrees.folder(track, ticket)), self._now.worktrees.index(track, ticket)
+        included, git = self._now.worktrees.included(track, ticket), self._now.repository.plumbing
         unlock(index)
-        return await stage(self._now.repository.plumbing, folder, index, self._now.worktrees.included(track, ticket))
+        try:
+            return await stage(git, folder, index, included)
+        except Unavailable:  # a power cut may have left half of the index: it is made anew
+            Path(index).unlink(missing_ok=True)
+            await git("read-tree", self._now.worktrees.base(track, ticket), index=index)
+            return await stage(git, folder, index, included)
 
     async def _keep_left(self, track: str, ticket: str) -> None:
         """Stores what is in the ticket's folder under a ref, unless it is merged, stored, or no work at all."""
