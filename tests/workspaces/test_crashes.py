@@ -152,6 +152,35 @@ def test_a_damaged_index_of_interlock_is_rebuilt(desk: Desk) -> None:
     run(story())
 
 
+@pytest.mark.parametrize("left", [b"", b"DIRC\0\0\0\2"])
+def test_work_can_be_saved_although_a_power_cut_damaged_our_index(desk: Desk, left: bytes) -> None:
+    async def story() -> None:
+        store = await desk.repository().open()
+        await store.start_track("t")
+        workspace = await store.prepare("t", "T-1")
+        Path(workspace.path, "x").write_text("1")
+        for index in (desk.state / "git").rglob("index"):
+            index.write_bytes(left)
+        saved = await store.save(workspace, "t", "T-1", 1, "x")
+        assert desk.git("diff", "--name-only", saved.base, saved.commit) == "x"
+        await store.prepare("t", "T-1")
+
+    run(story())
+
+
+def test_a_folder_without_a_repository_is_stored_although_its_index_is_damaged(desk: Desk) -> None:
+    async def story() -> None:
+        desk.write({"a": "1\n"})
+        store = await desk.open()
+        await store.start_track("t")
+        (desk.project / ".interlock/private.git/index").write_bytes(b"")
+        desk.write({"a": "2\n"})
+        await store.start_track("u")
+        assert desk.git("--git-dir=.interlock/private.git", "show", "interlock/u:a") == "2"
+
+    run(story())
+
+
 def test_saving_a_missing_folder_is_reported(desk: Desk) -> None:
     async def story() -> None:
         store = await desk.repository().open()

@@ -51,6 +51,15 @@ def write_new(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
+def sync_folder(folder: str | Path) -> None:
+    """Makes new, changed and removed names in the folder durable."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
 def open_beneath(root: str | Path, parts: tuple[str, ...], *, make: bool = False) -> int:
     """A descriptor of a folder below `root`; no component below `root` is followed if it is a link."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC

@@ -7,7 +7,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from interlock.errors import JournalCorrupt, JournalError, JournalUnwritable
-from interlock.identity.careful import read_plain, write_new
+from interlock.identity.careful import read_plain, sync_folder, write_new
 
 MOST_BYTES = 1 << 32
 """A blob larger than this is not ours."""
@@ -53,15 +53,6 @@ class Blobs:
                 f"the text {name[:12]}… was altered: its content does not have the hash that the journal names"
             )
         return content
-
-
-def sync_folder(folder: Path) -> None:
-    """Makes new names in the folder durable."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def discard(part: Path) -> None:

@@ -21,6 +21,10 @@ class HeadFile:
         except OSError:
             return  # the row is durable; the next write updates the head
 
+    def sync(self) -> None:
+        """Needed once: a head file that is there but empty looks like removed rows. Later lines may lag."""
+        os.fsync(self._fd)
+
     def read(self) -> Head | None:
         return parse_head(os.pread(self._fd, 128, 0))
 

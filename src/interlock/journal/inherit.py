@@ -14,7 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from interlock.errors import JournalCorrupt
-from interlock.identity.careful import Unexpected, read_descriptor, read_plain, write_new
+from interlock.identity.careful import Unexpected, read_descriptor, read_plain, sync_folder, write_new
+
 from interlock.journal.headfile import HeadFile
 from interlock.journal.reading import JournalReader, describe_error, head_row, rows
 from interlock.journal.sqlite import INSERT, open_for_writing
@@ -65,7 +66,9 @@ def write_history(reader: JournalReader, folder: Path) -> None:
         connection.execute("COMMIT")
         head = HeadFile(folder / "journal.head")
         head.write(head_row(connection))
+        head.sync()
         head.close()
+        sync_folder(folder)
     finally:
         connection.close()
 
@@ -90,6 +93,7 @@ def copy_blobs(source: Path, target: Path) -> int:
                 write_new(target / name, content)
             else:
                 left_out += 1
+        sync_folder(target)
     finally:
         os.close(folder)
     return left_out

@@ -15,7 +15,8 @@ from pathlib import Path
 from interlock import wire
 from interlock.domain.messages.envelopes import Recorded
 from interlock.errors import JournalCorrupt, JournalError, JournalUnwritable
-from interlock.journal.blobs import Blobs, sync_folder
+from interlock.identity.careful import sync_folder
+from interlock.journal.blobs import Blobs
 from interlock.journal.chain import GENESIS, row_hash
 from interlock.journal.checkpoints import load_checkpoint, save_checkpoint
 from interlock.journal.headfile import HeadFile
@@ -109,6 +110,7 @@ class SqliteJournal:
                     " 'interlock journal verify --rebuild-head'"
                 )
             self._head_file.write(Head(0, GENESIS))
+            self._head_file.sync()
             sync_folder(self._folder)
             return head
         if remembered.version > head.version:

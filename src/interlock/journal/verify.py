@@ -95,6 +95,7 @@ def rebuild_head(folder: Path) -> VerifyReport:
         if report.ok or report.only_head:
             file = HeadFile(folder / "journal.head")
             file.write(Head(report.rows, report.head))
+            file.sync()
             file.close()
             return verify(folder)
         return report

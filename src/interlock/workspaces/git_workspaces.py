@@ -300,10 +300,16 @@ class GitWorkspaces:
     async def _stage(self, track: str, ticket: str) -> str:
         """The tree of the ticket's folder."""
         folder, index = str(self._now.worktrees.folder(track, ticket)), self._now.worktrees.index(track, ticket)
+        included, git = self._now.worktrees.included(track, ticket), self._now.repository.plumbing
         unlock(index)
         worktrees = self._now.worktrees
         worktrees.note_staged(track, ticket, None)
-        tree = await stage(self._now.repository.plumbing, folder, index, worktrees.included(track, ticket))
+        try:
+            tree = await stage(git, folder, index, included)
+        except Unavailable:  # a power cut may have left half of the index: it is made anew
+            Path(index).unlink(missing_ok=True)
+            await git("read-tree", worktrees.base(track, ticket), index=index)
+            tree = await stage(git, folder, index, included)
         worktrees.note_staged(track, ticket, tree)
         return tree
 

@@ -1,4 +1,4 @@
-"""Writes commit objects directly to the object store: durable, and one process fewer than with git."""
+"""Writes commits and small trees directly to the object store: durable, and one process fewer than with git."""
 
 import contextlib
 import hashlib
@@ -7,6 +7,7 @@ import re
 import secrets
 import time
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from interlock.errors import Unavailable
@@ -51,10 +52,18 @@ class Objects:
         when = f"{self._who} {int(time.time())} {time.strftime('%z')}"
         lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents), f"author {when}", f"committer {when}"]
         body = "\n".join([*lines, "", message.replace("\0", "�")]).encode("utf-8", "replace")
+        return await self._stored("commit", body)
+
+    async def tree(self, entries: Sequence[tuple[str, str, str]]) -> str:
+        """A tree of these modes, names and objects, in git's order. `git mktree` heeds no setting and syncs nothing."""
+        parts = (f"{mode} {name}\0".encode() + bytes.fromhex(inner) for mode, name, inner in entries)
+        return await self._stored("tree", b"".join(parts))
+
+    async def _stored(self, kind: str, body: bytes) -> str:
         try:
-            return await in_thread(lambda: self._write(b"commit %d\0" % len(body) + body))
+            return await in_thread(lambda: self._write(b"%s %d\0" % (kind.encode(), len(body)) + body))
         except OSError as error:
-            raise Unavailable(f"cannot write a commit into {self._folder}: {error.strerror}") from error
+            raise Unavailable(f"cannot write a {kind} into {self._folder}: {error.strerror}") from error
 
     def _write(self, content: bytes) -> str:
         name = hashlib.new(self._algorithm, content).hexdigest()

@@ -1,7 +1,9 @@
 """The private repository of a folder without one: its commits are snapshots of the folder."""
 
 import asyncio
+from pathlib import Path
 
+from interlock.errors import Unavailable
 from interlock.workspaces.checkouts.staging import stage, unlock
 from interlock.workspaces.repository import SNAPSHOTS, Repository
 
@@ -20,7 +22,11 @@ class Snapshots:
         repository = self._repository
         index = f"{repository.place.git_dir}/index"
         unlock(index)
-        tree = await stage(repository.plumbing, repository.place.top, index, frozenset())
+        try:
+            tree = await stage(repository.plumbing, repository.place.top, index, frozenset())
+        except Unavailable:  # a power cut may have left half of the index: it is made anew
+            Path(index).unlink(missing_ok=True)
+            tree = await stage(repository.plumbing, repository.place.top, index, frozenset())
         last = await repository.resolve("HEAD")
         if last is not None and await repository.commits.tree(last) == tree:
             return last

@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from interlock.errors import InterlockError, Rejected
+from interlock.identity.careful import sync_folder
 from interlock.workspaces.checkpoints.folders import make_folders, remove_empty_folders, set_modes
 from interlock.workspaces.checkpoints.manifest import Manifest
 from interlock.workspaces.checkpoints.store import Change, Checkpoint, CheckpointStore, Snapshot
@@ -243,6 +244,7 @@ class Rollback:
             opened.flush()
             os.fsync(opened.fileno())
         draft.replace(self._file)
+        sync_folder(self._file.parent)  # the record must be there before a file of the user changes
 
     def _drop(self) -> None:
         """The rollback is over: no file of the user is in our folder any more."""

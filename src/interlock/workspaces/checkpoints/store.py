@@ -67,7 +67,8 @@ class CheckpointStore:
 
     @property
     def _index(self) -> str:
-        return str(self.folder / "index")
+        """Not git's usual name: a power cut may leave half of it, and every git command would read that."""
+        return str(self.folder / "snapshot.index")
 
     @contextmanager
     def locked(self) -> Generator[None]:
@@ -134,6 +135,7 @@ class CheckpointStore:
         os.makedirs(folder, exist_ok=True)
         index = f"{self._index}.written"
         unlock(index)
+        Path(index).unlink(missing_ok=True)
         await self.git("read-tree", "--reset", f"{tree}:files", index=index)
         how = ("checkout-index", f"--prefix={folder}/", "--force", "--quiet", "-z", "--stdin")
         await self.git(*how, work_tree=str(folder), index=index, stdin=b"".join(path + b"\0" for path in paths))
@@ -152,7 +154,13 @@ class CheckpointStore:
             except Unavailable as error:
                 if left == 1:
                     raise Rejected(f"the files of {self.project} cannot be stored: {error}") from error
+                self._forget_index()  # a power cut may have left half of it
         raise AssertionError
+
+    def _forget_index(self) -> None:
+        """The next snapshot makes it anew."""
+        with suppress(FileNotFoundError):
+            os.unlink(self._index)
 
     async def _take(self, *, ignored: bool) -> Snapshot:
         index = self._index
@@ -169,9 +177,8 @@ class CheckpointStore:
         manifest = await in_thread(lambda: read_modes(self.project, executable, listing.folders))
         stdin = manifest.encode()
         blob = text((await self.git("hash-object", "-w", "--stdin", stdin=stdin, durable=True)).stdout)
-        entries_of_tree = f"040000 tree {files}\tfiles\0" + f"100644 blob {blob}\tmanifest\0"
-        tree = await self.git("mktree", "-z", stdin=entries_of_tree.encode(), durable=True)
-        return Snapshot(text(tree.stdout), len(executable), len(manifest.folders))
+        tree = await self._objects.tree((("40000", "files", files), ("100644", "manifest", blob)))
+        return Snapshot(tree, len(executable), len(manifest.folders))
 
     async def _update(self, index: str, paths: Iterable[bytes], *how: str) -> None:
         stdin = b"".join(path + b"\0" for path in paths)
@@ -203,7 +210,6 @@ class CheckpointStore:
         """Deletes a checkpoint, and the content that no other one holds."""
         found = await self.get(name)
         await self.git("update-ref", "-d", f"{_REFS}/{name}", durable=True)
-        with suppress(FileNotFoundError):
-            os.unlink(self._index)  # it names objects of the last snapshot
+        self._forget_index()  # it names objects of the last snapshot
         await self.git("prune", "--expire=now")
         return found

@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 
 from interlock.errors import Rejected
-from interlock.identity.careful import read_plain
+from interlock.identity.careful import read_plain, sync_folder
 
 _SIGNATURE = b"interlock is landing\n"  # up to 0.6 the whole content
 _MOST = 10_000
@@ -53,6 +53,7 @@ def write_record(file: Path, record: LandingRecord) -> None:
         opened.flush()
         os.fsync(opened.fileno())
     draft.replace(file)
+    sync_folder(file.parent)  # the user's files may be on another disk: the record must be there before they change
 
 
 class IndexLock:
