@@ -113,7 +113,7 @@ def test_a_labelled_state_names_every_value_and_leaves_out_what_is_not_set() -> 
     assert json.loads(json.dumps(state)) == state
     assert (state["version"], state["tracks"][0]["tickets"][0]["stage"]) == (
         project.state.version,
-        {"type": "todo", "asked": "A-1", "cleared": False, "tried": None},
+        {"type": "todo", "asked": "A-1", "cleared": False, "tried": None, "step": None},
     )
     assert state["approvals"][0]["payload"]["script"] == "make"
     assert "focus_epics" not in state["conductor"]

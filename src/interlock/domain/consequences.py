@@ -18,10 +18,18 @@ from interlock.domain.rules.approval_request import request
 from interlock.domain.rules.approval_rules import automatic_answer, started_by_approval
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
-from interlock.domain.values.approvals import Approval, StepPayload, TracksPayload
-from interlock.domain.values.tickets import Queued, Ticket
+from interlock.domain.values.approvals import (
+    Answered,
+    Approval,
+    ScriptPayload,
+    SpawnPayload,
+    StepPayload,
+    TracksPayload,
+)
+from interlock.domain.values.tickets import Asking, Queued, Ticket
 
 APPROVE_ALL: Actor = "policy:approve-all"
+APPROVED_STEP: Actor = "policy:approved-step"
 
 
 def next_move(state: State) -> tuple[Actor, Event] | None:
@@ -47,6 +55,9 @@ def automatic_answers(state: State, event: Event) -> Iterator[tuple[Actor, Event
             return
         case ApprovalRequested(approval=approval_id):
             asked = (state.approvals[approval_id],)
+            if answer := _answer_of_step(state, asked[0]):
+                yield APPROVED_STEP, answer
+                return
         case ConductorStarted() | TrackAdmitted() | EpicAdmitted():
             asked = state.pending_approvals()
         case _:
@@ -61,6 +72,25 @@ def automatic_answers(state: State, event: Event) -> Iterator[tuple[Actor, Event
             yield from ((SYSTEM, begun) for begun in started_by_approval(state, approval))
         elif not isinstance(event, ApprovalRequested):  # a new question waits: the next process may ask a person
             yield from _block_undecided(approval)
+
+
+def _answer_of_step(state: State, approval: Approval) -> ApprovalAnswered | None:
+    """A person who approved the step of a ticket is not asked again about what that approval showed."""
+    ticket = state.tracks[approval.track].tickets[approval.ticket] if approval.ticket else None
+    if ticket is None or not isinstance(ticket.stage, Asking) or ticket.stage.then.step is None or approval.again:
+        return None
+    step = state.approvals[ticket.stage.then.step]
+    if not isinstance(step.state, Answered) or step.state.by.startswith("policy:"):
+        return None
+    match approval.payload, step.payload:
+        case ScriptPayload() as asked, StepPayload(script=shown):
+            same = asked.script == shown and not asked.network and asked.sandbox != "off"
+        case SpawnPayload(role=role), StepPayload(role=shown):
+            same = role == shown
+        case _:
+            return None
+    message = f"approved by {step.state.by} with {step.id}"
+    return ApprovalAnswered(approval.id, "approve", message, digest=approval.digest) if same else None
 
 
 def _is_in_focus(state: State, approval: Approval) -> bool:

@@ -26,7 +26,7 @@ RULES: list[dict[str, Any]] = [
 ]
 GATE = {"command": "cat g.txt >&2; test -f never.txt", "max_attempts": 1}
 TICKETS = [
-    shell("steps", "echo s >> s.txt"),
+    shell("steps", "echo s >> s.txt", step_mode=True),
     {"id": "spawns", "description": "think of something"},
     {"id": "edits", "description": "please edit a.txt", "target_file": "a.txt"},
     shell("gated", "echo g >> g.txt", verify=[GATE]),
@@ -101,7 +101,7 @@ class Follower:
 
 
 def test_everything_that_waits_is_still_there_and_can_be_answered_either_way(project: Project) -> None:
-    words = script(project, *RULES)
+    words = (*script(project, *RULES), "--auto-queue")
     with serving(project, *words) as first:
         asker = hook(project, HOOK)
         slow = wait_for_every_kind(first)
@@ -126,10 +126,9 @@ def test_everything_that_waits_is_still_there_and_can_be_answered_either_way(pro
         assert (code, answer["hookSpecificOutput"]["permissionDecision"]) == (0, "allow")
 
         def done() -> bool:
-            for approval in client.list_approvals():  # the script of the step, and the worker that changed no file
-                kind = approval["kind"], approval["ticket"]
-                assert kind in (("script", "steps"), ("gate", "spawns")), approval
-                person.answer(approval["id"], "approve" if kind[0] == "script" else "skip")
+            for approval in client.list_approvals():  # the worker that changed no file
+                assert (approval["kind"], approval["ticket"]) == ("gate", "spawns"), approval
+                person.answer(approval["id"], "skip")
             return client.get_mma_status()["tracks"][0]["status"] == "done"
 
         assert client.wait_until(done, 90), client.get_mma_status()
@@ -180,7 +179,7 @@ def check_once(project: Project, events: int) -> None:
 def test_killed_again_and_again_while_people_answer(project: Project, seed: int) -> None:
     """Ten kills at random times, with answers over HTTP and in a terminal, and a client that keeps asking."""
     chance = random.Random(seed)
-    words = script(project, *RULES)
+    words = (*script(project, *RULES), "--auto-queue")
     with serving(project, *words) as bench:
         assert project.run("tracks", "import", project.tickets("plan.json", TICKETS)).code == 0
         client = bench.client()

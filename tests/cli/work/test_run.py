@@ -138,7 +138,8 @@ def test_landing_shows_the_diff_asks_and_brings_the_work_to_the_branch(project: 
     waiting = project.run("approvals", "list", "--json").json
     assert (waiting[0]["kind"], "+1" in waiting[0]["payload"]["diff"]) == ("merge", True)
     project.write("a.txt", "changed meanwhile\n")
-    assert project.run("approvals", "answer", waiting[0]["id"], "approve").code == 0
+    refused = project.run("approvals", "answer", waiting[0]["id"], "approve")
+    assert (refused.code, "not landed: " in refused.err) == (3, True)
     failed = project.run("tracks", "show", "plan", "--json").json["landing"]
     assert (failed["state"], "a.txt" in failed["detail"]) == ("failed", True)
     project.git("checkout", "-q", "a.txt")
@@ -152,9 +153,9 @@ def test_step_mode_asks_before_it_starts_and_then_really_runs(project: Project) 
     assert project.run("run", "--tickets", project.tickets("plan.json", tickets)).code == 4
     assert [a["kind"] for a in project.run("approvals", "list", "--json").json] == ["step"]
     project.run("approvals", "answer", "A-1", "approve")
-    assert project.run("resume").code == 4
-    project.run("approvals", "answer", "A-2", "approve")
     assert project.run("resume").code == 0
+    script = project.run("approvals", "show", "A-2", "--json").json
+    assert (script["kind"], script["answer"]["by"]) == ("script", "policy:approved-step")
 
 
 def test_a_folder_that_is_no_repository_works_the_same_and_stays_a_plain_folder(project: Project) -> None:

@@ -1,10 +1,11 @@
 """Scheduling: which tickets start, need an approval or wait; and recovery after a crash."""
 
 import pytest
+from msgspec.structs import replace
 
-from interlock.domain.consequences import APPROVE_ALL
+from interlock.domain.consequences import APPROVE_ALL, APPROVED_STEP
 from interlock.domain.messages.commands.approval_commands import ApproveTask
-from interlock.domain.messages.commands.attempt_commands import FailWork, ReportGate
+from interlock.domain.messages.commands.attempt_commands import AskScript, AskWorker, FailWork, ReportGate
 from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor, StopConductor
 from interlock.domain.messages.commands.track_commands import AddTrack, PauseTrack, ResumeTrack, StartTrack
 from interlock.domain.messages.envelopes import SYSTEM
@@ -14,11 +15,19 @@ from interlock.domain.messages.events.conductor_events import ConductorStarted, 
 from interlock.domain.messages.events.ticket_events import TicketBlocked
 from interlock.domain.messages.events.track_events import TrackEnded, TrackStarted
 from interlock.domain.state.state import ConductorState
-from interlock.domain.values.approvals import StepPayload, Withdrawn, digest
+from interlock.domain.values.approvals import (
+    Answered,
+    Pending,
+    ScriptPayload,
+    SpawnPayload,
+    StepPayload,
+    Withdrawn,
+    digest,
+)
 from interlock.domain.values.gates import Gate, GateDefaults
-from interlock.domain.values.tickets import Grant, Queued, Todo, Verifying, Working
+from interlock.domain.values.tickets import Grant, Queued, TicketSpec, Todo, Verifying, Working
 from interlock.errors import Rejected
-from tests.domain.given import FAIL, SAVED, Bench, bench, shell
+from tests.domain.given import ADA, FAIL, SAVED, SCRIPT, Bench, bench, shell
 
 STEP = StepPayload("", "shell", "make")
 
@@ -69,7 +78,7 @@ def test_without_auto_queue_each_ready_ticket_asks_and_starts_once_approved() ->
     answered = ApprovalAnswered("A-2", "approve", digest=digest(STEP))
     assert project.send(ApproveTask("x", "b")) == (answered, TicketStarted("x", "b", 1))
     assert project.answer("A-1", "approve") == (ApprovalAnswered("A-1", "approve", digest=digest(STEP)),)
-    assert project.ticket("a").stage == Todo(cleared=True)
+    assert project.ticket("a").stage == Todo(cleared=True, step="A-1")
     assert project.submit("b", saved=None)[1:] == (TicketStarted("x", "a", 1),)
 
 
@@ -162,7 +171,7 @@ def test_work_of_a_lost_process_is_done_again_or_only_verified_again() -> None:
 def test_a_lost_attempt_keeps_its_approval_and_is_not_asked_about_again() -> None:
     project = bench(shell("s", step_mode=True))
     project.answer("A-1", "approve")
-    project.answer(project.asked("s"), "approve")
+    project.asked("s")
     grant = Grant("A-2", project.approval("A-2").digest)
     assert project.ticket("s").grant == grant
     project.send(Recover(), SYSTEM)
@@ -170,6 +179,54 @@ def test_a_lost_attempt_keeps_its_approval_and_is_not_asked_about_again() -> Non
     assert project.ticket("s").grant == grant
     project.submit("s")
     assert project.ticket("s").grant is None, "used up"
+
+
+def test_a_person_who_approved_a_step_is_not_asked_about_the_same_script_again() -> None:
+    project = bench(shell("s", step_mode=True))
+    project.answer("A-1", "approve")
+    project.asked("s")
+    answered = project.approval("A-2").state
+    assert isinstance(answered, Answered)
+    assert (answered.by, answered.message) == (APPROVED_STEP, f"approved by {ADA} with A-1")
+    project.send(Recover(), SYSTEM)
+    project.send(StartConductor(1, False), SYSTEM)
+    assert project.ticket("s").stage == Working(step="A-1"), "also after a crash"
+
+
+def test_a_person_who_approved_a_step_is_not_asked_whether_its_worker_may_start() -> None:
+    project = bench(TicketSpec(id="w", step_mode=True))
+    project.answer("A-1", "approve")
+    project.send(
+        AskWorker("x", "w", 1, SpawnPayload("tier3-worker", "m", "Do it", ""), "a worker is about to start"), SYSTEM
+    )
+    assert isinstance(project.approval("A-2").state, Answered)
+    project.send(
+        AskWorker("x", "w", 1, SpawnPayload("tier3-worker", "m", "Other", ""), "it has changed", "A-2"), SYSTEM
+    )
+    assert isinstance(project.approval("A-3").state, Pending), "what has changed is asked"
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        replace(SCRIPT, script="make all"),
+        replace(SCRIPT, network=True),
+        replace(SCRIPT, sandbox="off"),
+    ],
+)
+def test_anything_but_what_the_step_showed_is_asked(payload: ScriptPayload) -> None:
+    project = bench(shell("s", step_mode=True))
+    project.answer("A-1", "approve")
+    project.send(AskScript("x", "s", 1, payload, "why"), SYSTEM)
+    assert isinstance(project.approval("A-2").state, Pending)
+
+
+def test_a_step_that_no_person_approved_covers_nothing() -> None:
+    project = bench(shell("s", step_mode=True), approve_all=True)
+    project.send(StopConductor(), SYSTEM)
+    project.send(StartConductor(1, False), SYSTEM)
+    project.send(AskScript("x", "s", project.ticket("s").attempts, SCRIPT, "why"), SYSTEM)
+    assert isinstance(project.approval("A-2").state, Pending)
 
 
 def test_an_unused_answer_survives_a_lost_process() -> None:
@@ -219,7 +276,7 @@ def test_approve_all_answers_earlier_requests_too() -> None:
     project.asked("a")
     project.send(StopConductor(), SYSTEM)
     project.send(StartConductor(4, True, approve_all=True), SYSTEM)
-    assert [project.ticket(name).stage for name in "sa"] == [Working(), Working()]
+    assert [project.ticket(name).stage for name in "sa"] == [Working(step="A-1"), Working()]
 
 
 def test_approve_all_ends_with_its_process() -> None:

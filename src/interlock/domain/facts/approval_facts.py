@@ -124,7 +124,7 @@ def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> Sta
     ticket = state.tracks[approval.track].tickets[approval.ticket]
     match ticket.stage:
         case Todo():
-            return put(state, replace(ticket, stage=Todo(cleared=True)), at)
+            return put(state, replace(ticket, stage=Todo(cleared=True, step=approval.id)), at)
         case Asking():
             grant = Grant(approval.id, event.digest, event.edited, event.edited_context)
             return put(state, replace(ticket, stage=Queued(ticket.stage.then), grant=grant), at)

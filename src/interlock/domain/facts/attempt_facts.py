@@ -29,7 +29,8 @@ def apply(state: State, event: AttemptEvent, at: str) -> State:
     ticket = state.tracks[event.track].tickets[event.ticket]
     match event:
         case TicketStarted():
-            stage = Working(ticket.stage.tried if isinstance(ticket.stage, Todo) else None)
+            todo = ticket.stage if isinstance(ticket.stage, Todo) else Todo()
+            stage = Working(todo.tried, todo.step)
             started_at = ticket.started_at or at
             session = () if ticket.unsaved is None else ticket.session
             return put(
@@ -57,9 +58,8 @@ def apply(state: State, event: AttemptEvent, at: str) -> State:
             stage = ticket.stage.then if isinstance(ticket.stage, Queued) else working
             return put(state, replace(ticket, stage=stage, resumes=ticket.resumes + 1), at)
         case AttemptLost():
-            lost = replace(
-                _with_carried_grant(state, ticket), stage=Todo(cleared=True, tried=_kept_tries(state, ticket))
-            )
+            stage = Todo(cleared=True, tried=_kept_tries(state, ticket), step=_step_of(ticket))
+            lost = replace(_with_carried_grant(state, ticket), stage=stage)
             return put(lose_calls(state, track=ticket.track, ticket=ticket.id), lost, at)
         case AttemptShelved():
             stage = ticket.stage
@@ -129,6 +129,11 @@ def _kept_tries(state: State, ticket: Ticket) -> Tried | None:
     count = len(tried.previous_results) if not defaults.stuck_after else max(defaults.stuck_after - 2, 0)
     results = tried.previous_results[-count:] if count else ()
     return Tried(tried.gate, min(tried.attempt_count, max(max_attempts - 2, 0)), results)
+
+
+def _step_of(ticket: Ticket) -> str | None:
+    """The step approval of the current attempt, as far as its work is not submitted."""
+    return ticket.stage.step if isinstance(ticket.stage, Working) else None
 
 
 def _with_carried_grant(state: State, ticket: Ticket) -> Ticket:

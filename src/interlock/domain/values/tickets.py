@@ -64,10 +64,12 @@ class Todo(Struct, frozen=True, gc=False, tag="todo", omit_defaults=True):
     asked: str | None = None  # the pending step approval
     cleared: bool = False  # its step approval was given
     tried: Tried | None = None  # failures of a gate before a crash lost the attempt; they still count
+    step: str | None = None  # the step approval that was given
 
 
 class Working(Struct, frozen=True, gc=False, tag="working", omit_defaults=True):
     tried: Tried | None = None
+    step: str | None = None  # the step approval that started this attempt
 
 
 class Asking(Struct, frozen=True, gc=False, tag="asking", omit_defaults=True):

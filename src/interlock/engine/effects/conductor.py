@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from interlock.domain.checks.deadlines import seconds_until
-from interlock.domain.consequences import APPROVE_ALL
+from interlock.domain.consequences import APPROVE_ALL, APPROVED_STEP
 from interlock.domain.messages.commands.approval_commands import ExpireApproval
 from interlock.domain.messages.commands.attempt_commands import FailWork
 from interlock.domain.messages.commands.command import Command
@@ -225,7 +225,7 @@ class Conductor:
         if ticket.grant is None:
             return False
         answered = self._workbench.state.approvals[ticket.grant.approval].state
-        if not isinstance(answered, Answered) or answered.by == APPROVE_ALL:
+        if not isinstance(answered, Answered) or answered.by in (APPROVE_ALL, APPROVED_STEP):
             return False
         return answered.by.startswith("policy:")
 
