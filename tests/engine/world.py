@@ -440,6 +440,7 @@ class World:
         self.crew = FakeCrew(self.workspaces)
         self.gates = FakeGates()
         self.policy: Policy = policy or Allow()
+        self.call_policy: Policy | None = None  # for calls of workers and discussions
         self.clock = FakeClock()
         self.ids = FakeIds()
         self.tools = FakeTools()
@@ -502,7 +503,7 @@ class WorldAgents:
     def __init__(self, world: World, workbench: Workbench) -> None:
         self._world = world
         self._workbench = workbench
-        self._toolbox = Toolbox(world.tools, self._script_terms, check=world.check)
+        self._toolbox = Toolbox(world.tools, self._script_terms, world.call_policy, world.check)
 
     def worker(self, send: Send) -> Worker:
         world = self._world

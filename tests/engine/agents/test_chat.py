@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.discussion_commands import StartDiscussion, StopTurn
 from interlock.domain.state.state import State
-from interlock.domain.values.approvals import Answered, UnknownPayload
+from interlock.domain.values.approvals import Answered, ScriptPayload, UnknownPayload
 from interlock.domain.values.budgets import Caps, Usage
 from interlock.domain.values.discussions import Quiet, Waiting
 from interlock.domain.values.tickets import TicketSpec
@@ -20,7 +20,7 @@ from interlock.engine.blobs import KeptTexts
 from interlock.errors import JournalError, Rejected
 from interlock.ports.model import Message
 from interlock.providers.scripted import Price
-from tests.engine.world import ANN, Process, World
+from tests.engine.world import ANN, Process, Rules, Stricter, World
 
 LOOK = {"match": "What", "tool_calls": [{"name": "look", "args": {}}], "usage": {"input": 10}}
 TELL = {"match": "look done", "reply": "It is blue.", "usage": {"input": 20, "output": 5}}
@@ -252,3 +252,43 @@ def test_a_crash_while_chatting_loses_nothing_and_changes_nothing_twice(at: int,
     known = last.startswith("change done")
     assert known or last == UNKNOWN
     assert len(world.tools.ran) == 1 or not known
+
+
+RUN = {"match": "Run it", "tool_calls": [{"name": "run_shell", "args": {"script": "make"}}]}
+RAN = {"match": "run_shell done", "reply": "It ran."}
+
+
+def test_a_script_that_a_rule_allows_is_recorded_runs_and_the_turn_goes_on() -> None:
+    async def story() -> None:
+        world = make_world(RUN, RAN)
+        world.call_policy = Rules(("GIT_PAGER", "cat"))
+        async with world.process() as process:
+            await begin(process, "Run it")
+            state = await process.until(quiet)
+            assert messages_of(world, state)[-1].text == "It ran."
+            answered = state.approvals["A-1"].state
+            assert isinstance(answered, Answered)
+            assert (answered.by, answered.decision) == ("policy:make-is-fine", "approve")
+            payload = state.approvals["A-1"].payload
+            assert isinstance(payload, ScriptPayload)
+            assert "GIT_PAGER" in payload.env_names
+        assert ([call[0] for call in world.tools.ran], world.tools.envs) == (["run_shell"], [(("GIT_PAGER", "cat"),)])
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("verdict", ["ask", "deny"])
+def test_a_script_that_a_rule_no_longer_allows_does_not_run(verdict: Any) -> None:
+    async def story() -> None:
+        world = make_world(RUN, RAN, {"match": "DENIED", "reply": "It may not."})
+        world.call_policy = Stricter(1, verdict)
+        async with world.process() as process:
+            await begin(process, "Run it")
+            state = await process.until(lambda s: quiet(s) or bool(s.pending))
+            assert bool(state.pending) == (verdict == "ask")
+            if verdict == "ask":
+                asked = state.pending_approvals()[0]
+                assert asked.why.startswith("a rule allowed it before, but: ")
+        assert world.tools.ran == []
+
+    asyncio.run(story())

@@ -34,6 +34,8 @@ PARTY = CallOwner(discussion="D-1")
 class Notebook:
     """A host that stores everything in memory."""
 
+    lasting = False
+
     def __init__(self) -> None:
         self.kept: list[Message] = []
         self.by: list[tuple[str, bool, str]] = []

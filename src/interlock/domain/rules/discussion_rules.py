@@ -2,6 +2,8 @@
 
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from interlock.domain.messages.commands.discussion_commands import (
     AskInDiscussion,
     BeginDiscussionTool,
@@ -101,7 +103,8 @@ def finish_tool(state: State, command: FinishDiscussionTool) -> Events:
 
 def ask(state: State, command: AskInDiscussion) -> Events:
     discussion = _discussion_at(state, command.discussion, Thinking)
-    return (_request(state, discussion, command.payload, command.why, again_of=command.again_of),)
+    asked = _request(state, discussion, command.payload, command.why, again_of=command.again_of)
+    return (replace(asked, allowed_by=command.allowed_by),)
 
 
 def end(state: State, command: EndTurn) -> Events:

@@ -104,8 +104,8 @@ class Chat:
         except Unavailable as error:
             return EndTurn(discussion.id, f"the model does not answer: {error}")
         match ended:
-            case Question(payload, why, again_of):
-                return AskInDiscussion(discussion.id, payload, why, again_of)
+            case Question(payload, why, again_of, allowed_by):
+                return AskInDiscussion(discussion.id, payload, why, again_of, allowed_by)
             case Answer(_, limited):
                 return EndTurn(discussion.id, f"the limit of {self._rounds} tool rounds was reached" if limited else "")
 
@@ -136,6 +136,8 @@ async def say_command(texts: KeptTexts, discussion: Discussion, text: str, stabl
 
 class _Host:
     """Implements `Host` for one turn."""
+
+    lasting = True
 
     def __init__(
         self, discussion: str, place: ToolPlace, journal: JournalAccess, toolbox: Toolbox, project: ToolPlace

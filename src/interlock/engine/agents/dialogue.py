@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from interlock.domain.consequences import APPROVE_ALL, APPROVED_STEP
 from interlock.domain.values.approvals import Answered, Approval, ScriptPayload, ToolPayload, allows, kept_edit
 from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.agents.conversation import (
@@ -66,11 +67,12 @@ class Terms(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True):
-    """A person must answer first."""
+    """A person must answer first; or, with `allowed_by`, the rule's answer must be recorded first."""
 
     payload: ToolPayload | ScriptPayload
     why: str
     again_of: str = ""  # the answered approval that no longer fits
+    allowed_by: str = ""
 
 
 class Answer(Struct, frozen=True):
@@ -82,6 +84,9 @@ class Answer(Struct, frozen=True):
 
 class Host(Protocol):
     """Stores a conversation's messages, and provides the answers of people and rules."""
+
+    lasting: bool
+    """Whether changes outlive a crash; then what a rule allows is recorded before it runs."""
 
     async def keep_reply(self, message: Message, booked: Booked) -> None: ...
 
@@ -257,20 +262,43 @@ class Dialogue:
             preview = await self._tools.preview(self._terms.place, shown.name, shown.args)
         except ToolFailure as failure:
             return ToolOutcome(str(failure), failed=True), READING
-        verdict = await self._host.permission(call, preview) if answer is None else None
-        if verdict is not None and verdict.verdict == "allow":
-            rule = f"policy:{verdict.rule}"
-            return await self._run(call, call.args, rule, env=verdict.env), rule
-        if verdict is not None and verdict.verdict == "deny":
-            denial = f"DENIED by the rule {verdict.rule!r}: {verdict.reason}. It did not run; do not ask again."
-            return self._refused(call, denial, "denied", f"policy:{verdict.rule}")
+        if answer is None or _is_of_rule(answer[0]):
+            verdict = await self._host.permission(call, preview)
+            if verdict.verdict == "deny":
+                denial = f"DENIED by the rule {verdict.rule!r}: {verdict.reason}. It did not run; do not ask again."
+                return self._refused(call, denial, "denied", f"policy:{verdict.rule}")
+            if verdict.verdict == "allow":
+                return await self._allowed(call, preview, verdict, answer)
+            if answer is None:
+                return await self._asked(call, shown, preview, verdict)
+            why = f"a rule allowed it before, but: {verdict.reason}"
+            return Question(await self._host.payload(shown, preview), why, answer[1].id)
         payload = await self._host.payload(shown, preview)
-        if answer is None:
-            if (answer := self._host.answer_before(payload)) is None:
-                return Question(payload, approval_reason(preview, verdict.reason if verdict else ""))
-        elif answer[0].decision != "reject" and not allows(answer[1], payload):  # a rejection holds for any payload
+        if answer[0].decision != "reject" and not allows(answer[1], payload):  # a rejection holds for any payload
             return await self._ask_again(call, *answer)
         return await self._decided(call, answer[0], answer[1].id)
+
+    async def _asked(
+        self, call: ToolCall, shown: ToolCall, preview: Preview, verdict: PolicyVerdict
+    ) -> Question | tuple[ToolOutcome, str]:
+        payload = await self._host.payload(shown, preview)
+        if (before := self._host.answer_before(payload)) is not None:
+            return await self._decided(call, before[0], before[1].id)
+        return Question(payload, approval_reason(preview, verdict.reason))
+
+    async def _allowed(
+        self, call: ToolCall, preview: Preview, verdict: PolicyVerdict, answer: tuple[Answered, Approval] | None
+    ) -> Question | tuple[ToolOutcome, str]:
+        """Runs what a rule allows. If its effect lasts, it is first recorded as requested and answered."""
+        rule = f"policy:{verdict.rule}"
+        if self._host.lasting:
+            payload = await self._host.payload(call, preview)
+            if isinstance(payload, ScriptPayload) and verdict.env:
+                names = {*payload.env_names, *(name for name, _ in verdict.env)}
+                payload = replace(payload, env_names=tuple(sorted(names)))
+            if answer is None or not allows(answer[1], payload):
+                return Question(payload, verdict.reason or "a rule allows it", allowed_by=verdict.rule)
+        return await self._run(call, call.args, rule, env=verdict.env), rule
 
     async def _ask_again(
         self, call: ToolCall, decided: Answered, approval: Approval
@@ -329,6 +357,11 @@ class Dialogue:
         took = round((now() - started) * 1000)
         tell(replace(execution, ended=True, result=outcome.text, failed=outcome.failed, duration_ms=took))
         return outcome
+
+
+def _is_of_rule(answer: Answered) -> bool:
+    """Whether a rule of the policy gave this answer; it counts only as long as the rule allows the call."""
+    return answer.by.startswith("policy:") and answer.by not in (APPROVE_ALL, APPROVED_STEP)
 
 
 def _noted(outcome: ToolOutcome) -> ToolOutcome:

@@ -26,6 +26,8 @@ Analyse = Callable[[str, ToolOutcome], Awaitable[str]]
 class TicketHost:
     """Implements `Host` for one attempt."""
 
+    lasting = False
+
     def __init__(
         self,
         ticket: Ticket,

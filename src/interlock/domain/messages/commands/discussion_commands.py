@@ -55,6 +55,7 @@ class AskInDiscussion(_Command, frozen=True):
     payload: ToolPayload | ScriptPayload
     why: str
     again_of: str = ""
+    allowed_by: str = ""  # the rule that approves it; the request is made for the record
 
 
 class EndTurn(_Command, frozen=True):
