@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -18,14 +17,10 @@ JSON = (("content-type", "application/json"),)
 LONG = "word " * 40_000
 
 
-def local_server(answers: dict[str, Any], stalls: str = "") -> Play:
+def local_server(answers: dict[str, Any]) -> Play:
     """Answers these paths, and chat completions for every model."""
 
     async def play(sent: Request) -> Answer:
-        if sent.target == stalls:
-            with suppress(asyncio.CancelledError):  # the end of the test
-                await asyncio.Event().wait()
-            return Answer()
         if sent.target.endswith("/chat/completions"):
             return Answer(pieces=tuple(openai_server.chunks(Scripted(text=("Hello",)), sent.json["model"])))
         if sent.target not in answers:
@@ -106,4 +101,19 @@ def test_a_known_model_at_another_address_is_not_asked_about() -> None:
 
 
 def test_a_server_that_hangs_on_the_question_still_answers_the_request() -> None:
-    assert sent_sizes("vllm", local_server({}, stalls="/v1/models"))[0] == [8_192]
+    async def scene() -> list[int]:
+        plain, answered = local_server({}), asyncio.Event()
+
+        async def play(sent: Request) -> Answer:
+            if sent.target == "/v1/models":
+                await answered.wait()
+            return await plain(sent)
+
+        async with serving(play) as server:
+            access = HttpAccess(base_url=f"{server.url}/v1")
+            hosted = hosted_model("vllm", {}, access, ModelUse(model="small"))
+            await hosted.complete(request(Message("user", "Hello")), ignore_text)
+            answered.set()
+            return [sent.json["max_tokens"] for sent in server.requests if sent.target.endswith("/chat/completions")]
+
+    assert asyncio.run(scene()) == [8_192]
