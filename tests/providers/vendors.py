@@ -52,6 +52,7 @@ class Vendor(Struct, frozen=True):
     def create_model(self, url: str, **more: Any) -> HttpModel | GeminiModel:
         """`more` holds `environ`, and fields of `HttpAccess` and `ModelUse`."""
         environ = more.pop("environ", {provider_facts(self.provider).key_name.partition(" ")[0]: self.key})
+        more.setdefault("ask_context", False)  # tests/providers/openai/test_context_size.py does
         given = {name: more.pop(name) for name in HttpAccess.__struct_fields__ if name in more}
         fields: dict[str, Any] = {"base_url": url + self.path, "bounds": Bounds(idle_s=30, whole_s=60), **given}
         return hosted_model(self.provider, environ, HttpAccess(**fields), ModelUse(model=self.model, **more))

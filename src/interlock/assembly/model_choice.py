@@ -142,7 +142,8 @@ def _hosted(project: Project, provider: str, model: str | None) -> Model:
     def limits(name: str) -> TokenLimits:
         facts = facts_of(provider, name)
         temperature = settings.temperature if "temperature" in facts.can else None
-        return TokenLimits(facts.context, tariff.most_out(name), temperature, fixed_history=facts.fixed_history)
+        context = settings.context_tokens or facts.context
+        return TokenLimits(context, tariff.most_out(name), temperature, fixed_history=facts.fixed_history)
 
     default = model or provider_facts(provider, today()).model
     access = HttpAccess(
@@ -151,7 +152,8 @@ def _hosted(project: Project, provider: str, model: str | None) -> Model:
         plain_http=bool(named[provider.replace(".", "_")]),
         redact=redactor({**os.environ, "API_KEY": key}),
     )
-    hosted = hosted_model(provider, os.environ, access, ModelUse(model=default, limits=limits))
+    use = ModelUse(model=default, limits=limits, ask_context=not settings.context_tokens)
+    hosted = hosted_model(provider, os.environ, access, use)
     return Priced(hosted, tariff, default)
 
 

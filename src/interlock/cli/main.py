@@ -29,6 +29,10 @@ def _dispatch(arguments: list[str]) -> int:
 
         sys.stdout.write(f"interlock {VERSION}\n")
         return 0
+    if arguments[:1] == ["--complete"]:  # asked by the completion scripts at each Tab: without the parser
+        from interlock.cli.terminal.completing import complete
+
+        return complete(arguments[1:])
     from interlock.cli.words.parser import parse
 
     namespace = parse(arguments)

@@ -7,17 +7,19 @@ from datetime import UTC, datetime
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interlock.errors import Misconfigured
 from interlock.providers.anthropic import answer_blocks
 from interlock.providers.anthropic import request as anthropic
 from interlock.providers.anthropic.request import Anthropic
-from interlock.providers.catalog import default_model, facts_of
+from interlock.providers.catalog import LOCAL, default_model, facts_of
 from interlock.providers.gemini import request as gemini
 from interlock.providers.gemini.model import GeminiModel
 from interlock.providers.http.channel import Bounds, Channel, Endpoint
 from interlock.providers.http.http_model import Dialect, HttpModel, LimitsOf, PriceOf, TokenLimits, no_price
 from interlock.providers.http.trimming import Count, estimated_tokens
+from interlock.providers.openai.context_size import ASKED_BOUNDS, ContextSize
 from interlock.providers.openai.request import PRESETS, OpenAiCompatible
 from interlock.providers.openai.responses import OpenAi
 
@@ -65,6 +67,7 @@ class ModelUse(Struct, frozen=True, kw_only=True):
 
     model: str = ""  # empty: the provider's default model
     limits: LimitsOf | None = None
+    ask_context: bool = True  # ask a server of the user for the size of its context
     price: PriceOf = no_price
     count: Count = estimated_tokens
     now: Callable[[], float] = time.time
@@ -97,7 +100,19 @@ def hosted_model(
     if provider == gemini.NAME:
         return GeminiModel(channel, model=model, limits=limits, price=use.price, count=use.count, now=use.now)
     dialect = _dialect(provider, own_address=endpoint.base_url != facts.base_url)
-    return HttpModel(dialect, channel, model=model, limits=limits, price=use.price, count=use.count)
+    own = provider in LOCAL or (provider in PRESETS and endpoint.base_url != facts.base_url)
+    context = _context_size(endpoint, access, dialect) if own and use.ask_context else None
+    return HttpModel(dialect, channel, model=model, limits=limits, price=use.price, count=use.count, context=context)
+
+
+def _context_size(endpoint: Endpoint, access: HttpAccess, dialect: Dialect) -> ContextSize:
+    root = endpoint.base_url.strip().rstrip("/").removesuffix("/v1")
+    channel = Channel(replace(endpoint, base_url=root), redact=access.redact, bounds=ASKED_BOUNDS)
+
+    def unknown(model: str) -> bool:
+        return endpoint.provider in LOCAL or not facts_of(endpoint.provider, model).known
+
+    return ContextSize(channel, dialect.headers, unknown, ollama=endpoint.provider == "ollama")
 
 
 def _first(environ: Mapping[str, str], names: str) -> str:

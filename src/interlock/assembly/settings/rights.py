@@ -31,6 +31,7 @@ RIGHTS: dict[str, Right] = {
     "provider.model": "trust",
     "provider.temperature": "counts",
     "provider.max_output_tokens": "tightens",
+    "provider.context_tokens": "tightens",
     "provider.max_in_flight": "tightens",
     "provider.requests_per_minute": "tightens",
     "gemini_cli.command": "stops",

@@ -62,6 +62,12 @@ class Provider(msgspec.Struct, frozen=True):
     max_output_tokens: Annotated[
         int, Meta(ge=1, le=1_000_000, description="Tokens of one answer; never more than the model's limit")
     ] = 8192
+    context_tokens: Annotated[
+        int,
+        Meta(
+            ge=0, le=16_000_000, description="Tokens of a request and its answer; 0: by the model's data or its server"
+        ),
+    ] = 0
     max_in_flight: Annotated[int, Meta(ge=1, le=256, description="Calls of one provider at the same time")] = 16
     requests_per_minute: Annotated[
         int, Meta(ge=0, le=1_000_000, description="Calls of one provider that begin in a minute; 0: no limit")

@@ -30,7 +30,7 @@ _PIECE = 1_000_000  # bytes decompressed at once
 _ERROR_S = 10.0  # seconds for the body of an error response
 
 
-Method = Literal["POST", "DELETE"]
+Method = Literal["GET", "POST", "DELETE"]
 
 
 class Bounds(Struct, frozen=True, kw_only=True):

@@ -45,6 +45,13 @@ PriceOf = Callable[[str, Usage], Micros]
 """The price of a usage with this model. The `cost` of the usage is ignored."""
 
 
+class AsksContext(Protocol):
+    """The context size that a server states itself."""
+
+    def known(self, model: str) -> int | None: ...
+    async def of(self, model: str) -> int | None: ...
+
+
 def generic_limits(model: str) -> TokenLimits:
     return TokenLimits()
 
@@ -101,7 +108,9 @@ class HttpModel:
         limits: LimitsOf = generic_limits,
         price: PriceOf = no_price,
         count: Count = estimated_tokens,
+        context: AsksContext | None = None,
     ) -> None:
+        self._context = context
         self._dialect = dialect
         self._channel = channel
         self._model = model
@@ -119,7 +128,7 @@ class HttpModel:
     def quote(self, request: ModelRequest) -> Micros:
         """A token has at least one byte, so there are at most as many tokens as bytes."""
         model = self._chosen(request)
-        limits = self._limits(model)
+        limits = self._limits_within(model, self._context.known(model) if self._context else None)
         blank = replace(request, pictures={})
         size = len(self._dialect.body(blank, model, limits, self._count)) + _OWN_WORDS
         size += _PICTURE_MOST * sum(len(message.images) for message in request.messages)
@@ -131,7 +140,7 @@ class HttpModel:
 
     async def complete(self, request: ModelRequest, on_text: OnText, on_reasoning: OnText = ignore_text) -> Reply:
         model = self._chosen(request)
-        limits = self._limits(model)
+        limits = self._limits_within(model, await self._context.of(model) if self._context else None)
         body = self._dialect.body(request, model, limits, self._count)
         reading = self._dialect.reading(model, body, on_text, on_reasoning)
         answer: list[HttpAnswer] = []
@@ -147,6 +156,12 @@ class HttpModel:
 
         await self._channel.exchange(self._dialect.path(model), body, self._dialect.headers, take, ended, model)
         return self._reply(answer[0], model, limits)
+
+    def _limits_within(self, model: str, stated: int | None) -> TokenLimits:
+        """The limits of a model whose server states its context size. Half of a small context is for the request."""
+        limits = self._limits(model)
+        context = stated or limits.context
+        return replace(limits, context=context, output=min(limits.output, context // 2))
 
     def _chosen(self, request: ModelRequest) -> str:
         if model := request.model or self._model:
