@@ -18,6 +18,9 @@ from interlock.domain.state.state import State
 from interlock.errors import Rejected
 
 
+_ANSWERS = (AnswerApproval, ApproveTask)
+
+
 class Transition(Struct, frozen=True):
     records: tuple[Recorded, ...]
     state: State
@@ -43,7 +46,7 @@ def step(state: State, submission: Submission, at: str) -> Transition:
     else:
         parts = [submission]
     for part in parts:
-        if isinstance(part.command, AnswerApproval | ApproveTask):
+        if isinstance(part.command, _ANSWERS):
             _refuse_late_answer(state, part.command, at)
         for event in decide(state, part):
             record(part.actor, event)
