@@ -17,7 +17,6 @@ from interlock.domain.rules.decide import decide
 from interlock.domain.state.state import State
 from interlock.errors import Rejected
 
-
 _ANSWERS = (AnswerApproval, ApproveTask)
 
 
