@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from benchmarks.samples import Data, folder, say, take
+from benchmarks.samples import Data, MissingTool, folder, say, take
 from benchmarks.table import Row, at_least, at_most, seconds, times
 from interlock.assembly.build import conducting
 from interlock.assembly.project import open_project
