@@ -17,7 +17,7 @@ GUI_ARGS ?=
 # The rules and what people see of them: every branch must be run by a test.
 RULES := tests/domain tests/views tests/wire
 
-.PHONY: help release setup packages demo test check bench soak gui docs screenshots models test-model test-agents proto lock clean
+.PHONY: help release setup packages demo test check bench bench-check soak mutants gui docs screenshots models test-model test-agents proto lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -67,8 +67,12 @@ soak: packages $(DEV_READY) ## long runs with kills and faults at random
 	@$(PYTEST) -m soak --timeout=7200 tests $(PYTEST_ARGS)
 
 bench: packages $(READY) ## figures beside those of other tools, in an environment of their own (BENCH_ARGS=--quick)
+	@scripts/debian-packages wrk universal-ctags
 	@$(MAKE) --no-print-directory $(BENCH_READY)
 	@.venv-bench/bin/python -m benchmarks $(BENCH_ARGS)
+
+bench-check: packages $(READY) ## fail if a quick figure is worse than the stored one (BENCH_ARGS=--update stores)
+	@$(BIN)/python -m benchmarks.check $(BENCH_ARGS)
 
 $(BENCH_READY): benchmarks/requirements.txt pyproject.toml
 	@python=$$(scripts/find-python) && echo "Making .venv-bench with $$python; the tools compared with are large" && "$$python" -m venv .venv-bench

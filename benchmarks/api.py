@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from benchmarks.samples import Data, Unavailable, folder, say, take
+from benchmarks.samples import Data, MissingTool, folder, say, take
 from benchmarks.table import Row, at_least, at_most, seconds, times
 from interlock.assembly.build import conducting
 from interlock.assembly.project import open_project
@@ -30,7 +30,7 @@ FRAME_S, WORK_S = 1 / 60, 0.008  # simulates a window: its interval and its work
 
 def rows(*, quick: bool) -> list[Row]:
     if shutil.which("wrk") is None:
-        raise Unavailable("wrk is not installed (Debian package wrk)")
+        raise MissingTool("wrk is not installed (Debian package wrk)")
     span, pending = (2, 1_000) if quick else (10, 10_000)
     result_rows: list[Row] = []
     for window in (False, True):

@@ -38,6 +38,12 @@ class NoGit:
     async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
         pass
 
+    async def remove(self, track: str, ticket: str) -> None:
+        pass
+
+    async def retire(self, track: str, ticket: str, attempt: int, message: str) -> None:
+        pass
+
     async def close(self) -> None:
         pass
 

@@ -29,6 +29,10 @@ class Unavailable(Exception):
     """A measurement that is not possible on this machine; the text is the reason."""
 
 
+class MissingTool(Unavailable):
+    """A program that the measurement needs is not installed: nothing of ours is missed."""
+
+
 def take(target: str, *, limit_s: float = 600, **arguments: Any) -> Data:
     read_end, write_end = os.pipe()
     with tempfile.TemporaryFile() as output, os.fdopen(read_end, "rb") as answers:

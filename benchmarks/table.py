@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from benchmarks.samples import Unavailable
+from benchmarks.samples import MissingTool, Unavailable
 
 Verdict = Literal["yes", "MISSED", ""]
 
@@ -39,6 +39,8 @@ def attempt(group: str, what: str, make: Callable[[], Row | list[Row]]) -> list[
     """The rows, or one missed row with the reason if the measurement is not possible."""
     try:
         result = make()
+    except MissingTool as why:
+        return [Row(group, what, ours=f"not measured: {why}")]
     except Unavailable as why:
         return [Row(group, what, ours=f"not measured: {why}", ok="MISSED")]
     return result if isinstance(result, list) else [result]

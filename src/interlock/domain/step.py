@@ -17,6 +17,8 @@ from interlock.domain.rules.decide import decide
 from interlock.domain.state.state import State
 from interlock.errors import Rejected
 
+_ANSWERS = (AnswerApproval, ApproveTask)
+
 
 class Transition(Struct, frozen=True):
     records: tuple[Recorded, ...]
@@ -43,7 +45,7 @@ def step(state: State, submission: Submission, at: str) -> Transition:
     else:
         parts = [submission]
     for part in parts:
-        if isinstance(part.command, AnswerApproval | ApproveTask):
+        if isinstance(part.command, _ANSWERS):
             _refuse_late_answer(state, part.command, at)
         for event in decide(state, part):
             record(part.actor, event)

@@ -84,9 +84,11 @@ def add(schedule: Schedule, tickets: Mapping[str, Ticket], added: Iterable[Ticke
 
 def offer(schedule: Schedule, ticket: Ticket) -> Schedule:
     """Pushes a ticket that has become startable to its heap."""
+    if ticket.spec.id in schedule.waiting:
+        return schedule
     place = heap_name(ticket)
     is_todo = isinstance(ticket.stage, Todo)
-    if not (place or is_todo) or ticket.spec.id in schedule.waiting:
+    if not (place or is_todo):
         return schedule
     startable = schedule.startable + is_todo
     if place is None:

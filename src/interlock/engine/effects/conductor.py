@@ -18,7 +18,7 @@ from interlock.domain.messages.commands.ticket_commands import RetryTicket
 from interlock.domain.messages.envelopes import SYSTEM, Recorded, reporter
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.messages.events.event import Event
-from interlock.domain.messages.events.event_base import OfApproval, OfDiscussion
+from interlock.domain.messages.events.event_base import OfApproval, OfDiscussion, OfTicket
 from interlock.domain.messages.events.subjects import epic_of, track_of
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
@@ -125,19 +125,24 @@ class Conductor:
             return
         for ticket in touched(records, state):
             self._require_effect(ticket)
+        tracks: dict[str, None] = {}  # a batch has many events of few tracks
         for recorded in records:
             event = recorded.event
+            if track_id := track_of(event):
+                tracks[track_id] = None
+            if isinstance(event, OfTicket):
+                continue  # it has no other subject
             if isinstance(event, ApprovalRequested) and event.deadline is not None:
                 self._watch_deadline(state.approvals[event.approval])
-            if track_id := track_of(event):
-                if state.tracks[track_id].landing is not None:
-                    self._require_landing(state, track_id)
-                if state.tracks[track_id].epic:
-                    self._require_plan(state.tracks[track_id])
             if discussion_id := _discussion_of(event, state):
                 self._require_turn(state.discussions[discussion_id])
             if epic_id := epic_of(event):
                 self._require_tracks(state.epics[epic_id])
+        for track_id in tracks:
+            if state.tracks[track_id].landing is not None:
+                self._require_landing(state, track_id)
+            if state.tracks[track_id].epic:
+                self._require_plan(state.tracks[track_id])
 
     def _catch_up(self, state: State) -> None:
         """Starts the effects that were required before this process began."""
@@ -207,7 +212,7 @@ class Conductor:
 
     async def _advance(self, ticket: Ticket) -> Command | None:
         """Runs the effect that the ticket's stage requires."""
-        if not isinstance(ticket.stage, Working | Verifying | Merging):
+        if not isinstance(ticket.stage, (Working, Verifying, Merging)):
             return await self._remove(ticket)
         await self._branch(ticket.track)
         match ticket.stage:

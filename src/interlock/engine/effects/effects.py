@@ -35,12 +35,18 @@ class Effect(Struct, frozen=True):
 
 
 class _Running:
-    """An effect that runs. `reporting`: its outcome is being submitted, so it must not be cancelled."""
+    """An effect of a name. `reporting`: its outcome is being submitted, so it must not be cancelled."""
 
-    def __init__(self, token: Token) -> None:
-        self.token = token
+    def __init__(self, effect: Effect) -> None:
+        self.effect = effect
         self.reporting = False
         self.task: asyncio.Task[None] | None = None
+        self.previous: _Running | None = None  # set while it waits for the report of the previous effect
+        self.next: _Running | None = None
+
+    @property
+    def token(self) -> Token:
+        return self.effect.token
 
 
 class Effects:
@@ -56,38 +62,51 @@ class Effects:
         now = self._running.get(name)
         if now is not None and effect is not None and now.token == effect.token:
             return
-        before: asyncio.Task[None] | None = None
+        running = _Running(effect) if effect is not None else None
         if now is not None:
             del self._running[name]
-            before = now.task
-            if before is not None and not now.reporting:
-                before.cancel()
-        if effect is None:
+        if running is not None:
+            self._running[name] = running
+        reporting = now if now is not None and now.reporting else now.previous if now is not None else None
+        if reporting is not None:  # its task goes on with the new effect: a ticket has several, each after a report
+            reporting.next = running
+            if running is not None:
+                running.previous, running.task = reporting, reporting.task
             return
-        running = _Running(effect.token)
-        self._running[name] = running
-        task = asyncio.ensure_future(self._run(name, running, before, effect))
-        running.task = task
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
+        before = now.task if now is not None else None
+        if before is not None:
+            before.cancel()
+        if running is not None:
+            running.task = task = asyncio.ensure_future(self._run(name, running, before))
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
 
-    async def _run(self, name: str, running: _Running, before: "asyncio.Task[None] | None", effect: Effect) -> None:
-        """Every failure becomes an outcome with a reason: without one the ticket would wait forever."""
+    async def _run(self, name: str, running: _Running, before: "asyncio.Task[None] | None") -> None:
+        following: _Running | None = running
         try:
             if before is not None and not before.done():
                 await asyncio.wait((before,))
-            try:
-                outcome = await effect.work()
-            except InterlockError as error:
-                outcome = effect.failed(str(error))
-            except Exception as error:  # noqa: BLE001  a bug must end as a recorded failure, too
-                outcome = effect.failed(_internal_error(error))
-            running.reporting = True
-            if outcome is not None:
-                await self._report(outcome)
+            while following is not None:
+                running = following
+                running.previous = None
+                await self._perform(running)
+                following = running.next
         finally:
             if self._running.get(name) is running:
                 del self._running[name]
+
+    async def _perform(self, running: _Running) -> None:
+        """Every failure becomes an outcome with a reason: without one the ticket would wait forever."""
+        effect = running.effect
+        try:
+            outcome = await effect.work()
+        except InterlockError as error:
+            outcome = effect.failed(str(error))
+        except Exception as error:  # noqa: BLE001  a bug must end as a recorded failure, too
+            outcome = effect.failed(_internal_error(error))
+        running.reporting = True
+        if outcome is not None:
+            await self._report(outcome)
 
     async def stop(self) -> None:
         """Cancels every effect except landings and the removal of folders, and waits until all have ended."""
