@@ -18,7 +18,9 @@ _TRACED = (
 _LINE = re.compile(rb"^(\d+) +(.*)$")
 _RESUMED = re.compile(rb"^<\.\.\. \w+ resumed>(.*)$")
 _CALL = re.compile(rb"^(\w+)\((.*)\) += (-?\d+)(?:<([^>]*)>)?", re.DOTALL)
-_ARGUMENT = re.compile(rb"\"((?:\\x[0-9a-f]{2})*)\"(?:\.\.\.)?|(-?\w+)<((?:\\x[0-9a-f]{2})*)>(?:\(deleted\))?|([^,\s][^,]*)")
+_ARGUMENT = re.compile(
+    rb"\"((?:\\x[0-9a-f]{2})*)\"(?:\.\.\.)?|(-?\w+)<((?:\\x[0-9a-f]{2})*)>(?:\(deleted\))?|([^,\s][^,]*)"
+)
 
 
 @dataclass(frozen=True)

@@ -48,4 +48,3 @@ def test_the_disk_forgets_what_was_not_synced(tmp_path: Path) -> None:
         "names": [b"", b"synced", b"named"],
         "all": [b"written", b"synced", b"named"],
     }
-

@@ -46,9 +46,7 @@ def main() -> int:
             return _measure(chosen, known, scratches, options)
 
 
-def _measure(
-    chosen: list[Mutant], known: dict[str, Any], scratches: list[Scratch], options: argparse.Namespace
-) -> int:
+def _measure(chosen: list[Mutant], known: dict[str, Any], scratches: list[Scratch], options: argparse.Namespace) -> int:
     if broken := _without_bugs({m.tests for m in chosen if _key(m) not in known}, scratches):
         print(*broken, sep="\n", file=sys.stderr)
         return 2

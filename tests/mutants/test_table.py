@@ -47,7 +47,9 @@ def test_a_row_that_is_there_twice_is_reported() -> None:
 def test_planted_bugs_are_noticed_and_the_source_is_left_as_it_was(tmp_path: Path) -> None:
     before = (ROOT / GOOD.path).read_bytes()
     harmless = replace(GOOD, new='and True and ".." not in text')
-    endless = replace(GOOD, old="def is_id(text: object) -> bool:\n", new="def is_id(text: object) -> bool:\n    while True: pass\n")
+    endless = replace(
+        GOOD, old="def is_id(text: object) -> bool:\n", new="def is_id(text: object) -> bool:\n    while True: pass\n"
+    )
     scratch = Scratch(tmp_path / "scratch")
     try:
         outcomes: list[str] = []

@@ -1,6 +1,5 @@
 """Large texts stored beside the journal under their hash; durable when `put` returns."""
 
-import os
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from interlock.errors import JournalCorrupt
 from interlock.identity.careful import Unexpected, read_descriptor, read_plain, sync_folder, write_new
-
 from interlock.journal.headfile import HeadFile
 from interlock.journal.reading import JournalReader, describe_error, head_row, rows
 from interlock.journal.sqlite import INSERT, open_for_writing
