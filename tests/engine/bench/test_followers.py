@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from interlock.domain.messages.commands.command import Command
-from interlock.domain.messages.commands.track_commands import StartTrack
+from interlock.domain.messages.commands.track_commands import PauseTrack, StartTrack
 from interlock.domain.state.state import State
 from interlock.engine.bench import workbench as module
 from interlock.engine.bench.load_state import load_state
@@ -217,3 +217,23 @@ def test_a_checkpoint_that_cannot_be_read_is_ignored_and_garbage_collection_is_o
     journal.save_checkpoint(Checkpoint(journal.head(), b"no state"))
     assert load_state(journal).version == 2
     assert gc.isenabled()
+
+
+def test_a_command_without_records_is_answered_although_a_batch_is_being_written() -> None:
+    async def told() -> None:
+        journal = SlowJournal()
+        journal.go.set()
+        work = bench(journal)
+        await work.submit(ANN, a_track("a"))
+        await work.submit(ANN, PauseTrack("a"))
+        journal.go.clear()
+        journal.writing.clear()
+        first = work.send(ANN, a_track("b"))
+        await reached(journal.writing)
+        second = work.send(ANN, PauseTrack("a"))  # it is paused: accepted, and nothing to record
+        journal.go.set()
+        async with asyncio.timeout(5):
+            await asyncio.gather(first, second)
+        await work.close()
+
+    story(told)
