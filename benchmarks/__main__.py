@@ -23,6 +23,7 @@ GROUPS = {
     "gate": "benchmarks.gate",
     "policy": "benchmarks.policy",
     "workers": "benchmarks.workers",
+    "tickets": "benchmarks.tickets",
     "codeviews": "benchmarks.codeviews",
 }
 

@@ -38,6 +38,9 @@ class NoGit:
     async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
         pass
 
+    async def close(self) -> None:
+        pass
+
 
 class Idle:
     """A crew whose work ends immediately."""

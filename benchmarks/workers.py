@@ -68,7 +68,7 @@ def run(count: int, delay_s: float, workers: int) -> Data:
         root = Path(place) / "project"
         root.mkdir()
         env = {**os.environ, "XDG_STATE_HOME": f"{place}/state", "XDG_CONFIG_HOME": f"{place}/config", "HOME": place}
-        _repository(root, env)
+        repository(root, env)
         file, script = Path(place) / "plan.json", Path(place) / "rules.json"
         file.write_text(json.dumps([{"id": f"T-{n:03d}", "description": "Do it"} for n in range(count)]))
         rules = [
@@ -88,7 +88,7 @@ def run(count: int, delay_s: float, workers: int) -> Data:
         )
         after = os.times()
         cpu = after.children_user + after.children_system - before.children_user - before.children_system
-        return {"cpu": cpu, **_measured(root)}
+        return {"cpu": cpu, **measured(root)}
 
 
 def _rule(name: str, delay_s: float) -> dict[str, object]:
@@ -96,14 +96,17 @@ def _rule(name: str, delay_s: float) -> dict[str, object]:
     return {"match": "# Ticket", "ticket": name, "tool_calls": [call], "delay_s": delay_s}
 
 
-def _repository(root: Path, env: dict[str, str]) -> None:
-    (root / "a.txt").write_text("one\n")
+def repository(root: Path, env: dict[str, str], files: int = 1) -> None:
+    for number in range(files):
+        path = root / f"part-{number // 20:02d}" / f"file-{number:03d}.txt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{number}\n" * 20)
     git = ["git", "-c", "user.name=Bench", "-c", "user.email=bench@localhost"]
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "first"]):
         subprocess.run([*git, *words], cwd=root, env=env, check=True)
 
 
-def _measured(root: Path) -> Data:
+def measured(root: Path) -> Data:
     """The total duration, and the busy share of the workers."""
     reader = project_reader(open_project(root))
     try:

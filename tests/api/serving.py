@@ -60,6 +60,7 @@ class Front:
         self.workbench = Workbench(journal, Clock(), Ids(), State(), check=AnswerCheck(no_sandbox, ClosedNames()))
         self.streams = Streams()
         self.stopped = asyncio.Event()
+        self.refuse_to_say = ""
 
     @property
     def state(self) -> State:
@@ -75,6 +76,8 @@ class Front:
         raise Rejected(f"track {self.state.track(track).id!r} has nothing to land")
 
     async def say(self, actor: Actor, discussion: str, text: str, base_dir: str = "") -> Receipt:
+        if self.refuse_to_say:
+            raise Rejected(self.refuse_to_say)
         texts = KeptTexts(self.workbench.keep, self.journal.get_blob)
         command = await say_command(texts, self.state.discussion(discussion), text, "", "")
         return await self.workbench.submit(actor, command)

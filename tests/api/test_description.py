@@ -116,8 +116,10 @@ def test_an_unknown_path_is_not_found_in_json(bench: Served) -> None:
     status, _, reply = bench.raw("GET", "/api/nothing")
     assert (status, set(reply)) == (404, {"error", "kind"})
     assert reply["error"].startswith("no route '/api/nothing'; the nearest: /api/")
-    far = bench.raw("GET", "/%20%20")[2]
-    assert far == {"error": "no route '/  '; 'GET /openapi.json' lists all routes", "kind": "NotFound"}
+    for path in ("/  ", "/q", "/schema/x"):
+        status, _, far = bench.raw("GET", path.replace(" ", "%20"))
+        hint = "'GET /openapi.json' lists all routes"
+        assert (status, far) == (404, {"error": f"no route {path!r}; {hint}", "kind": "NotFound"})
     assert bench.raw("GET", "/api/track")[2]["error"].startswith("no route '/api/track'; the nearest: /api/tracks")
     assert "/api/gui/state" in bench.raw("GET", "/api/gui/stat")[2]["error"]
 

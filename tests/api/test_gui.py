@@ -216,6 +216,7 @@ def test_a_discussion_is_begun_chosen_and_spoken_in(bench: Served, client: ApiHo
     with pytest.raises(ApiError, match="still answering") as refused:
         client.click("btn_gen_send")
     assert refused.value.status == 409
+    assert client.get_value("ai_input") == "again"
     client.click("btn_gen_stop")
     assert client.get_value("ai_error") == "stopped"
     assert client.click("btn_new_discussion") == {"discussion": "D-2"}

@@ -445,3 +445,58 @@ def test_a_program_of_ours_dies_with_its_children_when_cancelled(sandbox: Sandbo
 
     asyncio.run(asyncio.wait_for(scene(), 30))
     assert_nothing_is_left(tmp_path)
+
+
+def test_a_program_that_stays_answers_request_after_request(sandbox: Sandbox) -> None:
+    async def scene() -> None:
+        program = sandbox.converse(("sh", "-c", 'echo $$; while read line; do echo "$line"; done'), cwd="/", env=ENV)
+        first = await program.ask(b"a\n", lambda answer: answer.endswith(b"a\n"))
+        assert await program.ask(b"b\n", lambda answer: answer.endswith(b"\n")) == b"b\n"
+        await program.close()
+        again = await program.ask(b"a\n", lambda answer: answer.endswith(b"a\n"))
+        assert first is not None and again is not None and first != again, "a new process after close"
+        await program.close()
+
+    asyncio.run(asyncio.wait_for(scene(), 30))
+
+
+def test_a_large_request_and_its_answer_pass_through_a_program_that_stays(sandbox: Sandbox) -> None:
+    async def scene() -> None:
+        program = sandbox.converse(("cat",), cwd="/", env=ENV)
+        large = b"\0\xff" * 1_000_000
+        assert await program.ask(large, lambda answer: len(answer) == len(large)) == large
+        await program.close()
+
+    asyncio.run(asyncio.wait_for(scene(), 30))
+
+
+def test_a_program_that_stays_and_ends_is_reported_and_started_again(sandbox: Sandbox) -> None:
+    async def scene() -> None:
+        program = sandbox.converse(("sh", "-c", 'read line; [ "$line" = go ] && echo on'), cwd="/", env=ENV)
+        assert await program.ask(b"stop\n", lambda answer: bool(answer)) is None
+        assert await program.ask(b"go\n", lambda answer: bool(answer)) == b"on\n"
+        await program.close()
+        missing = sandbox.converse(("no-such-program",), cwd="/", env=ENV)
+        with pytest.raises(Misconfigured, match="cannot run no-such-program: No such file"):
+            await missing.ask(b"x", bool)
+
+    asyncio.run(asyncio.wait_for(scene(), 30))
+
+
+def test_a_cancelled_request_ends_its_program_so_that_no_late_answer_is_mistaken(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        program = sandbox.converse(("sh", "-c", f"sh -c '{BEAT}' & cat"), cwd=str(tmp_path), env=ENV)
+        task = asyncio.create_task(program.ask(b"old\n", lambda _: False))
+        await first_beat(tmp_path)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await until(lambda: not alive_in(tmp_path))
+        assert await program.ask(b"new\n", lambda answer: answer.endswith(b"\n")) == b"new\n"
+        await program.close()
+        await until(lambda: not alive_in(tmp_path))
+
+    asyncio.run(asyncio.wait_for(scene(), 30))
+    assert_nothing_is_left(tmp_path)

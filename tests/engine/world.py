@@ -101,6 +101,7 @@ class FakeWorkspaces:
         self.tickets_by_commit: dict[str, list[str]] = {}
         self.removed: list[str] = []
         self.swept: list[frozenset[tuple[str, str]]] = []
+        self.closed = 0
         self.conflicts: dict[str, int] = {}  # ticket → how many times it will conflict
         self.landed: list[str] = []
         self.land_error: Exception | None = None
@@ -223,6 +224,9 @@ class FakeWorkspaces:
 
     async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
         self.swept.append(live)
+
+    async def close(self) -> None:
+        self.closed += 1
 
     def _tip(self) -> str:
         return f"tip{len(self.branch)}"
@@ -394,6 +398,7 @@ class FakeTools:
         self.envs: list[tuple[tuple[str, str], ...]] = []
         self.hunks = 2
         self.exit_codes: dict[str, int] = {}  # of scripts
+        self.warned: set[str] = set()  # scripts that write to standard error
         self.files: dict[str, str] = {}
 
     def offered(self, *, changing: bool) -> tuple[ToolSpec, ...]:
@@ -422,7 +427,8 @@ class FakeTools:
         if name == "change" and "path" in args:
             self.files[args["path"]] = args["text"]
         code = self.exit_codes.get(str(args.get("script"))) if name == "run_shell" else None
-        return ToolOutcome(f"{name} done with {args}{'x' * args.get('size', 0)}", bool(code), code)
+        warned = str(args.get("script")) in self.warned
+        return ToolOutcome(f"{name} done with {args}{'x' * args.get('size', 0)}", bool(code), code, warned=warned)
 
 
 class World:

@@ -20,7 +20,7 @@ from interlock.domain.reading.judge_answer import judge_question
 from interlock.domain.reading.planner_answer import tickets_from_answer
 from interlock.domain.values.gates import GateResult
 from interlock.domain.values.tickets import Ticket, TicketSpec
-from interlock.engine.agents.analysis import failed_script
+from interlock.engine.agents.analysis import RanScript, report_of
 from interlock.engine.agents.file_updates import block
 from interlock.engine.planning.briefing import Briefing, message
 from interlock.engine.planning.survey import Surveyor, listed
@@ -107,7 +107,7 @@ def everything_with(text: str) -> dict[str, str]:
         "fresh session": fresh_brief("Do it", [failed("x"), failed(text)], text, 5),
         "escalation": escalation_question(failed(text), 5, 5),
         "not converging": stuck_question(failed(text), 3, 5, 3),
-        "analysis": failed_script("Do it", text, 1, text),
+        "analysis": report_of(RanScript("Do it", text, 1, text)),
         "judge": judge_question("It is right.", text),
         "changed files": block([("a.py", None, text), ("b.py", text, text + "y\n" * 300)], lambda path, now: now),
     }

@@ -23,7 +23,7 @@ def desk(tmp_path: Path) -> Desk:
 
 def test_the_result_has_exit_code_and_both_streams(desk: Desk) -> None:
     assert desk.outcome("run_shell", script="echo out; echo err >&2") == ToolOutcome(
-        "exit code: 0\nstdout:\nout\nstderr:\nerr", exit_code=0
+        "exit code: 0\nstdout:\nout\nstderr:\nerr", exit_code=0, warned=True
     )
 
 

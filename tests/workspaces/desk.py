@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from interlock.domain.values.tickets import Saved
-from interlock.ports.processes import Finished, Job, OnOutput, Output
+from interlock.ports.processes import Conversation, Finished, IsComplete, Job, OnOutput, Output
 from interlock.ports.workspaces import Combined, Workspace
+from interlock.sandbox.jobs.conversation import ProgramConversation
 from interlock.workspaces.git_workspaces import GitWorkspaces
 
 T = TypeVar("T")
@@ -21,6 +22,7 @@ class Runner:
     """Runs only git and records every command; calls `after` after each one, so that a test can interfere."""
 
     commands: list[list[str]] = field(default_factory=list[list[str]])
+    requests: list[list[str]] = field(default_factory=list[list[str]])
     after: Callable[[list[str]], None] | None = None
     kill_after_s: float | None = None
 
@@ -63,6 +65,37 @@ class Runner:
             self.after([*argv])
         assert process.returncode is not None
         return Output(process.returncode, out, err)
+
+    def converse(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Conversation:
+        return RecordedConversation(self, argv, ProgramConversation(argv, cwd=cwd, env=env))
+
+
+class RecordedConversation:
+    """The real program; the runner records each request."""
+
+    def __init__(self, runner: Runner, argv: Sequence[str], inner: Conversation) -> None:
+        self._runner = runner
+        self._argv = argv
+        self._inner = inner
+
+    async def ask(self, request: bytes, is_complete: IsComplete) -> bytes | None:
+        asked = asyncio.ensure_future(self._inner.ask(request, is_complete))
+        if self._runner.kill_after_s is not None:
+            asyncio.get_running_loop().call_later(self._runner.kill_after_s, asked.cancel)
+        try:
+            answer = await asked
+        except asyncio.CancelledError:
+            if not asked.cancelled():
+                raise
+            answer = None  # the program was killed
+        command = [*self._argv, *request.decode().split()]
+        self._runner.requests.append(command)
+        if self._runner.after is not None:
+            self._runner.after(command)
+        return answer
+
+    async def close(self) -> None:
+        await self._inner.close()
 
 
 class Desk:

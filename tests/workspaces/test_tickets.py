@@ -376,10 +376,10 @@ def test_the_usual_steps_need_few_processes(desk: Desk) -> None:
         await merge(store, "t", "T-1", saved)
         counted("combine and publish")
         assert {step: count for step, count in counts.items() if step != "before"} == {
-            "prepare": 2,
-            "save": 4,
-            "show": 2,
-            "combine and publish": 2,
+            "prepare": 1,
+            "save": 3,
+            "show": 1,
+            "combine and publish": 1,
         }
 
     run(story())

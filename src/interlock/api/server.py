@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 
 import uvicorn
 import uvloop
-from litestar import Litestar, MediaType
+from litestar import Litestar, MediaType, Router
 from litestar.exceptions import HTTPException
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
@@ -192,7 +192,7 @@ def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) 
             version=VERSION,
             description=ABOUT,
             path="/",
-            render_plugins=[JsonRenderPlugin(path="/openapi.json", media_type=MediaType.JSON)],
+            render_plugins=[_Description(path="/openapi.json", media_type=MediaType.JSON)],
             components=Components(security_schemes={"token": SecurityScheme(type="http", scheme="bearer")}),
             security=[{"token": []}],
             use_handler_docstrings=True,
@@ -204,6 +204,12 @@ def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) 
     )
     _correct_description(app)
     return app
+
+
+class _Description(JsonRenderPlugin):
+    def receive_router(self, router: Router) -> None:
+        """Removes the framework's own answer for unknown paths: a page in HTML."""
+        router.routes = [route for route in router.routes if "{" not in route.path_format]
 
 
 def _correct_description(app: Litestar) -> None:

@@ -103,6 +103,7 @@ class Agents:
         options = Options(
             max_tool_rounds=settings.max_tool_rounds,
             analyse_failures=settings.analyse_failures,
+            analyse_warnings=settings.analyse_warnings,
             escalation=settings.escalation,
             test_paths=self._project.settings.gates.test_paths,
         )

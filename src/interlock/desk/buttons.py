@@ -104,9 +104,15 @@ async def _send(desk: Desk, by: Authority, user_data: Any) -> Result:
     text = desk.view.values["ai_input"]
     if not text.strip():
         raise BadValue("ai_input is empty: set it to the message first")
-    name = await desk.discussion_in_view(by)
-    await desk.front.say(by.actor, name, text, desk.view.values["files_base_dir"])
+    # The input is emptied before the first wait: what is typed meanwhile belongs to the next message.
     desk.change(values={**desk.view.values, "ai_input": ""}, error="")
+    try:
+        name = await desk.discussion_in_view(by)
+        await desk.front.say(by.actor, name, text, desk.view.values["files_base_dir"])
+    except BaseException:
+        typed = desk.view.values["ai_input"]
+        desk.change(values={**desk.view.values, "ai_input": f"{text}\n{typed}" if typed else text})
+        raise
     return {"discussion": name}
 
 

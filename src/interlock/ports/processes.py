@@ -93,6 +93,22 @@ OnOutput = Callable[[bytes], None]
 Reading pauses while it runs, so a slow receiver slows the job. To stop early, cancel `run`."""
 
 
+IsComplete = Callable[[bytes], bool]
+"""Tells whether the bytes so far are a whole answer."""
+
+
+class Conversation(Protocol):
+    """A trusted program that stays and answers requests, one at a time. It ends with this process."""
+
+    async def ask(self, request: bytes, is_complete: IsComplete) -> bytes | None:
+        """The answer; None if the program ended instead. A cancelled request ends the program."""
+        ...
+
+    async def close(self) -> None:
+        """Ends the program. The next request starts it again."""
+        ...
+
+
 class Sandbox(Protocol):
     """Starts every process. Cancelling `run` first kills all processes of the job."""
 
@@ -113,4 +129,8 @@ class Sandbox(Protocol):
         timeout_s: float = 600,
     ) -> Output:
         """Runs a trusted program with trusted arguments (git plumbing), never text from a model or repository."""
+        ...
+
+    def converse(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Conversation:
+        """A trusted program as for `run_trusted`, that reads requests from its input until it ends."""
         ...

@@ -54,6 +54,7 @@ class ToolOutcome(Struct, frozen=True):
     text: str
     failed: bool = False
     exit_code: int | None = None  # of a script that ran
+    warned: bool = False  # a script that ran wrote to its standard error
     refused: Refused = ""  # why it did not run: a person rejected it, or a rule denied it
 
 

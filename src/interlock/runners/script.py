@@ -1,7 +1,13 @@
 """Runs a shell ticket on this machine: prepares its worktree, runs its script, saves the result as a commit."""
 
+import asyncio
+import os
+import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
+
+from msgspec.structs import replace
 
 from interlock.domain.values.approvals import ScriptPayload, digest
 from interlock.errors import Rejected, Unavailable
@@ -97,9 +103,10 @@ class LocalCrew:
         except Rejected as error:
             return Failed(f"the script was not run: {error}")
         self._before_script(terms.script)
-        finished = await self._sandbox.run(shell_job(workspace, exact, env))
-        if not finished.succeeded:
-            return self._failed("the script", finished)
+        with tempfile.TemporaryDirectory(prefix="interlock-script-") as keep:
+            finished = await self._sandbox.run(shell_job(workspace, exact, env, keep=keep))
+            if not finished.succeeded:
+                return self._failed("the script", await asyncio.to_thread(_whole, finished, keep))
         return await self._save(workspace, assignment, self._redact(_last_lines(finished.stdout)))
 
     async def save_again(self, assignment: Assignment, summary: str) -> Done | Unsaved | None:
@@ -137,6 +144,15 @@ def _failure(finished: Finished) -> str:
             return finished.ending
         case "error":
             return f"could not be run: {finished.message}"
+
+
+def _whole(finished: Finished, keep: str) -> Finished:
+    """The result with both streams whole, as far as the sandbox stored them in this folder."""
+    streams = {"stdout": finished.stdout, "stderr": finished.stderr}
+    for name in streams:
+        with suppress(FileNotFoundError), open(os.path.join(keep, name), encoding="utf-8", errors="replace") as file:
+            streams[name] = file.read()
+    return replace(finished, **streams)
 
 
 def _last_lines(text: str) -> str:

@@ -46,7 +46,12 @@ class Shell:
             )
         )
         exit_code = None if finished.status == "error" else finished.exit_code
-        return ToolOutcome(_text(finished, args.timeout_s), not finished.succeeded, exit_code)
+        return ToolOutcome(
+            _text(finished, args.timeout_s),
+            not finished.succeeded,
+            exit_code,
+            warned=exit_code is not None and bool(finished.stderr.strip()),
+        )
 
 
 def problem_with(script: str) -> str | None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 
 from interlock.errors import Misconfigured, Unavailable
-from interlock.ports.processes import Output, Sandbox
+from interlock.ports.processes import Conversation, Output, Sandbox
 
 OLDEST = (2, 38)  # `merge-tree --write-tree`, `core.fsyncMethod=batch`
 
@@ -65,6 +65,11 @@ class Git:
         self._git_dir = git_dir
         self._flags = flags(*_SAFE, *settings)
         self._env = environment(**env)
+
+    def converse(self, *args: str, durable: bool = False) -> Conversation:
+        """A git command that stays and answers requests."""
+        argv = ["git", f"--git-dir={self._git_dir}", *self._flags, *(flags(*_DURABLE) if durable else ()), *args]
+        return self._run.converse(argv, cwd=self._git_dir, env=self._env)
 
     async def __call__(
         self,

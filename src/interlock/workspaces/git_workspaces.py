@@ -129,6 +129,7 @@ class GitWorkspaces:
     async def open(self) -> None:
         try:
             self._root.mkdir(parents=True, exist_ok=True)
+            await self.close()
             repository = await self._finder.open()
         except OSError as error:
             raise Misconfigured(f"cannot write to {error.filename}: {error.strerror}") from error
@@ -226,7 +227,7 @@ class GitWorkspaces:
             raise Unavailable(f"the folder of {track}/{ticket} is gone")
         tree = await self._stage(track, ticket)
         full = with_trailers(message, ticket, attempt)
-        commit = await self._now.repository.objects.commit(tree, (workspace.base,), full)
+        commit = await self._now.repository.commit(tree, (workspace.base,), full)
         await self._now.integration.keep(track, ticket, attempt, commit)
         name = (track, ticket)
         return Saved(workspace.base, commit, tree, True if tree == await self._tree_before(workspace, name) else UNSET)
@@ -235,7 +236,7 @@ class GitWorkspaces:
         """The files before the attempt's work."""
         commit, tree = self._bases.get(name, ("", ""))
         if commit != workspace.base:
-            tree = await self._now.repository.refs.line("rev-parse", f"{workspace.base}^{{tree}}")
+            tree = await self._now.integration.tree_of(workspace.base)
         return tree
 
     @_translate_os_errors
@@ -301,12 +302,16 @@ class GitWorkspaces:
         folder, index = str(self._now.worktrees.folder(track, ticket)), self._now.worktrees.index(track, ticket)
         included, git = self._now.worktrees.included(track, ticket), self._now.repository.plumbing
         unlock(index)
+        worktrees = self._now.worktrees
+        worktrees.note_staged(track, ticket, None)
         try:
-            return await stage(git, folder, index, included)
+            tree = await stage(git, folder, index, included)
         except Unavailable:
             forget(index)
-            await git("read-tree", self._now.worktrees.base(track, ticket), index=index)
-            return await stage(git, folder, index, included)
+            await git("read-tree", worktrees.base(track, ticket), index=index)
+            tree = await stage(git, folder, index, included)
+        worktrees.note_staged(track, ticket, tree)
+        return tree
 
     async def _keep_left(self, track: str, ticket: str) -> None:
         """Stores what is in the ticket's folder under a ref, unless it is merged, stored, or no work at all."""
@@ -318,7 +323,7 @@ class GitWorkspaces:
             return
         base = worktrees.base(track, ticket)
         message = with_trailers(f"What was left in the folder of {ticket}", ticket, None)
-        commit = await self._now.repository.objects.commit(tree, (base,), message)
+        commit = await self._now.repository.commit(tree, (base,), message)
         await integration.point(f"{attempts_ref(track, ticket)}/left-{tree[:12]}", commit)
 
     @_translate_os_errors
@@ -335,6 +340,11 @@ class GitWorkspaces:
                 live |= {(track, ticket)}
         await self._now.worktrees.sweep(live)
         self._now.integration.unlock()
+
+    async def close(self) -> None:
+        if self._opened is not None:
+            await self._opened.worktrees.close()
+            await self._opened.repository.commits.close()
 
     @_translate_os_errors
     async def landing(self, track: str) -> LandingPlan:

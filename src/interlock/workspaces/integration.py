@@ -13,7 +13,7 @@ from interlock.errors import Rejected
 from interlock.ports.processes import Output
 from interlock.ports.workspaces import Combined, Conflict
 from interlock.workspaces.git import failure, shown, text
-from interlock.workspaces.objects import attempt_of, tree_of, with_trailers
+from interlock.workspaces.objects import attempt_of, with_trailers
 from interlock.workspaces.repository import Repository
 
 _MOST_CONFLICT = 20_000  # characters of conflict text
@@ -79,13 +79,17 @@ class Integration:
         return commit
 
     async def tip_and_tree(self, track: str) -> tuple[str, str]:
-        """The tip of the branch and its files, with one git process."""
-        names = (f"{branch(track)}^{{commit}}", f"{branch(track)}^{{tree}}")
-        output = await self._repository.refs("rev-parse", "--quiet", *names, ok=(0, 1, 128))
-        if output.code != 0:
+        """The tip of the branch and its files."""
+        (tip,) = await self._repository.commits.find(branch(track))
+        if tip is None:
             raise Rejected(f"track {track!r} has no branch interlock/{track}")
-        tip, tree = text(output.stdout).split()
-        return tip, tree
+        return tip.id, tip.tree
+
+    async def tree_of(self, commit: str) -> str:
+        tree = await self._repository.commits.tree(commit)
+        if tree is None:
+            raise Rejected(f"the commit {commit} is missing in the repository")
+        return tree
 
     async def keep(self, track: str, ticket: str, attempt: int, commit: str) -> None:
         """Stores the commit of an attempt on its own ref."""
@@ -96,8 +100,7 @@ class Integration:
 
     async def known_trees(self, track: str, ticket: str, commits: Iterable[str]) -> frozenset[str]:
         """The trees of these commits and of all attempts that are stored."""
-        names = [f"{commit}^{{tree}}" for commit in commits]
-        trees = text((await self._repository.refs("rev-parse", *names)).stdout).split()
+        trees = [await self.tree_of(commit) for commit in commits]
         stored = await self._repository.refs("for-each-ref", "--format=%(tree)", f"{attempts_ref(track, ticket)}/")
         return frozenset((*trees, *text(stored.stdout).split()))
 
@@ -107,6 +110,9 @@ class Integration:
         return frozenset() if tip is None else frozenset(await self._merged_at(track, tip))
 
     async def point(self, ref: str, commit: str) -> None:
+        async with self._writing:
+            if await self._repository.commits.point(ref, commit):
+                return
         output = await self._write(ref, commit)
         if output.code != 0:
             raise failure("update-ref", output)
@@ -117,16 +123,15 @@ class Integration:
         """The attempt's change on top of the branch (or of `onto`); the existing commit if the ticket is merged."""
         tip, tip_tree, attempt = await self._read_tip_and_attempt(track, saved)
         if done := (await self._merged_at(track, tip)).get(ticket):
-            tree = text((await self._repository.refs("rev-parse", f"{done}^{{tree}}")).stdout)
-            return Combined(tip=done, commit=done, tree=tree)
+            return Combined(tip=done, commit=done, tree=await self.tree_of(done))
         if onto is not None and onto != tip:
-            tip, tip_tree = onto, await self._repository.refs.line("rev-parse", f"{onto}^{{tree}}")
+            tip, tip_tree = onto, await self.tree_of(onto)
         tree = saved.tree if tip == saved.base else await self._merge(track, ticket, tip, saved.commit)
         if isinstance(tree, Conflict):
             return tree
         if tree == tip_tree:
             return Combined(tip=tip, commit=tip, tree=tree, empty=True)
-        commit = await self._repository.objects.commit(tree, (tip,), with_trailers(message, ticket, attempt))
+        commit = await self._repository.commit(tree, (tip,), with_trailers(message, ticket, attempt))
         self._made[commit] = (ticket, tip)
         return Combined(tip=tip, commit=commit, tree=tree)
 
@@ -159,20 +164,12 @@ class Integration:
         return None if tip is None else (await self._merged_at(track, tip)).get(ticket)
 
     async def _read_tip_and_attempt(self, track: str, saved: Saved) -> tuple[str, str, int | None]:
-        """The tip of the branch, its tree, and the number of the attempt, with one git process."""
-        names = f"{branch(track)}\n{saved.commit}\n".encode()
-        output = (await self._repository.refs("cat-file", "--batch", stdin=names)).stdout
-        commits: list[tuple[str, bytes]] = []
-        while output:
-            header, _, rest = output.partition(b"\n")
-            words = header.split()
-            if len(words) != 3:
-                raise Rejected(f"{shown(header)} in the repository, which track {track!r} needs")
-            size = int(words[2])
-            commits.append((words[0].decode(), rest[:size]))
-            output = rest[size + 1 :]
-        (tip, last), (_, commit) = commits
-        return tip, tree_of(last), attempt_of(commit) if tree_of(commit) == saved.tree else None
+        """The tip of the branch, its tree, and the number of the attempt."""
+        tip, commit = await self._repository.commits.find(branch(track), saved.commit)
+        if tip is None or commit is None:
+            missing = branch(track) if tip is None else saved.commit
+            raise Rejected(f"{missing} is missing in the repository, which track {track!r} needs")
+        return tip.id, tip.tree, attempt_of(commit.content) if commit.tree == saved.tree else None
 
     async def _merge(self, track: str, ticket: str, tip: str, commit: str) -> str | Conflict:
         how = ("--write-tree", "--name-only", "-z")

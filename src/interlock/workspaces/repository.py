@@ -12,7 +12,8 @@ from pathlib import Path
 
 from interlock.errors import Misconfigured
 from interlock.ports.processes import Output, Sandbox
-from interlock.workspaces.git import NO_FETCH, Git, check_version, flags, shown, text
+from interlock.workspaces.commits import Commits
+from interlock.workspaces.git import NO_FETCH, Git, check_version, flags, shown
 from interlock.workspaces.objects import Objects, identity
 from interlock.workspaces.own_git_dirs import write_for_users_files, write_for_work
 
@@ -41,12 +42,19 @@ class Repository:
     plumbing: Git
     users_files: Git
     objects: Objects
+    commits: Commits
     scratch: Path  # our own git folder for this project, in the user's state folder
 
     async def resolve(self, name: str) -> str | None:
         """The commit of a ref or object name."""
-        output = await self.refs("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", ok=(0, 1, 128))
-        return text(output.stdout) if output.code == 0 else None
+        (commit,) = await self.commits.find(name)
+        return commit.id if commit is not None else None
+
+    async def commit(self, tree: str, parents: tuple[str, ...], message: str) -> str:
+        """Writes a commit durably."""
+        commit = await self.objects.commit(tree, parents, message)
+        self.commits.note_tree(commit, tree)
+        return commit
 
     async def is_descendant(self, commit: str, ancestor: str) -> bool:
         return (await self.refs("merge-base", "--is-ancestor", ancestor, commit, ok=(0, 1, 128))).code == 0
@@ -143,13 +151,15 @@ class Finder:
         write_for_users_files(users_dir, place.object_format, shared, place.git_dir)
         keys = () if private else (*_MIRRORED, *_SPARSE)
         mirrored = tuple(f"{key}={config[key]}" for key in keys if key in config)
+        refs = Git(self._run, place.git_dir, env=env)
         return Repository(
             place=place,
             private=private,
-            refs=Git(self._run, place.git_dir, env=env),
+            refs=refs,
             plumbing=Git(self._run, str(self.scratch), settings=("core.autocrlf=false",), env=own_env),
             users_files=Git(self._run, str(users_dir), settings=mirrored, env=own_env),
             objects=Objects(objects, place.object_format, who),
+            commits=Commits(refs),
             scratch=self.scratch,
         )
 

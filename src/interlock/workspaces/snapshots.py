@@ -27,9 +27,9 @@ class Snapshots:
             forget(index)
             tree = await stage(repository.plumbing, repository.place.top, index, frozenset())
         last = await repository.resolve("HEAD")
-        if last is not None and await repository.refs.line("rev-parse", f"{last}^{{tree}}") == tree:
+        if last is not None and await repository.commits.tree(last) == tree:
             return last
         parents = () if last is None else (last,)
-        commit = await repository.objects.commit(tree, parents, "The folder as it was\n")
+        commit = await repository.commit(tree, parents, "The folder as it was\n")
         await repository.refs("update-ref", f"refs/heads/{SNAPSHOTS}", commit, last or "", durable=True)
         return commit

@@ -19,6 +19,7 @@ workers = 256
 max_tool_rounds = 1000
 discussion_tool_rounds = 1000
 analyse_failures = false
+analyse_warnings = false
 escalation = ["dearest"]
 [provider]
 name = "gemini_cli"

@@ -32,9 +32,23 @@ def test_the_end_that_is_kept_names_what_was_dropped(project: Project) -> None:
     assert result["stderr"] == "the reason\n"
 
 
+def test_the_whole_output_of_a_script_that_failed_is_one_command_away(project: Project) -> None:
+    file = project.tickets("plan.json", [shell("one", LONG)])
+    assert project.run("run", "--tickets", file, "--approve", "all").code == 3
+    assert "interlock tickets show plan/one --output" in project.run("tickets", "show", "one").out
+    output = project.run("tickets", "show", "one", "--output").out.splitlines()
+    assert output == ["the script failed with exit code 1", "output:", *map(str, range(1, 5_001)), "the reason"]
+    (run,) = project.run("tickets", "show", "one", "--output", "--json").json
+    assert run["gate"] is None
+    assert run["output"].splitlines() == output[2:]
+
+
 def test_a_ticket_without_a_gate_has_no_output(project: Project) -> None:
     project.run("tracks", "import", project.tickets("plan.json", [shell("one", "true")]))
-    assert project.run("tickets", "show", "one", "--output").out == "no gate of this ticket has run\n"
+    assert (
+        project.run("tickets", "show", "one", "--output").out
+        == "no gate of this ticket has run, and no script of it has failed\n"
+    )
     assert project.run("tickets", "show", "one", "--output", "--json").json == []
 
 

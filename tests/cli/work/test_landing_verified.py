@@ -1,5 +1,7 @@
 """What a landing says about its verification and its missing tickets, in the terminal, the journal and over HTTP."""
 
+import pytest
+
 from tests.cli.project import Project, shell
 
 
@@ -43,15 +45,24 @@ def test_a_combined_tree_on_which_a_gate_fails_is_called_unverified_everywhere(p
     assert recorded["payload"]["unverified"] == "test ! -e poison && test -s b.txt of one: failed"
 
 
-def test_a_branch_that_moves_between_the_approval_and_the_landing_is_asked_about_again(project: Project) -> None:
+@pytest.mark.parametrize(("moved", "status"), [("poison", "failed"), ("other", "passed")])
+def test_a_branch_that_moves_after_the_question_is_verified_and_asked_about_again(
+    project: Project, moved: str, status: str
+) -> None:
     _track(project)
     assert project.run("tracks", "land", "t").code == 4
-    _commit(project, "poison")
-    project.run("approvals", "answer", "A-2", "approve")
-    assert project.git("log", "-1", "--format=%s") == "poison"
-    again = project.run("tracks", "land", "t")
-    assert (again.code, "UNVERIFIED" in again.err) == (4, True)
-    assert [a["id"] for a in project.run("approvals", "list", "--json").json] == ["A-3"]
+    _commit(project, moved)
+    answered = project.run("approvals", "answer", "A-2", "approve")
+    assert (answered.code, "A-2: approve by human:" in answered.out) == (4, True)
+    assert "not landed: main changed since" in answered.err
+    assert "it was verified again and waits as approval A-3" in answered.err
+    assert project.git("log", "-1", "--format=%s") == moved
+    (asked,) = project.run("approvals", "list", "--json").json
+    assert (asked["id"], [one["status"] for one in asked["payload"]["gates"]]) == ("A-3", [status])
+    assert (asked["payload"]["unverified"] == "") == (status == "passed")
+    landed = project.run("approvals", "answer", "A-3", "approve")
+    assert (landed.code, "landed on main" in landed.out) == (0, True)
+    project.check_whole()
 
 
 def test_a_track_with_a_cancelled_ticket_is_landed_and_names_it(project: Project) -> None:

@@ -16,6 +16,7 @@ GATES = st.builds(
     max_attempts=st.none() | st.integers(1, MOST_ATTEMPTS),
     timeout_s=st.none() | st.floats(0, 1e300),
     loop=st.booleans(),
+    stdin=st.sampled_from([None, "answer"]),
 )
 
 

@@ -1,4 +1,4 @@
-"""Tier 4 analyses a failed script: optional, paid by its own tier, and harmless if it fails."""
+"""Tier 4 analyses scripts that failed or warned: optional, paid by its own tier, and harmless if it fails."""
 
 import asyncio
 from typing import Any
@@ -93,10 +93,26 @@ def test_without_budget_for_the_analysis_the_work_goes_on() -> None:
     assert usage == {"Tier 3": Usage(10, cost=10)}
 
 
-@pytest.mark.parametrize("exit_code", [0, 1])
-def test_only_failures_are_analysed_and_only_if_configured(exit_code: int) -> None:
-    world = make_world(TRY, LOOK, DONE, exit_code=exit_code)
-    world.options = Options(analyse_failures=exit_code == 0)
+@pytest.mark.parametrize(
+    ("exit_code", "warned", "options", "analysed"),
+    [
+        (1, False, Options(), True),
+        (1, True, Options(analyse_warnings=False), True),
+        (1, True, Options(analyse_failures=False), False),
+        (0, True, Options(), True),
+        (0, True, Options(analyse_failures=False), True),
+        (0, True, Options(analyse_warnings=False), False),
+        (0, False, Options(), False),
+    ],
+)
+def test_failures_and_warnings_are_analysed_if_configured(
+    exit_code: int, warned: bool, options: Options, analysed: bool
+) -> None:
+    look = {**LOOK, "match": "# A script failed" if exit_code else "# A script ended with 0 and wrote to its standard"}
+    world = make_world(TRY, look, DONE, exit_code=exit_code)
+    world.tools.warned = {"make check"} if warned else set()
+    world.options = options
     asyncio.run(run(world))
-    assert {request.tier for request in world.requests} == {"Tier 3"}
-    assert result_of(world) == "run_shell done with {'script': 'make check'}"
+    assert [request.tier for request in world.requests].count("Tier 4") == analysed
+    expected = "run_shell done with {'script': 'make check'}"
+    assert result_of(world) == expected + ("\nQA ANALYSIS:\nRoot cause: a typo." if analysed else "")

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from interlock.engine.models.prefix_blocks import CONTEXT, blocks_of
 from interlock.ports.model import Message, ModelRequest, ToolCall
 from interlock.ports.tools import ToolSpec
-from interlock.views.prefix import prefix_break
+from interlock.views.usage.prefix import prefix_break
 
 TOOL = ToolSpec("grep", "Looks.", {}, changes=False)
 REQUEST = ModelRequest(

@@ -47,9 +47,12 @@ class Desk:
     def agent(self, body: str, **more: Any) -> GeminiCli:
         file = self.folder / "agent.py"
         file.write_text(HEAD + body)
+        return self.cli(f"{shlex.quote(sys.executable)} {shlex.quote(str(file))} --mine", **more)
+
+    def cli(self, command_line: str, **more: Any) -> GeminiCli:
         env = {**ENV, "HOME": str(self.home), "GEMINI_API_KEY": "key-of-the-vendor"}
         return GeminiCli(
-            f"{shlex.quote(sys.executable)} {shlex.quote(str(file))} --mine",
+            command_line,
             make_sandbox(self._level),
             env,
             self.folder / "own",
@@ -137,10 +140,31 @@ def test_only_the_keys_of_its_vendor_are_taken_along() -> None:
         "GOOGLE_GENAI_USE_VERTEXAI": "3",
         "GOOGLE_CLOUD_PROJECT": "4",
         "GOOGLE_CLOUD_LOCATION": "5",
+        "GOOGLE_GEMINI_BASE_URL": "6",
         "GOOGLE_MAPS_KEY": "no",
         "OPENAI_API_KEY": "no",
     }
-    assert "".join(sorted(vendor_env(environ).values())) == "12345"
+    assert "".join(sorted(vendor_env(environ).values())) == "123456"
+
+
+def test_a_program_of_an_npm_package_starts_by_its_path_with_its_parts_and_its_interpreter(desk: Desk) -> None:
+    packages = desk.home / "npm" / "node_modules"
+    script = packages / "@vendor" / "agent" / "bundle" / "agent.js"
+    script.parent.mkdir(parents=True)
+    (packages / "part").mkdir()
+    (packages / "part" / "text").write_text("from the part")
+    script.write_text(
+        "#!/usr/bin/env interpreter\n"
+        'cat >/dev/null; text=$(cat "$(dirname "$(readlink -f "$0")")/../../../part/text")\n'
+        'echo "{\\"type\\":\\"message\\",\\"role\\":\\"assistant\\",\\"content\\":\\"$text\\"}"\n'
+        'echo "{\\"type\\":\\"result\\",\\"status\\":\\"success\\",\\"session_id\\":\\"s\\"}"\n'
+    )
+    script.chmod(0o755)
+    (packages / ".bin").mkdir()
+    (packages / ".bin" / "interpreter").symlink_to("/bin/sh")
+    (packages / ".bin" / "agent").symlink_to("../@vendor/agent/bundle/agent.js")
+    reply = desk.ask(desk.cli(str(packages / ".bin" / "agent")))
+    assert reply.message.text == "from the part"
 
 
 def test_missing_token_counts_are_estimated(desk: Desk) -> None:

@@ -16,7 +16,7 @@ from interlock.api.routes.replies import FINDS, READS, Limit, raw
 from interlock.api.routes.status_json import StatusJson
 from interlock.api.schemas.journal import JournalPage, KeptText, UsageShape
 from interlock.errors import BadValue, NotFound
-from interlock.views.costs import UsageGrouping, usage_rows
+from interlock.views.usage.costs import UsageGrouping, usage_rows
 
 Version = Annotated[int, QueryParameter(ge=0, le=2**53, description="Only events after this version.")]
 Sha256 = Annotated[str, PathParameter(pattern="^[0-9a-f]{64}$", description="The SHA-256 hash of the text.")]

@@ -98,7 +98,7 @@ def framework_error(request: Asking, error: HTTPException) -> Response[Problem]:
 
 def _no_route(request: Asking) -> str:
     """A sentence about a path that no route has, with the nearest ones."""
-    known = sorted(route.path_format for route in request.app.routes)
+    known = sorted(route.path_format for route in request.app.routes if route.path_format != "/")
     path = request.url.path[:_LONGEST_SHOWN]
     begins = [one for one in known if one.startswith(path.rstrip("/") + "/")]
     near = [*get_close_matches(path, known, n=3, cutoff=0.5), *begins[:3]]

@@ -14,7 +14,7 @@ from interlock.domain.values.markdown import fenced
 from interlock.engine.models.activity import Happening, ToolExecution
 from interlock.engine.models.prefix_blocks import blocks_of
 from interlock.ports.model import ModelRequest
-from interlock.views.prefix import SentRequest
+from interlock.views.usage.prefix import SentRequest
 
 PREFIXES = "prefixes.log"
 

@@ -25,6 +25,7 @@ RIGHTS: dict[str, Right] = {
     "conductor.max_tool_rounds": "tightens",
     "conductor.discussion_tool_rounds": "tightens",
     "conductor.analyse_failures": "trust",  # makes model calls
+    "conductor.analyse_warnings": "trust",
     "conductor.escalation": "trust",
     "provider.name": "trust",
     "provider.model": "trust",

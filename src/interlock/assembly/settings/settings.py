@@ -30,6 +30,9 @@ class ConductorSettings(msgspec.Struct, frozen=True):
     analyse_failures: Annotated[bool, Meta(description="Tier 4 analyses failed scripts of workers: cause and fix")] = (
         True
     )
+    analyse_warnings: Annotated[
+        bool, Meta(description="Tier 4 analyses scripts of workers that exit with 0 and write to standard error")
+    ] = True
     escalation: Annotated[Texts, Meta(description="Models to try after failures, weakest first")] = ()
 
 

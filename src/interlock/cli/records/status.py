@@ -9,10 +9,10 @@ from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say
 from interlock.cli.terminal.sessions import project_of
 from interlock.client import is_locked
 from interlock.domain.values.budgets import Usage
-from interlock.views.costs import cost_shown
 from interlock.views.display import counted, one_line, safe
 from interlock.views.inbox import approval_title
 from interlock.views.mma_status import mma_status, run_status, unfinished_landings
+from interlock.views.usage.costs import cost_shown
 
 MOST = 20
 

@@ -17,10 +17,10 @@ from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.cli.terminal.sessions import project_of
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.values.budgets import Micros, dollars
-from interlock.views.costs import UsageRow, cost_shown, usage_rows
 from interlock.views.display import counted, one_line, safe
-from interlock.views.prefix import BrokenRequest, SentRequest, broken_requests
-from interlock.views.spend import bars, spending
+from interlock.views.usage.costs import UsageRow, cost_shown, usage_rows
+from interlock.views.usage.prefix import BrokenRequest, SentRequest, broken_requests
+from interlock.views.usage.spend import bars, spending
 from interlock.wire import to_plain
 
 _EVENTS = 200_000  # the latest events, from which cost over time is computed

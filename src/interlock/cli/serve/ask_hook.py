@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from interlock.cli.arguments import ProjectArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.client import ApiError, ApiHookClient, Gone, NotServing, Server, find_api_file, read_api_file
+from interlock.hooks.agents import only_reads
 
 BACK_S = 30
 """How long to wait for a workbench that restarts while an answer is pending."""
@@ -37,6 +38,7 @@ Answer = dict[str, Any]
 class AskHookArgs(ProjectArgs, frozen=True):
     agent: Literal["auto", "claude", "codex", "gemini"]
     deadline: float | None
+    skip_reads: bool
 
 
 def ask_hook(args: AskHookArgs) -> int:
@@ -44,6 +46,8 @@ def ask_hook(args: AskHookArgs) -> int:
     try:
         hook = _read(sys.stdin.buffer.read(), args.agent)
         agent = args.agent if args.agent != "auto" else _agent(hook)
+        if args.skip_reads and only_reads(agent, hook["tool_name"]):
+            return DONE  # no output is no opinion: the agent's own rules decide
         try:
             answer = _ask(hook, agent, args.deadline)
         except (ApiError, OSError) as error:

@@ -21,7 +21,7 @@ from interlock.cli.words.inspect_words import (
 )
 from interlock.cli.words.model_words import add_models
 from interlock.cli.words.record_words import add_completion, add_demo, add_journal, add_status, add_usage
-from interlock.cli.words.serve_words import add_ask_hook, add_gui, add_serve
+from interlock.cli.words.serve_words import add_ask_hook, add_gui, add_hooks, add_serve
 from interlock.cli.words.test_history_words import add_history_commands
 from interlock.cli.words.ticket_words import add_tickets, add_workers
 from interlock.cli.words.track_words import add_tracks
@@ -102,7 +102,7 @@ def build() -> argparse.ArgumentParser:
     commands: Commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     for add in (
         *(add_init, add_run, add_resume, add_do, add_parse, add_chat, add_tell, add_discussions),
-        *(add_serve, add_gui, add_ask_hook),
+        *(add_serve, add_gui, add_ask_hook, add_hooks),
         *(add_tracks, add_tickets, add_workers, add_approvals, add_checkpoint),
         *(add_policy, add_models, add_journal, _add_test),
         *(add_verify, add_view, add_context, add_status, add_doctor, add_usage),

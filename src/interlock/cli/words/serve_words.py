@@ -1,8 +1,16 @@
-"""Arguments of `interlock serve`, `gui` and `ask-hook`."""
+"""Arguments of `interlock serve`, `gui`, `ask-hook` and `hooks`."""
 
 import argparse
 
-from interlock.cli.words.commands import Commands, add_command, add_model_options, add_workers_option, port, seconds
+from interlock.cli.words.commands import (
+    Commands,
+    add_command,
+    add_group,
+    add_model_options,
+    add_workers_option,
+    port,
+    seconds,
+)
 
 
 def add_serve(commands: Commands) -> None:
@@ -64,6 +72,57 @@ def add_ask_hook(commands: Commands) -> None:
     )
     command.add_argument(
         "--deadline", type=seconds, metavar="S", help="no answer within S seconds denies the tool (default: wait)"
+    )
+    command.add_argument(
+        "--skip-reads", action="store_true", help="no opinion on tools of the agent that change nothing"
+    )
+
+
+def add_hooks(commands: Commands) -> None:
+    group = add_group(
+        commands,
+        "hooks",
+        "have the tool calls of Claude Code, Codex and Gemini CLI approved here",
+        "interlock hooks install claude",
+        "interlock hooks test codex",
+        "interlock hooks list",
+    )
+    install = add_command(
+        group,
+        "install",
+        "serve.hooks:install",
+        "write the hook into the agent's settings, after showing the change",
+        "interlock hooks install claude                # in this project's own settings",
+        "interlock hooks install codex --user --yes    # for every project, without a question",
+        "interlock hooks install gemini --undo",
+        project=False,
+    )
+    _add_agent(install)
+    install.add_argument(
+        "-C",
+        "--project",
+        nargs="?",
+        metavar="DIR",
+        help="only in this project (the default): this folder, the nearest above it, or DIR",
+    )
+    install.add_argument("--user", action="store_true", help="in your own settings, for every project")
+    install.add_argument("--yes", action="store_true", help="write without asking")
+    install.add_argument("--undo", action="store_true", help="take out exactly what was written")
+    _add_agent(
+        add_command(
+            group,
+            "test",
+            "serve.hooks:test",
+            "run the agent against a scripted vendor, and see that a denied call does not run",
+            "interlock hooks test claude",
+        )
+    )
+    add_command(group, "list", "serve.hooks:list_", "where the hook is installed", "interlock hooks list --json")
+
+
+def _add_agent(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "agent", choices=["claude", "codex", "gemini"], metavar="AGENT", help="claude, codex or gemini"
     )
 
 

@@ -62,7 +62,7 @@ def _add_land(group: Commands) -> None:
     command = add_command(
         group,
         "land",
-        "work.tracks:land",
+        "work.landing:land",
         "merge a finished track into your branch (shows the diff and asks for approval)",
         "interlock tracks land demo",
     )

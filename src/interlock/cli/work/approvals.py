@@ -12,6 +12,7 @@ from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import say, say_json, table
 from interlock.cli.terminal.prompts import describe
 from interlock.cli.terminal.sessions import open_session, project_of
+from interlock.cli.work.landing import finish_answered, open_with_gates
 from interlock.domain.checks.deadlines import is_overdue
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.values.approvals import Answered, Approval, Decision, ScriptPayload, ToolPayload
@@ -103,7 +104,8 @@ def answer(args: AnswerArgs) -> int:
     project = project_of(args)
     if args.everywhere and not args.always:
         raise Rejected("--everywhere says where the rule of --always counts; give both")
-    with open_session(project) as session:
+    landing = _approves_landing(project, args)
+    with open_with_gates(project) if landing else open_session(project) as session:
         rule = _rule(session.state.approval(args.approval), args, project) if args.always else ""
         if rule:
             where = "for all projects" if args.everywhere else "for this project"
@@ -111,15 +113,22 @@ def answer(args: AnswerArgs) -> int:
             say(f"new rule {where} in {safe(str(file))}:\n\n{safe(rule)}", sys.stderr)
         session.submit(AnswerApproval(args.approval, args.decision, edited, args.message, hunks, context))
         approval = session.state.approval(args.approval)
+        if args.json:
+            say_json(approval_dict(approval))
+        elif isinstance(approval.state, Answered):
+            say(f"{approval.id}: {approval.state.decision} by {approval.state.by}")
+        code = finish_answered(session, approval.track, "nothing" if args.json else "words") if landing else DONE
     if rule:
         keep_rule(project, rule, everywhere=args.everywhere)
-    if args.json:
-        say_json(approval_dict(approval))
-    elif isinstance(approval.state, Answered):
-        say(f"{approval.id}: {approval.state.decision} by {approval.state.by}")
-        if session.state.running and not session.state.conductor.on:
-            say("'interlock resume' continues the work")
-    return DONE
+    if not args.json and session.state.running and not session.state.conductor.on:
+        say("'interlock resume' continues the work")
+    return code
+
+
+def _approves_landing(project: Project, args: AnswerArgs) -> bool:
+    """A landing that is approved is carried out by this command, if no other process holds the project."""
+    approval = read_state(project).approvals.get(args.approval)
+    return approval is not None and approval.kind == "merge" and args.decision == "approve"
 
 
 def _rule(approval: Approval, args: AnswerArgs, project: Project) -> str:

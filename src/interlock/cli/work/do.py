@@ -14,7 +14,7 @@ from interlock.cli.terminal.prompts import Prompts
 from interlock.cli.terminal.sessions import Session, hearing, open_session, project_of
 from interlock.cli.work.goal import Goal
 from interlock.cli.work.joining import Staying, check_options
-from interlock.cli.work.tracks import land_track
+from interlock.cli.work.landing import land_track
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.reading.command_language import parse_command

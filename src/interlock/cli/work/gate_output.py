@@ -2,35 +2,54 @@
 
 from typing import Any
 
+from msgspec import Struct
+
 from interlock.assembly.project import Project, kept_text, project_reader
 from interlock.cli.terminal.output import say
-from interlock.domain.messages.events.attempt_events import GateFinished, TicketStarted
+from interlock.domain.messages.events.attempt_events import GateFinished
+from interlock.domain.messages.events.ticket_events import TicketBlocked
 from interlock.domain.values.gates import Blob
 from interlock.errors import JournalError
 from interlock.views.display import safe
 from interlock.wire import to_plain
 
 
-def gate_runs(project: Project, track: str, ticket: str) -> list[GateFinished]:
-    """The runs of the ticket's gates in its latest attempt that reached them; oldest first."""
-    runs: list[GateFinished] = []
+class FailedScript(Struct, frozen=True):
+    reason: str
+    output: Blob
+
+
+Run = GateFinished | FailedScript
+
+
+def runs_of(project: Project, track: str, ticket: str) -> list[Run]:
+    """The runs of gates in the ticket's latest attempt that reached them, oldest first, and its script that failed."""
+    runs: list[Run] = []
     reader = project_reader(project)
     try:
         for recorded in reader.read(0):
             event = recorded.event
-            if not isinstance(event, GateFinished | TicketStarted) or (event.track, event.ticket) != (track, ticket):
+            if not isinstance(event, GateFinished | TicketBlocked) or (event.track, event.ticket) != (track, ticket):
                 continue
             if isinstance(event, GateFinished):
-                runs = [run for run in runs if run.attempt == event.attempt] + [event]
+                gates = (run for run in runs if isinstance(run, GateFinished) and run.attempt == event.attempt)
+                runs = [*gates, event]
+            elif event.output is not None:  # a later attempt: its script failed before any gate
+                runs = [FailedScript(event.reason, event.output)]
     finally:
         reader.close()
     return runs
 
 
-def say_output(project: Project, runs: list[GateFinished]) -> None:
+def say_output(project: Project, runs: list[Run]) -> None:
     if not runs:
-        say("no gate of this ticket has run")
+        say("no gate of this ticket has run, and no script of it has failed")
     for run in runs:
+        if isinstance(run, FailedScript):
+            say(safe(run.reason.partition("\n")[0]))
+            say("output:")
+            say(safe(_whole(project, run.output, run.reason.partition("\n")[2])).rstrip("\n"))
+            continue
         result = run.result
         how = f": {safe(result.explanation)}" if result.explanation else ""
         say(f"attempt {run.attempt}, gate {run.gate + 1}: {safe(result.command)}")
@@ -42,9 +61,11 @@ def say_output(project: Project, runs: list[GateFinished]) -> None:
         say("")
 
 
-def output_dicts(project: Project, runs: list[GateFinished]) -> list[dict[str, Any]]:
+def output_dicts(project: Project, runs: list[Run]) -> list[dict[str, Any]]:
     return [
-        {
+        {"gate": None, "reason": run.reason, "output": _whole(project, run.output, "")}
+        if isinstance(run, FailedScript)
+        else {
             "attempt": run.attempt,
             "gate": run.gate,
             **to_plain(run.result),

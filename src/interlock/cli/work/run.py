@@ -16,7 +16,8 @@ from interlock.cli.terminal.prompts import Prompts
 from interlock.cli.terminal.sessions import Session, hearing, open_session, project_of
 from interlock.cli.work.goal import Goal, unfinished
 from interlock.cli.work.joining import Staying, check_options
-from interlock.cli.work.tracks import land_track, read_tickets, with_free_id
+from interlock.cli.work.landing import land_track
+from interlock.cli.work.tracks import read_tickets, with_free_id
 from interlock.domain.messages.commands.epic_commands import PlanEpic
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.messages.events.epic_events import EpicAdded

@@ -10,7 +10,7 @@ from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
 from interlock.cli.terminal.sessions import open_session, project_of
-from interlock.cli.work.gate_output import gate_runs, output_dicts, say_output
+from interlock.cli.work.gate_output import output_dicts, runs_of, say_output
 from interlock.domain.messages.commands.command import Bulk, BulkPart
 from interlock.domain.messages.commands.ticket_commands import (
     BlockTicket,
@@ -105,7 +105,7 @@ def show(args: ShowArgs) -> int:
     track_id, ticket_id = find(state, args.ticket)
     ticket, track = state.ticket(track_id, ticket_id), state.track(track_id)
     if args.output:
-        runs = gate_runs(project, track_id, ticket_id)
+        runs = runs_of(project, track_id, ticket_id)
         if args.json:
             say_json(output_dicts(project, runs))
         else:
@@ -116,7 +116,7 @@ def show(args: ShowArgs) -> int:
         return DONE
     say(f"{paint(ticket.name, 'bold')}  {paint(ticket.status, STATUS_COLOUR.get(ticket.status))}")
     say(safe(ticket.spec.description))
-    say(f"stands at:   {safe(activity_of(ticket, track))}")
+    say(f"stands at:   {f'{chr(10)}             '.join(safe(activity_of(ticket, track)).splitlines())}")
     say(f"assigned to: {ticket.spec.assigned_to}   priority: {ticket.spec.priority}   attempts: {ticket.attempts}")
     if ticket.spec.depends_on:
         say(f"depends on:  {', '.join(ticket.spec.depends_on)}")
@@ -131,7 +131,7 @@ def show(args: ShowArgs) -> int:
         say(f"  {safe(ticket.result)}")
     for line in _failures(ticket):
         say(line)
-    if ticket.spec.verify and ticket.attempts and ticket.status in ("blocked", "in_progress"):
+    if (ticket.spec.verify or ticket.spec.script) and ticket.attempts and ticket.status in ("blocked", "in_progress"):
         say(f"output:      interlock tickets show {ticket.name} --output")
     return DONE
 

@@ -4,17 +4,14 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Literal
 
 from msgspec.structs import replace
 
-from interlock.assembly.build import conducting
 from interlock.assembly.project import Project, read_state
 from interlock.cli.arguments import CommandArgs
-from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE
+from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import STATUS_COLOUR, SYMBOL, paint, say, say_json, table
-from interlock.cli.terminal.prompts import Prompts
-from interlock.cli.terminal.sessions import Session, open_session, project_of
+from interlock.cli.terminal.sessions import open_session, project_of
 from interlock.cli.work.filed_tracks import filed_rows, filed_tracks, show_filed
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.track_commands import (
@@ -25,24 +22,15 @@ from interlock.domain.messages.commands.track_commands import (
     PauseTrack,
     ResumeTrack,
 )
-from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.reading.ticket_data import ticket_to_dict
 from interlock.domain.reading.tickets_from_data import track_from_json
 from interlock.domain.state.state import State
-from interlock.domain.values.approvals import Approval, MergePayload, TracksPayload
+from interlock.domain.values.approvals import TracksPayload
 from interlock.domain.values.ids import is_id
 from interlock.errors import Misconfigured, Rejected
-from interlock.ports.front import Receipt
 from interlock.views.board import activity_of, not_verified, tickets_of, track_row, track_rows, unverified_tickets
 from interlock.views.display import counted, one_line, safe
-from interlock.views.inbox import approval_dict, landing_lines
 from interlock.wire import to_plain
-
-_MOST_ASKED = 3
-"""How often one command asks for a landing again because the branch has moved."""
-
-Shown = Literal["words", "json", "nothing"]
-"""How the outcome of a landing is printed; `nothing` if the caller reports it with its other results."""
 
 
 class TrackArgs(CommandArgs, frozen=True):
@@ -51,10 +39,6 @@ class TrackArgs(CommandArgs, frozen=True):
 
 class AbortArgs(TrackArgs, frozen=True):
     message: str
-
-
-class LandArgs(TrackArgs, frozen=True):
-    approve: Literal["all"] | None
 
 
 class EditArgs(TrackArgs, frozen=True):
@@ -200,98 +184,6 @@ def abort(args: AbortArgs) -> int:
     return _submit(args, AbortTrack(args.track, args.message or "aborted by the user"), "aborted")
 
 
-def land(args: LandArgs) -> int:
-    project = project_of(args)
-    interrupted = _is_being_landed(read_state(project), args.track)
-    with _open_with_gates(project) as session:
-        shown: Shown = "json" if args.json else "words"
-        if interrupted and not _is_being_landed(session.state, args.track):
-            return _report_landing(session, args.track, shown)  # opening the project has finished it
-        return land_track(session, args.track, everything=args.approve == "all", shown=shown)
-
-
-def _open_with_gates(project: Project) -> Session:
-    """A session that can run the gates of what would be landed, and no ticket."""
-    conduct = conducting(project, auto_queue=False, approve_all=False, workers=None, focus=())
-    try:
-        return open_session(project, conduct)
-    except Misconfigured as error:
-        session = open_session(project)  # raises again if the project itself cannot be opened
-        say(f"no gate can run: {safe(str(error))}", sys.stderr)
-        return session
-
-
-def _is_being_landed(state: State, track: str) -> bool:
-    landing = state.tracks[track].landing if track in state.tracks else None
-    return landing is not None and landing.state == "started"
-
-
-def land_track(session: Session, track: str, *, everything: bool, shown: Shown = "words") -> int:
-    """Request the landing, answer its approval if possible, and report the outcome.
-
-    `everything`: answer the approval without asking.
-    """
-    for _ in range(_MOST_ASKED):
-        landing = session.state.track(track).landing
-        if (landing is None or landing.state in ("landed", "failed")) and not _answer_landing(
-            session, track, everything=everything, shown=shown
-        ):
-            return APPROVAL
-        for _ in session.follow():
-            landing = session.state.track(track).landing
-            if landing is not None and landing.state in ("landed", "failed"):
-                break
-            if landing is None:
-                return BLOCKED
-        if not _pending_landings(session.state, track):
-            break
-        if shown == "words" and landing is not None:
-            say(safe(landing.detail), sys.stderr)
-    return _report_landing(session, track, shown)
-
-
-def _pending_landings(state: State, track: str) -> list[Approval]:
-    return [a for a in state.pending_approvals() if a.kind == "merge" and a.track == track]
-
-
-def _report_landing(session: Session, track: str, shown: Shown) -> int:
-    landing = session.state.track(track).landing
-    if shown == "json":
-        say_json(to_plain(landing) if landing else {"state": "rejected"})
-    elif shown == "nothing":
-        pass  # the caller reports it with its other results
-    elif landing and landing.state == "landed":
-        say(paint(f"landed on {landing.branch}: {landing.after[:12]}", "good"))
-        if landing.detail:
-            say(safe(landing.detail), sys.stderr)
-    else:
-        say(paint(f"not landed: {safe(landing.detail) if landing else 'rejected'}", "bad"), sys.stderr)
-    return DONE if landing and landing.state == "landed" else BLOCKED
-
-
-def _answer_landing(session: Session, track: str, *, everything: bool, shown: str) -> bool:
-    """False if the landing's approval stays pending."""
-    pending = _pending_landings(session.state, track)
-    approval_id = pending[0].id if pending else _approval_in(session.ask_landing(track))
-    approval = session.state.approval(approval_id)
-    if approval_id not in session.state.pending.values():
-        return True
-    prompts = Prompts()
-    if shown == "words" and (everything or not prompts.possible) and isinstance(approval.payload, MergePayload):
-        for line, tone in landing_lines(approval.payload):
-            say(paint(safe(line), tone, sys.stderr), sys.stderr)
-    if everything:
-        session.submit(AnswerApproval(approval_id, "approve", message="--approve all"))
-    elif prompts.possible and shown == "words":
-        prompts.ask(session, approval)
-    else:
-        if shown == "json":
-            say_json({"state": "asked", "pending_approvals": [approval_dict(approval)]})
-        say(f"landing waits for approval {approval_id}: interlock approvals answer {approval_id} approve", sys.stderr)
-        return False
-    return True
-
-
 def read_text(file: str) -> str:
     """The text of a file, or of stdin for `-`."""
     try:
@@ -330,10 +222,6 @@ def with_free_id(command: AddTrack, state: State, named: str) -> AddTrack:
         name = f"{stem}-{number}"
     title = command.title or name
     return AddTrack(name, title, command.description, command.tickets)
-
-
-def _approval_in(receipt: Receipt) -> str:
-    return next(r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested))
 
 
 def _submit(args: TrackArgs, command: PauseTrack | ResumeTrack | AbortTrack | EditTrack, outcome: str) -> int:

@@ -223,7 +223,8 @@ def finish_tool(state: State, command: FinishTool) -> Events:
 def fail_work(state: State, command: FailWork) -> Events:
     ticket = _ticket_at(state, command, Working, Verifying, Merging)
     failed = not command.budget and command.unsaved is None
-    return (TicketBlocked(ticket.track, ticket.id, command.reason, command.budget, failed, command.unsaved),)
+    about = (command.reason, command.budget, failed, command.unsaved, command.output)
+    return (TicketBlocked(ticket.track, ticket.id, *about),)
 
 
 def redo_attempt(state: State, command: RedoAttempt) -> Events:

@@ -1,7 +1,9 @@
-"""Tier 4 analyses a failed script: its root cause and a suggested fix.
+"""Tier 4 analyses a script that failed, or that ended well and wrote to its standard error.
 
 The analysis is optional: if it fails, the worker gets the script's result without it.
 """
+
+from msgspec import Struct
 
 from interlock.domain.values.markdown import fenced
 from interlock.domain.values.model_calls import CallOwner
@@ -16,11 +18,16 @@ HEADING = "\nQA ANALYSIS:\n"
 TAIL = 2_000  # characters of the output in the request
 
 
-async def analysed(
-    calls: ModelCalls, party: CallOwner, key: str, description: str, script: str, exit_code: int, output: str
-) -> str:
+class RanScript(Struct, frozen=True):
+    description: str  # of the ticket
+    script: str
+    exit_code: int
+    output: str
+
+
+async def analysed(calls: ModelCalls, party: CallOwner, key: str, ran: RanScript) -> str:
     """The text that is appended to the script's result."""
-    report = failed_script(description, script, exit_code, output)
+    report = report_of(ran)
     system = load_prompt("tier4_analysis")
     request = ModelRequest(TIER, party.ticket or None, None, system, (Message("user", report),), ())
     try:
@@ -31,15 +38,15 @@ async def analysed(
     return HEADING + noted(text) if text else _none("the answer was empty")
 
 
-def failed_script(description: str, script: str, exit_code: int, output: str) -> str:
+def report_of(ran: RanScript) -> str:
     """The request to Tier 4."""
     return "\n\n".join(
         (
-            "# A script failed",
-            f"## The ticket\n\n{description or '(no description)'}",
-            f"## The script\n\n{fenced(script)}",
-            f"## Exit code\n\n{exit_code}",
-            f"## The end of its output\n\n{fenced(output[-TAIL:])}",
+            "# A script failed" if ran.exit_code else "# A script ended with 0 and wrote to its standard error",
+            f"## The ticket\n\n{ran.description or '(no description)'}",
+            f"## The script\n\n{fenced(ran.script)}",
+            f"## Exit code\n\n{ran.exit_code}",
+            f"## The end of its output\n\n{fenced(ran.output[-TAIL:])}",
         )
     )
 

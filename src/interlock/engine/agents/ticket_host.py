@@ -19,7 +19,7 @@ from interlock.ports.model import Message, ToolCall
 from interlock.ports.tools import Preview, ToolOutcome, ToolPlace
 from interlock.ports.work import PolicyVerdict
 
-Analyse = Callable[[str, int, str], Awaitable[str]]
+Analyse = Callable[[str, ToolOutcome], Awaitable[str]]
 """From a failed script, its exit code and its output: an analysis for the worker."""
 
 
@@ -97,9 +97,7 @@ class TicketHost:
         self._toolbox.check()
 
     async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:
-        if self._analyse is None or not outcome.exit_code:
-            return ""
-        return await self._analyse(str(args.get("script", "")), outcome.exit_code, outcome.text)
+        return "" if self._analyse is None else await self._analyse(str(args.get("script", "")), outcome)
 
     @property
     def _party(self) -> CallOwner:

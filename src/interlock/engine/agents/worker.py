@@ -25,7 +25,7 @@ from interlock.domain.messages.commands.command import Command
 from interlock.domain.values.approvals import SpawnPayload, digest
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import Grant, Saved, Ticket
-from interlock.engine.agents.analysis import analysed
+from interlock.engine.agents.analysis import RanScript, analysed
 from interlock.engine.agents.context import JournalAccess, Toolbox
 from interlock.engine.agents.dialogue import Answer, Dialogue, Question, Terms
 from interlock.engine.agents.file_updates import Outline
@@ -34,7 +34,7 @@ from interlock.engine.agents.ticket_host import Analyse, TicketHost
 from interlock.engine.models.calls import ModelCalls
 from interlock.errors import OverBudget, Unavailable
 from interlock.ports.model import Message
-from interlock.ports.tools import ToolPlace
+from interlock.ports.tools import ToolOutcome, ToolPlace
 from interlock.ports.workspaces import Workspace, Workspaces
 from interlock.views.stream_keys import stream_key
 
@@ -51,6 +51,7 @@ class Options(Struct, frozen=True, kw_only=True):
 
     max_tool_rounds: int = 50
     analyse_failures: bool = True
+    analyse_warnings: bool = True
     escalation: tuple[str, ...] = ()  # models to try after failures, weakest first
     test_paths: tuple[str, ...] = ()  # files that are tests
 
@@ -129,8 +130,7 @@ class Worker:
             self._options.max_tool_rounds,
             model_for(ticket, self._options.escalation),
         )
-        analyse = self._analyst(party, ticket) if self._options.analyse_failures else None
-        host = TicketHost(ticket, TIER, place, self._journal, self._toolbox, analyse)
+        host = TicketHost(ticket, TIER, place, self._journal, self._toolbox, self._analyst(party, ticket))
         try:
             files = self._files(ticket, workspace)
             ended = await Dialogue(
@@ -156,10 +156,12 @@ class Worker:
         return TrackedFiles(self._tools, place, self._texts, named, self._redact, self._outline)
 
     def _analyst(self, party: CallOwner, ticket: Ticket) -> Analyse:
-        def analyse(script: str, exit_code: int, output: str) -> Awaitable[str]:
-            description = ticket.spec.description
-            key = stream_key(self._journal.state(), party, "Tier 4")
-            return analysed(self._calls, party, key, description, script, exit_code, self._redact(output))
+        async def analyse(script: str, outcome: ToolOutcome) -> str:
+            wanted = self._options.analyse_failures if outcome.exit_code else self._options.analyse_warnings
+            if not wanted or outcome.exit_code is None or not (outcome.exit_code or outcome.warned):
+                return ""
+            ran = RanScript(ticket.spec.description, script, outcome.exit_code, self._redact(outcome.text))
+            return await analysed(self._calls, party, stream_key(self._journal.state(), party, "Tier 4"), ran)
 
         return analyse
 

@@ -111,6 +111,7 @@ class Conductor:
         await self._effects.stop()
         if self._workbench.broken is None and self._workbench.state.conductor.on:
             await self._workbench.submit(SYSTEM, Recover(reason))
+        await self._workspaces.close()
 
     async def abandon(self) -> None:
         """Ends every effect without recording it, as `kill -9` would."""
@@ -212,7 +213,8 @@ class Conductor:
         match ticket.stage:
             case Working():
                 by_rule = self._is_granted_by_rule(ticket)
-                return await do_work(ticket, self._crew, self._policy, self._worker, granted_by_rule=by_rule)
+                keep = self._workbench.keep
+                return await do_work(ticket, self._crew, self._policy, self._worker, keep, granted_by_rule=by_rule)
             case Verifying() as stage:
                 bench, spaces = self._workbench, self._workspaces
                 return await run_gate(ticket, stage, self._gates, bench.state, bench.keep, spaces)

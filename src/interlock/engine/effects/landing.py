@@ -123,10 +123,16 @@ async def do_landing(track: Track, workspaces: Workspaces) -> Command:
 async def land_or_ask_again(
     track: Track, workbench: Workbench, workspaces: Workspaces, gates: GateRunner | None
 ) -> Command:
-    """Lands. If the user's branch has moved since the approval, what would be landed now is verified and asked anew."""
+    """Lands. If the user's branch has moved since the approval, what would be landed now is verified and asked anew.
+
+    Without `gates` nothing can be verified here, so nothing is asked: the reason names the command that does both.
+    """
     outcome = await do_landing(track, workspaces)
     if not isinstance(outcome, FailLanding) or not outcome.moved:
         return outcome
+    if gates is None:
+        how = f"'interlock tracks land {track.id}' verifies what would be landed now, and asks"
+        return FailLanding(track.id, f"{outcome.reason}; {how}")
     try:
         why = f"the branch moved after the landing of {track.id} was approved; this is what would be landed now"
         receipt = await ask_landing(workbench, workspaces, SYSTEM, track.id, gates, why)

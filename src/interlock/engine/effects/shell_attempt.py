@@ -39,7 +39,7 @@ NO_PROVIDER = f"no model is configured for {{}} tickets; {HOW}"
 
 
 async def do_work(
-    ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | None, *, granted_by_rule: bool = False
+    ticket: Ticket, crew: Crew, policy: Policy, worker: Worker | None, keep: Keep, *, granted_by_rule: bool = False
 ) -> Command:
     """Runs one attempt, as far as approvals allow; returns the command that reports the outcome."""
     spec = ticket.spec
@@ -47,10 +47,10 @@ async def do_work(
         if worker is None:
             return FailWork(ticket.track, ticket.id, ticket.attempts, NO_PROVIDER.format(spec.assigned_to))
         return await worker.work(ticket)
-    return await _run_script(ticket, crew, policy, granted_by_rule=granted_by_rule)
+    return await _run_script(ticket, crew, policy, keep, granted_by_rule=granted_by_rule)
 
 
-async def _run_script(ticket: Ticket, crew: Crew, policy: Policy, *, granted_by_rule: bool) -> Command:
+async def _run_script(ticket: Ticket, crew: Crew, policy: Policy, keep: Keep, *, granted_by_rule: bool) -> Command:
     name = (ticket.track, ticket.id, ticket.attempts)
     spec, grant = ticket.spec, ticket.grant
     edited = grant.edited if grant else None
@@ -96,8 +96,9 @@ async def _run_script(ticket: Ticket, crew: Crew, policy: Policy, *, granted_by_
     match await prepared.run(digest(prepared.terms), last_check if granted_by_rule else None):
         case Done(saved, summary):
             return SubmitWork(*name, saved, summary)
-        case Failed(reason):
-            return FailWork(*name, reason)
+        case Failed(reason, output):
+            text = output.encode(errors="replace")
+            return FailWork(*name, reason, output=Blob(await keep(text), len(text)) if text else None)
         case Unsaved(reason, summary):
             return FailWork(*name, not_saved(reason), unsaved=summary)
         case NotAllowed(now) if now.verdict == "deny":

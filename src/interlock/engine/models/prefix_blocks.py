@@ -5,7 +5,7 @@ from hashlib import sha256
 import msgspec
 
 from interlock.ports.model import ModelRequest
-from interlock.views.prefix import SentBlock
+from interlock.views.usage.prefix import SentBlock
 
 CONTEXT = 120_000  # characters of one block of context
 

@@ -18,6 +18,7 @@ from interlock.views.display import safe
 
 Start = Callable[[Coroutine[Any, Any, Any]], "Future[Any]"]
 Then = Callable[[Any], None]
+Otherwise = Callable[[], None]  # called after a failure
 
 STAYS_S = 8.0
 
@@ -67,15 +68,15 @@ class Sender:
         self.by = by  # the actor; the test harness replaces it while a test acts
         self._start = start
         self._kept_text = kept_text
-        self._open: list[tuple[Future[Any], Then | None]] = []
+        self._open: list[tuple[Future[Any], Then | None, Otherwise | None]] = []
         self.effects: list[Future[Any]] | None = None  # while a test acts: the futures its action started
         self.on_result: Callable[[], None] = _nothing  # called from any thread when a future is done
         self.notes: list[Note] = []
         self.held: HeldAnswer | None = None
         self.texts = FetchedTexts()  # by digest; empty while being fetched
 
-    def click(self, item: str, user_data: Any = None) -> None:
-        self.run(click(self.desk, self.by, item, user_data))
+    def click(self, item: str, user_data: Any = None, *, otherwise: Otherwise | None = None) -> None:
+        self.run(click(self.desk, self.by, item, user_data), otherwise=otherwise)
 
     def set_value(self, name: str, value: str) -> None:
         by = self.by
@@ -132,10 +133,17 @@ class Sender:
             raise
         await keep
 
-    def run(self, work: Coroutine[Any, Any, Any], then: Then | None = None, *, by_user: bool = True) -> None:
+    def run(
+        self,
+        work: Coroutine[Any, Any, Any],
+        then: Then | None = None,
+        otherwise: Otherwise | None = None,
+        *,
+        by_user: bool = True,
+    ) -> None:
         try:
             future = self._start(work)
-            self._open.append((future, then))
+            self._open.append((future, then, otherwise))
             if by_user and self.effects is not None:
                 self.effects.append(future)
             future.add_done_callback(lambda _: self.on_result())
@@ -162,12 +170,14 @@ class Sender:
     def drain(self) -> bool:
         """Once per frame: handle the futures that are done; True if anything changed."""
         self.texts.next_frame()
-        done = [pair for pair in self._open if pair[0].done()]
+        done = [one for one in self._open if one[0].done()]
         if done:
-            self._open = [pair for pair in self._open if not pair[0].done()]
-        for future, then in done:
+            self._open = [one for one in self._open if not one[0].done()]
+        for future, then, otherwise in done:
             if message := failure(future):
                 self.note(message)
+                if otherwise is not None:
+                    otherwise()
             elif then is not None and not future.cancelled():
                 then(future.result())
         now = time.monotonic()
@@ -182,7 +192,7 @@ class Sender:
 
     def any_open(self, some: Sequence["Future[Any]"]) -> bool:
         """Whether any of these futures is not handled yet."""
-        return any(future is wanted for future, _ in self._open for wanted in some)
+        return any(future is wanted for future, *_ in self._open for wanted in some)
 
 
 def failure(future: "Future[Any]") -> str:

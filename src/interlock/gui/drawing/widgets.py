@@ -20,7 +20,6 @@ FLAT = imgui.ChildFlags_.nav_flattened.value
 
 _SLOTS = 4  # ids per kind of child window and input; they are reused in turns
 _MOST_DRAFTS = 500
-_MOST_SENT = 200  # unconfirmed edits of one input
 
 
 class Ui(TextWidgets):
@@ -187,11 +186,19 @@ class Ui(TextWidgets):
         if changed and imgui.is_item_deactivated() and imgui.is_key_pressed(imgui.Key.escape, False):
             changed, text = False, draft.text  # Escape only leaves the input; ImGui would revert the whole edit
         if changed:
-            draft.text = text
-            draft.sent.append(text)
-            del draft.sent[:-_MOST_SENT]
+            draft.edit(text)
         self.note(key, label or key, "input", scope=scope, value=text)
         return text if changed else None
+
+    def clear_input(self, key: str) -> None:
+        """Empty this input at once: its text was sent, and the desk empties its value as well."""
+        if (draft := self._drafts.get(key)) is not None:
+            draft.edit("")
+
+    def reload_input(self, key: str) -> None:
+        """Show the desk's value in this input: sending its text has failed."""
+        if (draft := self._drafts.get(key)) is not None:
+            draft.reload()
 
     def _draft(self, name: str, value: str) -> Draft:
         draft = self._drafts.get(name)

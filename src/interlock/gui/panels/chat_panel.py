@@ -149,7 +149,8 @@ class ChatPanel:
             imgui.same_line()
             imgui.begin_group()
         if ui.button("btn_gen_send", "Send", weight="go" if ready else "plain", enabled=ready) or pressed:
-            send.click("btn_gen_send")
+            send.click("btn_gen_send", otherwise=lambda: ui.reload_input("ai_input"))
+            ui.clear_input("ai_input")
             if pressed or not ui.by_key:
                 ui.focus("ai_input")  # ImGui ends the input at Ctrl+Enter, and the mouse moves the focus to the button
         if not beside:

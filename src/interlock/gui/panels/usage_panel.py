@@ -9,8 +9,8 @@ from interlock.gui.data.sending import Sender
 from interlock.gui.drawing.text_widgets import fitted
 from interlock.gui.drawing.theme import SMALL, vec4
 from interlock.gui.drawing.widgets import Ui
-from interlock.views.costs import UsageRow, cost_shown, usage_rows
 from interlock.views.display import one_line
+from interlock.views.usage.costs import UsageRow, cost_shown, usage_rows
 
 _COLOURS = {"Tier 1": "planner", "Tier 2": "accent", "Tier 3": "running", "Tier 4": "good", "Discussion": "waiting"}
 

@@ -27,7 +27,10 @@ from interlock.providers.cli_agent.stream_json import AgentReply, StreamJson
 
 NAME = "gemini_cli"
 
-_OWN_NAMES = ("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION")
+_OWN_NAMES = (
+    *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"),
+    *("GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"),
+)
 _OWN_PREFIX = "GOOGLE_GENAI_"
 _CONFIGURATION = ".gemini"
 # Parts of its configuration that make the user's own agent run programs: read-only.
@@ -151,6 +154,7 @@ class GeminiCli:
             env={
                 **self._env,
                 **hook.env,
+                "PATH": _with_folder(self._env.get("PATH", os.defpath), os.path.dirname(argv[0])),
                 "HOME": home,
                 "GEMINI_CLI_HOOK_CONTEXT": json.dumps(who),
                 "GEMINI_CLI_TRUST_WORKSPACE": "true",  # an empty folder: there is nothing in it to trust
@@ -254,6 +258,11 @@ def _make(folder: Path) -> None:
         raise Misconfigured(f"cannot make {folder}: {error.strerror}") from error
 
 
+def _with_folder(path: str, folder: str) -> str:
+    """The interpreter of a script (`#!/usr/bin/env node`) is often beside it, and only there."""
+    return path if folder in path.split(":") else f"{path}:{folder}"
+
+
 def _is_file(word: str) -> bool:
     return os.path.isabs(word) and os.path.isfile(os.path.normpath(word))
 
@@ -276,7 +285,7 @@ def split_command(command_line: str) -> tuple[str, ...]:
 
 
 def vendor_env(environ: Mapping[str, str]) -> dict[str, str]:
-    """The keys of the agent's own vendor. It gets no others."""
+    """The keys and addresses of the agent's own vendor. It gets no others."""
     return {name: value for name, value in environ.items() if name in _OWN_NAMES or name.startswith(_OWN_PREFIX)}
 
 

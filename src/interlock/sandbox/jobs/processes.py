@@ -44,6 +44,10 @@ class Child:
         await self.exited()
         return self._popen.wait()
 
+    def reap(self) -> None:
+        """Blocks until the process has ended: only for one that was killed."""
+        self._popen.wait()
+
     def kill_group(self) -> None:
         if self._popen.returncode is None:  # not reaped yet, so the pid is still valid
             with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -5,8 +5,9 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 
-from interlock.ports.processes import Finished, Job, OnOutput, Output
+from interlock.ports.processes import Conversation, Finished, Job, OnOutput, Output
 from interlock.sandbox.jobs import jobs, processes
+from interlock.sandbox.jobs.conversation import ProgramConversation
 from interlock.sandbox.jobs.launcher import CannotLaunch, Launcher
 from interlock.sandbox.jobs.output import Both
 from interlock.sandbox.jobs.processes import Reader
@@ -51,3 +52,6 @@ class RunsTrusted:
         timeout_s: float = 600,
     ) -> Output:
         return await processes.run_trusted(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s)
+
+    def converse(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Conversation:
+        return ProgramConversation(argv, cwd=cwd, env=env)

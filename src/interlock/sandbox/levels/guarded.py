@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from interlock.ports.processes import Finished, Job, OnOutput, Output, Sandbox
+from interlock.ports.processes import Conversation, Finished, IsComplete, Job, OnOutput, Output, Sandbox
 
 
 class GuardedSandbox:
@@ -32,3 +32,21 @@ class GuardedSandbox:
     ) -> Output:
         self._check()
         return await self._inner.run_trusted(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=timeout_s)
+
+    def converse(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Conversation:
+        return GuardedConversation(self._inner.converse(argv, cwd=cwd, env=env), self._check)
+
+
+class GuardedConversation:
+    """Checks before each request: a program that runs already can still write."""
+
+    def __init__(self, inner: Conversation, check: Callable[[], None]) -> None:
+        self._inner = inner
+        self._check = check
+
+    async def ask(self, request: bytes, is_complete: IsComplete) -> bytes | None:
+        self._check()
+        return await self._inner.ask(request, is_complete)
+
+    async def close(self) -> None:
+        await self._inner.close()

@@ -163,7 +163,7 @@ class Toolchain:
                 if os.path.basename(place) == "bin":
                     self._folder_of_programs(place, env)
                 else:
-                    self._show(os.path.join(place, os.path.basename(hop)))
+                    self._show(_package_of(place) or os.path.join(place, os.path.basename(hop)))
 
     def _prefix(self, prefix: str) -> None:
         """The whole prefix if it belongs to a tool; else the folders beside its `bin`, but not those of a project."""
@@ -213,6 +213,12 @@ class Toolchain:
 
     def _is_shown(self, path: str) -> bool:
         return any(contains(place, path) for place in (*self._shown, *self._links))
+
+
+def _package_of(folder: str) -> str:
+    """The outermost `node_modules` around a folder: a program of an npm package loads its parts from there."""
+    parts = folder.split("/")
+    return "/".join(parts[: parts.index("node_modules") + 1]) if "node_modules" in parts else ""
 
 
 def contains(folder: str, path: str) -> bool:

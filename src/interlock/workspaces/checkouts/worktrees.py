@@ -24,6 +24,7 @@ from interlock.workspaces.checkouts.clean_checkout import (
     write_extras,
 )
 from interlock.workspaces.checkouts.include import Trusts, copy_included
+from interlock.workspaces.checkouts.spare_folders import SpareFolders
 from interlock.workspaces.checkouts.staging import Listing, list_changes, make_readable, submodules, unlock
 from interlock.workspaces.repository import Repository
 from interlock.workspaces.threads import in_thread
@@ -41,6 +42,8 @@ class Worktrees:
         self._trusts = trusts
         self._root = root
         self._registered = Path(repository.place.common_dir, "worktrees")
+        self._spares = SpareFolders(repository.scratch / "spare")
+        self._trees: dict[str, str] = {}  # the tree in an index, if it is known
 
     def folder(self, track: str, ticket: str) -> Path:
         return self._root / track / ticket
@@ -64,16 +67,31 @@ class Worktrees:
         return self._extras(track, ticket).before_work
 
     async def make(self, track: str, ticket: str, commit: str, *, before_work: bool) -> None:
-        """A new folder with the files of the commit; an existing folder is removed."""
+        """A folder with exactly the files of the commit; an existing folder is removed."""
         await self.remove(track, ticket)
         folder, notes = self.folder(track, ticket), self._notes(track, ticket)
-        folder.mkdir(parents=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
         notes.mkdir(parents=True)
-        index = self.index(track, ticket)
-        await self._git("read-tree", "--reset", "-u", commit, work_tree=str(folder), index=index)
+        if not await self._reuse(folder, self.index(track, ticket), commit):
+            folder.mkdir()
+            await self._read_tree(str(folder), self.index(track, ticket), commit)
         await self._include(track, ticket, Extras(before_work=commit if before_work else ""))
         self._register(track, ticket, commit)
         (notes / "made").write_text(commit)
+
+    async def _reuse(self, folder: Path, index: str, commit: str) -> bool:
+        """Makes the folder from a kept one: nothing of its ticket stays."""
+        if not self._spares.take(folder, Path(index)):
+            return False
+        try:
+            tracked = await self._reset(str(folder), index, commit, frozenset())
+            await in_thread(lambda: sweep(str(folder), tracked, ()))
+        except (Unavailable, OSError):
+            await in_thread(lambda: _delete(folder))
+            await in_thread(lambda: _delete(Path(index)))
+            unlock(index)
+            return False
+        return True
 
     def _inside(self, track: str, ticket: str) -> str:
         """The project's folder in the worktree. A commit may have replaced it by a link."""
@@ -155,8 +173,9 @@ class Worktrees:
 
     async def _reset(self, folder: str, index: str, commit: str, included: frozenset[bytes]) -> frozenset[bytes]:
         """Restores the tracked files, and returns their paths."""
-        for _ in range(5):
-            await self._git("read-tree", "--reset", "-u", commit, work_tree=folder, index=index)
+        for number in range(5):
+            if number or not self._holds(index, commit):
+                await self._read_tree(folder, index, commit)
             for path in await submodules(self._git, index):
                 if not any(kept.startswith(path + b"/") for kept in included):
                     _empty(Path(folder, os.fsdecode(path)))
@@ -165,8 +184,28 @@ class Worktrees:
                 return frozenset(listing.tracked)
         raise Unavailable(f"{folder} could not be reset to commit {commit}")
 
+    async def _read_tree(self, folder: str, index: str, commit: str) -> None:
+        self._trees.pop(index, None)
+        await self._git("read-tree", "--reset", "-u", commit, work_tree=folder, index=index)
+        if tree := self._repository.commits.known_tree(commit):
+            self._trees[index] = tree
+
+    def note_staged(self, track: str, ticket: str, tree: str | None) -> None:
+        """Records the tree in the worktree's index; None while it changes."""
+        if tree is None:
+            self._trees.pop(self.index(track, ticket), None)
+        else:
+            self._trees[self.index(track, ticket)] = tree
+
+    def _holds(self, index: str, commit: str) -> bool:
+        """Whether the index has exactly the files of the commit: git needs only to compare the folder with it."""
+        return index in self._trees and self._trees[index] == self._repository.commits.known_tree(commit)
+
     async def remove(self, track: str, ticket: str) -> None:
         notes = self._notes(track, ticket)
+        self._trees.pop(self.index(track, ticket), None)
+        if (notes / "made").exists():
+            await self._spare(track, ticket)
         (notes / "made").unlink(missing_ok=True)
         if aside := self._set_aside(self.folder(track, ticket)):
             await in_thread(lambda: _delete(aside))
@@ -174,6 +213,21 @@ class Worktrees:
         shutil.rmtree(self._registration(track, ticket), ignore_errors=True)
         with contextlib.suppress(OSError):
             self.folder(track, ticket).parent.rmdir()
+
+    async def _spare(self, track: str, ticket: str) -> None:
+        """Keeps the folder for the next worktree. Files that a setup command made are not worth comparing again."""
+        extras = self._extras(track, ticket)
+        if extras.made or extras.included:
+            return
+        (self._notes(track, ticket) / "made").unlink(missing_ok=True)
+        folder, index = self.folder(track, ticket), self.index(track, ticket)
+        with contextlib.suppress(OSError):
+            _delete(folder / ".git")
+            await in_thread(lambda: self._spares.keep(folder, Path(index)))
+
+    async def close(self) -> None:
+        """Deletes the folders that are kept for reuse."""
+        await in_thread(self._spares.clear)
 
     def swept(self, live: frozenset[tuple[str, str]]) -> list[tuple[str, str]]:
         """The worktrees that `sweep` would remove."""
@@ -184,6 +238,7 @@ class Worktrees:
         """Removes all worktrees except those of `live` tickets."""
         for track, ticket in self.swept(live):
             await self.remove(track, ticket)
+        await self.close()
         for track, ticket in live:
             unlock(self.index(track, ticket))
         known = {self._registration(track, ticket).name for track, ticket in live}

@@ -79,6 +79,7 @@ class FailWork(_Command, frozen=True):
     reason: str
     budget: bool = False  # a budget was used up
     unsaved: str | None = None  # the summary of finished work that could not be saved; its folder stays
+    output: Blob | None = None  # of the script that failed
 
 
 class RedoAttempt(_Command, frozen=True):

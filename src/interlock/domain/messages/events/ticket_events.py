@@ -1,6 +1,7 @@
 """Events that end, reopen or change a ticket."""
 
 from interlock.domain.messages.events.event_base import OfAttempt, OfTicket, OfTrack
+from interlock.domain.values.gates import Blob
 from interlock.domain.values.tickets import TicketSpec
 
 
@@ -19,6 +20,7 @@ class TicketBlocked(OfTicket, frozen=True):
     budget: bool = False
     failed: bool = False  # the work or its verification failed
     unsaved: str | None = None  # the summary of finished work that is only in its folder
+    output: Blob | None = None  # of the script that failed
 
 
 class TicketReopened(OfTicket, frozen=True):

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.views.prefix import BrokenRequest, PrefixBreak, SentBlock, SentRequest, broken_requests, prefix_break
+from interlock.views.usage.prefix import (
+    BrokenRequest,
+    PrefixBreak,
+    SentBlock,
+    SentRequest,
+    broken_requests,
+    prefix_break,
+)
 
 TOOL, SYSTEM, CONTEXT = (
     SentBlock("tool grep", "t1", 400),

@@ -13,7 +13,7 @@ from interlock.domain.messages.events.event import Event
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.model_calls import CallOwner
-from interlock.views.spend import MOST_SLOTS, Slot, Spending, bars, spending
+from interlock.views.usage.spend import MOST_SLOTS, Slot, Spending, bars, spending
 
 KEPT = Blob("0" * 64, 1)
 

@@ -9,7 +9,7 @@ from interlock.domain.values.budgets import Usage
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.tickets import TicketSpec
-from interlock.views.costs import UsageRow, cost_shown, usage_rows
+from interlock.views.usage.costs import UsageRow, cost_shown, usage_rows
 from tests.domain.given import SYSTEM, Bench
 
 

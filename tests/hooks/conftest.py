@@ -1,0 +1,10 @@
+from pathlib import Path
+
+import pytest
+
+from tests.cli.project import Project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
