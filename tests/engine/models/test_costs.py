@@ -1,4 +1,4 @@
-"""What every call costs is recorded: also of a broken, an empty, a cut and a thoughtful answer; and how long retries wait."""
+"""What every call costs is recorded: of a broken, an empty and a cut answer, too; and how long retries wait."""
 
 import asyncio
 
