@@ -59,6 +59,7 @@ def test_an_attempt_of_a_process_that_is_gone_is_lost_and_made_again() -> None:
         async with world.process() as process:
             state = await process.until_status("done")
             assert state.ticket("a", "one").attempts == 2
+        assert world.workspaces.swept == [frozenset(), frozenset()]
         assert [type(r.event) for r in world.journal.read()].count(AttemptLost) == 1
 
     asyncio.run(story())
