@@ -14,10 +14,11 @@ PYTEST := $(BIN)/python -m pytest
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 GUI_ARGS ?=
+MUTANTS_ARGS ?=
 # The rules and what people see of them: every branch must be run by a test.
 RULES := tests/domain tests/views tests/wire
 
-.PHONY: help release setup packages demo test check bench bench-check soak mutants gui docs screenshots models test-model test-agents proto lock clean
+.PHONY: help release setup packages tracing demo test check mutants bench bench-check soak gui docs screenshots models test-model test-agents proto lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -28,6 +29,9 @@ setup: packages $(READY) ## make .venv with bin/interlock and what running needs
 
 packages:
 	@scripts/debian-packages
+
+tracing:
+	@scripts/debian-packages strace
 
 $(READY): pyproject.toml requirements.lock src/interlock/version.py
 	@python=$$(scripts/find-python) || exit 1; \
@@ -47,7 +51,7 @@ demo: packages $(READY) ## Interlock on a sample repository: no key, no network
 	@$(BIN)/interlock demo
 	@scripts/path-hint
 
-test: packages $(DEV_READY) ## all tests but the long ones (PYTEST_ARGS="-k word")
+test: packages tracing $(DEV_READY) ## all tests but the long ones (PYTEST_ARGS="-k word")
 ifeq ($(PYTEST_ARGS),)
 	@echo "1 of 2: the rules and views, every branch covered (about a minute)"
 	@$(PYTEST) -n 3 --dist worksteal --cov --cov-fail-under=100 --cov-report=term-missing:skip-covered $(RULES)
@@ -62,6 +66,9 @@ check: $(DEV_READY) ## format, lint, types, who imports whom
 	@$(BIN)/ruff check .
 	@$(BIN)/basedpyright
 	@$(BIN)/lint-imports --no-logo
+
+mutants: packages tracing $(DEV_READY) ## plant bugs in a scratch copy: do the tests notice them? (MUTANTS_ARGS="--class money")
+	@$(BIN)/python -m tests.mutants $(MUTANTS_ARGS)
 
 soak: packages $(DEV_READY) ## long runs with kills and faults at random
 	@$(PYTEST) -m soak --timeout=7200 tests $(PYTEST_ARGS)

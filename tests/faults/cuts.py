@@ -29,8 +29,8 @@ def cuts(
 ) -> Iterator[Cut]:
     """Runs the module on `root`, then yields what survives a power cut after each of its calls.
 
-    `only_said`: cuts only right after the process said something. `after`: cuts only after these calls. The folder of a cut is removed after its turn. The
-    process gets a copy of `root` at the same path, and the copy is gone before the first cut.
+    `only_said`: cuts only right after the process said something. `after`: cuts only after these calls. The folder of
+    a cut is removed after its turn. The process gets `root` itself, and it is gone before the first cut.
     """
     disk = Disk(root)
     calls = record(root.parent, module, *arguments)

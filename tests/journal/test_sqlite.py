@@ -241,3 +241,20 @@ def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
         SqliteJournal(tmp_path / "f")
     with pytest.raises(JournalUnwritable, match="cannot make"):
         SqliteJournal(tmp_path / "f" / "g")
+
+
+def test_a_text_that_was_damaged_on_disk_is_written_again(tmp_path: Path) -> None:
+    with opened(tmp_path / ".interlock") as journal:
+        name = journal.put_blob(b"the text")
+        (tmp_path / ".interlock/blobs" / name).write_bytes(b"")
+        assert journal.put_blob(b"the text") == name
+        assert journal.get_blob(name) == b"the text"
+
+
+def test_a_name_of_a_text_that_could_be_a_path_is_refused(tmp_path: Path) -> None:
+    with opened(tmp_path / ".interlock") as journal:
+        journal.put_blob(b"x")
+        (tmp_path / ".interlock/blobs" / ("a" * 31 + "..." + "b" * 30)).write_bytes(b"x")
+        for name in ("../" + "a" * 61, "a" * 31 + "..." + "b" * 30, "/" * 64):
+            with pytest.raises(JournalError, match="is not a blob's name"):
+                journal.get_blob(name)

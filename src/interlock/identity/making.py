@@ -37,6 +37,7 @@ def make_folder(
         write_new(part / ".gitignore", b"*\n")
         write_new(part / IDENTITY, f"{name}\n".encode())
         fill(part)
+        _sync(part)
         write_twin(state_dir, name, root, part, made_at)
         if replace:
             _replace(part, root / FOLDER)

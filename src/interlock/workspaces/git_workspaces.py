@@ -22,7 +22,7 @@ from interlock.identity.careful import is_below, open_beneath, read_descriptor, 
 from interlock.ports.processes import Sandbox
 from interlock.ports.workspaces import Combined, Conflict, LandingPlan, Link, Survey, Workspace
 from interlock.workspaces.checkouts.include import Trusts
-from interlock.workspaces.checkouts.staging import stage, unlock
+from interlock.workspaces.checkouts.staging import forget, stage, unlock
 from interlock.workspaces.checkouts.worktrees import Worktrees
 from interlock.workspaces.committed import committed
 from interlock.workspaces.git import shown
@@ -306,8 +306,8 @@ class GitWorkspaces:
         worktrees.note_staged(track, ticket, None)
         try:
             tree = await stage(git, folder, index, included)
-        except Unavailable:  # a power cut may have left half of the index: it is made anew
-            Path(index).unlink(missing_ok=True)
+        except Unavailable:
+            forget(index)
             await git("read-tree", worktrees.base(track, ticket), index=index)
             tree = await stage(git, folder, index, included)
         worktrees.note_staged(track, ticket, tree)

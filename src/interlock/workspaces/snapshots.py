@@ -1,10 +1,9 @@
 """The private repository of a folder without one: its commits are snapshots of the folder."""
 
 import asyncio
-from pathlib import Path
 
 from interlock.errors import Unavailable
-from interlock.workspaces.checkouts.staging import stage, unlock
+from interlock.workspaces.checkouts.staging import forget, stage, unlock
 from interlock.workspaces.repository import SNAPSHOTS, Repository
 
 
@@ -24,8 +23,8 @@ class Snapshots:
         unlock(index)
         try:
             tree = await stage(repository.plumbing, repository.place.top, index, frozenset())
-        except Unavailable:  # a power cut may have left half of the index: it is made anew
-            Path(index).unlink(missing_ok=True)
+        except Unavailable:
+            forget(index)
             tree = await stage(repository.plumbing, repository.place.top, index, frozenset())
         last = await repository.resolve("HEAD")
         if last is not None and await repository.commits.tree(last) == tree:

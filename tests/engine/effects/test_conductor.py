@@ -529,8 +529,8 @@ def test_without_gates_a_branch_that_moved_is_not_asked_about_unverified() -> No
             assert (landed.state, landed.detail) == (
                 "failed",
                 (
-                    "main changed since this landing was prepared; 'interlock tracks land a' verifies what would be landed"
-                    " now, and asks"
+                    "main changed since this landing was prepared; 'interlock tracks land a' verifies what would be"
+                    " landed now, and asks"
                 ),
             )
 

@@ -76,6 +76,13 @@ def unlock(index: str) -> None:
         os.unlink(f"{index}.lock")
 
 
+def forget(index: str) -> None:
+    """Removes our private index with its lock: a power cut may have left half of it, and it can be made anew."""
+    unlock(index)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(index)
+
+
 def _mentions_submodules(index: str) -> bool:
     with open(index, "rb") as file:
         return _GITLINK_BYTES in file.read()

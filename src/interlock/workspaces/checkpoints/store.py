@@ -7,14 +7,14 @@ checkpoint changes none of them, and a folder without a repository is no special
 import fcntl
 import os
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
 from interlock.errors import NotFound, Rejected, Unavailable
 from interlock.ports.processes import Sandbox
-from interlock.workspaces.checkouts.staging import unlock
+from interlock.workspaces.checkouts.staging import forget, unlock
 from interlock.workspaces.checkpoints.manifest import Manifest, decode, read_modes
 from interlock.workspaces.checkpoints.present import PresentFiles
 from interlock.workspaces.git import Git, check_version, shown, text
@@ -134,8 +134,7 @@ class CheckpointStore:
         """Writes files of a snapshot below a folder of ours."""
         os.makedirs(folder, exist_ok=True)
         index = f"{self._index}.written"
-        unlock(index)
-        Path(index).unlink(missing_ok=True)
+        forget(index)
         await self.git("read-tree", "--reset", f"{tree}:files", index=index)
         how = ("checkout-index", f"--prefix={folder}/", "--force", "--quiet", "-z", "--stdin")
         await self.git(*how, work_tree=str(folder), index=index, stdin=b"".join(path + b"\0" for path in paths))
@@ -154,13 +153,8 @@ class CheckpointStore:
             except Unavailable as error:
                 if left == 1:
                     raise Rejected(f"the files of {self.project} cannot be stored: {error}") from error
-                self._forget_index()  # a power cut may have left half of it
+                forget(self._index)
         raise AssertionError
-
-    def _forget_index(self) -> None:
-        """The next snapshot makes it anew."""
-        with suppress(FileNotFoundError):
-            os.unlink(self._index)
 
     async def _take(self, *, ignored: bool) -> Snapshot:
         index = self._index
@@ -210,6 +204,6 @@ class CheckpointStore:
         """Deletes a checkpoint, and the content that no other one holds."""
         found = await self.get(name)
         await self.git("update-ref", "-d", f"{_REFS}/{name}", durable=True)
-        self._forget_index()  # it names objects of the last snapshot
+        forget(self._index)  # it names objects of the last snapshot
         await self.git("prune", "--expire=now")
         return found
