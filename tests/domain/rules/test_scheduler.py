@@ -21,6 +21,7 @@ from interlock.domain.values.approvals import (
     ScriptPayload,
     SpawnPayload,
     StepPayload,
+    ToolPayload,
     Withdrawn,
     digest,
 )
@@ -218,6 +219,14 @@ def test_anything_but_what_the_step_showed_is_asked(payload: ScriptPayload) -> N
     project = bench(shell("s", step_mode=True))
     project.answer("A-1", "approve")
     project.send(AskScript("x", "s", 1, payload, "why"), SYSTEM)
+    assert isinstance(project.approval("A-2").state, Pending)
+
+
+def test_a_step_covers_no_change_of_its_worker() -> None:
+    project = bench(TicketSpec(id="w", step_mode=True))
+    project.answer("A-1", "approve")
+    call = ToolPayload("c1", "write_file", "{}", "00", "Create a.txt", 1, "", "/work")
+    project.send(AskWorker("x", "w", 1, call, "no rule allows it"), SYSTEM)
     assert isinstance(project.approval("A-2").state, Pending)
 
 

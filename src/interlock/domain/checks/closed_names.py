@@ -3,11 +3,11 @@
 One table for tools, code views, briefings, searches and the policy. The assembly makes it from the user's settings.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterable
-from fnmatch import translate
 from functools import lru_cache
+
+from interlock.domain.checks.name_patterns import NamePatterns
 
 _OURS = "belongs to Interlock"
 _GIT = "belongs to git"
@@ -252,7 +252,7 @@ _SAMPLES = (
 )
 
 
-_Reasons = tuple[tuple[re.Pattern[str], str], ...]
+_Reasons = tuple[tuple[NamePatterns, str], ...]
 
 
 class ClosedNames:
@@ -262,7 +262,7 @@ class ClosedNames:
         added = [_plain(name) for name in more]
         self._of_folders = _reasons(_ANYWHERE)
         self._of_files = _reasons(_ANYWHERE | dict.fromkeys((*_FILES, *added), _SECRET))
-        self._open = _any_of((*_SAMPLES, *(_plain(name) for name in exceptions)))
+        self._open = NamePatterns((*_SAMPLES, *(_plain(name) for name in exceptions)))
         self._reason = lru_cache(4_096)(self._reason_of)  # most trees repeat the same names
 
     def refusal(self, parts: tuple[str, ...], *, folder: bool = False) -> str | None:
@@ -290,15 +290,10 @@ class ClosedNames:
 
 
 def _reasons(patterns: dict[str, str]) -> _Reasons:
-    """One regular expression for all patterns of a reason: it runs for every name of a folder."""
     by_reason: dict[str, list[str]] = {}
     for pattern, why in patterns.items():
-        by_reason.setdefault(why, []).append(translate(pattern))
-    return tuple((re.compile("|".join(forms)), why) for why, forms in by_reason.items())
-
-
-def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(map(translate, patterns)))
+        by_reason.setdefault(why, []).append(pattern)
+    return tuple((NamePatterns(names), why) for why, names in by_reason.items())
 
 
 def _plain(name: str) -> str:
