@@ -21,6 +21,7 @@ from interlock.domain.state.state import State
 from interlock.domain.values.discussions import Quiet
 from interlock.errors import BadValue, NotFound, Rejected
 from interlock.ports.front import Front
+from interlock.views.display import counted
 
 CHOICES = ("current_provider", "current_model", "gcli_path")
 """The fields that select the model."""
@@ -129,7 +130,7 @@ class Desk:
         if name not in discussions:
             titled = [each.id for each in discussions.values() if each.title == name]
             if len(titled) != 1:
-                many = f"{len(titled)} discussions are called {name!r}; name one by its id"
+                many = f"{counted(len(titled), 'discussion')} are called {name!r}; name one by its id"
                 raise BadValue(many) if titled else NotFound(f"no discussion {name!r}")
             name = titled[0]
         self.change(discussion=name)

@@ -24,6 +24,7 @@ from interlock.journal.lock import WriterLock
 from interlock.journal.reading import describe_error, head_row, not_a_journal, rows
 from interlock.journal.upcast import read_event
 from interlock.ports.journal import Checkpoint, Head
+from interlock.views.display import counted
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS events (
@@ -116,7 +117,7 @@ class SqliteJournal:
         if remembered.version > head.version:
             gone = remembered.version - head.version
             raise JournalCorrupt(
-                f"the last {gone} row{'s' if gone > 1 else ''} of the journal are missing"
+                f"the last {counted(gone, 'row')} of the journal are missing"
                 f" ({head.version} of {remembered.version} are there); nothing is written before this is"
                 " settled. 'interlock journal verify' shows details"
             )

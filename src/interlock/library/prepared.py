@@ -10,6 +10,7 @@ from interlock.domain.values.gates import Gate
 from interlock.domain.values.tickets import TicketSpec
 from interlock.errors import Rejected
 from interlock.library.library import Library, with_args
+from interlock.views.display import counted
 
 MOST_TICKETS = 100
 NAME = "do"
@@ -40,7 +41,7 @@ def prepare(line: CommandLine, library: Library) -> Prepared:
         # A sub-agent gets only its own step and the answer of the step before, without framework and style.
         steps += [(_description(step, library, [] if step.delegated else texts), gates)] * step.repeat
     if len(steps) > MOST_TICKETS:
-        raise Rejected(f"the command has {len(steps)} steps; at most {MOST_TICKETS} are allowed")
+        raise Rejected(f"the command has {counted(len(steps), 'step')}; at most {MOST_TICKETS} are allowed")
     return Prepared(
         _tickets(steps),
         framework.file if framework else None,

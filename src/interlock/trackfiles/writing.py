@@ -10,6 +10,7 @@ from typing import Protocol
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.trackfiles.folders import exists, folder_in, parts_of, put, put_once, read_start, root_folder
+from interlock.views.display import counted
 from interlock.views.track_files import (
     METADATA,
     PLAN,
@@ -63,7 +64,7 @@ class TrackFiles:
         more = len(warnings) - _MOST_WARNINGS
         if more <= 0:
             return warnings
-        return (*warnings[:_MOST_WARNINGS], f"and {more} more tracks that could not be written")
+        return (*warnings[:_MOST_WARNINGS], f"and {counted(more, 'more track')} that could not be written")
 
     def warn(self, text: str) -> None:
         self._warnings[text] = None

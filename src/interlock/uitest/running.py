@@ -9,6 +9,7 @@ from interlock.uitest.executions import Executions, Live
 from interlock.uitest.input_driver import InputDriver
 from interlock.uitest.prompts import PromptStep
 from interlock.uitest.targets import Target, find, plain, read_target
+from interlock.views.display import counted
 
 _LOOK_S = 30.0
 _TYPES = ("button", "checkbox", "row", "item", "input", "window", "text")
@@ -55,7 +56,7 @@ class Runner:
             assertions=tuple(assertions),
             metrics=(("steps", len(steps)), ("steps_done", len(assertions))),
         )
-        message = failure or f"{len(steps)} steps passed"
+        message = failure or f"{counted(len(steps), 'step')} passed"
         return Result(not failure, message, live.test_id, ended.execution_time_ms, late=late)
 
     def _step(self, step: PromptStep, parent: str) -> Result:

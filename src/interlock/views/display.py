@@ -49,9 +49,9 @@ def quoted_path(path: str) -> str:
     return f'"{"".join(_escaped_or_plain(char) for char in path)}"'
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 ticket`, `2,000 tickets`."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """`1 ticket`, `2,000 tickets`, `2 more entries`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def one_line(text: str, width: int = 100) -> str:

@@ -20,6 +20,9 @@ PLAN = [shell("one", "echo 1 > one.txt"), shell("two", "echo 2 > two.txt", "one"
 HARMLESS = {
     "parse",
     "ask-hook",
+    "hooks install",
+    "hooks test",
+    "hooks list",
     "policy check",
     "policy list",
     "policy test",

@@ -51,7 +51,7 @@ def test_a_cost_without_a_price_is_shown_as_unknown(project: Project) -> None:
     project.settings(f"[gemini_cli]\ncommand = {json.dumps(str(project.home / 'agent'))}\n")
     assert project.run("chat", "hi", "--provider", "gemini_cli").code == 0
     shown = project.run("usage").out
-    assert ("unknown" in shown.splitlines()[1], "cost unknown of 1 calls" in shown) == (True, True), shown
+    assert ("unknown" in shown.splitlines()[1], "cost unknown of 1 call" in shown) == (True, True), shown
     assert project.run("usage", "--json").json["Discussion"]["unpriced"] == 1
     free = "[prices.gemini_cli]\ninput = 0\noutput = 0\n"
     project.settings(f"[gemini_cli]\ncommand = {json.dumps(str(project.home / 'agent'))}\n{free}")

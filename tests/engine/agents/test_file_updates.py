@@ -77,7 +77,7 @@ def test_a_long_file_with_nothing_to_compare_with_is_outlined() -> None:
 
 def test_an_outline_that_is_cut_says_so() -> None:
     note = block([("long.py", None, text(LONG))], lambda *_: "\n".join(f"[Func] f{n:05}" for n in range(2_000)))
-    assert note.endswith("[Func] f01427\n[… 572 more lines of the outline are not shown]\n```")
+    assert note.endswith("[Func] f01427\n[… 572 more lines of the outline not shown]\n```")
 
 
 def test_the_whole_note_stays_within_bounds() -> None:

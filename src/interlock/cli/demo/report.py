@@ -103,5 +103,5 @@ def _print_next_commands(root: Path, version: int) -> None:
     say(f"  cd {shlex.quote(os.fspath(root))}")
     say("  git log --stat                one commit per ticket, landed on your branch")
     say(f"  {program} tracks show {TRACK}")
-    say(f"  {program} journal show        all {version} events, with their actors")
+    say(f"  {program} journal show        all {counted(version, 'event')}, with their actors")
     say(f"  {program} journal verify      check that no row was changed")

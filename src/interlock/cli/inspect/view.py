@@ -16,7 +16,7 @@ from interlock.codeviews.folders.many import processors, shown
 from interlock.codeviews.folders.one import Skipped, Viewed
 from interlock.codeviews.folders.walk import FoundFile
 from interlock.codeviews.views import tokens
-from interlock.views.display import quoted_path, safe
+from interlock.views.display import counted, quoted_path, safe
 
 _WRITE_BYTES = 1_000_000
 _NAMED = 5
@@ -96,7 +96,7 @@ class _Totals:
         }
 
     def text(self) -> str:
-        files = f"{self.files:,} file{'' if self.files == 1 else 's'}"
+        files = counted(self.files, "file")
         skipped = f", {len(self.skipped):,} skipped" if self.skipped else ""
         return f"{files}{skipped}: {self.before:,} → {self.after:,} tokens ({tokens.method()})"
 

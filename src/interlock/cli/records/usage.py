@@ -66,7 +66,8 @@ def _table(rows: tuple[UsageRow, ...], by: str) -> None:
     if calls := sum(row.used.without_price for row in rows):
         say(
             paint(
-                f"cost unknown of {calls:,} calls: their models have no price; they count as $0 ([prices])", "waiting"
+                f"cost unknown of {counted(calls, 'call')}: their models have no price; they count as $0 ([prices])",
+                "waiting",
             )
         )
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from interlock.codeviews.syntax.detect import title_of
+from interlock.views.display import counted
 
 PREVIEW = 8
 
 
 def summary(source: bytes, language: str, title: str | None = None) -> str:
     text = source.decode("utf-8-sig", errors="replace")
-    head = f"**{title or title_of(language)}** — {count_lines(source)} lines"
+    head = f"**{title or title_of(language)}** — {counted(count_lines(source), 'line')}"
     match language:
         case "python":
             from interlock.codeviews.views.python_summary import python_summary

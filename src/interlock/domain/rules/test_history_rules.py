@@ -30,7 +30,7 @@ def record(state: State, command: RecordTests) -> Events:
     if not command.executions and command.report is None:
         raise Rejected("there is no test to record")
     if len(command.executions) > MOST_AT_ONCE:
-        raise Rejected(f"{len(command.executions):,} tests at once; the most is {MOST_AT_ONCE:,}")
+        raise Rejected(f"tests at once: {len(command.executions):,}; the most is {MOST_AT_ONCE:,}")
     new: set[str] = set()
     for execution in command.executions:
         _check(execution)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from difflib import unified_diff
 
 from interlock.domain.values.markdown import fenced
-from interlock.views.display import quoted_path
+from interlock.views.display import counted, quoted_path
 
 HEADING = "[SYSTEM: FILES UPDATED]\n\n"
 WHOLE_LINES = 200  # a file with no more is shown whole
@@ -37,7 +37,7 @@ def _note(path: str, before: str | None, now: str | None, outline: Outline) -> s
     if now is None:
         return f"{path} was deleted."
     rows = _lines(now)
-    count = f"{len(rows):,} {'line' if len(rows) == 1 else 'lines'}"
+    count = counted(len(rows), "line")
     if len(rows) <= WHOLE_LINES and len(now) <= EACH:
         return f"{path} ({count}):\n{fenced(now.removesuffix(chr(10)))}"
     if before is not None and (diff := _difference(path, _lines(before), rows)):
@@ -51,7 +51,7 @@ def _within(outline: str) -> str:
     if len(outline) <= EACH:
         return outline
     kept = outline[: outline.rfind("\n", 0, EACH) + 1] or outline[:EACH] + "\n"
-    return f"{kept}[… {outline.count(chr(10), len(kept)) + 1:,} more lines of the outline are not shown]"
+    return f"{kept}[… {counted(outline.count(chr(10), len(kept)) + 1, 'more line')} of the outline not shown]"
 
 
 def _lines(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from interlock.engine.planning.briefing import FROM_THE_REPOSITORY
 from interlock.engine.planning.follow_links import follow_links
 from interlock.ports.tools import CodeViews
 from interlock.ports.workspaces import Survey, Workspaces
-from interlock.views.display import quoted_path
+from interlock.views.display import counted, quoted_path
 
 MOST_TEXT = 120_000  # characters of skeletons
 MOST_FILES = 400  # with skeletons
@@ -69,7 +69,7 @@ class Surveyor:
             blocks.append(block)
             size += len(block)
         if left_out:
-            blocks.append(f"({left_out:,} more files are not shown)")
+            blocks.append(f"(not shown: {counted(left_out, 'more file')})")
         return "\n\n".join(blocks) or "(there is no code yet)"
 
 
@@ -93,5 +93,7 @@ def listed(files: tuple[str, ...]) -> str:
     for path in files:
         folder = "/".join(path.split("/")[:-1][:3]) or "."
         folders[folder] = folders.get(folder, 0) + 1
-    shown = [f"{quoted_path(folder)}/ ({count:,} files)" for folder, count in sorted(folders.items())][:MOST_PATHS]
+    shown = [f"{quoted_path(folder)}/ ({counted(count, 'file')})" for folder, count in sorted(folders.items())][
+        :MOST_PATHS
+    ]
     return "\n".join(shown)

@@ -140,7 +140,3 @@ def duration(seconds: float) -> str:
 def clock(text: str) -> str:
     """The local time of day."""
     return datetime.fromtimestamp(moment(text), UTC).astimezone().strftime("%H:%M:%S")
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

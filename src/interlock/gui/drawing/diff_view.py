@@ -8,7 +8,7 @@ from msgspec import Struct
 from interlock.gui.drawing.theme import NORMAL
 from interlock.gui.drawing.widgets import Ui
 from interlock.views.diff import DiffHunk, Line, parse_hunks, side_by_side
-from interlock.views.display import pieces
+from interlock.views.display import counted, pieces
 
 _MOST = 20_000  # rows of one hunk
 _MOST_HUNKS = 200
@@ -55,7 +55,7 @@ def draw_hunks(ui: Ui, hunks: tuple[DiffHunk, ...], chosen: set[int] | None, *, 
         _draw(ui, hunk, both_sides)
         ui.gap(4)
     if len(hunks) > _MOST_HUNKS:
-        ui.small(f"and {len(hunks) - _MOST_HUNKS:,} more hunks: interlock approvals show {scope}", ui.look.bad)
+        ui.small(f"and {counted(len(hunks) - _MOST_HUNKS, 'more hunk')}: interlock approvals show {scope}", ui.look.bad)
 
 
 class Cell(Struct, frozen=True, gc=False):
@@ -110,7 +110,7 @@ def _draw(ui: Ui, hunk: DiffHunk, both_sides: bool) -> None:
     imgui.dummy(imgui.ImVec2(wide, min(len(rows), _MOST) * high))
     imgui.pop_font()
     if len(rows) > _MOST:
-        ui.small(f"and {len(rows) - _MOST:,} more lines: interlock approvals show", ui.look.bad)
+        ui.small(f"and {counted(len(rows) - _MOST, 'more line')}: interlock approvals show", ui.look.bad)
 
 
 def _cell(ui: Ui, draw: imgui.ImDrawList, cell: Cell | None, box: imgui.ImVec4, side: int) -> None:

@@ -22,7 +22,7 @@ from interlock.gui.drawing.prose import draw_prose
 from interlock.gui.drawing.text_widgets import clipped
 from interlock.gui.drawing.theme import NORMAL, SMALL
 from interlock.gui.drawing.widgets import Ui
-from interlock.views.display import exact, one_line, pieces, safe
+from interlock.views.display import counted, exact, one_line, pieces, safe
 from interlock.views.inbox import landing_lines
 
 
@@ -107,11 +107,11 @@ def _draw_tool(ui: Ui, approval: Approval, payload: ToolPayload, draft: AnswerDr
         diff = send.text(payload.diff_blob.sha256) or payload.diff
     hunks = read(diff) or read(payload.diff)  # without the whole diff: its beginning
     if len(hunks) < payload.hunks:
-        words = f"Only {len(hunks)} of {payload.hunks} hunks are shown."
+        words = f"Only {len(hunks)} of {counted(payload.hunks, 'hunk')} are shown."
         ui.wrapped(words, ui.look.bad, small=True, key="inbox.unseen", scope=approval.id)
     if hunks:
         added, removed = sum(hunk.added for hunk in hunks), sum(hunk.removed for hunk in hunks)
-        ui.small(f"{len(draft.hunks)} of {payload.hunks} hunks chosen   +{added} -{removed}")
+        ui.small(f"{len(draft.hunks)} of {counted(payload.hunks, 'hunk')} chosen   +{added} -{removed}")
         _draw_sides_button(ui, draft)
         draw_hunks(ui, hunks, draft.hunks, scope=approval.id, both_sides=draft.both_sides)
     else:

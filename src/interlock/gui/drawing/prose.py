@@ -4,7 +4,7 @@ from imgui_bundle import imgui
 
 from interlock.gui.drawing.theme import NORMAL
 from interlock.gui.drawing.widgets import Ui
-from interlock.views.display import safe
+from interlock.views.display import counted, safe
 
 _MOST = 600  # lines
 
@@ -26,7 +26,7 @@ def draw_prose(ui: Ui, text: str, colour: int | None = None) -> None:
             plain.append(line if fenced else line.replace("**", ""))
     _flush(ui, plain, colour, mono=bool(fenced))
     if len(lines) > _MOST:
-        ui.small(f"and {len(lines) - _MOST:,} more lines", ui.look.faint)
+        ui.small(f"and {counted(len(lines) - _MOST, 'more line')}", ui.look.faint)
 
 
 def _flush(ui: Ui, lines: list[str], colour: int | None, *, mono: bool) -> None:

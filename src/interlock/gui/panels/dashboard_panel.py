@@ -5,7 +5,7 @@ from imgui_bundle import imgui
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.values.epics import Epic
 from interlock.domain.values.tickets import Verifying
-from interlock.gui.data.frame import Frame, count
+from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
 from interlock.gui.drawing.answering import give_answer
@@ -13,7 +13,7 @@ from interlock.gui.drawing.text_widgets import fitted
 from interlock.gui.drawing.theme import SMALL
 from interlock.gui.drawing.widgets import Ui
 from interlock.views.board import TrackRow, WorkerRow
-from interlock.views.display import one_line, safe
+from interlock.views.display import counted, one_line, safe
 
 _MOST = 60  # rows of tracks and of workers
 
@@ -71,7 +71,7 @@ class DashboardPanel:
         ui.gap()
 
     def _draw_proposal(self, ui: Ui, epic: Epic, frame: Frame, send: Sender) -> None:
-        ui.heading("Proposed", count(len(epic.proposed), "track"))
+        ui.heading("Proposed", counted(len(epic.proposed), "track"))
         ui.wrapped(one_line(epic.text, 160), ui.look.dim, small=True)
         for plan in epic.proposed:
             ui.text(f"{symbols.MAP} ", ui.look.planner)

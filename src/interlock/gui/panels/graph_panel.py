@@ -7,14 +7,14 @@ from imgui_bundle import imgui
 
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.tickets import Ticket
-from interlock.gui.data.frame import Frame, count
+from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
 from interlock.gui.drawing.text_widgets import fitted, tooltip
 from interlock.gui.drawing.theme import NORMAL, SMALL
 from interlock.gui.drawing.ticket_view import draw_ticket, draw_welcome
 from interlock.gui.drawing.widgets import FLAT, Ui
-from interlock.views.display import one_line
+from interlock.views.display import counted, one_line
 from interlock.views.ticket_graph import TicketGraph, ticket_graph
 
 _W, _H = 130.0, 50.0  # size of a ticket at zoom 1
@@ -102,7 +102,7 @@ class GraphPanel:
         imgui.pop_font()
         if room > 240:
             imgui.same_line(0, 12)
-            ui.small(f"{count(track.total, 'ticket')}, {count(len(graph.edges), 'edge')}")
+            ui.small(f"{counted(track.total, 'ticket')}, {counted(len(graph.edges), 'edge')}")
         imgui.push_font(ui.look.regular, SMALL)
         imgui.push_style_var(imgui.StyleVar_.frame_padding.value, Point(8, 2))
         imgui.same_line(max(0.0, imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - 212))

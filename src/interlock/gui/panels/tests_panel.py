@@ -6,13 +6,13 @@ from imgui_bundle import imgui
 
 from interlock.domain.checks.test_history_texts import restored
 from interlock.domain.values.test_history import Execution, History, Outcome
-from interlock.gui.data.frame import Frame, count, duration
+from interlock.gui.data.frame import Frame, duration
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
 from interlock.gui.drawing.text_widgets import clipped, fitted
 from interlock.gui.drawing.theme import SMALL
 from interlock.gui.drawing.widgets import Ui
-from interlock.views.display import one_line, safe
+from interlock.views.display import counted, one_line, safe
 from interlock.views.journal_lines import seconds
 from interlock.views.test_history import utc_text
 
@@ -63,7 +63,7 @@ class TestsPanel:
             self._filter = written
         self._filter_rows(history)
         imgui.same_line()
-        ui.small(f"{len(self._rows):,} of {count(len(history.kept), 'run')}", ui.look.faint, key="tests.count")
+        ui.small(f"{len(self._rows):,} of {counted(len(history.kept), 'run')}", ui.look.faint, key="tests.count")
         chosen = history.find(self._chosen)
         ui.rule()
         room = imgui.get_content_region_avail()
@@ -155,7 +155,7 @@ class TestsPanel:
         facts = {
             "id": run.test_id,
             "ended": f"{utc_text(run.completed_at_ms)}, after {seconds(run.execution_time_ms)}",
-            "so far": f"{count(known.runs, 'run')}: {known.passed:,} passed, {known.failed:,} failed{flake};"
+            "so far": f"{counted(known.runs, 'run')}: {known.passed:,} passed, {known.failed:,} failed{flake};"
             f" {seconds(known.average_ms)} on average",
             "step of": run.parent,
             "steps": ", ".join(history.steps.get(run.test_id, ())[:50]),

@@ -7,6 +7,7 @@ from interlock.gui.data.sending import Sender
 from interlock.gui.drawing.text_widgets import clipped
 from interlock.gui.drawing.theme import NORMAL
 from interlock.gui.drawing.widgets import Ui
+from interlock.views.display import counted
 from interlock.views.journal_lines import JournalLine
 
 _NARROW = 420.0  # pixels; below this width the least important columns are hidden
@@ -42,7 +43,7 @@ class TimelinePanel:
                 for fact in facts
                 if not wanted or wanted in fact.kind or wanted in fact.whose.lower() or wanted in fact.text.lower()
             ]
-        ui.small(f"{len(self._rows):,} of {frame.state.version:,} events", ui.look.faint)
+        ui.small(f"{len(self._rows):,} of {counted(frame.state.version, 'event')}", ui.look.faint)
         ui.rule()
         imgui.begin_child("rows", imgui.ImVec2(0, 0), 0, imgui.WindowFlags_.horizontal_scrollbar.value)
         if not self._rows:

@@ -5,13 +5,13 @@ import math
 from imgui_bundle import imgui
 
 from interlock.domain.values.budgets import dollars
-from interlock.gui.data.frame import Frame, count
+from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import HeldAnswer, Sender
 from interlock.gui.drawing import symbols
 from interlock.gui.drawing.text_widgets import fitted
 from interlock.gui.drawing.theme import NORMAL, SMALL
 from interlock.gui.drawing.widgets import Ui
-from interlock.views.display import one_line
+from interlock.views.display import counted, one_line
 
 HIGH = 44.0
 LOW = 28.0
@@ -60,7 +60,7 @@ def _draw_pills(ui: Ui, frame: Frame) -> None:
     imgui.same_line()
     imgui.set_cursor_pos_y(at)
     if waiting:
-        ui.pill(f"{symbols.HAND} {count(waiting, 'pending approval')}", "waiting", key="topbar.waiting")
+        ui.pill(f"{symbols.HAND} {counted(waiting, 'pending approval')}", "waiting", key="topbar.waiting")
     else:
         ui.pill("no pending approvals", "dim", key="topbar.waiting")
     track = frame.track
@@ -104,7 +104,7 @@ def _draw_right(ui: Ui, frame: Frame, middle: float, free: float) -> None:
     busy = [row.ticket for row in frame.workers]
     if busy:
         rest = f" +{len(busy) - 3}" if len(busy) > 3 else ""
-        words = f"{count(len(busy), 'worker')}: {', '.join(busy[:3])}{rest}"
+        words = f"{counted(len(busy), 'worker')}: {', '.join(busy[:3])}{rest}"
     else:
         words = one_line(frame.tiers[-1], 36) if frame.tiers else ""
     if words and right - imgui.calc_text_size(words).x > free:
@@ -124,7 +124,7 @@ def draw_bottom(ui: Ui, frame: Frame, send: Sender, cost: str) -> None:
     imgui.push_font(look.regular, SMALL)
     imgui.set_cursor_pos(imgui.ImVec2(16, 6))
     model = frame.values["current_model"] or frame.values["current_provider"] or "no model chosen"
-    parts = [f"journal {count(frame.state.version, 'event')}", one_line(model, 40)]
+    parts = [f"journal {counted(frame.state.version, 'event')}", one_line(model, 40)]
     if frame.values["ai_status"] != "idle":
         parts.append(one_line(frame.values["ai_status"], 40))
     if frame.place.hooks:

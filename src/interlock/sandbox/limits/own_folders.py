@@ -17,6 +17,7 @@ from msgspec import Struct
 from interlock.sandbox.limits import git_config
 from interlock.sandbox.limits.project_walk import OURS, ProjectWalk
 from interlock.sandbox.limits.toolchain import contains
+from interlock.views.display import counted
 
 MOST = 500  # more folders to cover than this are refused: each one is a mount
 _GIT = ".git"
@@ -33,7 +34,7 @@ class Covered(Struct, frozen=True):
     def problem(self) -> str | None:
         number = len(self.hidden) + len(self.repositories)
         return (
-            f"{number:,} folders of Interlock would have to be covered; at most {MOST} can be"
+            f"{counted(number, 'folder')} of Interlock would have to be covered; at most {MOST} can be"
             if number > MOST
             else None
         )

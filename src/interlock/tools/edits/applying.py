@@ -12,6 +12,7 @@ from interlock.tools.edits.editing import Edit
 from interlock.tools.edits.hunks import FileChange, compare
 from interlock.tools.files import files
 from interlock.tools.files.paths import Root
+from interlock.views.display import counted
 
 
 class _Step(Struct, frozen=True):
@@ -33,7 +34,11 @@ class _Step(Struct, frozen=True):
 
 def preview(edits: Sequence[Edit]) -> Preview:
     steps = _steps(edits, None)
-    title = f"{_verb(edits[0])} {edits[0].path}" if len(edits) == 1 else f"Change {len(edits)} files: {_named(edits)}"
+    title = (
+        f"{_verb(edits[0])} {edits[0].path}"
+        if len(edits) == 1
+        else f"Change {counted(len(edits), 'file')}: {_named(edits)}"
+    )
     return Preview(title, tuple(hunk for step in steps for hunk in step.hunks))
 
 
@@ -43,7 +48,7 @@ def write(folder: str, names: ClosedNames, edits: Sequence[Edit], hunks: tuple[i
     every = [hunk for step in steps for hunk in step.hunks]
     if every and not any(step.chosen for step in steps):
         paths = ", ".join(edit.path for edit in edits)
-        return f"Nothing was changed in {paths}: none of the {len(every)} hunks was approved."
+        return f"Nothing was changed in {paths}: none of the {counted(len(every), 'hunk')} was approved."
     done = [step for step in steps if not step.skipped]
     with Root(folder, names) as root:
         _write_all_or_none(root, done)
@@ -52,7 +57,8 @@ def write(folder: str, names: ClosedNames, edits: Sequence[Edit], hunks: tuple[i
     if not left_out:
         return summary
     rows = "\n".join(f"{hunk.number}: {hunk.header}\n{hunk.text}" for hunk in left_out)
-    return f"{summary}\nOf the {len(every)} hunks these were NOT applied, because they were not approved:\n{rows}"
+    which = f"Of the {counted(len(every), 'hunk')} these were NOT applied, because they were not approved"
+    return f"{summary}\n{which}:\n{rows}"
 
 
 def _steps(edits: Sequence[Edit], hunks: tuple[int, ...] | None) -> list[_Step]:
@@ -115,4 +121,4 @@ def _lines_of(step: _Step) -> str:
     parts = [part for hunk, piece in numbered if hunk.number in step.chosen for part in piece]
     added = sum(part.new_end - part.new for part in parts)
     removed = sum(part.old_end - part.old for part in parts)
-    return f": {added} {'line' if added == 1 else 'lines'} added, {removed} removed" if parts else ": no difference"
+    return f": {counted(added, 'line')} added, {removed} removed" if parts else ": no difference"

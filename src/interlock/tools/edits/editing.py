@@ -8,6 +8,7 @@ from interlock.errors import ToolFailure
 from interlock.tools.edits import places
 from interlock.tools.files import files, texts
 from interlock.tools.files.paths import Parts, Root, shown
+from interlock.views.display import counted
 
 _MOST_COUNTED = 1_000
 _MOST_REPLACED = 100_000
@@ -96,7 +97,7 @@ def set_file_slice(root: Root, args: SetFileSlice) -> Edit:
     if last < first:
         raise ToolFailure(f"end_line {args.end_line} is before start_line {args.start_line} - 1.")
     if first > len(lines) or last > len(lines):
-        raise ToolFailure(f"{content.path} has only {len(lines):,} lines.")
+        raise ToolFailure(f"{content.path} has only {counted(len(lines), 'line')}.")
     crlf = texts.has_crlf_only(was.text)
     piece = texts.with_crlf(args.content) if crlf else args.content
     end = "\r\n" if crlf else "\n"

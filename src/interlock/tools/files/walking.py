@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Literal
 
 from interlock.tools.files.paths import Parts, Root, failure, shown
+from interlock.views.display import counted
 
 Kind = Literal["folder", "link", "file"]
 
@@ -78,7 +79,7 @@ class Walk:
 
 
 def _stopped(seen: int) -> str:
-    return f"stopped after {seen:,} entries; give a folder further down as the path"
+    return f"stopped after {counted(seen, 'entry', 'entries')}; give a folder further down as the path"
 
 
 def _kind(entry: os.DirEntry[str]) -> Kind:

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from interlock.tools.files.globs import matcher
 from interlock.tools.files.paths import Parts, Root, failure, shown
 from interlock.tools.files.walking import Walk
+from interlock.views.display import counted
 
 _MOST_READ = 100_000
 _MOST_SHOWN = 1_000
@@ -76,7 +77,7 @@ def get_tree(root: Root, args: GetTree) -> str:
         else:
             rows.append(f"{'  ' * len(folders)}{shown((below[-1],))}{'  [link]' if kind == 'link' else ''}")
     for folder, row in closed.items():
-        rows[row] += f"  ({counts[folder]:,} {'file' if counts[folder] == 1 else 'files'})"
+        rows[row] += f"  ({counted(counts[folder], 'file')})"
     if not rows:
         return _with_notes([f"[there is no file in {shown(walk.top)}]"], walk.notes)
     return _bounded(rows[:_MOST_SHOWN], len(rows), walk.notes)

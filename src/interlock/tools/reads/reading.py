@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from interlock.errors import ToolFailure
 from interlock.tools.files import files, texts
 from interlock.tools.files.paths import Root
+from interlock.views.display import counted
 
 MOST_CHARACTERS = 40_000
 _ROOM = MOST_CHARACTERS - 500  # characters reserved for notes
@@ -59,7 +60,7 @@ def _piece(content: files.Content, text: texts.Text, first: int, last: int | Non
     whole = text.text
     total = whole.count("\n") + (not whole.endswith("\n") and whole != "")
     if first > total:
-        raise ToolFailure(f"{content.path} has only {total:,} lines{_truncation_note(content)}.")
+        raise ToolFailure(f"{content.path} has only {counted(total, 'line')}{_truncation_note(content)}.")
     start = _start_of_line(whole, 0, first - 1)
     end = len(whole) if last is None or last >= total else _start_of_line(whole, start, last - first + 1)
     notes = [] if text.is_plain else [f"[{text.name} text]\n"]
