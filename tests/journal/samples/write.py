@@ -160,7 +160,7 @@ def story() -> Bench:
     tell(AnswerApproval("A-4", "reject", message="let us see first"), ADA)
     tell(SubmitWork(*at("T-004"), SAVED, "done"))
     tell(FinishMerge(*at("T-004"), "merged-4"))
-    tell(FailWork(*at("T-005"), "no provider"))
+    tell(FailWork(*at("T-005"), "the script failed with exit code 3", output=Blob("ef" * 32, 120)))
     for name in ("T-002", "T-005", "T-006"):
         tell(SkipTicket("rail", name), ADA)
     payload = MergePayload("main", "b4", "af", "diff --git", Blob("cd" * 32, 5000))
