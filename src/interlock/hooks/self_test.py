@@ -1,7 +1,8 @@
 """Proves that a denied call does not run: the real agent, a scripted vendor on loopback, the hook's own command line.
 
-Each run has a home and a project of its own, which are removed. The agent gets no variable and no file of the user, so
-it has no login and can reach no vendor but the scripted one. Three runs: the hook denies, allows, or is not there.
+Each run has a home and a project of its own, which are removed. The agent gets no variable of the user but PATH, and
+another home, so it has no login. It runs outside the sandbox, and its network is not blocked: the address of its vendor
+is the scripted one. Three runs: the hook denies, allows, or is not there.
 """
 
 import json
