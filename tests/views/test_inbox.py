@@ -1,5 +1,6 @@
 """The inbox: all pending approvals, in the order of their requests."""
 
+import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -19,6 +20,7 @@ from interlock.domain.values.approvals import (
     GatePayload,
     MergePayload,
     SpawnPayload,
+    StepPayload,
     ToolPayload,
     UnknownPayload,
     digest,
@@ -29,6 +31,7 @@ from interlock.domain.values.tickets import TicketSpec
 from interlock.views.inbox import (
     approval_dict,
     approval_title,
+    covered_by_step,
     cut_texts,
     landing_lines,
     list_approvals,
@@ -220,3 +223,11 @@ def test_the_diff_of_changed_tests_is_completed_from_its_stored_text() -> None:
     assert with_whole_texts(asked, {}).payload == cut
     assert with_whole_texts(asked, {"d1": "-x\n-y"}).payload == replace(cut, diff="-x\n-y", diff_blob=UNSET)
     assert cut_texts(replace(asked, payload=replace(cut, diff_blob=UNSET))) == ()
+
+
+@pytest.mark.parametrize(
+    ("script", "what"),
+    [("make", "this script, in the sandbox and without network"), (None, "the start of the worker")],
+)
+def test_a_step_says_what_its_approval_covers(script: str | None, what: str) -> None:
+    assert covered_by_step(StepPayload("d", "shell", script)) == f"approving it also allows {what}"

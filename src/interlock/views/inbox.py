@@ -156,6 +156,12 @@ def what_changed(approval: Approval) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def covered_by_step(payload: StepPayload) -> str:
+    """What a person who approves this step is not asked about again."""
+    what = "this script, in the sandbox and without network" if payload.script else "the start of the worker"
+    return f"approving it also allows {what}"
+
+
 def approval_dict(approval: Approval) -> dict[str, Any]:
     """The approval as plain data for `--json`, with its most used fields at the top level."""
     plain: dict[str, Any] = msgspec.to_builtins(approval)

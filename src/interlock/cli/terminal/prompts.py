@@ -29,7 +29,7 @@ from interlock.errors import JournalError, Rejected
 from interlock.journal.blobs import Blobs
 from interlock.sandbox.jobs.foreground import run_editor
 from interlock.views.display import counted, exact, safe
-from interlock.views.inbox import approval_title, landing_lines, what_changed
+from interlock.views.inbox import approval_title, covered_by_step, landing_lines, what_changed
 from interlock.wire import pretty
 
 _DECISIONS: dict[str, dict[str, Decision]] = {
@@ -158,6 +158,7 @@ def describe(approval: Approval) -> list[str]:
                 lines += _numbered(payload.script)
             for gate in payload.gates or ():
                 lines += ["  verified by:", *_exact_lines(gate)]
+            lines.append(paint(f"  {covered_by_step(payload)}", "dim"))
         case GatePayload():
             lines += [f"  {safe(line)}" for line in payload.message.splitlines()]
             if payload.diff:

@@ -23,7 +23,7 @@ from interlock.gui.drawing.text_widgets import clipped
 from interlock.gui.drawing.theme import NORMAL, SMALL
 from interlock.gui.drawing.widgets import Ui
 from interlock.views.display import counted, exact, one_line, pieces, safe
-from interlock.views.inbox import landing_lines
+from interlock.views.inbox import covered_by_step, landing_lines
 
 
 class AnswerDraft:
@@ -68,6 +68,7 @@ def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -
             if payload.gates:
                 ui.small("Verified by")
                 _draw_code(ui, "\n".join(payload.gates))
+            ui.small(covered_by_step(payload))
         case GatePayload():
             if payload.unchanged:
                 ui.small("no file was changed, and no gate has run", ui.look.bad)
