@@ -19,7 +19,7 @@ from typing import Literal
 from tests.mutants.table import ROOT, Mutant
 
 _USUAL = (
-    *("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=30", "--no-header", "--tb=line"),
+    *("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=60", "--no-header", "--tb=line"),
     *("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning"),
 )
 Outcome = Literal["noticed", "not noticed", "timed out"]
