@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.project import Project, shell
-from tests.cli.serving import serving
-from tests.cli.signalled import ENDING, ENDS_S, Signalled, assert_nothing_runs, pause, signalled
+from tests.cli.serving import Serving, serving
+from tests.cli.signalled import ENDING, assert_nothing_runs, pause, signalled
 from tests.processes.tree import ancestors_up_to_launcher
 
 NAMES = [number.name for number in ENDING]
@@ -93,50 +93,72 @@ def test_a_chat_with_a_stopped_agent_ends_at_a_signal(project: Project, number: 
 
 # ── a follower ───────────────────────────────────────────────────────────────────────────
 
-EDITS = 60
-LONG = 200_000
+EDITS = 25
+LONG = 400_000
 """Characters of each description: together far more than a socket holds."""
 
-SSE = """
+FOLLOW_HTTP = """
 import sys
-from interlock.client import ApiHookClient
 from pathlib import Path
+from interlock.client import ApiHookClient
 for frame in ApiHookClient(Path(sys.argv[1]), timeout_s=60).events(0):
-    version = getattr(frame, "id", None) or frame.get("id")
-    print(version, flush=True)
+    if frame.version:
+        print(frame.version, flush=True)
 """
 
 
-def test_a_stopped_follower_holds_nothing_up_and_gets_every_event_once(project: Project) -> None:
+def follower_of(kind: str, bench: Serving) -> "subprocess.Popen[str]":
+    """A process that prints the version of every event, one per line."""
+    project = bench.project
+    by_http = [sys.executable, "-c", FOLLOW_HTTP, str(bench.api_file)]
+    return subprocess.Popen(
+        by_http if kind == "http" else project.argv("journal", "show", "--follow", "--json"),
+        cwd=project.root,
+        env=project.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("kind", ["terminal", "http"])
+def test_a_stopped_follower_holds_nothing_up_and_gets_every_event_once(project: Project, kind: str) -> None:
     project.run("tracks", "import", project.tickets("plan.json", [shell("one", "exit 0")]))
-    with serving(project) as bench, signalled(project, "journal", "show", "--follow", "--json") as follower:
-        versions = shown_versions(follower)
-        first = next(versions)
-        stop([follower.process.pid])
-        before = resident(bench.process.pid)
-        client = bench.client()
-        for number in range(EDITS):
-            edit(project, f"{number} {'x' * LONG}")
-        grown = resident(bench.process.pid) - before
-        assert client.get_status()["status"] == "ok"
-        os.kill(follower.process.pid, signal.SIGCONT)
-        last = project.journal()[-1]["version"]
-        seen = [first]
-        while seen[-1] < last:
-            seen.append(next(versions))
+    with serving(project) as bench, follower_of(kind, bench) as follower:
+        try:
+            versions = printed_versions(follower)
+            seen = [next(versions)]
+            grown = [edit_many(bench)]  # while it reads: the holder's memory reaches its usual size
+            os.kill(follower.pid, signal.SIGSTOP)
+            grown.append(edit_many(bench))
+            os.kill(follower.pid, signal.SIGCONT)
+            last = project.journal()[-1]["version"]
+            while seen[-1] < last:
+                seen.append(next(versions))
+        finally:
+            follower.kill()
         assert seen == list(range(1, last + 1))
-        assert grown < EDITS * LONG / 2, "the holder keeps no queue for it"
+        assert grown[1] < EDITS * LONG / 2, f"the holder keeps a queue for it: {grown}"
+
+
+def edit_many(bench: Serving) -> int:
+    """Change a ticket many times; by how many bytes the holder has grown."""
+    before = resident(bench.process.pid)
+    for number in range(EDITS):
+        edit(bench.project, f"{number} {'x' * LONG}")
+    return resident(bench.process.pid) - before
+
+
+def printed_versions(follower: "subprocess.Popen[str]") -> Iterator[int]:
+    assert follower.stdout is not None
+    for line in follower.stdout:
+        printed = json.loads(line)
+        yield printed if isinstance(printed, int) else printed["version"]
 
 
 def edit(project: Project, description: str) -> None:
     result = project.run("tickets", "edit", "one", "--set", f"description={description}")
     assert result.code == 0, result
-
-
-def shown_versions(follower: Signalled) -> Iterator[int]:
-    assert follower.process.stdout is not None
-    for line in follower.process.stdout:
-        yield json.loads(line)["version"]
 
 
 def resident(pid: int) -> int:
