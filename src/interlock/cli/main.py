@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 else:
     import _signal  # `signal` would cost time, too
 
+_ENDING = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
+
 
 def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
@@ -22,6 +24,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         try:
             _interrupt_at_ending_signals()
+            _hold_ending_signals()
             code = _dispatch(arguments)
             sys.stdout.flush()  # an error at interpreter exit could not be reported
         finally:
@@ -47,9 +50,22 @@ def _interrupt_at_ending_signals() -> None:
             _signal.signal(number, interrupt)
 
 
+def _hold_ending_signals() -> None:
+    """Delivers them after the imports: extension modules that are interrupted while they load may crash."""
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, _ENDING)
+
+
+def _release_ending_signals() -> None:
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _ENDING)
+
+
 def _end_at_ending_signals() -> None:
     """The command is done: until the process has ended, a handler could only print a traceback."""
-    for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
+    # An interrupt inside an `exec` of a text, as in an import, makes the interpreter exit by SIGINT, whatever the code.
+    # The next `exec` of a text clears that mark.
+    exec("")  # noqa: S102
+    _release_ending_signals()  # wrong arguments end the command before that
+    for number in _ENDING:
         if _signal.getsignal(number) != _signal.SIG_IGN:
             _signal.signal(number, _signal.SIG_DFL)
 
@@ -86,6 +102,7 @@ def _dispatch(arguments: list[str]) -> int:
 
     try:
         handler, kind = load_handler(namespace.handler)
+        _release_ending_signals()
         return handler(arguments_of(namespace, kind))
     except InterlockError as error:
         return report(error, as_json=getattr(namespace, "json", False))

@@ -26,7 +26,9 @@ def events(project: Project) -> Counter[str]:
 
 def test_a_run_that_signals_end_again_and_again_does_its_work_once(project: Project) -> None:
     script, gate = pause(4), pause(5)
-    ticket = shell("one", f"sleep {script}; echo made > made.txt", verify=[{"command": f"sleep {gate}; grep -q made made.txt"}])
+    ticket = shell(
+        "one", f"sleep {script}; echo made > made.txt", verify=[{"command": f"sleep {gate}; grep -q made made.txt"}]
+    )
     file = project.tickets("t.json", {"id": "t", "title": "T", "tickets": [ticket]})
     words = ["run", "--tickets", file, "--approve", "all"]
     for at_work in (script, gate):

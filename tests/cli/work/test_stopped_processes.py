@@ -102,8 +102,8 @@ import sys
 from pathlib import Path
 from interlock.client import ApiHookClient
 for frame in ApiHookClient(Path(sys.argv[1]), timeout_s=60).events(0):
-    if frame.version:
-        print(frame.version, flush=True)
+    if frame.id is not None:
+        print(frame.id, flush=True)
 """
 
 
@@ -138,7 +138,7 @@ def test_a_stopped_follower_holds_nothing_up_and_gets_every_event_once(project: 
         finally:
             follower.kill()
         assert seen == list(range(1, last + 1))
-        assert grown[1] < EDITS * LONG / 2, f"the holder keeps a queue for it: {grown}"
+        assert grown[1] < grown[0] + EDITS * LONG / 2, f"the holder keeps a queue for it: {grown}"
 
 
 def edit_many(bench: Serving) -> int:

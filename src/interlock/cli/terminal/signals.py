@@ -4,6 +4,8 @@ import os
 import select
 import signal
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from types import FrameType
 
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -29,6 +31,16 @@ def end_in_order(*, ctrl_c: bool = True, once: bool = False) -> None:
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # with `nohup` a closed terminal does not end it
         signal.signal(signal.SIGHUP, interrupt)
     wake_main_thread_for_signals()
+
+
+@contextmanager
+def held() -> Generator[None]:
+    """Ending signals are delivered after the block. For imports: an extension module that is interrupted may crash."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def read_line(question: str) -> str:

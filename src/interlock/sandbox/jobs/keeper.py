@@ -2,8 +2,8 @@
 
 `launcher CONTROL FOLDER`: writes its pid to CONTROL, stays, and forks a keeper for each job. The keeper adopts orphans
 of its command (child subreaper) and kills them before it reports, also if Interlock itself is gone. So a job ends even
-if Interlock dies while bwrap creates its namespace, when `--die-with-parent` of bwrap is not yet active. FOLDER contains
-confine.py and space.py.
+if Interlock dies while bwrap creates its namespace, when `--die-with-parent` of bwrap is not yet active. FOLDER
+contains confine.py and space.py.
 
 `inside REPORT SPEC`: the init of a bubblewrap namespace. bwrap reports only 128+n, so this writes one line to REPORT, a
 descriptor, and then exits with the same number. The kernel carries the exit status to bwrap: no command can forge it.

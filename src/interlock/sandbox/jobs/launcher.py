@@ -17,7 +17,6 @@ from msgspec import Struct
 from interlock.sandbox.jobs import jobs, processes
 from interlock.sandbox.jobs.processes import Reader
 
-
 _STOPPED_S = 0.5
 """Seconds after which a keeper that has not ended its job is taken for stopped."""
 
