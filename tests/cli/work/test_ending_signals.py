@@ -74,16 +74,22 @@ def test_serve_ends_with_0_and_kills_its_scripts(project: Project, number: signa
     assert_nothing_runs(project, seconds)
 
 
-@pytest.mark.parametrize("words", [("chat", "hello"), ("do", "hello"), ("run", "hello")], ids=["chat", "do", "run"])
-def test_a_command_whose_model_thinks_ends_at_once(project: Project, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [("chat", ENDING), ("do", (signal.SIGTERM, signal.SIGINT)), ("run", (signal.SIGHUP,))],
+    ids=["chat", "do", "run"],
+)
+def test_a_command_whose_model_thinks_ends_at_once(
+    project: Project, name: str, numbers: tuple[signal.Signals, ...]
+) -> None:
     model = scripted(project, [rule("", reply=WAITS, delay_s=600)])
-    for count, number in enumerate(ENDING, 1):
-        with signalled(project, *words, *model) as command:
+    for count, number in enumerate(numbers, 1):
+        with signalled(project, name, "hello", *model) as command:
             wait_until(lambda count=count: events_so_far(project)["call_reserved"] == count, "the model is asked")
             command.end(number)
         assert_nothing_runs(project)
     assert project.run("status", "--json").code == 0
-    if words[0] == "chat":
+    if name == "chat":
         assert {row["state"] for row in project.run("discussions", "list", "--json").json} == {"your turn"}
 
 
@@ -115,7 +121,7 @@ def test_a_question_in_the_terminal_stays_open_until_it_is_answered_once(project
 
 # ── while it changes the user's files ────────────────────────────────────────────────────
 
-FILES = 900
+FILES = 600
 
 
 def many_files(project: Project) -> None:
@@ -196,6 +202,8 @@ def prepared(project: Project, name: str) -> list[str]:
         assert project.run("run", "--tickets", file).code == 4
     elif name == "land":
         assert project.run("run", "--tickets", ready, "--approve", "all").code == 0
+    elif name == "follow":
+        assert project.run("init").code == 0
     elif name == "rollback":
         assert project.run("checkpoint", "create").code == 0
     words = [file if word == "FILE" else word for word in COMMANDS[name]]

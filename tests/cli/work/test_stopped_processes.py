@@ -13,10 +13,8 @@ import pytest
 
 from tests.cli.project import Project, shell
 from tests.cli.serving import Serving, serving
-from tests.cli.signalled import ENDING, assert_nothing_runs, pause, signalled
+from tests.cli.signalled import assert_nothing_runs, pause, signalled
 from tests.processes.tree import ancestors_up_to_launcher
-
-NAMES = [number.name for number in ENDING]
 
 
 def stop(pids: Sequence[int]) -> None:
@@ -45,8 +43,10 @@ def test_a_stopped_gate_times_out_and_is_dead(project: Project) -> None:
     assert_nothing_runs(project, seconds)
 
 
-@pytest.mark.parametrize("number", ENDING, ids=NAMES)
-@pytest.mark.parametrize("name", ["run", "verify"])
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("run", signal.SIGINT), ("run", signal.SIGTERM), ("verify", signal.SIGTERM), ("verify", signal.SIGHUP)],
+)
 def test_a_command_with_a_stopped_gate_ends_at_a_signal(project: Project, name: str, number: int) -> None:
     """The gate's command and every process that watches over it are stopped."""
     seconds = pause(600)
@@ -80,7 +80,7 @@ def test_the_call_of_a_stopped_agent_ends_at_its_timeout_with_a_sentence(project
     assert_nothing_runs(project, seconds)
 
 
-@pytest.mark.parametrize("number", ENDING, ids=NAMES)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_chat_with_a_stopped_agent_ends_at_a_signal(project: Project, number: int) -> None:
     seconds = pause(600)
     with signalled(project, *silent_agent(project, seconds, 500)) as command:
