@@ -10,6 +10,7 @@ InterlockError
 ├── ToolFailure         the model: a tool call that did not work
 ├── Unavailable         retry later (after `retry_after_secs` if known)
 │   ├── NothingSaid     the model used all tokens of its answer without saying anything
+│   ├── OutOfTime       a program used its whole time limit without an answer
 │   ├── NoHarness       no window is available to drive
 │   └── NoAnswer        the process that holds the project gives no sign of life
 ├── Misconfigured       the operator: settings, files, machine
@@ -67,6 +68,10 @@ class Unavailable(InterlockError):
 
 class NothingSaid(Unavailable):
     """The model used up its answer's length without saying anything; the same call again would do the same."""
+
+
+class OutOfTime(Unavailable):
+    """A program used its whole time limit without an answer; another try would take as long and may cost as much."""
 
 
 class NoHarness(Unavailable):

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any, TypeVar
 
 from interlock.assembly.project import Project, make_project, now, plain_git
@@ -75,6 +76,13 @@ class Checkpoints:
 
         return self._run(work)
 
+    def interrupted(self, name: str) -> str:
+        """What an interrupted rollback to this checkpoint has left."""
+        record = read_record(self._scratch / ROLLBACK)
+        if record is None or record.phase == "staging":
+            return f"the rollback to {name} was interrupted; 'interlock checkpoint show {name}' names what differs"
+        return f"the rollback to {name} was interrupted; the next 'interlock checkpoint' command finishes it"
+
     def delete(self, name: str) -> Checkpoint:
         return self._run(lambda store: store.delete(name))
 
@@ -93,9 +101,11 @@ class Checkpoints:
             self._tell(did)
 
     async def _store(self) -> CheckpointStore:
-        root = self._project.root
-        scratch = self._project.state_dir.resolve() / "git" / project_key(root)
-        return CheckpointStore(root, scratch, await plain_git(), self._project.not_in_git)
+        return CheckpointStore(self._project.root, self._scratch, await plain_git(), self._project.not_in_git)
+
+    @property
+    def _scratch(self) -> Path:
+        return self._project.state_dir.resolve() / "git" / project_key(self._project.root)
 
 
 def _translated(work: Coroutine[Any, Any, T]) -> T:

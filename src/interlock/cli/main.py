@@ -2,6 +2,15 @@
 
 import sys
 
+TYPE_CHECKING = False  # importing `typing` would cost time
+if TYPE_CHECKING:
+    import signal as _signal
+    from types import FrameType
+else:
+    import _signal  # `signal` would cost time, too
+
+_ENDING = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
+
 
 def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
@@ -13,14 +22,64 @@ def main(argv: list[str] | None = None) -> int:
     if arguments[:1] != ["view"] and not all(map(str.isprintable, arguments)):
         arguments = [word.encode(errors="surrogateescape").decode(errors="replace") for word in arguments]
     try:
-        code = _dispatch(arguments)
-        sys.stdout.flush()  # an error at interpreter exit could not be reported
+        try:
+            _interrupt_at_ending_signals()
+            _hold_ending_signals()
+            code = _dispatch(arguments)
+            sys.stdout.flush()  # an error at interpreter exit could not be reported
+        finally:
+            _end_at_ending_signals()
         return code
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        return 130  # exits.INTERRUPTED; that module is not loaded for --version
+        return _interrupted()
     except OSError as error:
         return _output_failed(error)
+
+
+def _interrupt_at_ending_signals() -> None:
+    """SIGTERM and SIGHUP end every command as Ctrl-C does, from its start on."""
+
+    def interrupt(number: int, frame: "FrameType | None") -> None:
+        ctrl_c = _signal.getsignal(_signal.SIGINT)
+        if not callable(ctrl_c):  # a shell made it ignored for a command in the background
+            raise KeyboardInterrupt
+        ctrl_c(number, frame)  # asyncio's own, while it runs: it cancels the work instead of breaking into it
+
+    for number in (_signal.SIGTERM, _signal.SIGHUP):
+        if _signal.getsignal(number) != _signal.SIG_IGN:  # `nohup` ignores SIGHUP
+            _signal.signal(number, interrupt)
+
+
+def _hold_ending_signals() -> None:
+    """Delivers them after the imports: extension modules that are interrupted while they load may crash."""
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, _ENDING)
+
+
+def _release_ending_signals() -> None:
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _ENDING)
+
+
+def _end_at_ending_signals() -> None:
+    """The command is done: until the process has ended, a handler could only print a traceback."""
+    # An interrupt inside an `exec` of a text, as in an import, makes the interpreter exit by SIGINT, whatever the code.
+    # The next `exec` of a text clears that mark.
+    exec("")  # noqa: S102
+    _release_ending_signals()  # wrong arguments end the command before that
+    for number in _ENDING:
+        if _signal.getsignal(number) != _signal.SIG_IGN:
+            _signal.signal(number, _signal.SIG_DFL)
+
+
+def _interrupted() -> int:
+    try:
+        sys.stdout.flush()
+        sys.stderr.write("interrupted\n")
+        sys.stderr.flush()
+    except OSError:  # the terminal is gone: print nothing more, not even at exit
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 130  # exits.INTERRUPTED; that module is not loaded for --version
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -43,6 +102,7 @@ def _dispatch(arguments: list[str]) -> int:
 
     try:
         handler, kind = load_handler(namespace.handler)
+        _release_ending_signals()
         return handler(arguments_of(namespace, kind))
     except InterlockError as error:
         return report(error, as_json=getattr(namespace, "json", False))

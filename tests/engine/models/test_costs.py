@@ -12,7 +12,7 @@ from interlock.domain.values.budgets import Usage
 from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.models.calls import LONGEST_S, RETRIES, CallLimits, ModelCalls, Observers, Timing
 from interlock.engine.models.streams import Streams
-from interlock.errors import NothingSaid, Unavailable
+from interlock.errors import NothingSaid, OutOfTime, Unavailable
 from interlock.ports.front import Receipt
 from interlock.ports.model import Message, ModelRequest, OnText, Reply, Stop, ignore_text
 from tests.domain.given import AT
@@ -100,6 +100,13 @@ def test_an_answer_of_thoughts_only_costs_and_is_not_asked_for_again() -> None:
     with pytest.raises(NothingSaid):
         called.ask()
     assert (called.ended, called.waits) == ([COST], [])
+
+
+def test_a_call_that_used_its_whole_time_limit_may_cost_and_is_not_made_again() -> None:
+    called = Called(OutOfTime("no answer within 600 s", may_cost=True), reply("never asked"))
+    with pytest.raises(OutOfTime):
+        called.ask()
+    assert (called.ended, called.waits) == ([None], [])
 
 
 def test_the_pieces_of_a_cut_answer_are_joined_and_each_costs() -> None:

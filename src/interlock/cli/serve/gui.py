@@ -15,7 +15,7 @@ from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.model_choices import note_unused_settings, with_tool_rounds
 from interlock.cli.terminal.output import paint, say
 from interlock.cli.terminal.sessions import actor, project_of
-from interlock.cli.terminal.signals import end_in_order
+from interlock.cli.terminal.signals import end_in_order, held
 from interlock.errors import JournalInUse, Misconfigured
 
 CLOSING_S = 1.6
@@ -37,9 +37,10 @@ class GuiArgs(ModelArgs, frozen=True):
 
 
 def gui(args: GuiArgs) -> int:
-    from interlock.gui.window.backends import check
+    with held():
+        from interlock.gui.window.backends import check
 
-    check(args.backend)
+        check(args.backend)
     if args.screenshot and args.backend == "null":
         raise Misconfigured("--screenshot needs pixels: use --backend egl")
     if args.script and args.provider != "scripted":

@@ -9,7 +9,7 @@ from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.model_choices import note_unused_settings, with_tool_rounds
 from interlock.cli.terminal.output import paint, say, say_json_line, warn_sandbox_off
 from interlock.cli.terminal.sessions import actor, project_of
-from interlock.cli.terminal.signals import end_in_order
+from interlock.cli.terminal.signals import end_in_order, held
 from interlock.errors import JournalInUse, Misconfigured
 
 
@@ -38,7 +38,8 @@ def serve(args: ServeArgs) -> int:
             raise JournalInUse(
                 f"{busy}; end that first ('interlock serve' holds the project it serves)", busy.pid
             ) from None
-        port = opened.serve_http(args.port)
+        with held():  # it imports the server
+            port = opened.serve_http(args.port)
         url = f"http://127.0.0.1:{port}"
         files = {"api_file": str(project.folder / "run" / "api.json"), "approve_file": str(approve_file(project))}
         if args.json:

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 import msgspec
 
+from interlock.cli.terminal.signals import read_line
 from interlock.views.display import HIDDEN, safe
 
 _COLOURS = {
@@ -108,4 +109,9 @@ def _columns(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def confirmed(question: str) -> bool:
     """Whether the person in the terminal types y; False without a terminal."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and input(question).strip().lower() == "y"
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    try:
+        return read_line(question).strip().lower() == "y"
+    except EOFError:
+        return False

@@ -9,6 +9,7 @@ import msgspec
 
 from interlock.cli.terminal.output import paint, say
 from interlock.cli.terminal.sessions import Session
+from interlock.cli.terminal.signals import read_line
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.values.approvals import (
     Answered,
@@ -213,7 +214,7 @@ def _lines(text: str) -> list[str]:
 
 def _read(question: str) -> str:
     try:
-        return input(question)
+        return read_line(question)
     except EOFError:
         raise KeyboardInterrupt from None
 

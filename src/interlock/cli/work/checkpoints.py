@@ -8,6 +8,7 @@ from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import APPROVAL, DONE, ERROR
 from interlock.cli.terminal.output import confirmed, paint, say, say_json, table
 from interlock.cli.terminal.sessions import project_of
+from interlock.cli.terminal.signals import wake_main_thread_for_signals
 from interlock.views.display import counted, one_line, safe
 from interlock.wire import to_plain
 from interlock.workspaces.checkpoints.rollback import Preview
@@ -91,7 +92,11 @@ def rollback(args: RollbackArgs) -> int:
             say("nothing was rolled back", sys.stderr)
             return ERROR
         seen = preview.present.tree
-    done = checkpoints.rollback(found.id, ignored=args.ignored, shown_tree=seen)
+    try:
+        done = checkpoints.rollback(found.id, ignored=args.ignored, shown_tree=seen)
+    except KeyboardInterrupt:
+        say(f"interlock: {safe(checkpoints.interrupted(found.id))}", sys.stderr)
+        raise
     if args.json:
         say_json(to_plain(done))
         return DONE
@@ -128,6 +133,7 @@ def _checkpoints(args: CommandArgs) -> Checkpoints:
     def tell(sentence: str) -> None:
         say(paint(f"interlock: {safe(sentence)}", "waiting", sys.stderr), sys.stderr)
 
+    wake_main_thread_for_signals()
     return Checkpoints(project_of(args), tell)
 
 

@@ -8,6 +8,7 @@ from interlock.assembly.project import verify_command
 from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import BLOCKED, DONE
 from interlock.cli.terminal.output import paint, say, say_json, warn_sandbox_off
+from interlock.cli.terminal.signals import wake_main_thread_for_signals
 from interlock.domain.values.gates import GateResult
 from interlock.views.display import one_line, safe
 
@@ -18,6 +19,7 @@ class VerifyArgs(CommandArgs, frozen=True):
 
 
 def verify(args: VerifyArgs) -> int:
+    wake_main_thread_for_signals()
     folder = str(current_folder().resolve() if args.project is None else root_of(args.project))
     result = asyncio.run(verify_command(args.command, folder, args.timeout, before=_begin))
     if args.json:

@@ -20,7 +20,7 @@ from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.models.activity import Activity, RequestStart, ResponseReceived
 from interlock.engine.models.pacing import Gateway
 from interlock.engine.models.streams import AnswerWriter, Streams
-from interlock.errors import Misconfigured, NothingSaid, OverBudget, Unavailable
+from interlock.errors import Misconfigured, NothingSaid, OutOfTime, OverBudget, Unavailable
 from interlock.ports.front import Receipt
 from interlock.ports.model import Message, Model, ModelRequest, Reply, close_model, fixes_history, model_name
 
@@ -174,7 +174,7 @@ class ModelCalls:
         for left in range(RETRIES, -1, -1):
             try:
                 return await self._in_slot(party, key, request)
-            except NothingSaid:
+            except (NothingSaid, OutOfTime):
                 raise
             except Unavailable as error:
                 if not left:

@@ -19,7 +19,7 @@ from typing import Any
 from msgspec import Struct
 
 from interlock.domain.values.budgets import Micros, Usage
-from interlock.errors import Misconfigured, Unavailable
+from interlock.errors import Misconfigured, OutOfTime, Unavailable
 from interlock.ports.model import Message, ModelRequest, OnText, Reply, ignore_text
 from interlock.ports.processes import Finished, Job, Sandbox
 from interlock.providers.cli_agent.prompt import first_prompt, next_prompt, tool_calls
@@ -203,7 +203,9 @@ class GeminiCli:
             case "error":
                 raise Unavailable(f"gemini_cli does not start: {finished.message}")
             case "timed_out":
-                raise Unavailable(f"gemini_cli gave no answer within {self._timeout_s:g} s", may_cost=True)
+                raise OutOfTime(
+                    f"gemini_cli gave no answer within {self._timeout_s:g} s ([gemini_cli] timeout_s)", may_cost=True
+                )
             case "killed":
                 raise Unavailable(f"gemini_cli was killed by signal {finished.signal}{stderr}", may_cost=True)
             case "exited" if finished.exit_code in _NEVER_BETTER:

@@ -1,9 +1,9 @@
 """Starts one command, waits for it and reports how it ended. A separate program: `python -I -S <this file> DUTY …`.
 
-`launcher CONTROL FOLDER`: stays, and forks a keeper for each job. The keeper adopts orphans of its command (child
-subreaper) and kills them before it reports, also if Interlock itself is gone. So a job ends even if Interlock dies
-while bwrap creates its namespace, when `--die-with-parent` of bwrap is not yet active. FOLDER contains confine.py and
-space.py.
+`launcher CONTROL FOLDER`: writes its pid to CONTROL, stays, and forks a keeper for each job. The keeper adopts orphans
+of its command (child subreaper) and kills them before it reports, also if Interlock itself is gone. So a job ends even
+if Interlock dies while bwrap creates its namespace, when `--die-with-parent` of bwrap is not yet active. FOLDER
+contains confine.py and space.py.
 
 `inside REPORT SPEC`: the init of a bubblewrap namespace. bwrap reports only 128+n, so this writes one line to REPORT, a
 descriptor, and then exits with the same number. The kernel carries the exit status to bwrap: no command can forge it.
@@ -166,7 +166,8 @@ def launcher(control_fd: int, folder: str) -> int:
     import fcntl
     import socket
 
-    if posix.fork():  # daemonise: no parent has to wait for this process
+    if pid := posix.fork():  # daemonise: no parent has to wait for this process
+        posix.write(control_fd, str(pid).encode())
         return 0
     posix.setsid()
     ignore_signals()

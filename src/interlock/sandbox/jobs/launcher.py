@@ -7,6 +7,7 @@ first. Forking a keeper takes one millisecond; starting an interpreter takes ten
 import asyncio
 import contextlib
 import os
+import signal
 import socket
 import weakref
 from collections.abc import Sequence
@@ -15,6 +16,9 @@ from msgspec import Struct
 
 from interlock.sandbox.jobs import jobs, processes
 from interlock.sandbox.jobs.processes import Reader
+
+_STOPPED_S = 0.5
+"""Seconds after which a keeper that has not ended its job is taken for stopped."""
 
 
 class KeeperResult(Struct, frozen=True):
@@ -33,6 +37,7 @@ class Launcher:
 
     def __init__(self) -> None:
         self._control: int | None = None
+        self._group = 0  # the process group of the launcher and its keepers
 
     async def run(
         self, spec: bytes, stdin: int, outputs: Sequence[Reader], given: Sequence[int], timeout_s: float | None
@@ -55,17 +60,28 @@ class Launcher:
             finally:
                 with contextlib.suppress(OSError):
                     line.shutdown(socket.SHUT_WR)  # the keeper then ends the job
-                await processes.uncancelled(lambda: processes.until_readable(line.fileno()))
+                await processes.uncancelled(lambda: self._reported(line))
             for reader in outputs:
                 reader.drain()
             return KeeperResult(_read(line), timed_out)
+
+    async def _reported(self, line: socket.socket) -> None:
+        """Waits for the report of a keeper that was told to end its job, also if `kill -STOP` reached the keeper."""
+        group = self._group
+        while True:
+            try:
+                async with asyncio.timeout(_STOPPED_S):
+                    return await processes.until_readable(line.fileno())
+            except TimeoutError:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(group, signal.SIGCONT)
 
     async def _send(self, line: int, spec: bytes, descriptors: list[int]) -> None:
         spec_fd = processes.in_memory("spec", spec)
         try:
             for _ in range(2):
                 if self._control is None:
-                    self._control = await _start()
+                    self._control, self._group = await _start()
                     weakref.finalize(self, os.close, self._control)
                 with socket.socket(fileno=os.dup(self._control)) as control:
                     try:
@@ -81,8 +97,8 @@ class Launcher:
         raise CannotLaunch("the launcher of processes does not stay alive")
 
 
-async def _start() -> int:
-    """A socket to a new launcher, which lives as long as the socket."""
+async def _start() -> tuple[int, int]:
+    """A socket to a new launcher, which lives as long as the socket, and the launcher's process group."""
     ours, launcher_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     keeper = processes.in_memory("keeper", jobs.KEEPER)
     null = processes.given_stdin(None)
@@ -110,7 +126,12 @@ async def _start() -> int:
         raise
     finally:
         child.close()
-    return ours.detach()
+    try:
+        group = int(ours.recv(32, socket.MSG_DONTWAIT))  # the child wrote it before it ended
+    except (OSError, ValueError):
+        ours.close()
+        raise CannotLaunch("the launcher of processes did not start") from None
+    return ours.detach(), group
 
 
 def _read(line: socket.socket) -> bytes:
