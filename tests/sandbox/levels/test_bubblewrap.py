@@ -355,3 +355,8 @@ def test_a_program_chosen_by_its_path_is_there_with_what_stands_beside_its_bin(t
     script = f"{program}; ls {tmp_path}"
     assert run(sh(tmp_path / "work", str(program))).exit_code == 127
     assert run(sh(tmp_path / "work", script, programs=(str(program),))).stdout == "here\ntool\nwork\n"
+
+
+def test_the_session_of_the_command_is_inside_the_sandbox(work: Path) -> None:
+    """It cannot write to a terminal that Interlock was started from; 0 is a session outside the namespace."""
+    assert output_of(work, "cut -d ' ' -f 6 /proc/self/stat") != "0"

@@ -327,3 +327,9 @@ def test_a_link_that_was_put_into_a_path_meanwhile_is_not_followed(work: Path, t
     with open(os.devnull, "rb") as nothing:
         asyncio.run(scene())
     assert spoken[0] == f"error cannot grant {work}/link/inner: Too many levels of symbolic links".encode()
+
+
+def test_the_command_leads_a_session_of_its_own(work: Path) -> None:
+    """It cannot write to a terminal that Interlock was started from."""
+    session = output_of(work, "cut -d ' ' -f 6 /proc/self/stat; echo $$").split()
+    assert session[0] == session[1]
