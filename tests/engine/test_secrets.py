@@ -3,14 +3,18 @@
 import asyncio
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from interlock.assembly.secrets.redaction import redactor
+from interlock.domain.messages.commands.attempt_commands import FailWork, RedoAttempt
+from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.conductor_commands import StartConductor
-from interlock.domain.messages.commands.discussion_commands import StartDiscussion
-from interlock.domain.messages.commands.epic_commands import PlanEpic
+from interlock.domain.messages.commands.discussion_commands import EndTurn, StartDiscussion
+from interlock.domain.messages.commands.epic_commands import FailPlanning, PlanEpic
 from interlock.domain.messages.commands.steering_commands import Tell
-from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.messages.commands.ticket_commands import BlockTicket, CancelTicket
+from interlock.domain.messages.commands.track_commands import AbortTrack, AddTrack, StartTrack
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import Gate
@@ -70,6 +74,24 @@ def test_a_graph_without_a_secret_is_recorded_as_it_is_and_one_secret_in_it_is_f
     assert isinstance(concealed, AddTrack)
     last = concealed.tickets[49]
     assert (last.description, last.verify[1].env) == ("about [redacted]", {"NAME": "use [mark]"})
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        FailWork("a", "one", 1, f"it said {KEY}"),
+        RedoAttempt("a", "one", 1, f"it said {KEY}"),
+        EndTurn("D-1", f"it said {KEY}"),
+        BlockTicket("a", "one", f"it said {KEY}"),
+        CancelTicket("a", "one", f"it said {KEY}"),
+        AbortTrack("a", f"it said {KEY}"),
+        FailPlanning("E-1", "", f"it said {KEY}"),
+        PlanEpic(f"it said {KEY}"),
+    ],
+)
+def test_every_command_with_a_text_is_searched(command: Command) -> None:
+    concealed = conceal_command(command, Redacting())
+    assert (KEY in repr(concealed), "it said [redacted]" in repr(concealed)) == (False, True)
 
 
 def test_notes_and_titles_are_recorded_without_secrets() -> None:

@@ -85,6 +85,23 @@ def test_after_the_run_no_exact_text_is_left(project: Project) -> None:
     assert stored(project) == set()
 
 
+def test_a_secret_in_an_edit_and_in_a_message_of_an_answer_runs_and_is_not_stored(project: Project) -> None:
+    project.run("init")
+    plain = {"id": "T-1", "assigned_to": "shell", "script": "echo > out.txt"}
+    project.write("../t.json", json.dumps([plain, {**plain, "id": "T-2"}]))
+    assert project.run("run", "--tickets", str(project.root.parent / "t.json")).code == 4
+    project.write("../edited.sh", f"printf %s {SECRET} | wc -c > out.txt\n")
+    edit = str(project.root.parent / "edited.sh")
+    assert project.run("approvals", "answer", "A-1", "approve", "--edit", edit).code == 0
+    assert project.run("approvals", "answer", "A-2", "reject", "--message", f"not with {SECRET}").code == 0
+    project.run("run", "--resume", "--approve", "all")
+    assert project.git("show", "interlock/t:out.txt").strip() == str(len(SECRET))
+    assert "not with [redacted]" in project.run("tickets", "show", "T-2").out
+    assert SECRET not in project.run("journal", "export").out
+    files = [path for path in (project.root / ".interlock").rglob("*") if path.is_file()]
+    assert [path for path in files if SECRET.encode() in path.read_bytes()] == []
+
+
 def test_a_ticket_that_is_given_up_leaves_no_exact_text(project: Project) -> None:
     project.run("init")
     project.write("../t.json", json.dumps([TICKET]))
