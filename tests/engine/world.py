@@ -48,7 +48,7 @@ from interlock.ports.work import (
     Prepared,
     Unsaved,
 )
-from interlock.ports.workspaces import Combined, Conflict, LandingPlan, Survey, Workspace
+from interlock.ports.workspaces import Combined, Conflict, DependencyLists, LandingPlan, SetupDone, Survey, Workspace
 from interlock.providers.scripted import FREE, ScriptedModel, ScriptedRule
 
 ANN = "human:ann"
@@ -160,7 +160,16 @@ class FakeWorkspaces:
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
         return Workspace(self.path_for(track, ticket), commit, None)
 
-    async def note_setup(self, track: str, ticket: str, digest: str, command: str, commit: str) -> None:
+    async def note_setup(self, track: str, ticket: str, note: SetupDone) -> None:
+        raise NotImplementedError
+
+    async def dependency_lists(self, commit: str | None = None) -> DependencyLists:
+        return DependencyLists("lists", (), frozenset())
+
+    async def checkout(self, commit: str | None = None) -> Workspace:
+        raise NotImplementedError
+
+    async def discard(self, checkout: Workspace) -> None:
         raise NotImplementedError
 
     async def combine(

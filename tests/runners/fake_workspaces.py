@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from interlock.domain.values.tickets import Saved
-from interlock.ports.workspaces import Workspace, Workspaces
+from interlock.ports.workspaces import DependencyLists, SetupDone, Workspace, Workspaces
 
 
 class FolderWorkspaces:
@@ -62,8 +62,17 @@ class FolderWorkspaces:
         shutil.copytree(self.root / "commits" / commit, path, dirs_exist_ok=True, symlinks=True)
         return Workspace(str(path), commit, None, setup=self._setups.get((track, ticket), ""), made_from="base")
 
-    async def note_setup(self, track: str, ticket: str, digest: str, command: str, commit: str) -> None:
-        self._setups[track, ticket] = digest
+    async def note_setup(self, track: str, ticket: str, note: SetupDone) -> None:
+        self._setups[track, ticket] = note.digest
+
+    async def dependency_lists(self, commit: str | None = None) -> DependencyLists:
+        return DependencyLists("lists", (), frozenset())
+
+    async def checkout(self, commit: str | None = None) -> Workspace:
+        raise NotImplementedError
+
+    async def discard(self, checkout: Workspace) -> None:
+        raise NotImplementedError
 
     async def save(self, workspace: Workspace, track: str, ticket: str, attempt: int, message: str) -> Saved:
         name = f"{track}-{ticket}-{attempt}"

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from interlock.domain.values.approvals import ScriptPayload, digest
 from interlock.domain.values.tickets import Saved, TicketSpec
+from interlock.ports.processes import Finished
 from interlock.ports.work import Assignment, Done, Failed, NotAllowed, PolicyVerdict, Unsaved
 from interlock.ports.workspaces import Workspace
 from interlock.runners.script import LocalCrew
@@ -132,7 +133,7 @@ def test_setup_runs_once_in_a_worktree(tmp_path: Path) -> None:
 
     async def again() -> list[bool]:
         async def ran(workspace: Workspace) -> bool:
-            return await crew.setup.make_ready("track", "T-1", workspace) is not None
+            return await crew.setup.make_ready("track", "T-1", workspace) is not workspace
 
         first = await ran(await crew.workspaces.show_tree("track", "T-1", "base"))
         fresh = await ran(await crew.workspaces.prepare("track", "T-1"))
@@ -175,7 +176,7 @@ def test_a_worktree_inside_a_larger_repository_is_writable_as_a_whole_and_its_gi
         inside = replace(workspace, path=str(root / "sub"), root=str(root))
         setup = WorkspaceSetup(BubblewrapSandbox(), crew.workspaces.port, ENV, "pwd; touch ../up; echo evil > ../.git")
         finished = await setup.make_ready("track", "T-1", inside)
-        assert finished is not None
+        assert isinstance(finished, Finished)
         return finished.stdout + finished.stderr
 
     assert "cannot create ../.git: Read-only file system" in asyncio.run(scene())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.ports.workspaces import Workspace
+from interlock.ports.workspaces import SetupDone, Workspace
 from interlock.workspaces.git_workspaces import GitWorkspaces
 from tests.workspaces.desk import Desk, attempt, run, writes
 
@@ -71,7 +71,7 @@ async def _set_up(store: GitWorkspaces, workspace: Workspace) -> None:
     (folder / "venv" / "bin" / "tool").write_text("trusted")
     (folder / "venv" / "lib").mkdir()
     (folder / "venv" / "link").symlink_to("bin/tool")
-    await store.note_setup("t", "T-1", *SETUP, workspace.base)
+    await store.note_setup("t", "T-1", SetupDone(*SETUP, workspace.base))
 
 
 def _nothing(_: Path) -> None:

@@ -20,7 +20,7 @@ from interlock.engine.agents.chat import Chat
 from interlock.engine.agents.context import JournalAccess, Send, Toolbox
 from interlock.engine.agents.last_answer import last_answer
 from interlock.engine.agents.tool_outputs import with_reading
-from interlock.engine.agents.worker import Options, Worker
+from interlock.engine.agents.worker import MakeReady, Options, Worker
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.blobs import Fetch, KeptTexts
 from interlock.engine.models.calls import ModelCalls
@@ -79,8 +79,10 @@ class Agents:
         machine: Machine,
         policy: Policy,
         redact: Redact,
+        make_ready: MakeReady,
     ) -> None:
         self._project = project
+        self._make_ready = make_ready
         self._workbench = workbench
         self._fetch = fetch
         self._texts = KeptTexts(workbench.keep, fetch)
@@ -108,7 +110,16 @@ class Agents:
             test_paths=self._project.settings.gates.test_paths,
         )
         journal = self._journal(send)
-        return Worker(self._calls, self._toolbox, self._workspaces, journal, briefing.brief, options, _outline)
+        return Worker(
+            self._calls,
+            self._toolbox,
+            self._workspaces,
+            journal,
+            briefing.brief,
+            options,
+            _outline,
+            self._make_ready,
+        )
 
     def planner(self, send: Send) -> Planner:
         return Planner(self._calls, Surveyor(self._workspaces, FileViews(self._project.names)), self._journal(send))

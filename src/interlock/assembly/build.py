@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from interlock.assembly.agents import Agents, Machine
 from interlock.assembly.answer_check import AnswerCheck
+from interlock.assembly.environment import environments_of, explained, stable_env, tests_command
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.open_workbench import Conducting, ModelSlot, Monitors, OpenWorkbench, Storage
@@ -30,14 +31,14 @@ from interlock.assembly.project import (
     policy_of,
     remove_artifacts,
     trusted_network,
-    trusted_setup,
+    trusted_workspace,
     trusts_include,
 )
 from interlock.assembly.secrets.redaction import redacted_bytes, redactor
 from interlock.assembly.secrets.revealing import RevealingPolicy
 from interlock.assembly.secrets.sweep import SecretSweep
 from interlock.assembly.secrets.vault import SecretVault
-from interlock.assembly.settings.settings import Budgets, Models
+from interlock.assembly.settings.settings import Budgets, Models, WorkspaceSettings
 from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.values.budgets import Caps, Micros
@@ -64,7 +65,6 @@ from interlock.runners.script import LocalCrew
 from interlock.runners.setup import WorkspaceSetup
 from interlock.sandbox.levels.choose import choose
 from interlock.sandbox.levels.guarded import GuardedSandbox
-from interlock.sandbox.limits.environment import clean_env
 from interlock.trackfiles.writing import TrackFiles, TrackWriter
 from interlock.workspaces.git_workspaces import GitWorkspaces, project_key
 
@@ -124,7 +124,7 @@ async def open_workbench(
     believed(project)
     tune_process()
     sandbox = await _sandbox(project, conduct, sample=sample) if conduct else None
-    setup_command = trusted_setup(project) if conduct else None
+    workspace = trusted_workspace(project) if conduct else None
     check = identity_check(project, make_project(project))
     git = GuardedSandbox(sandbox or await plain_git(), check)
     sandbox = git if sandbox else None
@@ -144,12 +144,13 @@ async def open_workbench(
             checkpoint_every=every,
             vault=vault,
             check=AnswerCheck(git, project.names),
+            find_tests=partial(tests_command, project.root),
         )
         workspaces = GitWorkspaces(project.root, project.state_dir, git, partial(trusts_include, project))
         base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check, vault, sweep, [])
         conducting = None
-        if conduct is not None and sandbox is not None:
-            conducting = await _conduct(base, sandbox, setup_command, conduct, model)
+        if conduct is not None and sandbox is not None and workspace is not None:
+            conducting = await _conduct(base, sandbox, workspace, conduct, model)
         elif state.conductor.on or state.busy:
             await workbench.submit(SYSTEM, Recover("the process that ran it is gone"))
         if conducting is None:
@@ -204,13 +205,6 @@ async def _keep_out_of_git(base: Base) -> None:
         base.warnings.append(f"git may show {', '.join(base.project.not_in_git)} as new: {error}")
 
 
-def _stable_env() -> dict[str, str]:
-    """Has the same names inside and outside a terminal: they are part of an approval's terms."""
-    defaults = {"TERM": "dumb", "LANG": "C.UTF-8", "SHELL": "/bin/sh", "USER": "user", "LOGNAME": "user"}
-    # Python compares bytecode by seconds and size only: a gate could run code that an edit has just replaced.
-    return {**defaults, **clean_env(os.environ), "PYTHONDONTWRITEBYTECODE": "1"}
-
-
 def project_vault(project: Project) -> SecretVault:
     """The exact texts of this project that contain secrets, in the user's state folder."""
     return SecretVault(project.state_dir / "secrets" / project_key(project.root), os.environ)
@@ -229,15 +223,16 @@ async def _sandbox(project: Project, conduct: StartConductor, *, sample: bool) -
 
 
 async def _conduct(
-    base: Base, sandbox: Sandbox, setup_command: str | None, conduct: StartConductor, model: ModelMaker | None
+    base: Base, sandbox: Sandbox, workspace: WorkspaceSettings, conduct: StartConductor, model: ModelMaker | None
 ) -> Conducting:
     project, workbench, workspaces, logs = base.project, base.workbench, base.workspaces, base.monitors.logs
-    env = _stable_env()
+    env = stable_env()
     await workspaces.open()
     await _keep_out_of_git(base)
     base.warnings.extend(await finish_landings(workbench, workspaces))
     redact = redactor(os.environ)
-    setup = WorkspaceSetup(sandbox, workspaces, env, setup_command, project.settings.workspace.setup_timeout_s)
+    environments = environments_of(project, workspace, sandbox, workspaces, env)
+    setup = WorkspaceSetup(sandbox, workspaces, env, workspace.setup, workspace.setup_timeout_s, environments)
     vault = base.vault
     crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script, vault)
 
@@ -255,6 +250,7 @@ async def _conduct(
         redact,
         vault,
         answer,
+        partial(explained, project),
     )
     policy: Policy = RevealingPolicy(policy_of(project), vault)
     if sandbox.level == "off":
@@ -263,7 +259,9 @@ async def _conduct(
     if model is not None:
         calls = _model_calls(base, model(sandbox, logs.cli.write))
         machine = Machine(sandbox, env, logs.script, base.check, vault)
-        agents = Agents(project, workbench, base.journal.get_blob, workspaces, calls, machine, policy, redact)
+        agents = Agents(
+            project, workbench, base.journal.get_blob, workspaces, calls, machine, policy, redact, setup.for_worker
+        )
     gates = JudgedGates(shell, calls, workspaces, lambda: workbench.state)
     conductor = Conductor(workbench, workspaces, crew, gates, policy, base.clock, agents)
     await conductor.start(conduct)

@@ -18,7 +18,7 @@ from interlock.assembly.locations import FOLDER, state_folder, user_folder, user
 from interlock.assembly.settings.load import Start, load_settings, started_by, with_own_values
 from interlock.assembly.settings.rights import RIGHTS
 from interlock.assembly.settings.secret_files import closed_names, own_closed_names
-from interlock.assembly.settings.settings import Settings
+from interlock.assembly.settings.settings import Settings, WorkspaceSettings
 from interlock.domain.checks.closed_names import ClosedNames
 from interlock.domain.state.state import State
 from interlock.domain.values.gates import Gate, GateDefaults, GateResult, limits
@@ -311,10 +311,11 @@ def trust_starts(project: Project, keys: set[str]) -> None:
         trust_store(project).add(chosen)
 
 
-def trusted_setup(project: Project) -> str | None:
-    """The workspace's setup command, if it is the user's or exactly this text is trusted."""
-    _check_trust(project, "workspace.setup")
-    return project.settings.workspace.setup
+def trusted_workspace(project: Project) -> WorkspaceSettings:
+    """The commands that make worktrees ready, if they are the user's or exactly these texts are trusted."""
+    for name in ("prepare", "setup", "tests", "path"):
+        _check_trust(project, f"workspace.{name}")
+    return project.settings.workspace
 
 
 def trusted_agent_command(project: Project) -> str:

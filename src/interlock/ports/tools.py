@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from interlock.ports.workspaces import git_entry
+from interlock.ports.workspaces import Surroundings, git_entry
 
 
 class ToolSpec(Struct, frozen=True):
@@ -23,11 +23,12 @@ class ToolPlace(Struct, frozen=True):
     root: str
     readable: tuple[str, ...] = ()  # mounted read-only for commands
     env: tuple[tuple[str, str], ...] = ()  # added to the environment of commands
+    surroundings: Surroundings = Surroundings()
 
     def read_only(self) -> tuple[str, ...]:
-        """Paths that commands may read but not write: `readable`, and always the worktree's `.git`."""
-        git = git_entry(self.root)
-        return self.readable if git is None or git in self.readable else (*self.readable, git)
+        """Paths that commands may read but not write: `readable`, packages, and always the worktree's `.git`."""
+        git, given = git_entry(self.root), (*self.readable, *self.surroundings.readable)
+        return given if git is None or git in given else (*given, git)
 
 
 class Hunk(Struct, frozen=True):

@@ -1,13 +1,34 @@
 """The port to git workspaces."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 
 from interlock.domain.checks.test_tampering import ChangedFile
 from interlock.domain.values.tickets import Saved
+
+
+class Surroundings(Struct, frozen=True):
+    """What commands in a worktree need beside it: the packages of the project."""
+
+    readable: tuple[str, ...] = ()  # folders outside the worktree
+    env: tuple[tuple[str, str], ...] = ()
+    path: tuple[str, ...] = ()  # folders of programs, before those of PATH
+    programs: tuple[str, ...] = ()  # interpreters that PATH does not name
+
+    def applied(self, env: Mapping[str, str]) -> dict[str, str]:
+        path = [*self.path, env.get("PATH", os.defpath)] if self.path else []
+        return {**env, **dict(self.env), **({"PATH": ":".join(path)} if path else {})}
+
+
+class DependencyLists(Struct, frozen=True):
+    """The files of a commit that decide which packages are installed."""
+
+    digest: str
+    paths: tuple[str, ...]
+    tracked: frozenset[bytes]  # all files of the project in that commit
 
 
 class Workspace(Struct, frozen=True):
@@ -20,20 +41,31 @@ class Workspace(Struct, frozen=True):
     setup: str = ""  # digest of the setup command whose files are in place
     made_from: str = ""  # the commit before the attempt's work
     removed: tuple[str, ...] = ()  # some files that were not in git and are gone
+    surroundings: Surroundings = Surroundings()
 
     @property
     def worktree(self) -> str:
         return self.root or self.path
 
     def read_only(self) -> tuple[str, ...]:
-        """Paths of git that commands may read but not write."""
-        return tuple(path for path in (self.git_dir, git_entry(self.worktree)) if path is not None)
+        """Paths of git and of packages that commands may read but not write."""
+        git = (path for path in (self.git_dir, git_entry(self.worktree)) if path is not None)
+        return (*git, *self.surroundings.readable)
 
 
 def git_entry(folder: str) -> str | None:
     """The folder's `.git` if it exists and is no symbolic link: a link was not made by Interlock."""
     path = os.path.join(folder, ".git")
     return path if os.path.exists(path) and not os.path.islink(path) else None
+
+
+class SetupDone(Struct, frozen=True):
+    """A setup that succeeded in a worktree."""
+
+    digest: str
+    command: str
+    commit: str
+    surroundings: Surroundings = Surroundings()
 
 
 class Link(Struct, frozen=True):
@@ -117,8 +149,20 @@ class Workspaces(Protocol):
         """
         ...
 
-    async def note_setup(self, track: str, ticket: str, digest: str, command: str, commit: str) -> None:
-        """Records that a setup command made all files that are not in git, on this commit."""
+    async def note_setup(self, track: str, ticket: str, note: "SetupDone") -> None:
+        """Records that a setup made all files that are not in git."""
+        ...
+
+    async def dependency_lists(self, commit: str | None = None) -> DependencyLists:
+        """Those of a commit; without one, of the commit on which new work would start."""
+        ...
+
+    async def checkout(self, commit: str | None = None) -> Workspace:
+        """A folder of its own with the files of a commit; without one, of the commit on which new work would start."""
+        ...
+
+    async def discard(self, checkout: Workspace) -> None:
+        """Removes such a folder."""
         ...
 
     async def combine(

@@ -26,6 +26,14 @@ Answer = Callable[[str, str], Awaitable[str | None]]
 """The last answer of the worker of a ticket, by track and ticket."""
 
 
+ExplainOutput = Callable[[str, str], str]
+"""What the sandbox has to do with a failure, from the worktree and the output; empty if nothing."""
+
+
+def no_explanation(worktree: str, output: str) -> str:
+    return ""
+
+
 class ShellGates:
     def __init__(
         self,
@@ -38,6 +46,7 @@ class ShellGates:
         redact: Callable[[str], str] = str,
         vault: Vault | None = None,
         answer: Answer | None = None,
+        explain_output: ExplainOutput = no_explanation,
     ) -> None:
         self._sandbox = sandbox
         self._workspaces = workspaces
@@ -48,6 +57,7 @@ class ShellGates:
         self._redact = redact
         self._vault = vault or NoVault()
         self._answer = answer
+        self._explain_output = explain_output
 
     async def run(self, track: str, ticket: TicketSpec, gate: int, commit: str) -> GateResult:
         wanted = ticket.verify[gate]
@@ -90,9 +100,9 @@ class ShellGates:
         for base in dict.fromkeys((workspace.made_from or commit, commit)):
             if self._setup.is_needed(workspace):
                 workspace = await self._workspaces.show_tree(track, ticket, base)
-                setup = await self._setup.make_ready(track, ticket, workspace)
-                if setup is not None and not setup.succeeded and base == commit:
-                    return setup
+                ready = await self._setup.make_ready(track, ticket, workspace)
+                if isinstance(ready, Finished) and base == commit:
+                    return ready
                 workspace = await self._workspaces.show_tree(track, ticket, commit)  # setup may have changed files
         return replace(workspace, removed=removed)
 
@@ -109,7 +119,11 @@ class ShellGates:
                 stdin=stdin,
             )
             finished = await self._sandbox.run(job)
-            return await asyncio.to_thread(self._with_blobs, to_result(finished, gate.command), keep)
+            result = to_result(finished, gate.command)
+            if not result.passed:
+                why = self._explain_output(workspace.path, f"{finished.stdout}\n{finished.stderr}")
+                result = replace(result, explanation=f"{result.explanation}\n{self._redact(why)}".strip())
+            return await asyncio.to_thread(self._with_blobs, result, keep)
 
     def _with_blobs(self, result: GateResult, keep: str) -> GateResult:
         stdout_blob = self._blob(os.path.join(keep, "stdout"), result.stdout)

@@ -70,8 +70,8 @@ class LocalCrew:
 
     async def _made(self, assignment: Assignment) -> Workspace | Failed:
         workspace = await self._workspaces.prepare(assignment.track, assignment.ticket.id)
-        setup = await self._setup.make_ready(assignment.track, assignment.ticket.id, workspace)
-        return workspace if setup is None or setup.succeeded else self._failed("the workspace's setup", setup)
+        ready = await self._setup.make_ready(assignment.track, assignment.ticket.id, workspace)
+        return self._failed("the workspace's setup", ready) if isinstance(ready, Finished) else ready
 
     async def _run(
         self,

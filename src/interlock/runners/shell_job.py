@@ -21,9 +21,10 @@ def shell_job(
     return Job(
         argv=("sh", "-c", command),
         cwd=cwd or workspace.path,
-        env=env,
+        env=workspace.surroundings.applied(env),
         writable=(workspace.worktree,),
         readable=workspace.read_only(),
+        programs=workspace.surroundings.programs,
         network=network,
         timeout_s=timeout_s,
         keep=keep,

@@ -39,9 +39,10 @@ class Shell:
             Job(
                 argv=(self._program, "-c", args.script),
                 cwd=place.root,
-                env={**self._env, **dict(place.env)},
+                env=place.surroundings.applied({**self._env, **dict(place.env)}),
                 writable=(place.root,),
                 readable=place.read_only(),
+                programs=place.surroundings.programs,
                 timeout_s=args.timeout_s,
             )
         )

@@ -20,7 +20,17 @@ from interlock.domain.values.tickets import Saved
 from interlock.errors import Misconfigured, Rejected, Unavailable
 from interlock.identity.careful import is_below, open_beneath, read_descriptor, read_plain
 from interlock.ports.processes import Sandbox
-from interlock.ports.workspaces import Combined, Conflict, LandingPlan, Link, Survey, Workspace
+from interlock.ports.workspaces import (
+    Combined,
+    Conflict,
+    DependencyLists,
+    LandingPlan,
+    Link,
+    SetupDone,
+    Survey,
+    Workspace,
+)
+from interlock.workspaces.checkouts.checkouts import Checkouts
 from interlock.workspaces.checkouts.include import Trusts
 from interlock.workspaces.checkouts.staging import forget, stage, unlock
 from interlock.workspaces.checkouts.worktrees import Worktrees
@@ -108,6 +118,7 @@ _MOST, _SMALL = 500, 100_000  # cached files, and the largest size of one
 class _OpenRepository:
     repository: Repository
     worktrees: Worktrees
+    checkouts: Checkouts
     integration: Integration
     snapshots: Snapshots
     landings: Landings
@@ -120,6 +131,7 @@ class GitWorkspaces:
         state = Path(os.path.realpath(state_dir))
         key = project_key(self._project)
         self._root = state / "worktrees" / key
+        self._checkouts = state / "checkouts" / key
         self._finder = Finder(self._project, state / "git" / key, run)
         self._opened: _OpenRepository | None = None
         self._trusts = trusts
@@ -137,6 +149,7 @@ class GitWorkspaces:
         self._opened = _OpenRepository(
             repository,
             Worktrees(repository, str(self._project), self._root, self._trusts),
+            Checkouts(repository, str(self._project), self._checkouts, self._trusts),
             integration,
             snapshots,
             Landings(repository, integration, snapshots),
@@ -266,8 +279,28 @@ class GitWorkspaces:
         return replace(self._workspace(track, ticket, commit), setup=setup, removed=removed)
 
     @_translate_os_errors
-    async def note_setup(self, track: str, ticket: str, digest: str, command: str, commit: str) -> None:
-        await self._now.worktrees.note_setup(track, ticket, digest, command, commit)
+    async def note_setup(self, track: str, ticket: str, note: SetupDone) -> None:
+        await self._now.worktrees.note_setup(track, ticket, note)
+
+    @_translate_os_errors
+    async def dependency_lists(self, commit: str | None = None) -> DependencyLists:
+        return await self._now.checkouts.dependency_lists(commit or await self._head(), self.read)
+
+    @_translate_os_errors
+    async def attempt(self, track: str, ticket: str, attempt: int) -> str:
+        """The commit of a saved attempt."""
+        commit = await self._now.repository.resolve(f"{attempts_ref(track, ticket)}/{attempt}")
+        if commit is None:
+            raise Rejected(f"attempt {attempt} of {track}/{ticket} has saved no work")
+        return commit
+
+    @_translate_os_errors
+    async def checkout(self, commit: str | None = None) -> Workspace:
+        return await self._now.checkouts.make(commit or await self._head())
+
+    @_translate_os_errors
+    async def discard(self, checkout: Workspace) -> None:
+        await self._now.checkouts.remove(checkout)
 
     @_translate_os_errors
     async def combine(
@@ -300,7 +333,8 @@ class GitWorkspaces:
     async def _stage(self, track: str, ticket: str) -> str:
         """The tree of the ticket's folder."""
         folder, index = str(self._now.worktrees.folder(track, ticket)), self._now.worktrees.index(track, ticket)
-        included, git = self._now.worktrees.included(track, ticket), self._now.repository.plumbing
+        git = self._now.repository.plumbing
+        included = self._now.worktrees.included(track, ticket) | self._now.worktrees.made_unchanged(track, ticket)
         unlock(index)
         worktrees = self._now.worktrees
         worktrees.note_staged(track, ticket, None)
@@ -370,7 +404,12 @@ class GitWorkspaces:
         root = str(self._now.worktrees.folder(track, ticket))
         made_from = self._now.worktrees.before_work(track, ticket)
         return Workspace(
-            path=self.path_for(track, ticket), base=commit, git_dir=git_dir, root=root, made_from=made_from
+            path=self.path_for(track, ticket),
+            base=commit,
+            git_dir=git_dir,
+            root=root,
+            made_from=made_from,
+            surroundings=self._now.worktrees.surroundings(track, ticket),
         )
 
     @property

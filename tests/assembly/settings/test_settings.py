@@ -86,7 +86,10 @@ def test_the_project_counts_over_the_user_key_by_key(load: Load) -> None:
         ("[conductr]\nworkers = 4", "interlock.toml:1: unknown key 'conductr'; did you mean 'conductor'?"),
         (
             "[workspace]\nzzz = 4",
-            "interlock.toml:2: unknown key 'workspace.zzz'; known here: setup, setup_timeout_s",
+            (
+                "interlock.toml:2: unknown key 'workspace.zzz'; known here: prepare, prepare_timeout_s, setup, "
+                "setup_timeout_s, tests, path, cache_days, cache_mb"
+            ),
         ),
         (
             "# c\nconductor = { workers = 'four' }",

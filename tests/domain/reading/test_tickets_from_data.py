@@ -232,7 +232,8 @@ def test_a_spec_is_read_from_what_its_author_wrote() -> None:
             {"id": "T", "assigned_to": "x" * 99},
             f"ticket 'T': 'assigned_to' must be one of tier3-worker, tier4-qa, shell, not '{'x' * 56}...",
         ),
-        ({"id": "T", "verify": "make"}, "ticket 'T': 'verify' must be a list of gates, not 'make'"),
+        ({"id": "T", "verify": 5}, "ticket 'T': 'verify' must be a list of gates, not 5"),
+        ({"id": "T", "verify": [""]}, "ticket 'T': 'verify' item 1: there is no gate here (column 1)"),
         ({"id": "T", "verify": ['verify:"x']}, "ticket 'T': 'verify' item 1: the quote \" is never closed (column 8)"),
         ({"id": "T", "verify": [5]}, "ticket 'T': 'verify' item 1: expected an object with keys and values, not 5"),
         ({"id": "T", "verify": [{}]}, "ticket 'T': 'verify' item 1: the key 'command' is missing"),
@@ -306,6 +307,25 @@ def test_a_wrong_file_is_refused_with_the_place(data: object, problem: str) -> N
     with pytest.raises(Rejected) as refused:
         track_from_json(data, "file")
     assert str(refused.value) == problem
+
+
+@pytest.mark.parametrize(
+    ("written", "gate"),
+    [
+        ("pytest -q", Gate("pytest -q")),
+        ("npm run test:unit -- --ci", Gate("npm run test:unit -- --ci")),
+        ("make check && ./verify.sh", Gate("make check && ./verify.sh")),
+        ("verify.sh", Gate("verify.sh")),
+        ("FOO=1 tox -e py311", Gate("FOO=1 tox -e py311")),
+        ("tests", Gate("tests")),
+        ('verify:"make" :fast', Gate("make", preset="fast")),
+        ('"the text is friendly"', Gate("", criteria="the text is friendly")),
+        ('tone:"the text is friendly"', Gate("", criteria="the text is friendly", name="tone")),
+    ],
+)
+def test_a_gate_as_text_is_a_plain_command_unless_it_is_written_as_a_clause(written: str, gate: Gate) -> None:
+    assert spec_from_dict({"id": "T", "verify": [written]}).verify == (gate,)
+    assert spec_from_dict({"id": "T", "verify": written}).verify == (gate,)
 
 
 def test_an_edit_names_what_it_replaces() -> None:

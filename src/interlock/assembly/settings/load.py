@@ -93,6 +93,9 @@ class Start(NamedTuple):
 _SETUP = "workspace.setup"
 _WHAT = {
     _SETUP: "run in every new worktree",
+    "workspace.prepare": "run with network, to install packages",
+    "workspace.tests": "run as the gate `tests`",
+    "workspace.path": "searched for programs before PATH, in every worktree",
     "gemini_cli.command": "run as the model gemini_cli",
     "gates.network": "granted to every gate",
 }

@@ -195,11 +195,35 @@ class Gates(msgspec.Struct, frozen=True):
 
 
 class WorkspaceSettings(msgspec.Struct, frozen=True):
+    prepare: Annotated[
+        Texts,
+        Meta(
+            description="Shell commands that install packages, with network; once for each content of the dependency"
+            " lists; in a project file only after you trust them"
+        ),
+    ] = ()
+    prepare_timeout_s: Annotated[
+        int, Meta(ge=1, le=86400, description="Timeout of each of those commands, in seconds")
+    ] = 1800
     setup: Annotated[
         str | None,
         Meta(description="Shell command run once in each new worktree; in a project file only after you trust it"),
     ] = None
     setup_timeout_s: Annotated[int, Meta(ge=1, le=86400, description="Timeout of that command, in seconds")] = 600
+    tests: Annotated[
+        str | None, Meta(description="The command that runs the project's tests: the gate `tests`, and `interlock try`")
+    ] = None
+    path: Annotated[
+        Texts,
+        Meta(description="Folders of programs in each worktree, before those of PATH, such as `.venv/bin`"),
+    ] = ()
+    cache_days: Annotated[
+        int, Meta(ge=1, le=36500, description="Days after which unused installed packages are deleted")
+    ] = 30
+    cache_mb: Annotated[
+        int,
+        Meta(ge=0, le=100_000_000, description="Megabytes of installed packages of all projects; 0: no limit"),
+    ] = 20_000
 
 
 class ApprovalSettings(msgspec.Struct, frozen=True):

@@ -1,14 +1,21 @@
 """Changes single keys of a settings file; all other bytes of the file stay the same."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from interlock.errors import Misconfigured
 
+if TYPE_CHECKING:
+    from tomlkit.items import Array
 
-def write_keys(path: Path, values: Mapping[tuple[str, str], str]) -> None:
-    """Sets `[table] key = "text"`; an empty text removes the key. Writes only if something changes."""
+
+def write_keys(path: Path, values: Mapping[tuple[str, str], str | Sequence[str]]) -> None:
+    """Sets `[table] key = "text"`, or a list of texts; an empty value removes the key.
+
+    Writes only if something changes.
+    """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -32,8 +39,9 @@ def write_keys(path: Path, values: Mapping[tuple[str, str], str]) -> None:
             continue
         if table not in document:
             document[table] = tomlkit.table()
-        if document[table].get(key) != value:  # pyright: ignore
-            document[table][key] = value  # pyright: ignore
+        written = value if isinstance(value, str) else _as_list(value)
+        if document[table].get(key) != written:  # pyright: ignore
+            document[table][key] = written  # pyright: ignore
     after = tomlkit.dumps(document)
     if after == before:
         return
@@ -44,3 +52,13 @@ def write_keys(path: Path, values: Mapping[tuple[str, str], str]) -> None:
         part.replace(path)
     except OSError as error:
         raise Misconfigured(f"cannot write {path}: {error.strerror}") from error
+
+
+def _as_list(values: Sequence[str]) -> "Array":
+    """One text per line."""
+    import tomlkit
+
+    array = tomlkit.array()
+    for value in values:
+        array.append(value)  # pyright: ignore[reportUnknownMemberType]
+    return array.multiline(len(values) > 1)

@@ -6,9 +6,13 @@ import shutil
 import sys
 from pathlib import Path
 
+from msgspec import to_builtins
+
+from interlock.assembly.environment import detected, is_configured
 from interlock.assembly.locations import current_folder, root_of
 from interlock.assembly.model_choice import first_provider
 from interlock.assembly.project import (
+    Project,
     SandboxReport,
     exclude_from_git,
     journal_report,
@@ -19,9 +23,11 @@ from interlock.assembly.project import (
     unused_settings,
 )
 from interlock.cli.arguments import CommandArgs, NoArgs
+from interlock.cli.inspect.project_words import missing_lines, part_lines
 from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.cli.terminal.output import paint, say, say_json
 from interlock.cli.terminal.sessions import open_session
+from interlock.detection.found import Detected
 from interlock.errors import Misconfigured, Unavailable
 from interlock.version import VERSION
 from interlock.views.display import counted, safe
@@ -78,12 +84,20 @@ def doctor(args: CommandArgs) -> int:
             ("journal", report.ok, f"{counted(report.rows, 'row')}, unbroken" if report.ok else report.problem)
         )
     ok = all(good for _, good, _ in checks)
+    made_with = detected(project)
     if args.json:
         shown = {name: {"ok": good, "detail": detail} for name, good, detail in checks}
-        say_json({"ok": ok, **shown, "promises": sandbox.promises, "missing": sandbox.missing})
+        about = {"made_with": to_builtins(made_with), "next": next_step(project, made_with)}
+        say_json({"ok": ok, **shown, "promises": sandbox.promises, "missing": sandbox.missing, "project": about})
         return DONE if ok else ERROR
     for name, good, detail in checks:
         say(f"{paint('✓' if good else '✗', 'good' if good else 'bad')} {name:10} {detail}")
+    if made_with.parts:
+        say()
+        say("This project:")
+        for line in (*part_lines(made_with), *missing_lines(made_with)):
+            say(f"  {line}")
+        say(f"  next: {next_step(project, made_with)}")
     say()
     say("A command that Interlock runs for a ticket or a gate:")
     for promise in sandbox.promises:
@@ -91,6 +105,17 @@ def doctor(args: CommandArgs) -> int:
     for promise in sandbox.missing:
         say(f"  {paint('does not hold here', 'bad')}: {promise}")
     return DONE if ok else ERROR
+
+
+def next_step(project: Project, found: Detected) -> str:
+    """What to do for the project's tests."""
+    if found.missing:
+        return found.missing[0].remedy
+    if is_configured(project):
+        return "interlock try runs the project's tests in the sandbox"
+    if any(part.tests or part.prepare for part in found.parts):
+        return "interlock try proposes settings, installs packages and runs the project's tests in the sandbox"
+    return "interlock try 'COMMAND' runs tests in the sandbox; no test command was found"
 
 
 def _describe(sandbox: SandboxReport) -> str:

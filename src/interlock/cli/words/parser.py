@@ -20,6 +20,7 @@ from interlock.cli.words.inspect_words import (
     add_view,
 )
 from interlock.cli.words.model_words import add_models
+from interlock.cli.words.project_words import add_caches, add_prepare, add_try
 from interlock.cli.words.record_words import add_completion, add_demo, add_journal, add_status, add_usage
 from interlock.cli.words.serve_words import add_ask_hook, add_gui, add_hooks, add_serve
 from interlock.cli.words.test_history_words import add_history_commands
@@ -105,7 +106,7 @@ def build() -> argparse.ArgumentParser:
         *(add_serve, add_gui, add_ask_hook, add_hooks),
         *(add_tracks, add_tickets, add_workers, add_approvals, add_checkpoint),
         *(add_policy, add_models, add_journal, _add_test),
-        *(add_verify, add_view, add_context, add_status, add_doctor, add_usage),
+        *(add_try, add_prepare, add_caches, add_verify, add_view, add_context, add_status, add_doctor, add_usage),
         *(add_trust, add_adopt, add_demo, add_completion),
     ):
         add(commands)

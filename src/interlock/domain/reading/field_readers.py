@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import msgspec
 
-from interlock.domain.reading.gate_clause import MOST_ATTEMPTS, parse_clause
+from interlock.domain.reading.gate_clause import MOST_ATTEMPTS, is_clause, parse_clause
 from interlock.domain.values.gates import PRESETS, Gate
 from interlock.errors import Rejected
 
@@ -66,6 +66,9 @@ def seconds(value: object) -> float:
 
 
 def gates(value: object) -> tuple[Gate, ...]:
+    """A list of gates. A text that is not a clause is a shell command; a single text is a list of one."""
+    if isinstance(value, str):
+        value = [value]
     return tuple(_gate(number, item) for number, item in enumerate(items(value, "a list of gates"), 1))
 
 
@@ -126,7 +129,8 @@ def describe_value(value: object) -> str:
 def _gate(number: int, item: object) -> Gate:
     try:
         if isinstance(item, str):
-            return parse_clause(text(item))
+            written = text(item)
+            return parse_clause(written) if is_clause(written) else Gate(written)
         has_criteria = _has_criteria(item)
         fields = read_fields(item, _GATE, required=() if has_criteria else ("command",))
         if has_criteria and fields.get("command"):

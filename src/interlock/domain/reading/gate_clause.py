@@ -29,9 +29,15 @@ class LibraryGate(Struct, frozen=True):
 
 AnyGate = Gate | Criteria | LibraryGate
 
+_CLAUSE = re.compile(r'\s*(?:$|:|"|verify\s*(?:[:"]|$)|[A-Za-z][\w-]*\s*:\s*")')
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _OPTIONS = {"loop": "true", "max": "3", "timeout": "60", "stdin": "answer"}  # with an example of each
+
+
+def is_clause(text: str) -> bool:
+    """Whether a text is written as a clause; otherwise it is a plain shell command."""
+    return _CLAUSE.match(text) is not None
 
 
 def parse_clause(text: str) -> Gate:

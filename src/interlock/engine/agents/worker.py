@@ -58,6 +58,13 @@ class Options(Struct, frozen=True, kw_only=True):
 
 USUAL = Options()
 
+MakeReady = Callable[[str, str, Workspace], Awaitable[Workspace | str]]
+"""Puts packages and the files of the setup command into a ticket's new worktree; a text says why that failed."""
+
+
+async def already_ready(track: str, ticket: str, workspace: Workspace) -> Workspace | str:
+    return workspace
+
 
 class Brief(Struct, frozen=True):
     """Everything a worker gets at its start."""
@@ -79,6 +86,7 @@ class Worker:
         brief: Callable[[Ticket, Workspace], Awaitable[Brief]],
         options: Options = USUAL,
         outline: Outline = no_outline,
+        make_ready: MakeReady = already_ready,
     ) -> None:
         self._calls = calls
         self._toolbox = toolbox
@@ -90,6 +98,7 @@ class Worker:
         self._redact = journal.redact
         self._options = options
         self._outline = outline
+        self._make_ready = make_ready
 
     async def work(self, ticket: Ticket) -> Command:
         """Returns the command that reports the result or asks the question."""
@@ -110,6 +119,10 @@ class Worker:
             asked = await self._may_start(ticket, brief)
             if isinstance(asked, AskWorker):
                 return asked
+            ready = await self._make_ready(ticket.track, ticket.id, workspace)
+            if isinstance(ready, str):
+                return FailWork(*name, ready)
+            workspace = ready
             seen = await self._files(ticket, workspace).first_shown(())
             first = Message("user", asked, seen=seen)
             await self._journal.send(StartSession(*name, await self._texts.message(first)))
@@ -241,4 +254,5 @@ def _first(prompt: str, context: str, grant: Grant) -> str:
 
 
 def _place(workspace: Workspace) -> ToolPlace:
-    return ToolPlace(workspace.root or workspace.path, tuple(filter(None, (workspace.git_dir,))))
+    git = tuple(filter(None, (workspace.git_dir,)))
+    return ToolPlace(workspace.root or workspace.path, git, surroundings=workspace.surroundings)

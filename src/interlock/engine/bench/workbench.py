@@ -16,6 +16,7 @@ from interlock.domain.messages.envelopes import Actor, Recorded, Submission
 from interlock.domain.state.state import State
 from interlock.domain.step import step
 from interlock.engine.bench.concealing import conceal_command
+from interlock.engine.bench.named_gates import FindTests, no_tests, with_named_gates
 from interlock.errors import JournalError, JournalUnwritable, Rejected
 from interlock.ports.front import Following, Receipt
 from interlock.ports.journal import Checkpoint, Clock, Ids, Journal
@@ -41,16 +42,19 @@ class Workbench:
         checkpoint_every: int = 20_000,
         vault: Vault | None = None,
         check: Check | None = None,
+        find_tests: FindTests = no_tests,
     ) -> None:
         """`vault` conceals secrets in texts before they are recorded.
 
-        `check` is called with each command before it is decided, and may refuse it.
+        `check` is called with each command before it is decided, and may refuse it. `find_tests` gives the command of
+        the gate `tests`.
         """
         self._journal = journal
         self._clock = clock
         self._ids = ids
         self._vault = vault or NoVault()
         self._check = check
+        self._find_tests = find_tests
         self._durable = state
         self._ahead = state
         self._records: list[Recorded] = []
@@ -95,7 +99,7 @@ class Workbench:
         try:
             if self._check is not None:
                 self._check(command, self._ahead)
-            command = conceal_command(command, self._vault)
+            command = conceal_command(with_named_gates(command, self._find_tests), self._vault)
             sent = Submission(submission or self._ids.new(), actor, command)
             wire.encode(command)  # a text that cannot be encoded fails here, not with a whole batch later
             transition = step(self._ahead, sent, self._clock.now())

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from interlock.ports.workspaces import Surroundings
 from interlock.workspaces.checkouts.staging import make_readable
 
 _CACHES = frozenset([b"__pycache__", b".pytest_cache", b".mypy_cache", b".ruff_cache", b".hypothesis", b".tox"])
@@ -48,6 +49,7 @@ class Extras(msgspec.Struct):
     included: FileStates = {}
     made: FileStates = {}
     setup: SetupNote | None = None
+    surroundings: Surroundings = Surroundings()  # what the setup found beside the folder
     before_work: str = ""  # the commit the folder was made from; empty if it may contain the work of this ticket
 
 
@@ -102,6 +104,11 @@ def inputs_of(tracked: Iterable[tuple[bytes, bytes]], command: str) -> str:
         if path in names or _INPUT.search(path):
             digest.update(path + b"\0" + blob + b"\0")
     return digest.hexdigest()
+
+
+def is_dependency_list(path: bytes) -> bool:
+    """Whether a file in git may decide which packages are installed."""
+    return _INPUT.search(path) is not None
 
 
 def sweep(folder: str, tracked: Collection[bytes], kept: Collection[bytes]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import shutil
 from pathlib import Path
 
 from interlock.errors import Rejected, Unavailable
+from interlock.ports.workspaces import SetupDone, Surroundings
 from interlock.workspaces.checkouts.clean_checkout import (
     Extras,
     SetupNote,
@@ -34,15 +35,18 @@ _MARK = "interlock-"
 
 
 class Worktrees:
-    def __init__(self, repository: Repository, project: str, root: Path, trusts: Trusts) -> None:
-        """`trusts` tells whether the user trusts a list of included files."""
+    def __init__(
+        self, repository: Repository, project: str, root: Path, trusts: Trusts, scratch: Path | None = None
+    ) -> None:
+        """`trusts` tells whether the user trusts a list of included files. `scratch` holds what no sandbox shows."""
+        self._scratch = scratch or repository.scratch
         self._repository = repository
         self._git = repository.plumbing
         self._project = project
         self._trusts = trusts
         self._root = root
         self._registered = Path(repository.place.common_dir, "worktrees")
-        self._spares = SpareFolders(repository.scratch / "spare")
+        self._spares = SpareFolders(self._scratch / "spare")
         self._trees: dict[str, str] = {}  # the tree in an index, if it is known
 
     def folder(self, track: str, ticket: str) -> Path:
@@ -93,7 +97,7 @@ class Worktrees:
             return False
         return True
 
-    def _inside(self, track: str, ticket: str) -> str:
+    def inside(self, track: str, ticket: str) -> str:
         """The project's folder in the worktree. A commit may have replaced it by a link."""
         inside = self.folder(track, ticket) / self._repository.place.prefix
         if os.path.realpath(inside) != str(inside):
@@ -119,7 +123,7 @@ class Worktrees:
         setup, removed = await self._clean(track, ticket, commit, tracked)
         (self._notes(track, ticket) / "shown").write_text(commit)
         self._register(track, ticket, commit)
-        self._inside(track, ticket)
+        self.inside(track, ticket)
         return setup, removed
 
     def shown(self, track: str, ticket: str) -> tuple[str, ...]:
@@ -134,7 +138,7 @@ class Worktrees:
         folder, extras = str(self.folder(track, ticket)), self._extras(track, ticket)
         valid = extras.setup is not None and _is_valid(extras, commit, await self._tracked(track, ticket))
         if not valid or not await in_thread(lambda: is_intact(folder, extras.made)):
-            extras.made, extras.setup = {}, None
+            extras.made, extras.setup, extras.surroundings = {}, None, Surroundings()
         whole = await in_thread(lambda: is_intact(folder, extras.included))
         kept = {*extras.made, *(extras.included if whole else ())}
         removed = await in_thread(lambda: sweep(folder, tracked, kept))
@@ -144,20 +148,30 @@ class Worktrees:
             await self._include(track, ticket, extras)
         return extras.setup.digest if extras.setup else "", removed
 
-    async def note_setup(self, track: str, ticket: str, digest: str, command: str, commit: str) -> None:
-        """Records the files that a setup command made in the folder, which shows this commit."""
+    def surroundings(self, track: str, ticket: str) -> Surroundings:
+        return self._extras(track, ticket).surroundings
+
+    def made_unchanged(self, track: str, ticket: str) -> frozenset[bytes]:
+        """Files of the setup that are as it made them: they are not part of the work, ignored by git or not."""
+        made = self._extras(track, ticket).made
+        now = states_of(str(self.folder(track, ticket)), made)
+        return frozenset(path for path, state in made.items() if now.get(path) == state)
+
+    async def note_setup(self, track: str, ticket: str, note: SetupDone) -> None:
+        """Records the files that a setup made in the folder, which shows the commit of the note."""
         folder, extras = str(self.folder(track, ticket)), self._extras(track, ticket)
         tracked = await self._tracked(track, ticket)
         known = {*tracked, *extras.included}
         extras.made = await in_thread(lambda: untracked(folder, known))
-        extras.setup = SetupNote(digest, commit, command, inputs_of(tracked.items(), command))
+        extras.setup = SetupNote(note.digest, note.commit, note.command, inputs_of(tracked.items(), note.command))
+        extras.surroundings = note.surroundings
         write_extras(self._notes(track, ticket) / "extras", extras)
 
     async def _include(self, track: str, ticket: str, extras: Extras) -> None:
         """Copies the user's files that the project includes, and writes down the extra files."""
         folder, prefix = str(self.folder(track, ticket)), self._repository.place.prefix
         none = self.index(track, ticket) + ".none"
-        copied = await copy_included(self._git, self._project, self._inside(track, ticket), none, self._trusts)
+        copied = await copy_included(self._git, self._project, self.inside(track, ticket), none, self._trusts)
         before = os.fsencode(f"{prefix}/") if prefix else b""
         extras.included = states_of(folder, (before + path for path in copied))
         write_extras(self._notes(track, ticket) / "extras", extras)
@@ -231,7 +245,7 @@ class Worktrees:
 
     def swept(self, live: frozenset[tuple[str, str]]) -> list[tuple[str, str]]:
         """The worktrees that `sweep` would remove."""
-        bases = (self._root, self._repository.scratch / "tickets")
+        bases = (self._root, self._scratch / "tickets")
         return sorted({pair for base in bases for pair in _pairs(base)} - live)
 
     async def sweep(self, live: frozenset[tuple[str, str]]) -> None:
@@ -249,7 +263,7 @@ class Worktrees:
             await in_thread(lambda left=left: _delete(left))
 
     def _notes(self, track: str, ticket: str) -> Path:
-        return self._repository.scratch / "tickets" / track / ticket
+        return self._scratch / "tickets" / track / ticket
 
     def _registration(self, track: str, ticket: str) -> Path:
         digest = hashlib.sha256(os.fsencode(self.folder(track, ticket))).hexdigest()[:12]

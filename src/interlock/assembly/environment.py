@@ -1,0 +1,237 @@
+"""What a project is made with: detection, the proposal for its settings, its packages, one trial of its tests."""
+
+import os
+import shutil
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+from msgspec import Struct
+
+from interlock.assembly.project import (
+    Project,
+    believed,
+    hidden_folders,
+    keep_out_of_git,
+    limits_of,
+    make_project,
+    open_project,
+    plain_git,
+    trust_starts,
+    trusted_workspace,
+    trusts_include,
+)
+from interlock.assembly.settings.settings import WorkspaceSettings
+from interlock.assembly.settings.writing import write_keys
+from interlock.detection.detect import detect
+from interlock.detection.folder import ProjectFolder
+from interlock.detection.found import Detected, Proposal, proposal_of
+from interlock.detection.machine import Machine, without_own_environment
+from interlock.domain.checks.sandbox_reasons import Outside, explanation, reasons
+from interlock.domain.values.gates import Gate, GateResult
+from interlock.environments.manifest import Manifest
+from interlock.environments.preparing import PackageInstaller
+from interlock.environments.ready import ProjectEnvironments
+from interlock.environments.store import EnvironmentStore
+from interlock.errors import Misconfigured
+from interlock.ports.environments import Progress
+from interlock.ports.processes import Finished, Sandbox
+from interlock.ports.workspaces import Workspace
+from interlock.runners.gate import not_run, to_result
+from interlock.runners.setup import WorkspaceSetup, failure
+from interlock.runners.shell_job import shell_job
+from interlock.sandbox.levels.choose import choose
+from interlock.sandbox.limits.environment import clean_env
+from interlock.workspaces.git_workspaces import GitWorkspaces
+
+_TABLE = "workspace"
+
+
+def stable_env() -> dict[str, str]:
+    """The environment of commands. It has the same names inside and outside a terminal: they are part of an approval's
+    terms. Interlock's own environment is not in it: a project's `python` must not be ours.
+    """
+    defaults = {"TERM": "dumb", "LANG": "C.UTF-8", "SHELL": "/bin/sh", "USER": "user", "LOGNAME": "user"}
+    # Python compares bytecode by seconds and size only: a gate could run code that an edit has just replaced.
+    return {**defaults, **clean_env(without_own_environment(os.environ)), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def detected(project: Project) -> Detected:
+    return detect(ProjectFolder(project.root), Machine(os.environ))
+
+
+def proposal(found: Detected) -> Proposal:
+    return proposal_of(found)
+
+
+def as_keys(proposed: Proposal) -> dict[tuple[str, str], str | Sequence[str]]:
+    """The keys of interlock.toml; empty values are left out."""
+    keys: dict[str, str | Sequence[str]] = {
+        "prepare": proposed.prepare,
+        "setup": proposed.setup,
+        "tests": proposed.tests,
+        "path": proposed.path,
+    }
+    return {(_TABLE, key): value for key, value in keys.items() if value}
+
+
+def accept(project: Project, proposed: Proposal) -> Project:
+    """Writes the proposal into the project's settings and trusts it: the person has just read it."""
+    keys = as_keys(proposed)
+    write_keys(project.root / "interlock.toml", keys)
+    trust_starts(project, {".".join(key) for key in keys})
+    return open_project(project.root)
+
+
+def is_configured(project: Project) -> bool:
+    """Whether somebody has already decided how worktrees are made ready."""
+    chosen = project.settings.workspace
+    return bool(chosen.prepare or chosen.setup or chosen.tests)
+
+
+def tests_command(root: Path) -> str:
+    """The command of the project's tests as it is set and trusted now; empty without one."""
+    try:
+        return trusted_workspace(open_project(root)).tests or ""
+    except Misconfigured:
+        return ""
+
+
+def environment_store(project: Project) -> EnvironmentStore:
+    return EnvironmentStore(project.state_dir / "environments")
+
+
+def environments_of(
+    project: Project, workspace: WorkspaceSettings, sandbox: Sandbox, workspaces: GitWorkspaces, env: Mapping[str, str]
+) -> ProjectEnvironments:
+    programs = detected(project).programs if workspace.prepare or workspace.path else ()
+    installer = PackageInstaller(
+        environment_store(project),
+        sandbox,
+        env,
+        workspace.prepare,
+        programs=programs,
+        timeout_s=workspace.prepare_timeout_s,
+    )
+    return ProjectEnvironments(installer, workspaces, str(project.root), workspace.path)
+
+
+class Trial(Struct, frozen=True):
+    """One run of the project's tests."""
+
+    result: GateResult
+    reasons: tuple[tuple[str, str], ...] = ()  # what the sandbox had to do with a failure, and the remedy
+
+
+class _Opened(Struct, frozen=True):
+    """What a trial and an installation need."""
+
+    sandbox: Sandbox
+    workspaces: GitWorkspaces
+    environments: ProjectEnvironments
+    setup: WorkspaceSetup
+    env: dict[str, str]
+
+
+@asynccontextmanager
+async def _opened(project: Project, begins: Callable[[str], None]) -> AsyncGenerator[_Opened]:
+    """Opens the project's repository without its lock: no journal is read or written."""
+    believed(project)
+    chosen = trusted_workspace(project)
+    make_project(project)
+    sandbox = await choose(project.settings.sandbox, hidden_folders(project), limits_of(project.settings))
+    begins(sandbox.level)
+    git = await plain_git()
+    workspaces = GitWorkspaces(project.root, project.state_dir, git, partial(trusts_include, project))
+    await workspaces.open()
+    try:
+        await keep_out_of_git(project, workspaces)
+        env = stable_env()
+        environments = environments_of(project, chosen, sandbox, workspaces, env)
+        setup = WorkspaceSetup(sandbox, workspaces, env, chosen.setup, chosen.setup_timeout_s, environments)
+        yield _Opened(sandbox, workspaces, environments, setup, env)
+    finally:
+        await workspaces.close()
+
+
+async def try_tests(
+    project: Project,
+    command: str | None,
+    *,
+    timeout_s: float,
+    progress: Progress,
+    on_output: Callable[[bytes], None],
+    begins: Callable[[str], None],
+) -> Trial:
+    """Runs the tests once on a clean checkout of the commit on which new work would start."""
+    wanted = command or trusted_workspace(project).tests
+    if not wanted:
+        raise Misconfigured("no test command is known: give one, or set [workspace] tests in interlock.toml")
+    async with _opened(project, begins) as opened:
+        progress("checking out a clean copy of your last commit")
+        checkout = await opened.workspaces.checkout()
+        try:
+            ready = await opened.setup.made_ready(checkout, progress)
+            if isinstance(ready, Finished):
+                result = not_run_setup(wanted, ready)
+                return Trial(result, _reasons(project, f"{ready.stdout}\n{ready.stderr}", checkout))
+            progress(wanted)
+            finished = await opened.sandbox.run(shell_job(ready, wanted, opened.env, timeout_s=timeout_s), on_output)
+            result = to_result(finished, wanted)
+            found = () if result.passed else _reasons(project, f"{finished.stdout}\n{finished.stderr}", checkout)
+            return Trial(result, found)
+        finally:
+            await opened.workspaces.discard(checkout)
+
+
+class ToInstall(Struct, frozen=True):
+    """The packages of a commit: installed already, or what its dependency lists change."""
+
+    commit: str
+    installed: Manifest | None
+    diff: str = ""
+
+
+async def find_lists(project: Project, ticket: tuple[str, str, int] | None) -> ToInstall:
+    """Those of the commit on which new work would start, or of the saved attempt of a ticket."""
+    async with _opened(project, lambda _: None) as opened:
+        head = await opened.workspaces.survey()
+        commit = head.commit if ticket is None else await opened.workspaces.attempt(*ticket)
+        lists = await opened.workspaces.dependency_lists(commit)
+        found = opened.environments.stored(lists)
+        diff = await opened.workspaces.diff_of(head.commit, commit, lists.paths) if ticket and not found else ""
+        return ToInstall(commit, found, diff)
+
+
+async def install(
+    project: Project, wanted: ToInstall, progress: Progress, begins: Callable[[str], None]
+) -> Manifest | str:
+    """Installs the packages of that commit: the person has just accepted them. A text says why it failed."""
+    async with _opened(project, begins) as opened:
+        lists = await opened.workspaces.dependency_lists(wanted.commit)
+        made = await opened.environments.install(wanted.commit, lists, progress)
+        return failure(made) if isinstance(made, Finished) else made
+
+
+def not_run_setup(command: str, finished: Finished) -> GateResult:
+    return not_run(Gate(command), failure(finished))
+
+
+def _reasons(project: Project, output: str, workspace: Workspace) -> tuple[tuple[str, str], ...]:
+    return tuple((one.what, one.remedy) for one in reasons(output, outside(project, workspace.path)))
+
+
+def outside(project: Project, worktree: str) -> Outside:
+    """What the machine has, to explain failures in the sandbox."""
+    return Outside(
+        exists=os.path.exists,
+        has_variable=lambda name: name in os.environ,
+        program=lambda name: shutil.which(name) or "",
+        project=str(project.root),
+        worktree=worktree,
+    )
+
+
+def explained(project: Project, worktree: str, output: str) -> str:
+    return explanation(reasons(output, outside(project, worktree)))

@@ -1,0 +1,141 @@
+"""Detects a Python project: how it is installed into an environment of its own, and how its tests are run."""
+
+import re
+import shlex
+from collections.abc import Iterable
+
+from interlock.detection.folder import ProjectFolder, inner, table, texts
+from interlock.detection.found import Missing, Part
+from interlock.detection.machine import Machine
+from interlock.detection.python.declared import Declared, declared, extras_of, groups_of, name_of
+from interlock.detection.python.interpreters import interpreter_of
+from interlock.detection.python.test_runner import runner_of
+from interlock.detection.python.tools import ToolPlan, tool_plan
+
+VENV = ".venv"
+_PIP = f"{VENV}/bin/python -m pip install --quiet"
+_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "noxfile.py", "Pipfile",
+          "environment.yml", "environment.yaml", "uv.lock", "poetry.lock", "pdm.lock", "manage.py")  # fmt: skip
+# Tools that install from their own lock file, as pip requirements: network is there when they are needed.
+_LOCKS = (
+    ("uv.lock", "uv", f"UV_PROJECT_ENVIRONMENT={VENV} {{tool}} sync --frozen --all-extras --all-groups --inexact"),
+    ("poetry.lock", "poetry", "POETRY_VIRTUALENVS_IN_PROJECT=true {tool} install --no-interaction --all-extras"),
+    ("pdm.lock", "pdm", "{tool} sync --group :all"),
+    ("Pipfile.lock", "pipenv", "PIPENV_VENV_IN_PROJECT=1 PIPENV_IGNORE_VIRTUALENVS=1 {tool} sync --dev"),
+)
+
+
+def python_part(folder: ProjectFolder, machine: Machine) -> Part | None:
+    sources = folder.count(".py")
+    has_tests = any(re.search(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$", path) for path in folder.files)
+    if sources == 0 or not (has_tests or folder.has(*_MARKS)):
+        return None
+    interpreter = interpreter_of(folder, machine)
+    found, plan = declared(folder), tool_plan(folder)
+    if found.is_empty:
+        found = _by_tool(folder, plan)
+    known = frozenset(name_of(text) for text in _everything(folder, found, plan))
+    runner = runner_of(folder, found, plan, known)
+    evidence = [_how_built(folder), *found.evidence]
+    if interpreter.why:
+        evidence.append(interpreter.why)
+    missing = [interpreter.missing] if interpreter.missing else []
+    conda = folder.has("environment.yml", "environment.yaml") and not _is_installable(folder)
+    if conda and not machine.find("micromamba", "mamba", "conda"):
+        missing.append(Missing("conda", "install micromamba, mamba or conda: environment.yml lists the packages"))
+    return Part(
+        name="Python",
+        evidence=tuple(dict.fromkeys(line for line in evidence if line)),
+        prepare=tuple(_prepare(folder, found, runner.packages, machine)),
+        tests=runner.command,
+        tests_from=runner.source,
+        path=(f"{VENV}/bin",),
+        programs=(interpreter.program,) if interpreter.program else (),
+        missing=tuple(missing),
+        sources=sources,
+    )
+
+
+def _by_tool(folder: ProjectFolder, plan: ToolPlan) -> Declared:
+    """What tox or nox would install."""
+    groups = groups_of(folder.toml("pyproject.toml"))
+    listed = tuple(item for name in plan.groups for item in groups.get(name, ()))
+    files = tuple(path for path in plan.files if folder.has(path))
+    if not (plan.requirements or files or plan.extras or listed):
+        return Declared()
+    extras = plan.extras
+    return Declared(
+        extras=extras, requirements=(*plan.requirements, *listed), files=files, evidence=(f"the list of {plan.tool}",)
+    )
+
+
+def _everything(folder: ProjectFolder, found: Declared, plan: ToolPlan) -> Iterable[str]:
+    """All requirements that will be installed, as far as they are written down."""
+    pyproject = folder.toml("pyproject.toml")
+    extras = extras_of(folder)
+    yield from texts(inner(pyproject, "project").get("dependencies"))
+    yield from (name for name in inner(pyproject, "tool", "poetry", "dependencies"))
+    yield from found.requirements
+    for name in found.extras:
+        yield from extras.get(name, ())
+    for path in found.files:
+        yield from folder.text(path).splitlines()
+
+
+def _how_built(folder: ProjectFolder) -> str:
+    pyproject = folder.toml("pyproject.toml")
+    backend = inner(pyproject, "build-system").get("build-backend")
+    if isinstance(backend, str):
+        return f"pyproject.toml ({backend.split('.')[0].split(':')[0]})"
+    return folder.first("setup.py", "setup.cfg", "pyproject.toml", "requirements.txt", "Pipfile", "environment.yml")
+
+
+def _is_installable(folder: ProjectFolder) -> bool:
+    pyproject = folder.toml("pyproject.toml")
+    if "build-system" in pyproject or "project" in pyproject:
+        return "uv" not in table(pyproject.get("tool")) or inner(pyproject, "tool", "uv").get("package") is not False
+    if folder.has("setup.py"):
+        return True
+    return folder.ini("setup.cfg").has_section("metadata")
+
+
+def _prepare(folder: ProjectFolder, found: Declared, packages: tuple[str, ...], machine: Machine) -> Iterable[str]:
+    """The commands that make the environment. `python3` is the project's interpreter: its folder is first in PATH."""
+    for lock, tool, command in _LOCKS:
+        if folder.has(lock):
+            yield from _with_tool(folder, tool, command, machine)
+            if packages:
+                yield f"{_PIP} {_joined(packages)}"
+            return
+    yield f"python3 -m venv {VENV}"
+    wanted: list[str] = []
+    for path in folder.files:
+        if path == "requirements.txt" and (not _is_installable(folder) or found.is_empty):
+            wanted += ["-r", path]
+    wanted += [word for path in found.files for word in ("-r", path)]
+    if _is_installable(folder):
+        extras = f"[{','.join(found.extras)}]" if found.extras else ""
+        wanted += ["-e", f".{extras}"]
+    wanted += [*found.requirements, *packages]
+    if wanted:
+        yield f"{_PIP} {_joined(wanted)}"
+
+
+def _with_tool(folder: ProjectFolder, tool: str, command: str, machine: Machine) -> Iterable[str]:
+    """The project's own tool: the user's if it is installed, else one in a folder that is thrown away."""
+    if machine.find(tool):
+        yield f"python3 -m venv {VENV}"
+        yield command.format(tool=tool)
+        return
+    yield f"python3 -m venv {VENV}"
+    yield f'python3 -m venv "$TMPDIR/{tool}" && "$TMPDIR/{tool}/bin/pip" install --quiet {tool}'
+    yield command.format(tool=f'"$TMPDIR/{tool}/bin/{tool}"')
+
+
+def _joined(words: Iterable[str]) -> str:
+    """Quoted for a shell. A repeated package is written once; `-r` may repeat."""
+    shown: list[str] = []
+    for word in words:
+        if word in ("-r", "-e") or word not in shown:
+            shown.append(word)
+    return " ".join(shlex.quote(word) for word in shown)

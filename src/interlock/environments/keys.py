@@ -1,0 +1,33 @@
+"""The key of an environment: what its content depends on, and nothing else."""
+
+import hashlib
+import os
+import platform
+import re
+from collections.abc import Iterable, Sequence
+
+
+def machine_facts(programs: Iterable[str]) -> str:
+    """The platform, and each of these programs by its real path and its state."""
+    facts = [platform.machine(), platform.system(), "-".join(platform.libc_ver())]
+    for program in programs:
+        real = os.path.realpath(program)
+        try:
+            status = os.stat(real)
+            facts.append(f"{real} {status.st_size} {status.st_mtime_ns}")
+        except OSError:
+            facts.append(real)
+    return "\n".join(facts)
+
+
+def key_of(inputs: str, commands: Sequence[str], machine: str) -> str:
+    digest = hashlib.sha256()
+    for text in (inputs, *commands, machine):
+        digest.update(text.encode(errors="surrogateescape") + b"\0")
+    return digest.hexdigest()[:40]
+
+
+def programs_in(commands: Sequence[str]) -> tuple[str, ...]:
+    """The names of interpreters and package managers that these commands start."""
+    words = {word.rpartition("/")[2] for command in commands for word in re.split(r"[\s;&|()\"'=]+", command)}
+    return tuple(name for name in ("python3", "python", "node", "cargo", "go", "java", "ruby", "php") if name in words)

@@ -1,0 +1,68 @@
+"""Checkouts that belong to no ticket: to install packages in, and to try the project's tests.
+
+Several processes may have some at the same time, beside the one that holds the project. So each carries the process in
+its name, and what a killed process left is removed by the next one.
+"""
+
+import hashlib
+import os
+import secrets
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from interlock.ports.workspaces import DependencyLists, Link, Workspace
+from interlock.workspaces.checkouts.clean_checkout import is_dependency_list
+from interlock.workspaces.checkouts.include import Trusts
+from interlock.workspaces.checkouts.relevant_parts import is_partly_relevant, relevant
+from interlock.workspaces.checkouts.worktrees import Worktrees
+from interlock.workspaces.repository import Repository
+
+_TRACK = "checkout"
+
+Read = Callable[[str, str], Awaitable[bytes | Link | None]]
+
+
+class Checkouts:
+    def __init__(self, repository: Repository, project: str, root: Path, trusts: Trusts) -> None:
+        self._repository = repository
+        self._worktrees = Worktrees(repository, project, root, trusts, repository.scratch / "checkouts")
+
+    async def make(self, commit: str) -> Workspace:
+        for track, ticket in self._worktrees.swept(frozenset()):
+            if not _is_alive(ticket.partition("-")[0]):
+                await self._worktrees.remove(track, ticket)
+        name = f"{os.getpid()}-{secrets.token_hex(4)}"
+        await self._worktrees.make(_TRACK, name, commit, before_work=True)
+        root = str(self._worktrees.folder(_TRACK, name))
+        path = self._worktrees.inside(_TRACK, name)
+        git_dir = None if self._repository.private else self._repository.place.common_dir
+        return Workspace(path=path, base=commit, git_dir=git_dir, root=root, made_from=commit)
+
+    async def remove(self, checkout: Workspace) -> None:
+        await self._worktrees.remove(_TRACK, os.path.basename(checkout.worktree))
+        await self._worktrees.close()
+
+    async def dependency_lists(self, commit: str, read: Read) -> DependencyLists:
+        """The lists in the project's folder. Of some files only the parts that decide what is installed count."""
+        prefix = self._repository.place.prefix
+        start = os.fsencode(f"{prefix}/") if prefix else b""
+        form = ("-r", "-z", "--full-tree", "--format=%(objectname) %(path)")
+        listed = await self._repository.plumbing("ls-tree", *form, commit)
+        digest, paths, tracked = hashlib.sha256(), list[str](), list[bytes]()
+        for entry in listed.stdout.split(b"\0"):
+            blob, _, full = entry.partition(b" ")
+            if not full.startswith(start) or full == start:
+                continue
+            path = full[len(start) :]
+            tracked.append(path)
+            if not is_dependency_list(path):
+                continue
+            name = os.fsdecode(path)
+            paths.append(name)
+            content = await read(commit, name) if is_partly_relevant(name) else None
+            digest.update(path + b"\0" + (relevant(name, content) if isinstance(content, bytes) else blob) + b"\0")
+        return DependencyLists(digest.hexdigest(), tuple(paths), frozenset(tracked))
+
+
+def _is_alive(pid: str) -> bool:
+    return pid.isdigit() and os.path.exists(f"/proc/{pid}")
