@@ -251,6 +251,7 @@ async def _conduct(
         vault,
         answer,
         partial(explained, project),
+        lambda track, ticket: workbench.state.ticket(track, ticket).packages,
     )
     policy: Policy = RevealingPolicy(policy_of(project), vault)
     if sandbox.level == "off":
