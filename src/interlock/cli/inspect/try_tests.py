@@ -85,6 +85,7 @@ def _as_dict(trial: Trial) -> dict[str, object]:
         "stdout": result.stdout,
         "stderr": result.stderr,
         "explanation": result.explanation,
+        "tools": list(result.tools or ()),
         "reasons": [{"what": what, "remedy": remedy} for what, remedy in trial.reasons],
     }
 
@@ -98,6 +99,8 @@ def _print(trial: Trial) -> None:
     say(f"{mark} after {result.duration_ms / 1000:.1f} s: {one_line(result.command)}")
     if why := result.explanation or ("" if result.passed else f"exit code {result.exit_code}"):
         say(f"  {safe(why)}")
+    if result.tools:
+        say(paint(f"  with {safe(', '.join(result.tools))}", "dim"))
     for what, remedy in trial.reasons:
         say(f"  {paint('•', 'warn')} {safe(what)}")
         say(f"    {safe(remedy)}")
