@@ -1,5 +1,7 @@
 """The envelopes of commands (Submission) and events (Recorded)."""
 
+from typing import cast, get_args
+
 from msgspec import Struct
 
 from interlock.domain.messages.commands.attempt_commands import WorkerCommand
@@ -9,6 +11,8 @@ from interlock.domain.messages.events.event import Event
 Actor = str  # "human:<name>", "policy:<rule>", "worker:<ticket>/<attempt>", "test:<id>", "system"
 
 SYSTEM: Actor = "system"
+
+_OF_WORKERS = frozenset(get_args(WorkerCommand))  # a lookup: isinstance on a union takes ten times as long
 
 
 class Submission(Struct, frozen=True, gc=False):
@@ -39,4 +43,7 @@ def worker(ticket: str, attempt: int) -> Actor:
 
 def reporter(command: Command) -> Actor:
     """The actor of an outcome: the worker for what it asks, says and hands in, else the system."""
-    return worker(command.ticket, command.attempt) if isinstance(command, WorkerCommand) else SYSTEM
+    if type(command) not in _OF_WORKERS:
+        return SYSTEM
+    said = cast("WorkerCommand", command)
+    return worker(said.ticket, said.attempt)

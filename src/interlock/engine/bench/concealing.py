@@ -24,10 +24,12 @@ from interlock.ports.secrets import Vault
 Conceal = Callable[[str], str]
 T = TypeVar("T")
 
-_WITH_TEXTS = (
-    *(AddTrack, AddTickets, EditTrack, EditTicket, BlockTicket, CancelTicket, AbortTrack, Bulk),
-    *(AskScript, AskWorker, AskInDiscussion, AskPerson, FailWork, RedoAttempt, EndTurn),
-    *(PlanEpic, ProposeTracks, PlanTickets, FailPlanning, Tell, StartDiscussion),
+_WITH_TEXTS = frozenset(
+    (
+        *(AddTrack, AddTickets, EditTrack, EditTicket, BlockTicket, CancelTicket, AbortTrack, Bulk),
+        *(AskScript, AskWorker, AskInDiscussion, AskPerson, FailWork, RedoAttempt, EndTurn),
+        *(PlanEpic, ProposeTracks, PlanTickets, FailPlanning, Tell, StartDiscussion),
+    )
 )
 """Commands with texts of people, models or programs. Outputs of commands are redacted where they are read."""
 
@@ -35,7 +37,7 @@ _WITH_TEXTS = (
 def conceal_command(command: Command, vault: Vault) -> Command:
     if isinstance(command, AnswerApproval):
         return conceal_texts(command, vault.conceal_answer, vault.redact)
-    if not isinstance(command, _WITH_TEXTS):
+    if type(command) not in _WITH_TEXTS:
         return command
     joined = "\n".join(_texts_in(to_builtins(command)))  # one search over all texts: a graph has many short ones
     return conceal_texts(command, vault.conceal, vault.redact) if vault.detects(joined) else command

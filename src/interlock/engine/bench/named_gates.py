@@ -4,7 +4,6 @@ Authors and planners then need not know the command. The journal, the approvals 
 """
 
 from collections.abc import Callable
-from typing import TypeVar
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -21,7 +20,7 @@ TESTS = "tests"
 
 FindTests = Callable[[], str]
 """The command of the project's tests; empty if nobody has set one."""
-T = TypeVar("T")
+_WITH_GATES = frozenset((AddTrack, AddTickets, PlanTickets, EditTicket, Bulk))
 
 
 def no_tests() -> str:
@@ -30,6 +29,8 @@ def no_tests() -> str:
 
 def with_named_gates(command: Command, find: FindTests) -> Command:
     """The command with every gate `tests` written out. Raises Rejected if the project has no such command."""
+    if type(command) not in _WITH_GATES:
+        return command
     match command:
         case AddTrack() | AddTickets() | PlanTickets():
             tickets = tuple(_spec(ticket, find) for ticket in command.tickets)
