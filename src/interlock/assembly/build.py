@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from interlock.assembly.agents import Agents, Machine
 from interlock.assembly.answer_check import AnswerCheck
-from interlock.assembly.environment import environments_of, explained, stable_env, tests_command
+from interlock.assembly.environment import environments_of, explained, services_beside, stable_env, tests_command
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.open_workbench import Conducting, ModelSlot, Monitors, OpenWorkbench, Storage
@@ -234,7 +234,8 @@ async def _conduct(
     environments = environments_of(project, workspace, sandbox, workspaces, env)
     setup = WorkspaceSetup(sandbox, workspaces, env, workspace.setup, workspace.setup_timeout_s, environments)
     vault = base.vault
-    crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script, vault)
+    services = services_beside(workspace, sandbox, vault.redact)
+    crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script, vault, services)
 
     async def answer(track: str, ticket: str) -> str | None:
         found = workbench.state.track(track).tickets[ticket]
@@ -251,6 +252,7 @@ async def _conduct(
         vault,
         answer,
         partial(explained, project),
+        services,
     )
     policy: Policy = RevealingPolicy(policy_of(project), vault)
     if sandbox.level == "off":
@@ -258,7 +260,7 @@ async def _conduct(
     agents, calls = None, None
     if model is not None:
         calls = _model_calls(base, model(sandbox, logs.cli.write))
-        machine = Machine(sandbox, env, logs.script, base.check, vault)
+        machine = Machine(sandbox, env, logs.script, base.check, vault, services)
         agents = Agents(
             project, workbench, base.journal.get_blob, workspaces, calls, machine, policy, redact, setup.for_worker
         )
