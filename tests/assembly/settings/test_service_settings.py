@@ -74,8 +74,8 @@ def test_services_of_both_files_count(root: Path) -> None:
         (
             WEB.replace("8000", "80"),
             (
-                "interlock.toml:3: workspace.services.web.port must be 1024 or more: a command in the sandbox cannot use"
-                " 80"
+                "interlock.toml:3: workspace.services.web.port must be 1024 or more: a command in the sandbox cannot"
+                " use 80"
             ),
         ),
         (
