@@ -252,6 +252,7 @@ async def _conduct(
         vault,
         answer,
         partial(explained, project),
+        lambda track, ticket: workbench.state.ticket(track, ticket).packages,
         services,
     )
     policy: Policy = RevealingPolicy(policy_of(project), vault)

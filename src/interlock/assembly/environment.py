@@ -199,9 +199,9 @@ async def try_tests(
         checkout = await opened.workspaces.checkout()
         try:
             ready = await opened.setup.made_ready(checkout, progress)
-            if isinstance(ready, Finished):
-                result = not_run_setup(wanted, ready)
-                return Trial(result, _reasons(project, f"{ready.stdout}\n{ready.stderr}", checkout))
+            if not isinstance(ready, Workspace):
+                output = f"{ready.stdout}\n{ready.stderr}" if isinstance(ready, Finished) else ""
+                return Trial(not_run(Gate(wanted), failure(ready)), _reasons(project, output, checkout))
             if opened.services is not None:
                 progress(f"starting {', '.join(opened.services.names)}")
             progress(wanted)
@@ -223,14 +223,17 @@ class ToInstall(Struct, frozen=True):
     diff: str = ""
 
 
-async def find_lists(project: Project, ticket: tuple[str, str, int] | None) -> ToInstall:
-    """Those of the commit on which new work would start, or of the saved attempt of a ticket."""
+async def find_lists(project: Project, track: str = "", ticket: tuple[str, int] | None = None) -> ToInstall:
+    """Those of the commit on which new work would start, of a track's branch, or of the saved attempt of a ticket."""
     async with _opened(project, lambda _: None) as opened:
         head = await opened.workspaces.survey()
-        commit = head.commit if ticket is None else await opened.workspaces.attempt(*ticket)
+        commit = head.commit
+        if track:
+            tip = opened.workspaces.attempt(track, *ticket) if ticket else opened.workspaces.track_commit(track)
+            commit = await tip
         lists = await opened.workspaces.dependency_lists(commit)
         found = opened.environments.stored(lists)
-        diff = await opened.workspaces.diff_of(head.commit, commit, lists.paths) if ticket and not found else ""
+        diff = await opened.workspaces.diff_of(head.commit, commit, lists.paths) if track and not found else ""
         return ToInstall(commit, found, diff)
 
 
@@ -242,10 +245,6 @@ async def install(
         lists = await opened.workspaces.dependency_lists(wanted.commit)
         made = await opened.environments.install(wanted.commit, lists, progress)
         return failure(made) if isinstance(made, Finished) else made
-
-
-def not_run_setup(command: str, finished: Finished) -> GateResult:
-    return not_run(Gate(command), failure(finished))
 
 
 def _reasons(project: Project, output: str, workspace: Workspace) -> tuple[tuple[str, str], ...]:

@@ -5,6 +5,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 
+from interlock.domain.values.gates import NewPackages
 from interlock.environments.manifest import Manifest
 from interlock.environments.placing import remove
 from interlock.environments.preparing import Checkout, PackageInstaller
@@ -29,26 +30,27 @@ class ProjectEnvironments:
         parts = (*self._installer.commands, "", *self._path)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest() if any(parts) else ""
 
-    async def ready(self, workspace: Workspace, progress: Progress = lambda _: None) -> Surroundings | Finished:
+    async def ready(
+        self, workspace: Workspace, progress: Progress = lambda _: None, accepted: str = ""
+    ) -> Surroundings | Finished | NewPackages:
         if not self._installer.commands:
             return self._surroundings(workspace)
         lists = await self._workspaces.dependency_lists(workspace.base)
-        found = await self.installed(workspace.base, lists, progress)
-        if isinstance(found, Finished):
+        found = await self._installed(workspace.base, lists, progress, accepted)
+        if not isinstance(found, Manifest):
             return found
         placed = await asyncio.to_thread(self._installer.place, found, workspace.path)
         return self._surroundings(workspace, placed.readable, placed.env)
 
-    async def installed(self, commit: str, lists: DependencyLists, progress: Progress) -> Manifest | Finished:
-        """The environment for these lists. New packages are installed only for the lists of the user's branch."""
+    async def _installed(
+        self, commit: str, lists: DependencyLists, progress: Progress, accepted: str
+    ) -> Manifest | Finished | NewPackages:
+        """The environment for these lists. Without a person's yes, only the lists of the user's branch count."""
         if (found := await asyncio.to_thread(self.stored, lists)) is not None:
             return found
-        own = await self._workspaces.dependency_lists()
-        if lists.digest != own.digest:
-            return _not_installed(
-                "the work changed what the project installs, and packages are fetched only after a person has read it:"
-                f" see {', '.join(lists.paths[:5])}, then run 'interlock prepare TRACK/TICKET' and retry the gate"
-            )
+        own, key = await self._workspaces.dependency_lists(), self._installer.key(lists.digest)
+        if lists.digest != own.digest and key != accepted:
+            return NewPackages(key, lists.changed_from(own), self._installer.commands)
         return await self.install(commit, lists, progress)
 
     def stored(self, lists: DependencyLists) -> Manifest | None:
@@ -83,7 +85,3 @@ class ProjectEnvironments:
                 env = (*env, ("VIRTUAL_ENV", os.path.dirname(folder)))
         inside = tuple(folder for folder in path if folder.startswith(workspace.worktree + "/"))
         return Surroundings(readable, env, inside, self._installer.programs)
-
-
-def _not_installed(why: str) -> Finished:
-    return Finished(status="error", exit_code=-1, signal=None, stdout="", stderr="", duration_ms=0, message=why)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from interlock.domain.values.gates import NewPackages
 from interlock.ports.processes import Finished
 from interlock.ports.workspaces import Surroundings, Workspace
 
@@ -18,6 +19,11 @@ class Environments(Protocol):
         """Of the commands that install the packages; empty if there are none."""
         ...
 
-    async def ready(self, workspace: Workspace, progress: Progress = lambda _: None) -> Surroundings | Finished:
-        """Puts the packages into a worktree; the failed command if they could not be installed."""
+    async def ready(
+        self, workspace: Workspace, progress: Progress = lambda _: None, accepted: str = ""
+    ) -> Surroundings | Finished | NewPackages:
+        """Puts the packages into a worktree; the failed command if they could not be installed.
+
+        Packages that only the work of a ticket names are not installed, unless a person has accepted their key.
+        """
         ...

@@ -27,8 +27,16 @@ class DependencyLists(Struct, frozen=True):
     """The files of a commit that decide which packages are installed."""
 
     digest: str
-    paths: tuple[str, ...]
+    files: tuple[tuple[str, str], ...]  # the path of each list, and a digest of what counts in it
     tracked: frozenset[bytes]  # all files of the project in that commit
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(path for path, _ in self.files)
+
+    def changed_from(self, before: "DependencyLists") -> tuple[str, ...]:
+        """The lists that were added, changed or removed since then."""
+        return tuple(sorted({path for path, _ in {*self.files} ^ {*before.files}}))
 
 
 class Workspace(Struct, frozen=True):

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from msgspec.structs import replace
 
 from interlock.domain.checks.fingerprints import CUT
-from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateResult, GateStatus, limits
+from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateResult, GateStatus, NewPackages, limits
 from interlock.domain.values.tickets import TicketSpec
 from interlock.errors import Rejected
 from interlock.ports.processes import Finished, Sandbox
@@ -20,6 +20,7 @@ from interlock.runners.setup import WorkspaceSetup
 from interlock.runners.shell_job import shell_job
 from interlock.views.display import quoted_path
 
+INLINE = 4_000  # characters of a diff in a result
 TAIL = 5_000  # characters of each stream in a result; a blob holds all of it
 """Characters of each stream in a result; longer output is stored as a blob too."""
 
@@ -36,6 +37,14 @@ def no_explanation(worktree: str, output: str) -> str:
     return ""
 
 
+Accepted = Callable[[str, str], str]
+"""The key of the packages that a person accepted for a ticket, by track and ticket; empty if there are none."""
+
+
+def nothing_accepted(track: str, ticket: str) -> str:
+    return ""
+
+
 class ShellGates:
     def __init__(
         self,
@@ -49,6 +58,7 @@ class ShellGates:
         vault: Vault | None = None,
         answer: Answer | None = None,
         explain_output: ExplainOutput = no_explanation,
+        accepted: Accepted = nothing_accepted,
         services: Services | None = None,
     ) -> None:
         self._sandbox = sandbox
@@ -61,6 +71,7 @@ class ShellGates:
         self._vault = vault or NoVault()
         self._answer = answer
         self._explain_output = explain_output
+        self._accepted = accepted
         self._services = services
 
     async def run(self, track: str, ticket: TicketSpec, gate: int, commit: str) -> GateResult:
@@ -68,6 +79,8 @@ class ShellGates:
         if not wanted.command.strip():
             return not_run(wanted, "the gate has no command")
         workspace = await self._clean_tree(track, ticket.id, commit)
+        if isinstance(workspace, NewPackages):
+            return await self._not_accepted(track, ticket.id, wanted, workspace, commit)
         if isinstance(workspace, Finished):
             output = workspace.stderr.strip() or workspace.stdout.strip()
             return not_run(wanted, f"the workspace's setup failed: {explain(workspace)}\n{output[-TAIL:]}")
@@ -91,7 +104,7 @@ class ShellGates:
             return None
         return (await self._answer(track, ticket.id) or "").encode(errors="replace")
 
-    async def _clean_tree(self, track: str, ticket: str, commit: str) -> Workspace | Finished:
+    async def _clean_tree(self, track: str, ticket: str, commit: str) -> Workspace | Finished | NewPackages:
         """The folder with exactly this commit and the files of the setup command, or the setup that failed.
 
         The setup command runs on the commit before the work where possible: no code of the worker runs then, and its
@@ -104,11 +117,24 @@ class ShellGates:
         for base in dict.fromkeys((workspace.made_from or commit, commit)):
             if self._setup.is_needed(workspace):
                 workspace = await self._workspaces.show_tree(track, ticket, base)
-                ready = await self._setup.make_ready(track, ticket, workspace)
-                if isinstance(ready, Finished) and base == commit:
+                ready = await self._setup.make_ready(track, ticket, workspace, self._accepted(track, ticket))
+                if not isinstance(ready, Workspace) and base == commit:
                     return ready
                 workspace = await self._workspaces.show_tree(track, ticket, commit)  # setup may have changed files
         return replace(workspace, removed=removed)
+
+    async def _not_accepted(
+        self, track: str, ticket: str, gate: Gate, packages: NewPackages, commit: str
+    ) -> GateResult:
+        """The result that makes the ticket ask a person, with the diff of the lists."""
+        before = (await self._workspaces.show_tree(track, ticket, commit)).made_from or commit
+        diff = self._redact(await self._workspaces.diff_of(before, commit, packages.lists))
+        whole = None
+        if len(diff) > INLINE:
+            content = diff.encode(errors="replace")
+            whole = Blob(await asyncio.to_thread(self._put_blob, content), len(content))
+        why = "the work changes which packages are installed, and nobody has accepted that yet"
+        return replace(not_run(gate, why), stdout=diff[:INLINE], stdout_blob=whole, packages=packages)
 
     async def _run(self, workspace: Workspace, cwd: str, gate: Gate, stdin: bytes | None) -> GateResult:
         with tempfile.TemporaryDirectory(prefix="interlock-gate-") as keep:

@@ -11,6 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from interlock.domain.values.approvals import ScriptPayload, digest
+from interlock.domain.values.gates import NewPackages
 from interlock.errors import Rejected, Unavailable
 from interlock.ports.processes import Finished, Sandbox
 from interlock.ports.secrets import NoVault, Vault
@@ -18,7 +19,7 @@ from interlock.ports.services import Services
 from interlock.ports.work import Assignment, Done, Failed, LastCheck, NotAllowed, Prepared, Unsaved
 from interlock.ports.workspaces import Workspace, Workspaces
 from interlock.runners.services import run_beside
-from interlock.runners.setup import WorkspaceSetup
+from interlock.runners.setup import WorkspaceSetup, failure
 from interlock.runners.shell_job import shell_job
 
 _LAST_LINES = 10
@@ -77,6 +78,8 @@ class LocalCrew:
     async def _made(self, assignment: Assignment) -> Workspace | Failed:
         workspace = await self._workspaces.prepare(assignment.track, assignment.ticket.id)
         ready = await self._setup.make_ready(assignment.track, assignment.ticket.id, workspace)
+        if isinstance(ready, NewPackages):
+            return Failed(failure(ready))
         return self._failed("the workspace's setup", ready) if isinstance(ready, Finished) else ready
 
     async def _run(

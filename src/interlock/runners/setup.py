@@ -8,6 +8,7 @@ from hashlib import sha256
 
 from msgspec.structs import replace
 
+from interlock.domain.values.gates import NewPackages
 from interlock.ports.environments import Environments, Progress
 from interlock.ports.processes import Finished, Sandbox
 from interlock.ports.workspaces import SetupDone, Surroundings, Workspace, Workspaces
@@ -39,12 +40,14 @@ class WorkspaceSetup:
     def is_needed(self, workspace: Workspace) -> bool:
         return bool(self._command or self._environments) and workspace.setup != self._digest
 
-    async def make_ready(self, track: str, ticket: str, workspace: Workspace) -> Workspace | Finished:
-        """The worktree with its packages and the files of the setup command; or what failed."""
+    async def make_ready(
+        self, track: str, ticket: str, workspace: Workspace, accepted: str = ""
+    ) -> Workspace | Finished | NewPackages:
+        """The worktree with its packages and the files of the setup command; or what failed or must be accepted."""
         if not self.is_needed(workspace):
             return workspace
-        made = await self.made_ready(workspace)
-        if isinstance(made, Finished):
+        made = await self.made_ready(workspace, accepted=accepted)
+        if not isinstance(made, Workspace):
             return made
         done = SetupDone(self._digest, self._command, workspace.base, made.surroundings)
         await self._workspaces.note_setup(track, ticket, done)
@@ -55,10 +58,12 @@ class WorkspaceSetup:
         ready = await self.make_ready(track, ticket, workspace)
         return ready if isinstance(ready, Workspace) else failure(ready)
 
-    async def made_ready(self, workspace: Workspace, progress: Progress = lambda _: None) -> Workspace | Finished:
+    async def made_ready(
+        self, workspace: Workspace, progress: Progress = lambda _: None, accepted: str = ""
+    ) -> Workspace | Finished | NewPackages:
         """The same for a folder that is no ticket's."""
         if self._environments is not None:
-            found = await self._environments.ready(workspace, progress)
+            found = await self._environments.ready(workspace, progress, accepted)
             if not isinstance(found, Surroundings):
                 return found
             workspace = replace(workspace, surroundings=found)
@@ -72,7 +77,12 @@ class WorkspaceSetup:
         return workspace
 
 
-def failure(finished: Finished) -> str:
+def failure(finished: Finished | NewPackages) -> str:
     """Why a worktree could not be made ready, with the end of the output."""
+    if isinstance(finished, NewPackages):
+        return (
+            f"the packages of this track are not installed, and its lists differ from your branch's"
+            f" ({', '.join(finished.lists[:5])}): read them, then run 'interlock prepare TRACK' and retry the ticket"
+        )
     output = (finished.stderr.strip() or finished.stdout.strip())[-_TAIL:]
     return "\n".join(filter(None, (f"the workspace's setup failed: {finished.ending}", output)))

@@ -63,6 +63,8 @@ def approval_title(approval: Approval) -> str:
             return (
                 f"{approval.ticket}: existing tests were changed: {', '.join(file.partition('@')[0] for file in files)}"
             )
+        case GatePayload(packages=str()):
+            return f"{approval.ticket}: the work changes which packages are installed"
         case GatePayload(unchanged=True):
             return f"{approval.ticket}: the worker changed no file"
         case GatePayload(_, command, attempts, most):

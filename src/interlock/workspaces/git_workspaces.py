@@ -36,7 +36,7 @@ from interlock.workspaces.checkouts.staging import forget, stage, unlock
 from interlock.workspaces.checkouts.worktrees import Worktrees
 from interlock.workspaces.committed import committed
 from interlock.workspaces.git import shown
-from interlock.workspaces.integration import Integration, attempts_ref
+from interlock.workspaces.integration import Integration, attempts_ref, branch
 from interlock.workspaces.landings.landing import Landings
 from interlock.workspaces.objects import with_trailers
 from interlock.workspaces.records import LANDING
@@ -292,6 +292,14 @@ class GitWorkspaces:
         commit = await self._now.repository.resolve(f"{attempts_ref(track, ticket)}/{attempt}")
         if commit is None:
             raise Rejected(f"attempt {attempt} of {track}/{ticket} has saved no work")
+        return commit
+
+    @_translate_os_errors
+    async def track_commit(self, track: str) -> str:
+        """The commit of a track's branch."""
+        commit = await self._now.repository.resolve(branch(track))
+        if commit is None:
+            raise Rejected(f"track {track!r} has no branch yet")
         return commit
 
     @_translate_os_errors

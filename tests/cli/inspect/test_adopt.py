@@ -19,6 +19,8 @@ PLAN = [shell("one", "echo 1 > one.txt"), shell("two", "echo 2 > two.txt", "one"
 
 HARMLESS = {
     "parse",
+    "caches list",
+    "caches prune",
     "ask-hook",
     "hooks install",
     "hooks test",

@@ -128,6 +128,7 @@ def test_all_fields_of_a_ticket_lie_side_by_side() -> None:
         "failures": 0,
         "carried": [],
         "accepted": [],
+        "packages": "",
         "notes": [],
         "delivered": 0,
         "unsaved": None,

@@ -76,8 +76,8 @@ def test_an_expression_that_never_ends_is_stopped_and_what_was_found_is_kept(des
 
 def test_a_search_that_takes_too_long_ends_with_what_it_found(desk: Desk) -> None:
     desk.put("a", "x\n")
-    desk.put("b", "y\n" * 8_000_000)
-    searching = Searching(UnconfinedSandbox(), ENV, ClosedNames(), seconds=0.5)
+    desk.put("b", "y\n" * 1_000_000)
+    searching = Searching(UnconfinedSandbox(), ENV, ClosedNames(), seconds=0.01)
     text = asyncio.run(searching.grep(ToolPlace(str(desk.folder)), Grep("[xz]")))
     assert text.splitlines() == ["a:1: x", "[… stopped: there was no time to search everything; give a path or a glob]"]
 

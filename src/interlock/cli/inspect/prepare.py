@@ -1,4 +1,4 @@
-"""`interlock prepare`: install the packages of the branch, or of a ticket's work that changed what is installed."""
+"""`interlock prepare`: install the packages of the branch, or of a track's or ticket's work that changed them."""
 
 import asyncio
 import sys
@@ -18,7 +18,7 @@ from interlock.views.display import counted, safe
 
 
 class PrepareArgs(CommandArgs, frozen=True):
-    ticket: str | None
+    name: str | None
     yes: bool
 
 
@@ -28,7 +28,7 @@ def prepare(args: PrepareArgs) -> int:
     believed(project)
     if not project.settings.workspace.prepare:
         raise Misconfigured("[workspace] prepare is not set: 'interlock try' proposes it")
-    wanted = asyncio.run(find_lists(project, _ticket(project, args.ticket)))
+    wanted = asyncio.run(find_lists(project, *_source(project, args.name)))
     if wanted.installed is not None:
         return _done(wanted.installed, args, "they were installed before")
     if not args.json:
@@ -48,12 +48,15 @@ def prepare(args: PrepareArgs) -> int:
     return _done(made, args, "")
 
 
-def _ticket(project: Project, name: str | None) -> tuple[str, str, int] | None:
+def _source(project: Project, name: str | None) -> tuple[str, tuple[str, int] | None]:
+    """The track, and the ticket with the number of its last attempt; empty for the user's branch."""
     if name is None:
-        return None
+        return "", None
     state = read_state(project)
+    if name in state.tracks:
+        return name, None
     track, ticket = find(state, name)
-    return track, ticket, state.track(track).tickets[ticket].attempts
+    return track, (ticket, state.track(track).tickets[ticket].attempts)
 
 
 def _show(project: Project, wanted: ToInstall) -> None:

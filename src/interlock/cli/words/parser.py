@@ -8,7 +8,6 @@ from interlock.cli.words.approval_words import add_approvals
 from interlock.cli.words.checkpoint_words import add_checkpoint
 from interlock.cli.words.commands import FORMAT, Commands, add_group, examples_text
 from interlock.cli.words.discussion_words import add_chat, add_discussions, add_tell
-from interlock.cli.words.harness_words import add_harness_commands
 from interlock.cli.words.inspect_words import (
     add_adopt,
     add_context,
@@ -23,9 +22,10 @@ from interlock.cli.words.model_words import add_models
 from interlock.cli.words.project_words import add_caches, add_prepare, add_try
 from interlock.cli.words.record_words import add_completion, add_demo, add_journal, add_status, add_usage
 from interlock.cli.words.serve_words import add_ask_hook, add_gui, add_hooks, add_serve
-from interlock.cli.words.test_history_words import add_history_commands
 from interlock.cli.words.ticket_words import add_tickets, add_workers
 from interlock.cli.words.track_words import add_tracks
+from interlock.cli.words.ui_tests.harness_words import add_harness_commands
+from interlock.cli.words.ui_tests.test_history_words import add_history_commands
 from interlock.cli.words.work_words import add_do, add_resume, add_run, add_verify
 
 _DESCRIPTION = """\

@@ -23,11 +23,14 @@ def add_prepare(commands: Commands) -> None:
         commands,
         "prepare",
         "inspect.prepare:prepare",
-        "install the packages of your branch, or those of a ticket that changed them (asks first)",
+        "install the packages of your branch, or of a track or ticket that changed them (asks first)",
         "interlock prepare",
         "interlock prepare demo/T-3",
+        "interlock prepare demo",
     )
-    command.add_argument("ticket", nargs="?", metavar="TICKET", help=f"{TICKET}: its saved work (default: your branch)")
+    command.add_argument(
+        "name", nargs="?", metavar="TRACK|TICKET", help=f"a track, or {TICKET}: its saved work (default: your branch)"
+    )
     command.add_argument("--yes", action="store_true", help="do not ask")
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from interlock.domain.checks.fingerprints import fingerprint
-from interlock.domain.values.gates import Gate, GateResult
+from interlock.domain.values.gates import Gate, GateResult, NewPackages
 from interlock.domain.values.markdown import fenced, longest_run
 
 TAIL = 2_000
+SHOWN_LISTS = 20  # dependency lists in a question
 RETURNS = "gate_action: `retry` (the worker is told this and tries again), `skip` (go on, unverified) or `abort`."
 ACTIONS = "gate_action: `retry` (count again from 0), `skip` (go on, unverified) or `abort` (block the ticket)."
 
@@ -97,6 +98,26 @@ def stuck_question(result: GateResult, attempts: int, max_attempts: int, times: 
             _output(result),
             "",
             ACTIONS,
+        ]
+    )
+
+
+def packages_question(packages: NewPackages) -> str:
+    """For a person: the gate needs packages that the work added or changed."""
+    return "\n".join(
+        [
+            "## The Packages of the Project Were Changed",
+            "",
+            "The work changes which packages are installed, so the gate has not run yet:",
+            "",
+            *(f"- {path}" for path in packages.lists[:SHOWN_LISTS]),
+            *((f"- and {len(packages.lists) - SHOWN_LISTS} more",) if len(packages.lists) > SHOWN_LISTS else ()),
+            "",
+            "`retry` installs them with network, in the sandbox, by",
+            "",
+            fenced("\n".join(packages.commands), "sh"),
+            "",
+            "gate_action: `retry` (install them, then verify), `skip` (go on, unverified) or `abort`.",
         ]
     )
 

@@ -140,6 +140,8 @@ def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> Sta
 def _gate_answered(ticket: Ticket, stage: Verifying, payload: GatePayload, decision: Decision) -> Ticket:
     """The ticket after a person decided about its failed gate, or about its changes to tests."""
     ticket = replace(ticket, accepted=tuple(sorted({*ticket.accepted, *payload.files})))
+    if payload.packages and decision == "retry":
+        return replace(ticket, packages=payload.packages, stage=Queued(stage))
     if payload.unchanged and decision == "skip":
         return replace(ticket, stage=Merging(stage.saved, unverified=True))
     if decision == "retry" and payload.feedback is not None:  # the worker gets the feedback and tries again

@@ -6,6 +6,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from interlock.domain.checks import test_tampering
+from interlock.domain.checks.gate_messages import packages_question
 from interlock.domain.checks.gate_outcome import gate_outcome
 from interlock.domain.messages.commands.attempt_commands import (
     AskScript,
@@ -36,7 +37,7 @@ from interlock.domain.state.state import State
 from interlock.domain.values.approvals import (
     GatePayload,
 )
-from interlock.domain.values.gates import gate_id, limits
+from interlock.domain.values.gates import NewPackages, gate_id, limits
 from interlock.domain.values.tickets import Merging, Stage, Ticket, Verifying, Working
 from interlock.errors import Rejected
 
@@ -126,7 +127,29 @@ def report_gate(state: State, command: ReportGate) -> Events:
         raise Rejected(f"ticket {ticket.name!r} is not at gate {command.gate}")
     if command.result.passed:
         return (finished,)
+    if command.result.packages:
+        return (_ask_packages(state, ticket, command, command.result.packages),)
     return _gate_failed(state, ticket, stage, command)
+
+
+def _ask_packages(state: State, ticket: Ticket, command: ReportGate, packages: NewPackages) -> Event:
+    """The gate has not run: it needs packages that the work added, and a person decides whether they are installed."""
+    if state.conductor.approve_all:
+        reason = f"it changes which packages are installed, which a person must review: {', '.join(packages.lists[:5])}"
+        return TicketBlocked(ticket.track, ticket.id, reason, failed=True)
+    gate = ticket.spec.verify[command.gate]
+    payload = GatePayload(
+        command.gate,
+        gate.shown,
+        0,
+        limits(gate, state.conductor.gates).max_attempts,
+        packages_question(packages),
+        gate_id=gate_id(ticket.track, ticket.id, command.gate),
+        diff=command.result.stdout,
+        diff_blob=command.result.stdout_blob or UNSET,
+        packages=packages.key,
+    )
+    return request_for_attempt(state, ticket, payload, "it changes which packages are installed")
 
 
 def _gate_failed(state: State, ticket: Ticket, stage: Verifying, command: ReportGate) -> Events:

@@ -85,6 +85,7 @@ class GatePayload(Struct, frozen=True, gc=False, tag="gate"):
     gate_id: str | UnsetType = UNSET  # this and the following are unset before 0.7
     diff: str | UnsetType = UNSET  # what the worker changed in `files`
     diff_blob: Blob | UnsetType = UNSET  # the whole diff, if it is cut
+    packages: str | UnsetType = UNSET  # retry accepts the installation with this key; unset before 0.8
 
 
 class GateOnTree(Struct, frozen=True, gc=False):

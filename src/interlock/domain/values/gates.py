@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 PRESETS: dict[str, tuple[int, int]] = {"fast": (1, 30), "full": (5, 300), "extended": (10, 600)}
 """Preset name → (attempts, seconds)."""
@@ -57,6 +57,14 @@ class Blob(Struct, frozen=True, gc=False):
     size: int
 
 
+class NewPackages(Struct, frozen=True, gc=False):
+    """Packages that the work added or changed; the diff of their lists is the result's `stdout`."""
+
+    key: str  # of the installation
+    lists: tuple[str, ...]  # the changed dependency lists
+    commands: tuple[str, ...]  # that install them, with network
+
+
 class GateResult(Struct, frozen=True, gc=False, kw_only=True):
     """One run of one gate. Passed only if it exited normally with 0."""
 
@@ -69,6 +77,7 @@ class GateResult(Struct, frozen=True, gc=False, kw_only=True):
     explanation: str = ""
     stdout_blob: Blob | None = None
     stderr_blob: Blob | None = None
+    packages: "NewPackages | UnsetType" = UNSET  # not run: a person must first accept their installation
 
     @property
     def passed(self) -> bool:

@@ -148,6 +148,7 @@ class Ticket(
     notes: tuple[str, ...] = ()  # the user's notes to its workers; every new conversation gets all of them
     delivered: int = 0  # how many of them this conversation has
     accepted: tuple[str, ...] = ()  # changes to test files that a person accepted
+    packages: str = ""  # the key of the installation that a person accepted
     unsaved: str | None = None  # the summary of finished work that could not be saved yet; it is only in its folder
 
     @property

@@ -16,9 +16,10 @@ class EngineThread:
     """Must outlive the work: a sandbox dies with the thread that started it."""
 
     def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        made: Future[asyncio.AbstractEventLoop] = Future()
+        self._thread = threading.Thread(target=_run_loop, args=(made,), name="engine", daemon=True)
         self._thread.start()
+        self._loop = made.result()
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -43,9 +44,13 @@ class EngineThread:
         self._thread.join()
         self._loop.close()
 
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
+
+def _run_loop(made: "Future[asyncio.AbstractEventLoop]") -> None:
+    """Makes the loop in its own thread: a signal interrupts only the main thread, and half a loop cannot be closed."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    made.set_result(loop)
+    loop.run_forever()
 
 
 async def _settle() -> None:

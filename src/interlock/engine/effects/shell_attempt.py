@@ -117,6 +117,8 @@ async def run_gate(
         return FailWork(*name, str(error), budget=True)
     if result.passed:
         return ReportGate(*name, stage.gate, result, stage.saved.tree)
+    if result.packages:
+        return ReportGate(*name, stage.gate, result, stage.saved.tree)
     conductor = state.conductor
     outcome = gate_outcome(ticket.spec, stage, result, conductor.gates, approve_all=conductor.approve_all)
     tries, most = outcome.tries, outcome.max_attempts

@@ -75,6 +75,8 @@ def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -
         case GatePayload():
             if payload.unchanged:
                 ui.small("no file was changed, and no gate has run", ui.look.bad)
+            elif payload.packages:
+                ui.small("the gate has not run: its packages are not installed", ui.look.waiting)
             elif not payload.files:
                 ui.small(f"failed {payload.attempts} of {payload.max_attempts} times", ui.look.bad)
             if payload.command:

@@ -48,7 +48,7 @@ class Checkouts:
         start = os.fsencode(f"{prefix}/") if prefix else b""
         form = ("-r", "-z", "--full-tree", "--format=%(objectname) %(path)")
         listed = await self._repository.plumbing("ls-tree", *form, commit)
-        digest, paths, tracked = hashlib.sha256(), list[str](), list[bytes]()
+        files, tracked = list[tuple[str, str]](), list[bytes]()
         for entry in listed.stdout.split(b"\0"):
             blob, _, full = entry.partition(b" ")
             if not full.startswith(start) or full == start:
@@ -58,10 +58,11 @@ class Checkouts:
             if not is_dependency_list(path):
                 continue
             name = os.fsdecode(path)
-            paths.append(name)
             content = await read(commit, name) if is_partly_relevant(name) else None
-            digest.update(path + b"\0" + (relevant(name, content) if isinstance(content, bytes) else blob) + b"\0")
-        return DependencyLists(digest.hexdigest(), tuple(paths), frozenset(tracked))
+            counted = relevant(name, content) if isinstance(content, bytes) else blob
+            files.append((name, hashlib.sha256(counted).hexdigest()))
+        digest = hashlib.sha256("\0".join(part for file in files for part in file).encode(errors="surrogateescape"))
+        return DependencyLists(digest.hexdigest(), tuple(files), frozenset(tracked))
 
 
 def _is_alive(pid: str) -> bool:

@@ -3,7 +3,7 @@
 import argparse
 
 from interlock.cli.words.commands import Commands, add_command
-from interlock.cli.words.test_history_words import add_format_option
+from interlock.cli.words.ui_tests.test_history_words import add_format_option
 
 _TARGETS = "button:Label, input:Label, window:Title, Window/type:Label, or a key such as btn_reset"
 _CONDITIONS = (
