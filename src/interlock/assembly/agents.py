@@ -3,11 +3,12 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import msgspec
 from msgspec import UNSET, Struct
 
-from interlock.assembly.environment import services_beside
+from interlock.assembly.environment import services_beside, tests_command
 from interlock.assembly.project import Project, kept_text, plain_git, read_state
 from interlock.assembly.secrets.redaction import Redact, redactor
 from interlock.assembly.secrets.revealing import RevealingTools
@@ -136,7 +137,8 @@ class Agents:
         )
 
     def planner(self, send: Send) -> Planner:
-        return Planner(self._calls, Surveyor(self._workspaces, FileViews(self._project.names)), self._journal(send))
+        surveyor = Surveyor(self._workspaces, FileViews(self._project.names))
+        return Planner(self._calls, surveyor, self._journal(send), partial(tests_command, self._project.root))
 
     def chat(self, send: Send) -> Chat:
         rounds = self._project.settings.conductor.discussion_tool_rounds

@@ -15,7 +15,14 @@ from msgspec import Struct
 
 from interlock.assembly.agents import Agents, Machine
 from interlock.assembly.answer_check import AnswerCheck
-from interlock.assembly.environment import environments_of, explained, services_beside, stable_env, tests_command
+from interlock.assembly.environment import (
+    environments_of,
+    explained,
+    first_hint,
+    services_beside,
+    stable_env,
+    tests_command,
+)
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.open_workbench import Conducting, ModelSlot, Monitors, OpenWorkbench, Storage
@@ -63,6 +70,7 @@ from interlock.ports.work import Policy
 from interlock.runners.gate import ShellGates
 from interlock.runners.script import LocalCrew
 from interlock.runners.setup import WorkspaceSetup
+from interlock.runners.tool_versions import ToolVersions
 from interlock.sandbox.levels.choose import choose
 from interlock.sandbox.levels.guarded import GuardedSandbox
 from interlock.trackfiles.writing import TrackFiles, TrackWriter
@@ -159,6 +167,8 @@ async def open_workbench(
             if needs_finishing(workbench.state, workspaces):
                 await workspaces.open()
                 base.warnings.extend(await finish_landings(workbench, workspaces))
+        if conduct is not None and not sample and not state.tracks and (hint := first_hint(project)):
+            base.warnings.append(hint)
         storage = await _storage(base)
         for warning in base.warnings:
             storage.files.warn(warning)
@@ -253,6 +263,7 @@ async def _conduct(
         answer,
         partial(explained, project),
         lambda track, ticket: workbench.state.ticket(track, ticket).packages,
+        ToolVersions(sandbox, env, str(project.root), workspace.path),
         services,
     )
     policy: Policy = RevealingPolicy(policy_of(project), vault)

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from interlock.assembly.project import (
     Project,
@@ -44,6 +45,7 @@ from interlock.runners.gate import not_run, to_result
 from interlock.runners.services import JobServices, level_problem, run_beside
 from interlock.runners.setup import WorkspaceSetup, failure
 from interlock.runners.shell_job import shell_job
+from interlock.runners.tool_versions import ToolVersions
 from interlock.sandbox.levels.choose import choose
 from interlock.sandbox.limits.environment import clean_env
 from interlock.workspaces.git_workspaces import GitWorkspaces
@@ -91,6 +93,16 @@ def is_configured(project: Project) -> bool:
     """Whether somebody has already decided how worktrees are made ready."""
     chosen = project.settings.workspace
     return bool(chosen.prepare or chosen.setup or chosen.tests)
+
+
+def first_hint(project: Project) -> str:
+    """For a project that nobody has set up: what its tests are, and how they become a gate. Empty otherwise."""
+    if is_configured(project):
+        return ""
+    part = next((part for part in detected(project).parts if part.tests), None)
+    if part is None:
+        return ""
+    return f"the tests of this {part.name} project ({part.tests}) are not set up as a gate yet: run 'interlock try'"
 
 
 def tests_command(root: Path) -> str:
@@ -207,7 +219,9 @@ async def try_tests(
             progress(wanted)
             job = shell_job(ready, wanted, opened.env, timeout_s=timeout_s)
             finished = await run_beside(opened.services, opened.sandbox, job, ready.path, on_output)
-            result = to_result(finished, wanted)
+            versions = ToolVersions(opened.sandbox, opened.env, str(project.root), project.settings.workspace.path)
+            tools = await versions.used(ready, wanted)
+            result = replace(to_result(finished, wanted), tools=tools or UNSET)
             output = f"{finished.stdout}\n{finished.stderr}\n{finished.message}"
             found = () if result.passed else _reasons(project, output, checkout)
             return Trial(result, found)

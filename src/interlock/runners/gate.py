@@ -5,6 +5,7 @@ import os
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from interlock.domain.checks.fingerprints import CUT
@@ -18,6 +19,7 @@ from interlock.ports.workspaces import Workspace, Workspaces
 from interlock.runners.services import run_beside
 from interlock.runners.setup import WorkspaceSetup
 from interlock.runners.shell_job import shell_job
+from interlock.runners.tool_versions import ToolVersions
 from interlock.views.display import quoted_path
 
 INLINE = 4_000  # characters of a diff in a result
@@ -59,6 +61,7 @@ class ShellGates:
         answer: Answer | None = None,
         explain_output: ExplainOutput = no_explanation,
         accepted: Accepted = nothing_accepted,
+        versions: ToolVersions | None = None,
         services: Services | None = None,
     ) -> None:
         self._sandbox = sandbox
@@ -72,6 +75,7 @@ class ShellGates:
         self._answer = answer
         self._explain_output = explain_output
         self._accepted = accepted
+        self._versions = versions
         self._services = services
 
     async def run(self, track: str, ticket: TicketSpec, gate: int, commit: str) -> GateResult:
@@ -96,7 +100,9 @@ class ShellGates:
         except Rejected as error:
             return not_run(wanted, str(error))
         result = await self._run(workspace, cwd, exact, await self._stdin(track, ticket, wanted))
-        return with_hint(replace(result, command=wanted.command), workspace.removed)
+        tools = await self._versions.used(workspace, wanted.command) if self._versions else ()
+        result = replace(result, command=wanted.command, tools=tools or UNSET)
+        return with_hint(result, workspace.removed)
 
     async def _stdin(self, track: str, ticket: TicketSpec, gate: Gate) -> bytes | None:
         """What the gate reads: the worker's answer if it asks for it, otherwise nothing."""

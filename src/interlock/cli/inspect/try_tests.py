@@ -85,6 +85,7 @@ def _as_dict(trial: Trial) -> dict[str, object]:
         "stdout": result.stdout,
         "stderr": result.stderr,
         "explanation": result.explanation,
+        "tools": list(result.tools or ()),
         "reasons": [{"what": what, "remedy": remedy} for what, remedy in trial.reasons],
     }
 
@@ -99,6 +100,8 @@ def _print(trial: Trial) -> None:
     if why := result.explanation or ("" if result.passed else f"exit code {result.exit_code}"):
         for line in safe(why).splitlines():
             say(f"  {line}")
+    if result.tools:
+        say(paint(f"  with {safe(', '.join(result.tools))}", "dim"))
     for what, remedy in trial.reasons:
         say(f"  {paint('•', 'warn')} {safe(what)}")
         say(f"    {safe(remedy)}")

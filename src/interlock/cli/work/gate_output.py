@@ -54,6 +54,8 @@ def say_output(project: Project, runs: list[Run]) -> None:
         how = f": {safe(result.explanation)}" if result.explanation else ""
         say(f"attempt {run.attempt}, gate {run.gate + 1}: {safe(result.command)}")
         say(f"{result.status}, exit code {result.exit_code}, {result.duration_ms} ms{how}")
+        if result.tools:
+            say(f"with {safe(', '.join(result.tools))}")
         for name, text in (("stdout", _stdout(project, run)), ("stderr", _stderr(project, run))):
             if text:
                 say(f"{name}:")

@@ -140,6 +140,8 @@ def _facts(result: GateResult) -> list[str]:
         lines.append(f"**Timed out:** {result.explanation or 'yes'}")
     elif result.explanation:
         lines.append(f"**Meaning:** {result.explanation}")
+    if result.tools:
+        lines.append(f"**Tools:** {', '.join(result.tools)}")
     return lines
 
 

@@ -77,6 +77,7 @@ class GateResult(Struct, frozen=True, gc=False, kw_only=True):
     explanation: str = ""
     stdout_blob: Blob | None = None
     stderr_blob: Blob | None = None
+    tools: tuple[str, ...] | UnsetType = UNSET  # interpreters and their versions, and the user's where they differ
     packages: "NewPackages | UnsetType" = UNSET  # not run: a person must first accept their installation
 
     @property

@@ -33,13 +33,17 @@ Plan = TypeVar("Plan")
 
 
 class Planner:
-    def __init__(self, calls: ModelCalls, surveyor: Surveyor, journal: JournalAccess) -> None:
+    def __init__(
+        self, calls: ModelCalls, surveyor: Surveyor, journal: JournalAccess, find_tests: Callable[[], str] = str
+    ) -> None:
+        """`find_tests` gives the command of the project's tests; empty if there is none."""
         self._calls = calls
         self._surveyor = surveyor
         self._texts = journal.texts
         self._send = journal.send
         self._state = journal.state
         self._redact = journal.redact
+        self._find_tests = find_tests
 
     async def plan_epic(self, epic: Epic) -> Command:
         """Proposes the epic's tracks, or reports why planning failed."""
@@ -66,7 +70,7 @@ class Planner:
             skeletons = await self._surveyor.skeletons(brief)
             return (
                 f"{TRACK_PATH}\n\n### TRACK BRIEF:\n{brief}\n\n### MODULE SKELETONS:\n{skeletons}\n\n"
-                "Write the tickets of this track."
+                f"{_about_tests(self._find_tests())}Write the tickets of this track."
             )
 
         party = CallOwner(track=track.id)
@@ -124,6 +128,15 @@ def _repair(path: str, fault: str) -> str:
     return (
         f"{path}\n\nYour answer cannot be used: {fault}\n\n"
         "Answer again with the whole corrected JSON list in a ```json fence, and nothing else."
+    )
+
+
+def _about_tests(command: str) -> str:
+    if not command:
+        return ""
+    return (
+        "### PROJECT TESTS:\n"
+        f'"verify": ["tests"] runs the whole test suite of the project ({command}). Its packages are installed.\n\n'
     )
 
 
