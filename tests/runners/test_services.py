@@ -213,6 +213,11 @@ def test_nothing_on_the_port_is_named_with_the_port(folder: Path) -> None:
     )
 
 
+def test_a_service_with_a_fixed_port_learns_that_it_must_use_the_variable(folder: Path) -> None:
+    fixed = echo(command="exec python3 -S -m http.server 8123", ready_timeout_s=1)
+    assert run(sh(folder, "true"), fixed, level=UnconfinedSandbox).message.endswith("use its variable NAME_PORT.")
+
+
 def test_services_start_in_their_order_and_each_waits_for_the_one_before(folder: Path) -> None:
     first = Service(name="first", command="echo 1 >> order; exec sleep 1000", ready="test -e order")
     second = Service(name="second", command="echo 2 >> order; exec sleep 1000", ready="grep -q 2 order")

@@ -21,6 +21,9 @@ from interlock.ports.services import Services
 TEXT = packaged_files("interlock.runners").joinpath("services.sh").read_text()
 MARK = "\n[interlock services]\n"
 _PRIVATE = "/tmp/interlock-services"  # a bubblewrap job has a /tmp of its own
+_ANOTHER_PORT = (
+    "This job shares the network of the machine, so each service gets a free port: use its variable NAME_PORT."
+)
 _MOST_REPORT = 65_536  # bytes at the end of the stored output
 
 
@@ -51,15 +54,18 @@ class JobServices:
                 status="error", exit_code=-1, signal=None, stdout="", stderr="", duration_ms=0, message=problem
             )
         with contextlib.ExitStack() as closing:
-            services = self._services
-            if job.network or self._sandbox.level == "off":
+            services, shared = self._services, job.network or self._sandbox.level == "off"
+            if shared:
                 services = closing.enter_context(self._with_free_ports())
             files = _PRIVATE
             if self._sandbox.level == "off":
                 temporary = tempfile.TemporaryDirectory(prefix="interlock-services-", ignore_cleanup_errors=True)
                 files = closing.enter_context(temporary)
             finished = await self._sandbox.run(with_services(job, services, files, folder), on_stdout)
-        return with_report(finished, job.keep)
+        finished = with_report(finished, job.keep)
+        if shared and "nothing listens on port" in finished.message:
+            return replace(finished, message=f"{finished.message}\n{_ANOTHER_PORT}")
+        return finished
 
     @contextlib.contextmanager
     def _with_free_ports(self) -> Generator[tuple[Service, ...]]:
