@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from interlock.domain.values.services import Service
 from interlock.ports.processes import Finished, Job, Sandbox
-from interlock.runners.services import JobServices, level_problem, with_report
+from interlock.runners.services import JobServices, level_problem, with_report, with_services
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from interlock.sandbox.levels.landlock import LandlockSandbox
 from interlock.sandbox.levels.unconfined import UnconfinedSandbox
@@ -183,17 +183,17 @@ def test_a_command_killed_by_a_signal_is_128_and_the_signal(folder: Path, level:
             ),
         ),
         (
-            echo(command="echo up; exec sleep 1000", port=0, ready="false", ready_timeout_s=1),
-            "the service echo was not ready after 1 s: its ready check does not succeed.\nIts last output:\nup",
+            echo(command="echo up; exec sleep 1000", port=0, ready="false", ready_timeout_s=3),
+            "the service echo was not ready after 3 s: its ready check does not succeed.\nIts last output:\nup",
         ),
         (
             echo(command="exec sleep 1000", port=0, ready="exec sleep 1000", ready_timeout_s=1),
             "the service echo was not ready after 1 s: its ready check does not succeed.\nIt wrote nothing.",
         ),
         (
-            echo(command="true", port=0, ready="false", ready_timeout_s=1),
+            echo(command="true", port=0, ready="false", ready_timeout_s=3),
             (
-                "the service echo was not ready after 1 s: its command has ended with exit code 0, and its ready check"
+                "the service echo was not ready after 3 s: its command has ended with exit code 0, and its ready check"
                 " does not succeed.\nIt wrote nothing."
             ),
         ),
@@ -274,9 +274,11 @@ def test_a_timeout_ends_the_services_too(folder: Path, level: type[Sandbox]) -> 
 
 
 def test_a_slow_service_is_named_before_the_timeout_of_the_command(folder: Path) -> None:
-    finished = run(sh(folder, "true", timeout_s=3), echo(command="exec sleep 1000"))
+    job = with_services(sh(folder, "true", timeout_s=2), [echo(command="exec sleep 1000")], "/tmp/files", str(folder))
+    # A longer timeout than the one that was reckoned with: a busy machine changes nothing then.
+    finished = with_report(asyncio.run(BubblewrapSandbox().run(replace(job, timeout_s=60))), None)
     assert (finished.status, finished.exit_code) == ("exited", 125)
-    assert finished.message.startswith("the service echo was not ready after 2.")
+    assert finished.message.startswith("the service echo was not ready after 1.")
     assert "The timeout of the command leaves no more time." in finished.message
 
 

@@ -106,6 +106,10 @@ def tune_process() -> None:
     gc.set_threshold(50_000, 20, 100)
 
 
+PACKAGES = "Packages"
+"""The stream that tells which packages are being installed."""
+
+
 class Base(Struct, frozen=True):
     """The parts of every workbench, conducting or not."""
 
@@ -167,12 +171,12 @@ async def open_workbench(
             if needs_finishing(workbench.state, workspaces):
                 await workspaces.open()
                 base.warnings.extend(await finish_landings(workbench, workspaces))
-        if conduct is not None and not sample and not state.tracks and (hint := first_hint(project)):
-            base.warnings.append(hint)
         storage = await _storage(base)
         for warning in base.warnings:
             storage.files.warn(warning)
         opened = OpenWorkbench(project.root, project.names, workspaces, storage, base.monitors, conducting)
+        if conduct is not None and not sample and not state.tracks:
+            opened.hint = first_hint(project)
         await opened.serve(project.socket)
         opened.write_track_files()
     except BaseException:
@@ -242,7 +246,16 @@ async def _conduct(
     base.warnings.extend(await finish_landings(workbench, workspaces))
     redact = redactor(os.environ)
     environments = environments_of(project, workspace, sandbox, workspaces, env)
-    setup = WorkspaceSetup(sandbox, workspaces, env, workspace.setup, workspace.setup_timeout_s, environments)
+    streams = base.monitors.streams
+    setup = WorkspaceSetup(
+        sandbox,
+        workspaces,
+        env,
+        workspace.setup,
+        workspace.setup_timeout_s,
+        environments,
+        lambda text: streams.add(PACKAGES, f"{text}\n"),
+    )
     vault = base.vault
     services = services_beside(workspace, sandbox, vault.redact)
     crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script, vault, services)

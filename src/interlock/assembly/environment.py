@@ -208,6 +208,8 @@ async def try_tests(
         raise Misconfigured("no test command is known: give one, or set [workspace] tests in interlock.toml")
     async with _opened(project, begins) as opened:
         progress("checking out a clean copy of your last commit")
+        if dirty := await opened.workspaces.dirty():
+            progress(f"without your uncommitted changes in {', '.join(dirty[:3])}{' …' if len(dirty) > 3 else ''}")
         checkout = await opened.workspaces.checkout()
         try:
             ready = await opened.setup.made_ready(checkout, progress)

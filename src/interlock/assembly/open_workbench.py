@@ -103,6 +103,7 @@ class OpenWorkbench:
         self.activity = monitors.activity
         self.logs = monitors.logs
         self.stop_asked = asyncio.Event()
+        self.hint = ""  # what a person may want to do first
         # The method itself, not a wrapper around it: an answer goes from the desk straight to its recorder.
         recorder = self.workbench if conducting else LandingConductor(self.workbench, workspaces)
         self.submit = recorder.submit

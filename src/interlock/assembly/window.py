@@ -78,6 +78,7 @@ def make_window(
         workbench.sandbox_level,
         test_policy=service.test_policy,
         hooks=hooks,
+        hint=workbench.hint,
     )
     window = Window(desk, place, sender, backend=backend, settings=settings, broken=services.broken, **more)
     service.call(_listen(window, workbench, desk))

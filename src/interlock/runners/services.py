@@ -103,7 +103,7 @@ def level_problem(level: str, names: Sequence[str]) -> str:
 def with_services(job: Job, services: Sequence[Service], files: str, folder: str) -> Job:
     """The job with its command after the services. `files` is where the services keep logs and data."""
     # Less time than the job has, so that the reason is reported before the job is stopped.
-    seconds = 86_400 if job.timeout_s is None else max(job.timeout_s - 1, job.timeout_s * 0.9)
+    seconds = 86_400 if job.timeout_s is None else job.timeout_s - min(1, job.timeout_s / 4)
     argv = ["sh", "-c", TEXT, "sh", files, folder, str(round(seconds * 100)), str(len(services))]
     for service in services:
         argv += [service.name, str(service.port), f"{service.port:04X}", str(service.ready_timeout_s * 100)]

@@ -26,8 +26,10 @@ class WorkspaceSetup:
         command: str | None,
         timeout_s: float = 600,
         environments: Environments | None = None,
+        progress: Progress = lambda _: None,
     ) -> None:
         """Without a command and without packages there is nothing to set up."""
+        self._progress = progress
         self._sandbox = sandbox
         self._workspaces = workspaces
         self._env = env
@@ -46,7 +48,7 @@ class WorkspaceSetup:
         """The worktree with its packages and the files of the setup command; or what failed or must be accepted."""
         if not self.is_needed(workspace):
             return workspace
-        made = await self.made_ready(workspace, accepted=accepted)
+        made = await self.made_ready(workspace, self._progress, accepted)
         if not isinstance(made, Workspace):
             return made
         done = SetupDone(self._digest, self._command, workspace.base, made.surroundings)

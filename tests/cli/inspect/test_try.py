@@ -57,6 +57,7 @@ def test_accepted_settings_are_written_and_the_tests_run_in_a_clean_checkout(sho
     shop.write("tests/test_price.py", "this file is not committed")
     result = shop.run("try", "--yes")
     assert result.code == 0, result
+    assert "without your uncommitted changes in tests/test_price.py\n" in result.out
     assert "✓ passed" in result.out
     assert 'tests = "python -m unittest discover -s tests -t ."' in (shop.root / "interlock.toml").read_text()
     assert not (shop.root / ".venv").exists()
@@ -200,3 +201,16 @@ def test_interlocks_own_environment_is_not_in_path(project: Project) -> None:
     project.env["PATH"] = f"{own}:{project.env['PATH']}"
     configured(project, 'tests = "command -v interlock && exit 1; exit 0"')
     assert project.run("try").code == 0
+
+
+def test_packages_that_were_deleted_are_installed_again_for_the_next_gate(packaged: Project) -> None:
+    gate = {"command": "cat node_modules/tea; false", "max_attempts": 1}
+    packaged.write("plan.json", json.dumps([{**shell("T-1", "echo 1 > one.txt"), "verify": [gate]}]))
+    assert packaged.run("run", "--tickets", "plan.json").code == 4
+    assert packaged.run("approvals", "answer", "A-1", "approve").code == 0
+    assert packaged.run("resume").code == 4
+    assert packaged.run("caches", "prune", "--all").code == 0
+    assert packaged.run("approvals", "answer", "A-2", "retry").code == 0
+    assert packaged.run("resume").code == 4
+    runs = packaged.run("tickets", "show", "plan/T-1", "--output", "--json").json
+    assert [run["stdout"] for run in (runs if isinstance(runs, list) else runs["output"])] == ["tea\n", "tea\n"]

@@ -8,7 +8,7 @@ from interlock.views.display import safe
 
 def part_lines(found: Detected) -> Iterator[str]:
     for part in found.parts:
-        yield f"{part.name}: {safe(', '.join(part.evidence))}"
+        yield f"{part.name}: {safe(', '.join(part.evidence))}" if part.evidence else part.name
         if part.tests:
             yield f"  tests: {safe(part.tests)} (by {safe(part.tests_from)})"
     if found.helpers:

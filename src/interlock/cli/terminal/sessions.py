@@ -175,6 +175,8 @@ class LocalSession:
             raise
         if self._opened.sandbox_level == "off":
             warn_sandbox_off()
+        if self._opened.hint:
+            say(paint(safe(self._opened.hint), "dim", sys.stderr), sys.stderr)
 
     @property
     def state(self) -> State:

@@ -22,12 +22,15 @@ _RARELY_S = 0.2
 class WindowFacts:
     """Facts that do not change while the window is open."""
 
-    def __init__(self, project: str, branch: str, sandbox: str, *, test_policy: bool, hooks: bool = False) -> None:
+    def __init__(
+        self, project: str, branch: str, sandbox: str, *, test_policy: bool, hooks: bool = False, hint: str = ""
+    ) -> None:
         self.project = project
         self.branch = branch
         self.sandbox = sandbox
         self.test_policy = test_policy
         self.hooks = hooks
+        self.hint = hint  # what a person may want to do first
 
 
 class Frame:

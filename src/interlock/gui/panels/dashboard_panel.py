@@ -97,6 +97,9 @@ class DashboardPanel:
             ui.empty(
                 "No tracks yet", "Write a goal above and plan it, or run a graph: interlock run --tickets FILE.json"
             )
+            if frame.place.hint:
+                ui.gap(4)
+                ui.wrapped(safe(frame.place.hint[:1].upper() + frame.place.hint[1:]), ui.look.waiting)
         for row in rows[-_MOST:]:
             self._draw_track(ui, row, frame, send)
         if len(rows) > _MOST:

@@ -139,6 +139,7 @@ class Worktrees:
     ) -> tuple[str, tuple[str, ...]]:
         folder, extras = str(self.folder(track, ticket)), self._extras(track, ticket)
         valid = extras.setup is not None and _is_valid(extras, commit, await self._tracked(track, ticket))
+        valid = valid and all(map(os.path.lexists, extras.surroundings.readable))  # packages may have been deleted
         if not valid or not await in_thread(lambda: is_intact(folder, extras.made)):
             extras.made, extras.setup, extras.surroundings = {}, None, Surroundings()
         whole = await in_thread(lambda: is_intact(folder, extras.included))
